@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Warnings are errors in CI only: a newer compiler must not break a user's build.
+let strict: [SwiftSetting] =
+  Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+let package = Package(
+  name: "otaflash",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "OtaflashCentral", targets: ["OtaflashATT", "OtaflashGATT", "OtaflashBlueZ"]),
+    .library(name: "OtaflashUpdater", targets: ["OtaflashFirmware", "OtaflashUpdate"]),
+    .executable(name: "otaflash", targets: ["otaflash"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "COtaflashBluetooth", path: "Sources/CBluetooth",
+      providers: [.apt(["libbluetooth-dev"])]),
+    .systemLibrary(
+      name: "COtaflashZlib", path: "Sources/CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
+    .target(name: "OtaflashATT", path: "Sources/ATT", swiftSettings: strict),
+    .target(
+      name: "OtaflashGATT", dependencies: ["OtaflashATT"], path: "Sources/GATT",
+      swiftSettings: strict),
+    .target(
+      name: "OtaflashFirmware", dependencies: ["COtaflashZlib"], path: "Sources/Firmware",
+      swiftSettings: strict),
+    .target(
+      name: "OtaflashUpdate",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      path: "Sources/Update", swiftSettings: strict),
+    .target(
+      name: "OtaflashSimulation",
+      dependencies: [
+        "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+      ],
+      path: "Sources/Simulation", swiftSettings: strict),
+    .target(
+      name: "OtaflashBlueZ", dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT"],
+      path: "Sources/BlueZ", swiftSettings: strict),
+    .executableTarget(
+      name: "otaflash",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+        "OtaflashBlueZ", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/otaflash", swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,7 @@
+#ifndef OTAFLASH_CBLUETOOTH_SHIM_H
+#define OTAFLASH_CBLUETOOTH_SHIM_H
+#include <bluetooth/bluetooth.h>
+#include <bluetooth/hci.h>
+#include <bluetooth/hci_lib.h>
+#include <bluetooth/l2cap.h>
+#endif

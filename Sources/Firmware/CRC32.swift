@@ -1,0 +1,28 @@
+import COtaflashZlib
+
+/// CRC32 as IEEE 802.3 and zlib define it. Check value: `123456789` gives `0xCBF43926`.
+public struct CRC32: Hashable, Sendable {
+  /// The checksum of all bytes so far; 0 before the first.
+  public private(set) var value: UInt32 = 0
+
+  public init() {}
+
+  /// Goes on from a checksum computed before.
+  public init(continuing value: UInt32) { self.value = value }
+
+  public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
+    value = UInt32(truncatingIfNeeded: crc32_z(UInt(value), base, bytes.count))
+  }
+
+  public mutating func update(_ bytes: some Collection<UInt8>) {
+    let done: Void? = bytes.withContiguousStorageIfAvailable { update(UnsafeRawBufferPointer($0)) }
+    if done == nil { Array(bytes).withUnsafeBytes { update($0) } }
+  }
+
+  public static func checksum(_ bytes: some Collection<UInt8>) -> UInt32 {
+    var crc = CRC32()
+    crc.update(bytes)
+    return crc.value
+  }
+}

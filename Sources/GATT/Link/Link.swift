@@ -1,0 +1,37 @@
+/// A transport for whole ATT PDUs in both directions: the kernel's L2CAP channel on CID 4, a Unix
+/// SEQPACKET socket, or the simulated radio.
+///
+/// Message boundaries are kept and order is kept. `send` and `receive` may be used at the same
+/// time; each of them by one task at a time.
+public protocol Link: AnyObject, Sendable {
+  /// The largest PDU the transport takes, in octets (672 on a kernel L2CAP socket).
+  var maximumPDUSize: Int { get }
+
+  /// Hands one PDU to the transport. Suspends while the transport's queue is full (back-pressure),
+  /// and returns when the PDU was accepted, which is before it has crossed the air.
+  func send(_ pdu: [UInt8]) async throws(LinkLoss)
+
+  /// The next PDU from the peer. What the peer sent before the link ended is still delivered
+  /// before the loss is thrown. Once thrown, the loss is thrown again by every later call.
+  func receive() async throws(LinkLoss) -> [UInt8]
+
+  /// Ends the link. Every pending and every later wait fails with `.closedLocally`. Safe to call
+  /// twice and from any task.
+  func close()
+}
+
+/// Why a link no longer carries PDUs.
+public enum LinkLoss: Error, Equatable, Hashable, Sendable {
+  /// The peer ended the link (HCI reason 0x13, 0x14, 0x15; end of file on a Unix socket).
+  case closedByPeer
+  /// This side called `close()`.
+  case closedLocally
+  /// Nothing was heard for the supervision timeout (HCI reason 0x08).
+  case supervisionTimeout
+  /// The waiting task was cancelled; the link itself may still stand.
+  case cancelled
+  /// A PDU did not fit the transport; nothing was sent.
+  case tooLarge(octets: Int, limit: Int)
+  /// The transport failed. `reason` is a whole sentence with cause and remedy.
+  case failed(errno: Int32, reason: String)
+}

@@ -1,0 +1,123 @@
+import OtaflashFirmware
+
+/// What an update tells while it runs, in order. The command line draws these and writes them as
+/// JSON Lines; it decides nothing.
+public enum UpdateEvent: Equatable, Sendable {
+  case connecting(attempt: Int)
+  case connected(LinkReport)
+  case device(DeviceReport)
+  case stageBegan(UpdateStage)
+  case stageEnded(UpdateStage, took: Duration)
+  /// The transfer starts, or goes on, at `offset`. `resumed` is true when the device held a part.
+  case transferBegan(offset: Int, total: Int, resumed: Bool)
+  /// The device has acknowledged `acknowledged` octets in order (of `total`).
+  case progress(acknowledged: Int, total: Int)
+  /// The device takes no data for a while (it erases or writes flash).
+  case deviceBusy
+  /// Sending went back because a data PDU was lost, or a block's CRC32 differed.
+  case rewound(to: Int, because: RewindReason)
+  case linkLost(reason: String, acknowledged: Int, attempt: Int, retryIn: Duration)
+  /// The update ended; nothing follows.
+  case finished(UpdateResult)
+}
+
+/// The steps of the one life cycle that every protocol fills in.
+public enum UpdateStage: String, Sendable, CaseIterable {
+  case connect, authorize, prepare, upload, verify, activate, reconnect, confirm
+}
+
+public enum RewindReason: String, Equatable, Sendable {
+  case gap, overrun, blockChecksum = "block-checksum", silence
+}
+
+/// What is known of the link once connected. `nil` = the transport cannot tell.
+public struct LinkReport: Equatable, Sendable {
+  /// ATT_MTU in octets, 23…517.
+  public var mtu: Int
+  /// `1M`, `2M`, `coded`.
+  public var phy: String?
+  public var intervalMilliseconds: Double?
+
+  public init(mtu: Int, phy: String? = nil, intervalMilliseconds: Double? = nil) {
+    self.mtu = mtu
+    self.phy = phy
+    self.intervalMilliseconds = intervalMilliseconds
+  }
+}
+
+/// What the device says of itself before anything is sent.
+public struct DeviceReport: Equatable, Sendable {
+  /// The part of an earlier transfer that the device still holds.
+  public struct ResumePoint: Equatable, Sendable {
+    public var imageSize: Int
+    public var imageCRC32: UInt32
+    public var offset: Int
+    public var heldCRC32: UInt32
+
+    public init(imageSize: Int, imageCRC32: UInt32, offset: Int, heldCRC32: UInt32) {
+      self.imageSize = imageSize
+      self.imageCRC32 = imageCRC32
+      self.offset = offset
+      self.heldCRC32 = heldCRC32
+    }
+  }
+
+  /// The update protocol's name, `otaflash`.
+  public var protocolName: String
+  public var protocolVersion: Int
+  public var hardware: HardwareID?
+  public var runningVersion: FirmwareVersion?
+  public var runningCRC32: UInt32?
+  public var slotSize: Int?
+  public var pageSize: Int?
+  public var largestChunk: Int?
+  public var bufferSize: Int?
+  public var needsAuthorization: Bool
+  public var onTrial: Bool
+  public var resumePoint: ResumePoint?
+
+  public init(protocolName: String, protocolVersion: Int) {
+    self.protocolName = protocolName
+    self.protocolVersion = protocolVersion
+    needsAuthorization = false
+    onTrial = false
+  }
+}
+
+/// How an update ended well.
+public struct UpdateResult: Equatable, Sendable {
+  public enum Outcome: String, Sendable {
+    /// Sent, activated, and the new image was seen running.
+    case flashed
+    /// The device runs this very image already; nothing was sent.
+    case alreadyCurrent = "already-current"
+    /// A dry run: nothing stands in the way.
+    case wouldFlash = "would-flash"
+  }
+
+  public var outcome: Outcome
+  public var from: FirmwareVersion?
+  public var to: FirmwareVersion?
+  /// The running image was read back after the restart and is the one that was sent.
+  public var verified: Bool
+  public var took: Duration
+  /// Octets of image sent in this run, repeats included, and the time of the upload stage alone.
+  public var octetsSent: Int
+  public var uploadTook: Duration
+  /// How often the transfer was taken up again in the middle.
+  public var resumes: Int
+
+  public init(
+    outcome: Outcome, from: FirmwareVersion?, to: FirmwareVersion?, verified: Bool,
+    took: Duration, octetsSent: Int, uploadTook: Duration, resumes: Int
+  ) {
+    self.outcome = outcome
+    self.from = from
+    self.to = to
+    self.verified = verified
+    self.took = took
+    self.octetsSent = octetsSent
+    self.uploadTook = uploadTook
+    self.resumes = resumes
+  }
+}
