@@ -58,8 +58,6 @@ struct TimelineState {
     sleeps[number] = Sleep(token: token, sleeper: sleeper)
   }
 
-  func isRegistered(_ number: UInt64) -> Bool { sleeps[number] != nil }
-
   mutating func cancelSleeper(_ number: UInt64) -> Sleeper? {
     guard let sleep = sleeps.removeValue(forKey: number) else { return nil }
     _ = timers.cancel(sleep.token)

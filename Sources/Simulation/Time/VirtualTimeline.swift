@@ -89,8 +89,9 @@ extension VirtualTimeline {
       await withUnsafeContinuation { sleeper in
         // The flag is read under the lock: a later cancellation finds the registered sleeper.
         let isCancelled = state.withLock { state in
-          if !Task.isCancelled { state.register(sleeper, number: number, until: deadline) }
-          return Task.isCancelled && !state.isRegistered(number)
+          if Task.isCancelled { return true }
+          state.register(sleeper, number: number, until: deadline)
+          return false
         }
         if isCancelled { sleeper.resume(returning: false) }
       }
