@@ -55,29 +55,41 @@ import Testing
   }
 
   static let table: [Row] = [
-    Row(phy: .le1M, payload: 27, mtu: 23, continuous: 29.6, encrypted: 28.2,
+    Row(
+      phy: .le1M, payload: 27, mtu: 23, continuous: 29.6, encrypted: 28.2,
       packed: [29.3, 28.4, 29.3, 29.3, 29.2, 29.4]),
-    Row(phy: .le1M, payload: 27, mtu: 247, continuous: 36.9, encrypted: 35.2,
+    Row(
+      phy: .le1M, payload: 27, mtu: 247, continuous: 36.9, encrypted: 35.2,
       packed: [35.8, 36.1, 35.8, 36.6, 36.6, 36.8]),
-    Row(phy: .le1M, payload: 251, mtu: 185, continuous: 92.3, encrypted: 90.8,
+    Row(
+      phy: .le1M, payload: 251, mtu: 185, continuous: 92.3, encrypted: 90.8,
       packed: [72.8, 80.9, 84.9, 91.0, 91.0, 91.0]),
-    Row(phy: .le1M, payload: 251, mtu: 247, continuous: 98.9, encrypted: 97.6,
+    Row(
+      phy: .le1M, payload: 251, mtu: 247, continuous: 98.9, encrypted: 97.6,
       packed: [97.6, 86.8, 97.6, 97.6, 97.6, 97.6]),
-    Row(phy: .le1M, payload: 251, mtu: 498, continuous: 100.3, encrypted: 99.0,
+    Row(
+      phy: .le1M, payload: 251, mtu: 498, continuous: 100.3, encrypted: 99.0,
       packed: [99.0, 88.0, 99.0, 99.0, 99.0, 99.0]),
-    Row(phy: .le1M, payload: 251, mtu: 517, continuous: 92.6, encrypted: 91.1,
+    Row(
+      phy: .le1M, payload: 251, mtu: 517, continuous: 92.6, encrypted: 91.1,
       packed: [68.5, 91.4, 85.7, 85.7, 92.5, 92.5]),
-    Row(phy: .le2M, payload: 27, mtu: 23, continuous: 40.3, encrypted: 39.1,
+    Row(
+      phy: .le2M, payload: 27, mtu: 23, continuous: 40.3, encrypted: 39.1,
       packed: [40.0, 39.1, 40.0, 40.0, 40.0, 40.2]),
-    Row(phy: .le2M, payload: 251, mtu: 247, continuous: 175.3, encrypted: 173.3,
+    Row(
+      phy: .le2M, payload: 251, mtu: 247, continuous: 175.3, encrypted: 173.3,
       packed: [162.7, 173.5, 162.7, 170.8, 170.8, 173.2]),
-    Row(phy: .le2M, payload: 251, mtu: 498, continuous: 177.8, encrypted: 175.8,
+    Row(
+      phy: .le2M, payload: 251, mtu: 498, continuous: 177.8, encrypted: 175.8,
       packed: [165.0, 176.0, 165.0, 173.2, 173.2, 175.7]),
-    Row(phy: .le2M, payload: 251, mtu: 517, continuous: 158.3, encrypted: 155.9,
+    Row(
+      phy: .le2M, payload: 251, mtu: 517, continuous: 158.3, encrypted: 155.9,
       packed: [137.1, 152.3, 154.2, 154.2, 154.2, 156.8]),
-    Row(phy: .codedS2, payload: 251, mtu: 247, continuous: 46.6, encrypted: 46.0,
+    Row(
+      phy: .codedS2, payload: 251, mtu: 247, continuous: 46.6, encrypted: 46.0,
       packed: [32.5, 43.4, 32.5, 40.7, 43.9, 46.4]),
-    Row(phy: .codedS8, payload: 251, mtu: 247, continuous: 13.7, encrypted: 13.5,
+    Row(
+      phy: .codedS8, payload: 251, mtu: 247, continuous: 13.7, encrypted: 13.5,
       packed: [0, 0, 0, 8.1, 9.8, 12.2]),
   ]
 
@@ -87,7 +99,8 @@ import Testing
     model.phy = row.phy
     model.payloadMaximum = row.payload
     #expect(within1Percent(model.continuousLimit(mtu: row.mtu), row.continuous))
-    for (microseconds, expected) in zip([7500, 11_250, 15_000, 30_000, 50_000, 100_000], row.packed)
+    for (microseconds, expected) in zip(
+      [7500, 11_250, 15_000, 30_000, 50_000, 100_000], row.packed)
     {
       model.interval = try #require(ConnectionInterval(microseconds: microseconds))
       #expect(within1Percent(model.eventPackedLimit(mtu: row.mtu), expected))
@@ -127,7 +140,9 @@ import Testing
     #expect(throws: Never.self) { try model.validate() }
   }
 
-  @Test(arguments: [(7_500, true), (7_499, false), (7_501, false), (4_000_000, true), (4_001_250, false)])
+  @Test(arguments: [
+    (7_500, true), (7_499, false), (7_501, false), (4_000_000, true), (4_001_250, false),
+  ])
   func intervalsLieOnTheGrid(microseconds: Int, legal: Bool) {
     #expect((ConnectionInterval(microseconds: microseconds) != nil) == legal)
   }

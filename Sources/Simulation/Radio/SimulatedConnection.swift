@@ -71,7 +71,8 @@ public final class SimulatedConnection: Sendable {
   /// Anchors that have passed since the start.
   private func eventsElapsed() -> Int {
     let elapsed = start.duration(to: clock.now).components
-    let microseconds = Int(elapsed.seconds) * 1_000_000 + Int(elapsed.attoseconds / 1_000_000_000_000)
+    let microseconds =
+      Int(elapsed.seconds) * 1_000_000 + Int(elapsed.attoseconds / 1_000_000_000_000)
     return microseconds / model.interval.microseconds
   }
 
