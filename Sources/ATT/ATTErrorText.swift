@@ -1,3 +1,6 @@
+/// So that a read handler can answer with a `Result`.
+extension ATTErrorCode: Error {}
+
 extension ATTErrorCode: CustomStringConvertible {
   /// Codes whose meaning the profile or service above defines (Core 5.4, Vol 3, Part F, 3.4.1.1).
   public var isApplicationError: Bool { (0x80...0x9F).contains(rawValue) }
