@@ -24,8 +24,10 @@ extension OTASession {
 
   /// Image octets a data write.
   private var chunkSize: Int {
-    let payload = client.linkFacts.linkLayerPayload ?? PDUSizing.linkLayerPayloadDefault
-    let pdu = PDUSizing.fullPacketPDU(mtu: client.mtu, linkLayerPayload: payload)
+    let facts = client.linkFacts
+    let sizing = PDUSizing(
+      linkLayerPayload: facts.linkLayerPayload ?? 251, phy: facts.phy == .le1M ? .le1M : .le2M)
+    let pdu = sizing.bestSize(mtu: ATTMTU(clamping: client.mtu))
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
     let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
     return max(1, min(fitting, most))
