@@ -60,11 +60,13 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
     var wasConnected = false
     while true {
       var stage = UpdateStage.connect
+      var session: Session?
       do throws(UpdateFault) {
-        let session = try await openSession(attempt: attempt + 1)
+        let opened = try await openSession(attempt: attempt + 1)
+        session = opened
         wasConnected = true
-        version = session.device.runningVersion
-        return try await transfer(over: session, restart: restart, stage: &stage)
+        version = opened.device.runningVersion
+        return try await transfer(over: opened, restart: restart, stage: &stage)
       } catch .imageRejected(let expected, let found) {
         guard imageRepeats < Self.imageRepeatsMaximum else {
           throw .imageRejected(expectedCRC32: expected, deviceCRC32: found)
@@ -75,7 +77,7 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
       } catch {
         let fault = attributed(error, stage)
         guard let loss = fault.linkLoss(afterConnecting: wasConnected) else {
-          throw await farewell(fault)
+          throw await farewell(fault, session)
         }
         // A device whose answer to ACTIVATE was lost may be restarting: the proof will tell.
         if stage == .activate { return .activated }
@@ -196,29 +198,23 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
   }
 
   /// Tells the device before leaving, within a bound, even when cancelled.
-  private func farewell(_ fault: UpdateFault) async -> UpdateFault {
-    let context = context
-    let turn = turn
-    await shielded {
-      let deadline = context.clock.now.advanced(by: context.options.farewellLimit)
-      do throws(UpdateFault) {
-        try await withDeadline(
-          deadline, on: context.clock, orThrow: .gatt(.upload, .cancelled)
-        ) { () async throws(UpdateFault) in
-          guard case .cancelled = fault, let session = try await openedSession(turn) else { return }
-          try await session.abandon()
+  private func farewell(_ fault: UpdateFault, _ session: Session?) async -> UpdateFault {
+    let clock = context.clock
+    let limit = context.options.farewellLimit
+    if case .cancelled = fault, let session {
+      await shielded {
+        do throws(UpdateFault) {
+          let deadline = clock.now.advanced(by: limit)
+          try await withDeadline(deadline, on: clock, orThrow: fault) {
+            () async throws(UpdateFault) in try await session.abandon()
+          }
+        } catch {
+          // The device could not be told; it keeps its resume point all the same.
         }
-      } catch {
-        // The device could not be told; it keeps its resume point all the same.
       }
-      turn.disconnect()
     }
+    turn.disconnect()
     return fault
-  }
-
-  private func openedSession(_ turn: PeripheralTurn) async throws(UpdateFault) -> Session? {
-    guard let client = turn.connectedClient else { return nil }
-    return try await Session.open(on: client, context)
   }
 
   // MARK: After activation

@@ -72,7 +72,7 @@ public final class GATTClient: Sendable {
   /// - Parameter desired: 23…517.
   /// - Returns: the effective ATT_MTU in octets.
   public func requestMTU(_ desired: Int = 512) async throws(GATTFault) -> Int {
-    guard let wanted = ATTMTU(desired) else {
+    guard let wanted = ATTMTU(octets: desired) else {
       throw .valueTooLong(octets: desired, limit: ATTMTU.maximum.octets)
     }
     return try await bearer.exchangeMTU(wanted)
