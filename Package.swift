@@ -37,7 +37,7 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      path: "Sources/Update", swiftSettings: strict),
+      path: "Sources/Update", exclude: ["OTAService/README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashSimulation",
       dependencies: [
@@ -47,13 +47,32 @@ let package = Package(
     .target(
       name: "OtaflashBlueZ", dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT"],
       path: "Sources/BlueZ", swiftSettings: strict),
+    .target(
+      name: "OtaflashFleet", dependencies: ["OtaflashFirmware", "OtaflashUpdate"],
+      path: "Sources/Fleet", swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        "OtaflashBlueZ", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "OtaflashBlueZ", "OtaflashFleet",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/otaflash", swiftSettings: strict),
+    .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
+    .testTarget(
+      name: "GATTTests", dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "GATTServerTests", dependencies: ["OtaflashATT", "OtaflashGATT"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FleetTests", dependencies: ["OtaflashFirmware", "OtaflashFleet"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

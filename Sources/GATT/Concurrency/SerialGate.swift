@@ -23,21 +23,23 @@ package final class SerialGate: Sendable {
   package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
   package func enter() async -> Entry {
-    let number: UInt64
-    let turn = OneShot<Entry>()
-    switch take(turn) {
-    case .settled(let entry): return entry
-    case .queued(let ticket): number = ticket
+    switch arrive() {
+    case .settled(let entry):
+      return entry
+    case .queued(let number, let turn):
+      if let entry = await turn.wait() { return entry }
+      // Cancelled while queued: `wait` and `fulfil` agree on who was first, so no turn was given.
+      state.withLock { $0.waiters.removeAll { $0.number == number } }
+      return .cancelled
     }
-    if let entry = await turn.wait() { return entry }
-    // Cancelled while queued: `wait` and `fulfil` agree on who was first, so the turn was not given.
-    state.withLock { $0.waiters.removeAll { $0.number == number } }
-    return .cancelled
   }
 
-  private enum Arrival { case settled(Entry), queued(UInt64) }
+  private enum Arrival {
+    case settled(Entry)
+    case queued(UInt64, OneShot<Entry>)
+  }
 
-  private func take(_ turn: OneShot<Entry>) -> Arrival {
+  private func arrive() -> Arrival {
     state.withLock { state in
       if state.isClosed { return .settled(.closed) }
       guard state.isOccupied else {
@@ -46,9 +48,10 @@ package final class SerialGate: Sendable {
       }
       guard state.waiters.count < waitersMaximum else { return .settled(.full) }
       let number = state.nextNumber
+      let turn = OneShot<Entry>()
       state.nextNumber += 1
       state.waiters.append((number, turn))
-      return .queued(number)
+      return .queued(number, turn)
     }
   }
 
