@@ -38,6 +38,20 @@ import Testing
     #expect(elapsed > .milliseconds(2500) && elapsed < .milliseconds(3800))
   }
 
+  @Test func withoutFlashTimeTheRadioIsTheLimit() throws {
+    let image = makeImage(266_112)
+    let (rate, limit) = try withBoard("fast") { board, clock in
+      var host = try await OTAHost.connected(to: board)
+      let start = try await host.begin(image, version: Self.newVersion)
+      let began = clock.now
+      try await host.upload(image, from: start)
+      let seconds = began.duration(to: clock.now) / .seconds(1)
+      return (Double(image.count) / seconds, board.profile.radio.eventPackedLimit(mtu: 247))
+    }
+    // The offset in each chunk costs 4 octets of 244, statuses and the start a little more.
+    #expect(rate > 0.85 * limit && rate < limit)
+  }
+
   @Test func aRunIsAFunctionOfItsSeed() throws {
     func run(_ seed: Int) throws -> [String] {
       try withBoard("plain?loss=5%&seed=\(seed)") { board, clock in
