@@ -42,6 +42,7 @@ let package = Package(
       name: "OtaflashSimulation",
       dependencies: [
         "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       path: "Sources/Simulation", swiftSettings: strict),
     .target(
@@ -70,6 +71,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
+    .testTarget(
+      name: "UpdateTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"], swiftSettings: strict),
