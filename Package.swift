@@ -70,6 +70,10 @@ let package = Package(
       name: "FleetTests", dependencies: ["OtaflashFirmware", "OtaflashFleet"],
       swiftSettings: strict),
     .testTarget(
+      name: "BlueZTests",
+      dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "OtaflashBlueZ"],
+      swiftSettings: strict),
+    .testTarget(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
     .testTarget(
       name: "UpdateTests",
