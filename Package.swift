@@ -42,6 +42,7 @@ let package = Package(
       name: "OtaflashSimulation",
       dependencies: [
         "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       path: "Sources/Simulation", swiftSettings: strict),
     .target(
@@ -69,7 +70,17 @@ let package = Package(
       name: "FleetTests", dependencies: ["OtaflashFirmware", "OtaflashFleet"],
       swiftSettings: strict),
     .testTarget(
+      name: "BlueZTests",
+      dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "OtaflashBlueZ"],
+      swiftSettings: strict),
+    .testTarget(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
+    .testTarget(
+      name: "UpdateTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"], swiftSettings: strict),
