@@ -83,7 +83,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"], swiftSettings: strict),
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
