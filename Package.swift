@@ -74,6 +74,13 @@ let package = Package(
       dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "OtaflashBlueZ"],
       swiftSettings: strict),
     .testTarget(
+      name: "CLITests",
+      dependencies: [
+        "otaflash", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
     .testTarget(
       name: "UpdateTests",
