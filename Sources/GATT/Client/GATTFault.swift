@@ -19,6 +19,8 @@ public enum GATTFault: Error, Equatable, Sendable {
   case notFound(BluetoothUUID)
   /// The characteristic lacks the property that the procedure needs.
   case notPermitted(BluetoothUUID, needs: String)
+  /// More tasks wait for their turn than the queue holds.
+  case queueFull(limit: Int)
   /// The value is longer than the procedure can carry.
   case valueTooLong(octets: Int, limit: Int)
 }

@@ -1,0 +1,56 @@
+/// What is wrong with a PDU that cannot be decoded. A server answers a malformed request with Error
+/// Response 0x04, Invalid PDU, naming `opcode` (Core 5.4, Vol 3, Part F, 3.3); everyone else drops
+/// the PDU or the bearer.
+///
+/// A handle range with `first > last` or handle 0x0000 is well-formed: the specification wants it
+/// answered with Error Response 0x01, so it decodes and the server judges it (3.4.3.1).
+public struct DecodeFault: Error, Hashable, Sendable {
+  public enum Reason: Hashable, Sendable {
+    /// A PDU of no octets.
+    case empty
+    /// The PDU ends before its fields do.
+    case tooShort(octets: Int)
+    /// Octets remain after the last field.
+    case tooLong(octets: Int)
+    /// A list of fixed-size entries ends within an entry, or has fewer entries than it must.
+    case partialList(octets: Int)
+    /// The Length field of a list is too small for the handles that each entry holds.
+    case entryLength(UInt8)
+    /// A UUID that is neither 2 nor 16 octets long.
+    case uuidLength(Int)
+    /// A Format field that is neither 0x01 nor 0x02 (3.4.3.2).
+    case unknownFormat(UInt8)
+    /// Execute Write flags that are neither 0x00 nor 0x01 (3.4.6.3).
+    case unknownFlags(UInt8)
+  }
+
+  /// The first octet of the PDU; `nil` when there was none.
+  public let opcode: UInt8?
+  public let reason: Reason
+
+  public init(opcode: UInt8?, reason: Reason) {
+    self.opcode = opcode
+    self.reason = reason
+  }
+}
+
+extension DecodeFault: CustomStringConvertible {
+  public var description: String {
+    guard let opcode else { return "empty PDU" }
+    let digits = String(opcode, radix: 16, uppercase: true)
+    return "PDU 0x\(opcode < 0x10 ? "0" : "")\(digits): \(cause)"
+  }
+
+  private var cause: String {
+    switch reason {
+    case .empty: "no octets"
+    case .tooShort(let octets): "too short (\(octets) octets)"
+    case .tooLong(let octets): "too long (\(octets) octets)"
+    case .partialList(let octets): "a list that does not end with a whole entry (\(octets) octets)"
+    case .entryLength(let length): "impossible entry length \(length)"
+    case .uuidLength(let octets): "a UUID of \(octets) octets"
+    case .unknownFormat(let format): "unknown format \(format)"
+    case .unknownFlags(let flags): "unknown flags \(flags)"
+    }
+  }
+}

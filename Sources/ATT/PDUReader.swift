@@ -1,0 +1,84 @@
+/// Reads the fields of one PDU in order; the only place that indexes received octets.
+struct PDUReader {
+  let opcode: UInt8
+  private let bytes: [UInt8]
+  private var position: Int
+
+  /// Starts behind the opcode.
+  init(_ bytes: [UInt8]) throws(DecodeFault) {
+    guard let first = bytes.first else { throw DecodeFault(opcode: nil, reason: .empty) }
+    self.bytes = bytes
+    opcode = first
+    position = 1
+  }
+
+  /// Octets not yet read.
+  var remaining: Int { bytes.count - position }
+
+  func fault(_ reason: DecodeFault.Reason) -> DecodeFault {
+    DecodeFault(opcode: opcode, reason: reason)
+  }
+
+  mutating func octet() throws(DecodeFault) -> UInt8 {
+    try require(1)
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  mutating func integer() throws(DecodeFault) -> UInt16 {
+    try require(2)
+    defer { position += 2 }
+    return UInt16(bytes[position]) | UInt16(bytes[position + 1]) << 8
+  }
+
+  mutating func handle() throws(DecodeFault) -> AttributeHandle {
+    AttributeHandle(try integer())
+  }
+
+  mutating func handleRange() throws(DecodeFault) -> HandleRange {
+    HandleRange(try handle(), try handle())
+  }
+
+  mutating func octets(_ count: Int) throws(DecodeFault) -> [UInt8] {
+    try require(count)
+    defer { position += count }
+    return Array(bytes[position..<position + count])
+  }
+
+  /// A UUID of `count` octets.
+  mutating func uuid(octets count: Int) throws(DecodeFault) -> BluetoothUUID {
+    guard let uuid = BluetoothUUID(littleEndian: try octets(count)) else {
+      throw fault(.uuidLength(count))
+    }
+    return uuid
+  }
+
+  /// Everything that is left.
+  mutating func rest() -> [UInt8] {
+    defer { position = bytes.count }
+    return Array(bytes[position...])
+  }
+
+  /// Reads entries of `size` octets up to the end; fewer than `minimum` or a part of one is a fault.
+  mutating func list<Entry>(
+    of size: Int, atLeast minimum: Int = 1,
+    _ entry: (inout PDUReader) throws(DecodeFault) -> Entry
+  ) throws(DecodeFault) -> [Entry] {
+    guard remaining % size == 0, remaining >= minimum * size else {
+      throw fault(.partialList(octets: bytes.count))
+    }
+    var entries: [Entry] = []
+    entries.reserveCapacity(remaining / size)
+    while remaining > 0 { entries.append(try entry(&self)) }
+    return entries
+  }
+
+  /// Every octet must have been read by now.
+  func end() throws(DecodeFault) {
+    guard remaining == 0 else { throw fault(.tooLong(octets: bytes.count)) }
+  }
+
+  private func require(_ count: Int) throws(DecodeFault) {
+    guard remaining >= count else { throw fault(.tooShort(octets: bytes.count)) }
+  }
+}

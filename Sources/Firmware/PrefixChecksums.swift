@@ -1,0 +1,33 @@
+/// CRC32 of every prefix of an image, found in the time of one block: the checksums at the block
+/// boundaries are kept.
+public struct PrefixChecksums: Sendable {
+  /// Octets between two kept checksums.
+  private static let stride = 4096
+
+  private let bytes: [UInt8]
+  private let kept: [UInt32]
+
+  public init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    var crc = CRC32()
+    var kept: [UInt32] = [0]
+    for start in Swift.stride(from: 0, to: bytes.count, by: Self.stride) {
+      crc.update(bytes[start..<min(start + Self.stride, bytes.count)])
+      kept.append(crc.value)
+    }
+    self.kept = kept
+  }
+
+  /// Octets of the image.
+  public var count: Int { bytes.count }
+
+  /// CRC32 of the first `length` octets, 0…`count`.
+  public func checksum(ofFirst length: Int) -> UInt32 {
+    precondition((0...bytes.count).contains(length))
+    if length == bytes.count { return kept[kept.count - 1] }
+    let block = length / Self.stride
+    var crc = CRC32(continuing: kept[block])
+    crc.update(bytes[block * Self.stride..<length])
+    return crc.value
+  }
+}

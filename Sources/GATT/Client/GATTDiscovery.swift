@@ -1,0 +1,152 @@
+import OtaflashATT
+
+extension GATTClient {
+  /// All primary services in the order of their handles (Core 5.4, Vol 3, Part G, 4.4.1).
+  public func services() async throws(GATTFault) -> [DiscoveredService] {
+    dropStaleCache()
+    if let known = cache.withLock({ $0.services }) { return known }
+    report(.discoveringServices)
+    var found: [DiscoveredService] = []
+    var start: AttributeHandle? = .first
+    while let first = start {
+      let request = ATTRequest.readByGroupType(
+        HandleRange(first, .last), groupType: .primaryService)
+      guard let response = try await untilNotFound(request) else { break }
+      guard case .readByGroupType(let groups) = response else { throw .mismatched(response) }
+      for group in groups {
+        guard let uuid = BluetoothUUID(littleEndian: group.value) else {
+          throw .violation("a service declaration has \(group.value.count) octets, not 2 or 16")
+        }
+        found.append(DiscoveredService(uuid: uuid, handles: group.handles))
+      }
+      start = try advance(from: first, past: groups.last?.handles.last)
+    }
+    cache.withLock { [found] in $0.services = found }
+    report(.servicesFound)
+    return found
+  }
+
+  /// The services with a UUID; there may be several.
+  public func services(_ uuid: BluetoothUUID) async throws(GATTFault) -> [DiscoveredService] {
+    try await services().filter { $0.uuid == uuid }
+  }
+
+  /// All characteristics of a service (4.6.1).
+  public func characteristics(
+    of service: DiscoveredService
+  ) async throws(GATTFault) -> [DiscoveredCharacteristic] {
+    dropStaleCache()
+    if let known = cache.withLock({ $0.characteristics[service.handles] }) { return known }
+    let declarations = try await declarations(in: service.handles)
+    var found: [DiscoveredCharacteristic] = []
+    for (index, entry) in declarations.enumerated() {
+      let last =
+        index + 1 < declarations.count
+        ? AttributeHandle(declarations[index + 1].handle.rawValue - 1) : service.handles.last
+      guard entry.declaration.value > entry.handle, entry.declaration.value <= last else {
+        throw .violation("a characteristic's value handle lies outside the characteristic")
+      }
+      found.append(
+        DiscoveredCharacteristic(
+          uuid: entry.declaration.uuid, properties: entry.declaration.properties,
+          declaration: entry.handle, value: entry.declaration.value, last: last))
+    }
+    let result = found
+    cache.withLock { $0.characteristics[service.handles] = result }
+    await watchServiceChanged(in: service, result)
+    return result
+  }
+
+  private func declarations(
+    in range: HandleRange
+  ) async throws(GATTFault) -> [(handle: AttributeHandle, declaration: CharacteristicDeclaration)] {
+    var found: [(handle: AttributeHandle, declaration: CharacteristicDeclaration)] = []
+    var start: AttributeHandle? = range.first
+    while let first = start, first <= range.last {
+      let request = ATTRequest.readByType(HandleRange(first, range.last), type: .characteristic)
+      guard let response = try await untilNotFound(request) else { break }
+      guard case .readByType(let entries) = response else { throw .mismatched(response) }
+      for entry in entries {
+        guard range.contains(entry.handle), entry.handle > found.last?.handle ?? .none else {
+          throw .violation("discovery answered with handle \(entry.handle) out of order")
+        }
+        found.append((entry.handle, try CharacteristicDeclaration(decoding: entry.value)))
+      }
+      start = try advance(from: first, past: entries.last?.handle)
+    }
+    return found
+  }
+
+  /// The first characteristic with a UUID in the first service with a UUID, found on demand.
+  ///
+  /// - Throws: `.notFound` with the UUID that is missing.
+  public func characteristic(
+    _ uuid: BluetoothUUID, in service: BluetoothUUID
+  ) async throws(GATTFault) -> DiscoveredCharacteristic {
+    let candidates = try await services(service)
+    guard !candidates.isEmpty else { throw .notFound(service) }
+    for candidate in candidates {
+      let all = try await characteristics(of: candidate)
+      if let match = all.first(where: { $0.uuid == uuid }) { return match }
+    }
+    throw .notFound(uuid)
+  }
+
+  /// The descriptors behind a characteristic's value (4.7.1).
+  public func descriptors(
+    of characteristic: DiscoveredCharacteristic
+  ) async throws(GATTFault) -> [AttributeInformation] {
+    dropStaleCache()
+    if let known = cache.withLock({ $0.descriptors[characteristic.value] }) { return known }
+    var found: [AttributeInformation] = []
+    var start = characteristic.value.next
+    while let first = start, first <= characteristic.last {
+      let request = ATTRequest.findInformation(HandleRange(first, characteristic.last))
+      guard let response = try await untilNotFound(request) else { break }
+      guard case .findInformation(let entries) = response else { throw .mismatched(response) }
+      found += entries
+      start = try advance(from: first, past: entries.last?.handle)
+    }
+    cache.withLock { [found] in $0.descriptors[characteristic.value] = found }
+    return found
+  }
+
+  /// Forgets what discovery found; the next procedure asks the server again.
+  public func forgetAttributes() { cache.withLock { $0 = Cache(changesSeen: $0.changesSeen) } }
+
+  // MARK: Helpers of the procedures
+
+  /// Attribute Not Found is the normal end of a discovery (4.4.1).
+  private func untilNotFound(_ request: ATTRequest) async throws(GATTFault) -> ATTResponse? {
+    do throws(GATTFault) {
+      return try await bearer.request(request)
+    } catch .refused(_, .attributeNotFound) {
+      return nil
+    }
+  }
+
+  /// Where the next step starts. A server that answers with handles it gave before would have us
+  /// ask for ever.
+  private func advance(
+    from first: AttributeHandle, past last: AttributeHandle?
+  ) throws(GATTFault) -> AttributeHandle? {
+    guard let last, last >= first else {
+      throw .violation("discovery does not advance beyond handle \(first)")
+    }
+    return last.next
+  }
+
+  private func dropStaleCache() {
+    let changes = bearer.attributesChanged
+    cache.withLock { if $0.changesSeen != changes { $0 = Cache(changesSeen: changes) } }
+  }
+
+  private func watchServiceChanged(
+    in service: DiscoveredService, _ characteristics: [DiscoveredCharacteristic]
+  ) async {
+    guard service.uuid == .genericAttribute,
+      let changed = characteristics.first(where: { $0.uuid == .serviceChanged })
+    else { return }
+    bearer.watchServiceChanged(on: changed.value)
+  }
+}

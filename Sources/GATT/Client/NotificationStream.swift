@@ -1,0 +1,91 @@
+import OtaflashATT
+import Synchronization
+
+/// Where a bearer puts the values of one subscription. Bounded: when its reader is slow the oldest
+/// values are dropped and counted, so that it cannot stall the link or another observer.
+package final class NotificationObserver: Sendable {
+  private struct State {
+    var lost = 0
+    var ended: GATTFault?
+  }
+
+  private let values: Mailbox<[UInt8]>
+  private let state = Mutex(State())
+
+  package init(capacity: Int) { values = Mailbox(capacity: capacity) }
+
+  package func receive(_ value: [UInt8]) {
+    let dropped = values.push(value)
+    if dropped > 0 { state.withLock { $0.lost += dropped } }
+  }
+
+  package func finish(because cause: GATTFault) {
+    state.withLock { $0.ended = $0.ended ?? cause }
+    values.finish()
+  }
+
+  fileprivate func poll() -> NotificationStream.Element? { values.poll().map(wrap) }
+
+  fileprivate func next() async throws(GATTFault) -> NotificationStream.Element? {
+    if let value = await values.next() { return wrap(value) }
+    if let ended = state.withLock({ $0.ended }) { throw ended }
+    if Task.isCancelled { throw .cancelled }
+    return nil
+  }
+
+  private func wrap(_ value: [UInt8]) -> NotificationStream.Element {
+    let lost = state.withLock { state in
+      defer { state.lost = 0 }
+      return state.lost
+    }
+    return NotificationStream.Element(value: value, lostBefore: lost)
+  }
+}
+
+/// The notifications or indications of one characteristic, for one subscriber.
+///
+/// Ends by throwing: `.linkLost` when the link ended, `.cancelled` when the reading task was
+/// cancelled. One task may iterate it.
+public struct NotificationStream: AsyncSequence, Sendable {
+  public struct Element: Equatable, Sendable {
+    public let value: [UInt8]
+    /// Values that came before this one and were dropped because the buffer was full.
+    public let lostBefore: Int
+  }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let registration: Registration
+
+    public mutating func next() async throws(GATTFault) -> Element? {
+      try await registration.observer.next()
+    }
+
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(GATTFault) -> Element? {
+      try await registration.observer.next()
+    }
+  }
+
+  /// Takes the observer off the bearer when the last reader is gone.
+  final class Registration: Sendable {
+    let observer: NotificationObserver
+    private let bearer: ATTBearer
+    private let handle: AttributeHandle
+
+    init(observer: NotificationObserver, bearer: ATTBearer, handle: AttributeHandle) {
+      self.observer = observer
+      self.bearer = bearer
+      self.handle = handle
+    }
+
+    deinit { bearer.remove(observer, from: handle) }
+  }
+
+  let registration: Registration
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(registration: registration) }
+
+  /// The oldest value that is here already; does not wait.
+  public func poll() -> Element? { registration.observer.poll() }
+}

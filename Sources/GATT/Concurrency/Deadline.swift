@@ -1,0 +1,38 @@
+import OtaflashATT
+
+/// Runs `body` and cancels it when `deadline` comes first.
+///
+/// `body` has ended, one way or the other, when this returns: nothing is left running behind. A
+/// result that `body` still produced in spite of its cancellation is not thrown away.
+///
+/// - Throws: what `body` throws, or `timeout` when the deadline ended it.
+public func withDeadline<Value: Sendable, Failure: Error>(
+  _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: Failure,
+  _ body: @escaping @Sendable () async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+  let result = await withTaskGroup(
+    of: Result<Value, Failure>?.self, returning: Result<Value, Failure>.self
+  ) { group in
+    group.addTask {
+      do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+    }
+    group.addTask {
+      await clock.pause(until: deadline)
+      return nil
+    }
+    if case .some(.some(let finished)) = await group.next() {
+      group.cancelAll()
+      return finished
+    }
+    let cancelledFromOutside = Task.isCancelled
+    group.cancelAll()
+    guard case .some(.some(let finished)) = await group.next() else {
+      preconditionFailure("the group holds one body and one timer")
+    }
+    switch finished {
+    case .success: return finished
+    case .failure: return cancelledFromOutside ? finished : .failure(timeout)
+    }
+  }
+  return try result.get()
+}

@@ -1,0 +1,251 @@
+import OtaflashATT
+import Synchronization
+
+/// How to reach a device: returns a fresh link each time. It may report `.scanStarted` and
+/// `.deviceFound` on the way.
+public struct Dialer: Sendable {
+  let dial: @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault) -> any Link
+
+  public init(
+    reporting dial:
+      @escaping @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault)
+      -> any Link
+  ) {
+    self.dial = dial
+  }
+
+  public init(_ dial: @escaping @Sendable () async throws(ConnectFault) -> any Link) {
+    self.dial = { (_) async throws(ConnectFault) -> any Link in try await dial() }
+  }
+}
+
+/// Why an operation on a peripheral failed.
+public enum PeripheralFault: Error, Equatable, Sendable {
+  case connect(ConnectFault)
+  case gatt(GATTFault)
+  /// Cancelled, or turned away, before its turn came.
+  case queue(QueueFault<Never>)
+}
+
+/// A remote device: its connection, which may be lost and made again, and the queue of commands
+/// that keeps them apart.
+///
+/// Made by `withPeripheral`, and valid inside its body.
+public final class Peripheral: Sendable {
+  private struct State {
+    var machine = ConnectionMachine()
+    var client: GATTClient?
+    var observers: [Mailbox<ConnectionTransition>] = []
+    var isClosed = false
+  }
+
+  /// Bearers handed over and not yet served; all but the newest have ended.
+  private static let bearersMaximum = 8
+  /// Transitions kept for an observer that does not read them.
+  private static let transitionsKept = 64
+
+  public let clock: any LinkClock
+  public let queue = CommandQueue()
+  private let dialer: Dialer
+  private let transactionTimeout: Duration
+  private let bearers = Mailbox<ATTBearer>(capacity: Peripheral.bearersMaximum)
+  private let state = Mutex(State())
+
+  fileprivate init(dialer: Dialer, clock: any LinkClock, transactionTimeout: Duration) {
+    self.dialer = dialer
+    self.clock = clock
+    self.transactionTimeout = transactionTimeout
+  }
+
+  /// Where the connection stands now.
+  public var connectionState: ConnectionState { state.withLock { $0.machine.state } }
+
+  /// Every step of the connection from now on. Bounded: the oldest are dropped for a slow reader.
+  public func transitions() -> TransitionStream {
+    let mailbox = Mailbox<ConnectionTransition>(capacity: Self.transitionsKept)
+    state.withLock { state in
+      if state.isClosed { mailbox.finish() } else { state.observers.append(mailbox) }
+    }
+    return TransitionStream(mailbox: mailbox)
+  }
+
+  // MARK: Commands
+
+  /// Runs `command` when its turn comes, with the connection to itself.
+  public func perform<Output, Failure>(
+    _ command: Command<PeripheralTurn, Output, Failure>
+  ) async throws(QueueFault<Failure>) -> Output {
+    try await queue.perform(command, with: PeripheralTurn(peripheral: self))
+  }
+
+  /// Runs one piece of work on the connection in its turn, and connects first where needed.
+  public func perform<Output: Sendable>(
+    _ name: String, _ body: @escaping @Sendable (GATTClient) async throws(GATTFault) -> Output
+  ) async throws(PeripheralFault) -> Output {
+    let command = Command(name) { (turn: PeripheralTurn) async throws(PeripheralFault) -> Output in
+      let client: GATTClient
+      do throws(ConnectFault) { client = try await turn.connect() } catch { throw .connect(error) }
+      do throws(GATTFault) { return try await body(client) } catch { throw .gatt(error) }
+    }
+    do throws(QueueFault<PeripheralFault>) {
+      return try await perform(command)
+    } catch {
+      switch error {
+      case .failed(let fault): throw fault
+      case .cancelledInQueue: throw .queue(.cancelledInQueue)
+      case .full(let limit): throw .queue(.full(limit: limit))
+      case .closed: throw .queue(.closed)
+      }
+    }
+  }
+
+  /// Reads a characteristic in its turn.
+  public func read(
+    _ characteristic: BluetoothUUID, in service: BluetoothUUID
+  ) async throws(PeripheralFault) -> [UInt8] {
+    try await perform("read \(characteristic)") { (client) async throws(GATTFault) -> [UInt8] in
+      try await client.read(try await client.characteristic(characteristic, in: service))
+    }
+  }
+
+  /// Writes a characteristic in its turn.
+  public func write(
+    _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
+  ) async throws(PeripheralFault) {
+    try await perform("write \(characteristic)") { (client) async throws(GATTFault) in
+      try await client.write(
+        value, to: try await client.characteristic(characteristic, in: service))
+    }
+  }
+
+  /// Subscribes in its turn; the values then flow beside whatever the queue does.
+  public func subscribe(
+    to characteristic: BluetoothUUID, in service: BluetoothUUID
+  ) async throws(PeripheralFault) -> NotificationStream {
+    try await perform("subscribe \(characteristic)") {
+      (client) async throws(GATTFault) -> NotificationStream in
+      try await client.subscribe(
+        to: try await client.characteristic(characteristic, in: service))
+    }
+  }
+
+  // MARK: The connection
+
+  fileprivate func connect() async throws(ConnectFault) -> GATTClient {
+    if let client = state.withLock({ $0.client }), client.ended == nil { return client }
+    disconnect()
+    let link: any Link
+    do throws(ConnectFault) {
+      link = try await dialer.dial { [self] input in step(input) }
+    } catch {
+      step(.failed(.connect(error)))
+      throw error
+    }
+    // A dialer that does not report has no scanning steps.
+    if connectionState != .connecting { step(.connectStarted) }
+    let bearer = ATTBearer(link: link, clock: clock, transactionTimeout: transactionTimeout)
+    let client = GATTClient(bearer: bearer) { [self] input in step(input) }
+    guard bearers.offer(bearer) else {
+      link.close()
+      throw .cancelled
+    }
+    state.withLock { $0.client = client }
+    step(.linkUp)
+    return client
+  }
+
+  fileprivate func disconnect() {
+    guard let client = state.withLock({ $0.client.take() }) else { return }
+    let lost = client.ended
+    client.bearer.end(because: .linkLost(.closedLocally))
+    step(lost.map { .failed(.gatt($0)) } ?? .closed)
+  }
+
+  fileprivate func step(_ input: ConnectionInput) {
+    let published = state.withLock {
+      state -> (ConnectionTransition, [Mailbox<ConnectionTransition>])? in
+      do throws(ConnectionMachine.IllegalStep) {
+        return (try state.machine.apply(input), state.observers)
+      } catch {
+        // A late report of a link that is gone already; the machine stays where it is.
+        return nil
+      }
+    }
+    guard let (transition, observers) = published else { return }
+    for observer in observers { observer.push(transition) }
+  }
+
+  fileprivate func serve() async {
+    while let bearer = await bearers.next() {
+      let cause = await bearer.run()
+      // A bearer that was replaced meanwhile has been reported when it was.
+      let isCurrent = state.withLock { state in
+        guard state.client?.bearer === bearer else { return false }
+        state.client = nil
+        return true
+      }
+      if isCurrent { step(.failed(.gatt(cause))) }
+    }
+  }
+
+  fileprivate func close() {
+    queue.close()
+    bearers.finish()
+    disconnect()
+    let observers = state.withLock { state in
+      state.isClosed = true
+      return state.observers
+    }
+    for observer in observers { observer.finish() }
+  }
+}
+
+/// A command's exclusive hold on a peripheral.
+public struct PeripheralTurn: Sendable {
+  let peripheral: Peripheral
+
+  public var clock: any LinkClock { peripheral.clock }
+
+  /// The connection, made first where there is none or it was lost.
+  public func connect() async throws(ConnectFault) -> GATTClient { try await peripheral.connect() }
+
+  /// Ends the connection; the next `connect` makes a new one.
+  public func disconnect() { peripheral.disconnect() }
+}
+
+/// The steps of a connection, in order.
+public struct TransitionStream: AsyncSequence, Sendable {
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let mailbox: Mailbox<ConnectionTransition>
+
+    public mutating func next() async -> ConnectionTransition? { await mailbox.next() }
+
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(Never) -> ConnectionTransition? { await mailbox.next() }
+  }
+
+  let mailbox: Mailbox<ConnectionTransition>
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(mailbox: mailbox) }
+}
+
+/// Gives `body` a peripheral, and closes its connection when `body` has ended, however it ended.
+///
+/// - Parameters:
+///   - dialer: makes a link each time a connection is needed.
+///   - transactionTimeout: ATT's 30 s; shorter only to test or diagnose.
+public func withPeripheral<Value: Sendable, Failure: Error>(
+  _ dialer: Dialer, clock: any LinkClock, transactionTimeout: Duration = .seconds(30),
+  _ body: @escaping @Sendable (Peripheral) async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+  let peripheral = Peripheral(
+    dialer: dialer, clock: clock, transactionTimeout: transactionTimeout)
+  return try await withService {
+    await peripheral.serve()
+  } stop: {
+    peripheral.close()
+  } _: { () async throws(Failure) -> Value in
+    try await body(peripheral)
+  }
+}

@@ -1,0 +1,183 @@
+import OtaflashFirmware
+
+/// A request written to Control (docs/ota-service.md, 4).
+public enum OTARequest: Equatable, Sendable {
+  case info(hostVersion: UInt8)
+  case running
+  case resumePoint
+  case challenge
+  case authorize(proof: [UInt8])
+  case begin(OTABegin)
+  case rewind(offset: Int)
+  case verify
+  case activate
+  case confirm
+  case abort(discard: Bool)
+
+  public var opcode: UInt8 {
+    switch self {
+    case .info: 0x01
+    case .running: 0x02
+    case .resumePoint: 0x03
+    case .challenge: 0x04
+    case .authorize: 0x05
+    case .begin: 0x06
+    case .rewind: 0x07
+    case .verify: 0x08
+    case .activate: 0x09
+    case .confirm: 0x0A
+    case .abort: 0x0B
+    }
+  }
+
+  public var encoded: [UInt8] {
+    var writer = OTAWriter()
+    writer.uint8(opcode)
+    switch self {
+    case .info(let hostVersion): writer.uint8(hostVersion)
+    case .authorize(let proof): writer.octets(proof)
+    case .begin(let begin): begin.encode(to: &writer)
+    case .rewind(let offset): writer.uint32(UInt32(offset))
+    case .abort(let discard): writer.uint8(discard ? 1 : 0)
+    case .running, .resumePoint, .challenge, .verify, .activate, .confirm: break
+    }
+    return writer.bytes
+  }
+}
+
+/// What BEGIN announces.
+public struct OTABegin: Equatable, Sendable {
+  public struct Flags: OptionSet, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let restart = Flags(rawValue: 1)
+    public static let allowDowngrade = Flags(rawValue: 2)
+    public static let allowOtherHardware = Flags(rawValue: 4)
+    public static let sink = Flags(rawValue: 8)
+  }
+
+  public var flags: Flags
+  public var imageSize: Int
+  public var imageCRC32: UInt32
+  public var version: FirmwareVersion
+  public var hardware: HardwareID
+
+  public init(
+    flags: Flags, imageSize: Int, imageCRC32: UInt32, version: FirmwareVersion,
+    hardware: HardwareID
+  ) {
+    self.flags = flags
+    self.imageSize = imageSize
+    self.imageCRC32 = imageCRC32
+    self.version = version
+    self.hardware = hardware
+  }
+
+  fileprivate func encode(to writer: inout OTAWriter) {
+    writer.uint8(flags.rawValue)
+    writer.uint32(UInt32(imageSize))
+    writer.uint32(imageCRC32)
+    writer.uint8(version.major)
+    writer.uint8(version.minor)
+    writer.uint16(version.patch)
+    writer.uint32(hardware.rawValue)
+  }
+}
+
+/// An answer indicated by Control: `opcode | 0x80, result, payload`.
+public struct OTAAnswer: Equatable, Sendable {
+  public let opcode: UInt8
+  public let result: UInt8
+  public let payload: [UInt8]
+
+  public init(decoding bytes: [UInt8]) throws(OTADecodeFault) {
+    var reader = OTAReader(bytes, of: "Control")
+    opcode = try reader.uint8()
+    result = try reader.uint8()
+    payload = reader.rest
+  }
+}
+
+/// INFO's answer.
+public struct OTAInfo: Equatable, Sendable {
+  public let version: UInt8
+  public let needsAuthorization: Bool
+  public let isAuthorized: Bool
+  public let hasSink: Bool
+  public let hardware: HardwareID
+  public let slotSize: Int
+  public let pageSize: Int
+  public let largestChunk: Int
+  public let bufferSize: Int
+
+  public init(decoding payload: [UInt8]) throws(OTADecodeFault) {
+    var reader = OTAReader(payload, of: "INFO")
+    version = try reader.uint8()
+    let flags = try reader.uint8()
+    needsAuthorization = flags & 1 != 0
+    isAuthorized = flags & 2 != 0
+    hasSink = flags & 4 != 0
+    hardware = HardwareID(try reader.uint32())
+    slotSize = Int(try reader.uint32())
+    pageSize = Int(try reader.uint32())
+    largestChunk = Int(try reader.uint16())
+    bufferSize = Int(try reader.uint16())
+  }
+}
+
+/// RUNNING's answer.
+public struct OTARunning: Equatable, Sendable {
+  public enum BootOutcome: UInt8, Sendable {
+    case normal = 0, activated, rejected
+  }
+
+  public let version: FirmwareVersion
+  public let imageSize: Int
+  public let imageCRC32: UInt32
+  public let bootOutcome: BootOutcome
+  public let onTrial: Bool
+
+  public init(decoding payload: [UInt8]) throws(OTADecodeFault) {
+    var reader = OTAReader(payload, of: "RUNNING")
+    version = FirmwareVersion(
+      try reader.uint8(), try reader.uint8(), try reader.uint16())
+    imageSize = Int(try reader.uint32())
+    imageCRC32 = try reader.uint32()
+    let outcome = try reader.uint8()
+    guard let known = BootOutcome(rawValue: outcome) else {
+      throw .unknownValue("RUNNING boot outcome", outcome)
+    }
+    bootOutcome = known
+    onTrial = try reader.uint8() != 0
+  }
+}
+
+/// RESUME POINT's answer; all zero when the device holds nothing.
+public struct OTAResumePoint: Equatable, Sendable {
+  public let imageSize: Int
+  public let imageCRC32: UInt32
+  public let nextOffset: Int
+  public let heldCRC32: UInt32
+
+  public init(decoding payload: [UInt8]) throws(OTADecodeFault) {
+    var reader = OTAReader(payload, of: "RESUME POINT")
+    imageSize = Int(try reader.uint32())
+    imageCRC32 = try reader.uint32()
+    nextOffset = Int(try reader.uint32())
+    heldCRC32 = try reader.uint32()
+  }
+}
+
+/// Where the device stands: the answer to BEGIN and REWIND.
+public struct OTAPosition: Equatable, Sendable {
+  public let nextOffset: Int
+  public let crc32: UInt32
+
+  public init(decoding payload: [UInt8]) throws(OTADecodeFault) {
+    var reader = OTAReader(payload, of: "BEGIN or REWIND")
+    nextOffset = Int(try reader.uint32())
+    crc32 = try reader.uint32()
+  }
+}

@@ -1,0 +1,35 @@
+import Crypto
+import OtaflashFirmware
+
+/// The proof that the host knows the device's key (docs/ota-service.md, 4.2 CHALLENGE/AUTHORIZE).
+public enum OTAProof {
+  public static let challengeSize = 16
+  public static let proofSize = 16
+  private static let context = Array("otaflash authorize".utf8)
+
+  /// The first 16 octets of HMAC-SHA-256(key, "otaflash authorize" | challenge | hardware id).
+  public static func proof(
+    key: [UInt8], challenge: [UInt8], hardware: HardwareID
+  ) -> [UInt8] {
+    let mac = HMAC<SHA256>.authenticationCode(
+      for: message(challenge, hardware), using: SymmetricKey(data: key))
+    return Array(Array(mac).prefix(proofSize))
+  }
+
+  /// Whether `proof` is right, compared in constant time.
+  public static func isValid(
+    _ proof: [UInt8], key: [UInt8], challenge: [UInt8], hardware: HardwareID
+  ) -> Bool {
+    let expected = self.proof(key: key, challenge: challenge, hardware: hardware)
+    guard proof.count == expected.count else { return false }
+    return zip(proof, expected).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  private static func message(_ challenge: [UInt8], _ hardware: HardwareID) -> [UInt8] {
+    var writer = OTAWriter()
+    writer.octets(context)
+    writer.octets(challenge)
+    writer.uint32(hardware.rawValue)
+    return writer.bytes
+  }
+}

@@ -1,0 +1,61 @@
+/// The Status characteristic's value (docs/ota-service.md, 2): 16 octets.
+public struct OTAStatus: Equatable, Sendable {
+  public enum State: UInt8, Sendable {
+    case idle = 0, receiving, verifying, verified, activating
+  }
+
+  /// Why the status was sent (2.1).
+  public enum Note: UInt8, Sendable {
+    case none = 0, gap, overrun, flashFault, noSession, notAuthorized
+  }
+
+  public var state: State
+  public var note: Note
+  /// Octets beyond `nextOffset` that the device takes now; 0 = busy.
+  public var window: Int
+  /// The next octet of the image that the device wants.
+  public var nextOffset: Int
+  /// CRC32 of the image octets 0 ..< `nextOffset` as received.
+  public var crc32: UInt32
+  /// Octets that survive a reset of the device.
+  public var durableOffset: Int
+
+  public init(
+    state: State, note: Note, window: Int, nextOffset: Int, crc32: UInt32, durableOffset: Int
+  ) {
+    self.state = state
+    self.note = note
+    self.window = window
+    self.nextOffset = nextOffset
+    self.crc32 = crc32
+    self.durableOffset = durableOffset
+  }
+
+  /// Where the device stops taking data, as an offset in the image.
+  public var limit: Int { nextOffset + window }
+
+  public init(decoding bytes: [UInt8]) throws(OTADecodeFault) {
+    var reader = OTAReader(bytes, of: "Status")
+    let state = try reader.uint8()
+    let note = try reader.uint8()
+    guard let state = State(rawValue: state) else { throw .unknownValue("Status state", state) }
+    guard let note = Note(rawValue: note) else { throw .unknownValue("Status error", note) }
+    self.state = state
+    self.note = note
+    window = Int(try reader.uint16())
+    nextOffset = Int(try reader.uint32())
+    crc32 = try reader.uint32()
+    durableOffset = Int(try reader.uint32())
+  }
+
+  public var encoded: [UInt8] {
+    var writer = OTAWriter()
+    writer.uint8(state.rawValue)
+    writer.uint8(note.rawValue)
+    writer.uint16(UInt16(window))
+    writer.uint32(UInt32(nextOffset))
+    writer.uint32(crc32)
+    writer.uint32(UInt32(durableOffset))
+    return writer.bytes
+  }
+}

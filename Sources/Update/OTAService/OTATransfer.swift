@@ -1,0 +1,143 @@
+import OtaflashFirmware
+
+/// The arithmetic of one upload: what may be sent next, and what a status means. Pure; the session
+/// does the sending and the waiting.
+///
+/// Offsets are octets of the image. `acknowledged ≤ next ≤ limit` outside a busy device.
+struct OTATransfer {
+  /// What the session does about a status.
+  enum Reaction: Equatable {
+    case proceed
+    /// Sending continues at an earlier offset: the device did not take what was sent.
+    case resend(from: Int, because: RewindReason)
+    /// What the device holds differs from the image: it must discard from this offset on.
+    case discard(from: Int)
+  }
+
+  /// Times that one block is sent again before the update gives up.
+  static let blockRepeatsMaximum = 3
+  /// Times that sending goes back to the same offset, or before it, without progress.
+  static let rewindsMaximum = 16
+
+  private let prefixes: PrefixChecksums
+  let total: Int
+  let chunk: Int
+  /// The next octet to send.
+  private(set) var next: Int
+  /// The device has everything before this.
+  private(set) var acknowledged: Int
+  /// The device's CRC32 agreed with ours up to here.
+  private(set) var verified: Int
+  private(set) var limit: Int
+  private(set) var durable = 0
+  private var furthest: Int
+  private var rewinds = 0
+  private var failedBlock = (offset: -1, attempts: 0)
+
+  /// - Parameters:
+  ///   - offset: where the device said it stands, with a CRC32 that agreed.
+  ///   - chunk: image octets a data write, 1 or more.
+  init(prefixes: PrefixChecksums, startingAt offset: Int, chunk: Int) {
+    precondition(chunk > 0)
+    self.prefixes = prefixes
+    total = prefixes.count
+    self.chunk = chunk
+    next = offset
+    acknowledged = offset
+    verified = offset
+    limit = offset
+    furthest = offset
+  }
+
+  /// Everything was sent, acknowledged and compared.
+  var isComplete: Bool { verified == total }
+
+  /// The octets that may go out now, or `nil` when the window is used up or all is sent.
+  var sendable: Range<Int>? {
+    let end = min(next + chunk, total)
+    guard next < end, end <= limit else { return nil }
+    return next..<end
+  }
+
+  mutating func sent(_ range: Range<Int>) {
+    precondition(range.lowerBound == next)
+    next = range.upperBound
+  }
+
+  /// A Write Response: the device has these octets, though no CRC32 was told yet.
+  mutating func accepted(_ range: Range<Int>) {
+    acknowledged = max(acknowledged, range.upperBound)
+    noteProgress()
+  }
+
+  /// A Status, notified or read. `isAnswer`: it was read after everything was sent, so what it lacks
+  /// was lost.
+  mutating func received(
+    _ status: OTAStatus, isAnswer: Bool
+  ) throws(UpdateFault) -> Reaction {
+    guard status.nextOffset <= next else {
+      throw .protocolViolation(
+        .upload, "the device says it has \(status.nextOffset) octets; \(next) were sent")
+    }
+    limit = status.limit
+    durable = status.durableOffset
+    guard try agrees(status) else { return try discard(status) }
+    verified = status.nextOffset
+    // A status that was sent before a later acknowledgement is not a step back.
+    acknowledged = status.note == .none ? max(acknowledged, status.nextOffset) : status.nextOffset
+    noteProgress()
+    switch status.note {
+    case .gap: return try resend(from: status.nextOffset, because: .gap)
+    case .overrun: return try resend(from: status.nextOffset, because: .overrun)
+    case .none where isAnswer && status.nextOffset < next:
+      return try resend(from: status.nextOffset, because: .silence)
+    case .none, .flashFault, .noSession, .notAuthorized: return .proceed
+    }
+  }
+
+  private func agrees(_ status: OTAStatus) throws(UpdateFault) -> Bool {
+    prefixes.checksum(ofFirst: status.nextOffset) == status.crc32
+  }
+
+  private mutating func resend(
+    from offset: Int, because reason: RewindReason
+  ) throws(UpdateFault) -> Reaction {
+    guard offset < next else { return .proceed }
+    rewinds += 1
+    guard rewinds <= Self.rewindsMaximum else {
+      throw .noProgress(atOffset: offset, repeats: rewinds)
+    }
+    next = offset
+    acknowledged = offset
+    return .resend(from: offset, because: reason)
+  }
+
+  private mutating func discard(_ status: OTAStatus) throws(UpdateFault) -> Reaction {
+    let from = min(verified, status.nextOffset)
+    if failedBlock.offset == from { failedBlock.attempts += 1 } else { failedBlock = (from, 1) }
+    guard failedBlock.attempts <= Self.blockRepeatsMaximum else {
+      throw .blockKeepsFailing(atOffset: from, attempts: failedBlock.attempts)
+    }
+    return .discard(from: from)
+  }
+
+  /// The device's answer to REWIND: it stands at `position` now.
+  mutating func rewound(to position: OTAPosition) throws(UpdateFault) {
+    guard position.nextOffset <= verified,
+      position.crc32 == prefixes.checksum(ofFirst: position.nextOffset)
+    else {
+      throw .blockKeepsFailing(atOffset: position.nextOffset, attempts: failedBlock.attempts)
+    }
+    next = position.nextOffset
+    acknowledged = position.nextOffset
+    verified = position.nextOffset
+    limit = position.nextOffset
+  }
+
+  /// Going back is only counted between two advances of the furthest point.
+  private mutating func noteProgress() {
+    guard acknowledged > furthest else { return }
+    furthest = acknowledged
+    rewinds = 0
+  }
+}

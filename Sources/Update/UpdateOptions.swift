@@ -1,0 +1,51 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// How image octets are written.
+public enum WriteMode: String, Sendable, CaseIterable {
+  /// One Write Request at a time, each answered: the default, and what every device does.
+  case withResponse = "with-response"
+  /// Write Commands, as many as the device's window permits: fills the air.
+  case withoutResponse = "without-response"
+}
+
+/// What the caller decides about an update. Every wait in it has its bound here.
+public struct UpdateOptions: Sendable {
+  public var mode = WriteMode.withResponse
+  /// ATT_MTU to ask for, 23…517 octets.
+  public var mtu = 512
+  /// Image octets a data write; `nil` = as many as fill whole link-layer packets.
+  public var chunk: Int?
+  /// The device's key, for a device that asks for authorization.
+  public var key: [UInt8]?
+  public var allowDowngrade = false
+  public var allowOtherHardware = false
+  /// Send an image although nobody says which version or hardware it is for. It is announced as
+  /// version 0.0.0, or for the device's own hardware.
+  public var allowUnknown = false
+  /// Discard what the device holds of an earlier transfer.
+  public var restart = false
+  /// Send even when the device runs this very image already.
+  public var evenIfCurrent = false
+  /// Stop before the first byte.
+  public var dryRun = false
+
+  /// How a lost connection is taken up again. The count starts over whenever the device has
+  /// acknowledged something new.
+  public var reconnection = ReconnectionStrategy.exponential()
+  /// 0 ..< 1, for the strategy's jitter.
+  public var random: @Sendable () -> Double = { 0 }
+
+  /// Without a sign from the device for this long, its Status is read.
+  public var silenceLimit = Duration.seconds(1)
+  /// The longest time a device may be busy with its flash.
+  public var busyLimit = Duration.seconds(60)
+  /// The longest time for one control operation, VERIFY and ACTIVATE included.
+  public var controlLimit = Duration.seconds(60)
+  /// The longest time from activation to a device that answers again.
+  public var rebootLimit = Duration.seconds(60)
+  /// The longest time to say goodbye when cancelled.
+  public var farewellLimit = Duration.milliseconds(1500)
+
+  public init() {}
+}

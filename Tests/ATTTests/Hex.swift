@@ -1,0 +1,22 @@
+/// `"0A 15 00"` as octets; for constants in tests only.
+func hex(_ text: String) -> [UInt8] {
+  text.split(separator: " ").map { digits in
+    guard let octet = UInt8(digits, radix: 16) else { preconditionFailure("not hex: \(digits)") }
+    return octet
+  }
+}
+
+/// A small seeded generator (SplitMix64): a failing case is named by its seed.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
