@@ -27,13 +27,13 @@ extension FaultReport {
         .versionUnknown, "nobody says which version the image is",
         why: "It has no descriptor and no sidecar file, and --image-version was not given; "
           + "without a version a downgrade cannot be seen.",
-        help: context.again(with: "--allow-unknown-version"), exit: .refusedBeforeWriting)
+        help: context.again(with: "--allow-unknown"), exit: .refusedBeforeWriting)
     case .hardwareUnknown:
       FaultReport(
         .hardwareUnknown, "nobody says which hardware the image is for",
         why: "It has no descriptor and no sidecar file, and --hardware was not given; "
           + "without it an image for another board cannot be told apart.",
-        help: context.again(with: "--allow-unknown-hardware"), exit: .refusedBeforeWriting)
+        help: context.again(with: "--allow-unknown"), exit: .refusedBeforeWriting)
     case .authorizationRequired:
       FaultReport(
         .authorizationRequired, "the device takes updates only from those who hold its key",
