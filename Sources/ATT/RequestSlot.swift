@@ -1,24 +1,38 @@
-/// The one request an ATT bearer may have open (Core 5.4, Vol 3, Part F, 3.3.2).
-public struct RequestSlot: Equatable, Sendable {
-  /// Why a response ends the bearer.
-  public enum Violation: Error, Equatable, Sendable {
-    /// A response, and no request is open.
-    case unsolicited(ATTOpcode)
-    /// A response to another request than the open one.
-    case mismatched(ATTOpcode, request: ATTOpcode)
+/// Why an ATT bearer must be closed by this side (Core 5.4, Vol 3, Part F, 3.3).
+public enum ATTFault: Error, Hashable, Sendable {
+  /// The peer sent a PDU that cannot be decoded.
+  case malformed(DecodeFault)
+  /// The peer sent a response that answers no open request.
+  case unsolicited(ATTOpcode)
+  /// The peer did not answer the request within the transaction timeout (3.3.3).
+  case transactionTimedOut(ATTOpcode)
+}
+
+extension ATTFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .malformed(let fault): "malformed \(fault)"
+    case .unsolicited(let opcode): "unsolicited \(opcode)"
+    case .transactionTimedOut(let opcode): "no answer to \(opcode) in time"
+    }
   }
+}
+
+/// The one request an ATT bearer may have open (Core 5.4, Vol 3, Part F, 3.3.2).
+public struct RequestSlot: Sendable {
+  /// How long a request or an indication may stay unanswered before the bearer is dead (3.3.3).
+  public static let transactionTimeout = Duration.seconds(30)
 
   /// What the caller must do with a response.
   public enum OnResponse: Equatable, Sendable {
     case complete(ATTResponse)
-    case disconnect(Violation)
-    /// The bearer has ended; nothing counts any more.
-    case ignore
+    case disconnect(ATTFault)
   }
 
-  private enum State: Equatable, Sendable {
+  private enum State {
     case idle
     case awaiting(ATTOpcode, deadline: LinkInstant)
+    /// No more PDUs may be exchanged on this bearer.
     case poisoned
   }
 
@@ -28,19 +42,24 @@ public struct RequestSlot: Equatable, Sendable {
 
   /// When the open request expires; `nil` when none is open.
   public var deadline: LinkInstant? {
-    guard case .awaiting(_, let deadline) = state else { return nil }
-    return deadline
+    switch state {
+    case .awaiting(_, let deadline): deadline
+    case .idle, .poisoned: nil
+    }
   }
 
-  /// Opens the slot. Calling it while a request is open is a bug in the bearer.
+  /// Opens the slot. Calling it while a request is open, or on a dead bearer, is a bug and traps.
   public mutating func sent(_ opcode: ATTOpcode, deadline: LinkInstant) {
     guard case .idle = state else { preconditionFailure("a second request while one is open") }
     state = .awaiting(opcode, deadline: deadline)
   }
 
-  /// Takes back a request that never left: no response will come.
+  /// Closes the slot of a request that never left this side.
   public mutating func withdraw() {
-    if case .awaiting = state { state = .idle }
+    switch state {
+    case .awaiting: state = .idle
+    case .idle, .poisoned: break
+    }
   }
 
   /// Closes the slot, or poisons it: an unsolicited response ends the bearer.
@@ -49,34 +68,20 @@ public struct RequestSlot: Equatable, Sendable {
     case .awaiting(let opcode, _) where response.answers(opcode):
       state = .idle
       return .complete(response)
-    case .awaiting(let opcode, _):
-      state = .poisoned
-      return .disconnect(.mismatched(response.opcode, request: opcode))
-    case .idle:
+    case .idle, .awaiting, .poisoned:
       state = .poisoned
       return .disconnect(.unsolicited(response.opcode))
-    case .poisoned:
-      return .ignore
     }
   }
 
-  /// Whether the open request has expired at `now`; it poisons the slot: no more ATT on this bearer
-  /// (3.3.3).
+  /// Whether the open request has outlived its deadline at `now`. If so the slot is poisoned: no
+  /// further request may be sent on this bearer (3.3.3).
   public mutating func expired(at now: LinkInstant) -> Bool {
     guard case .awaiting(_, let deadline) = state, deadline <= now else { return false }
     state = .poisoned
     return true
   }
 
-  /// Ends the slot together with its bearer.
+  /// Marks the bearer dead, for whatever reason the link ended.
   public mutating func poison() { state = .poisoned }
-}
-
-extension RequestSlot.Violation: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .unsolicited(let response): "it sent a response (\(response)) that nothing asked for"
-    case .mismatched(let response, let request): "it answered \(request) with \(response)"
-    }
-  }
 }

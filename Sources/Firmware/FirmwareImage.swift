@@ -16,9 +16,12 @@ public struct FirmwareImage: Equatable, Sendable {
   /// From the embedded descriptor, the sidecar file or the command line; `nil` when nobody says.
   public let version: FirmwareVersion?
   public let hardware: HardwareID?
+  /// The addresses of an Intel HEX file; `nil` for a raw binary, which has none.
+  public let layout: IntelHexLayout?
 
   public init(
-    name: String, format: Format, bytes: [UInt8], version: FirmwareVersion?, hardware: HardwareID?
+    name: String, format: Format, bytes: [UInt8], version: FirmwareVersion?, hardware: HardwareID?,
+    layout: IntelHexLayout? = nil
   ) {
     self.name = name
     self.format = format
@@ -26,5 +29,6 @@ public struct FirmwareImage: Equatable, Sendable {
     self.crc32 = CRC32.checksum(bytes)
     self.version = version
     self.hardware = hardware
+    self.layout = layout
   }
 }

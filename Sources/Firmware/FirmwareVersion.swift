@@ -19,11 +19,33 @@ extension FirmwareVersion: LosslessStringConvertible {
   /// Reads `1.3.0`: three decimal numbers, at most 255, 255 and 65535.
   public init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3, !text.contains("+"), let major = UInt8(parts[0]),
+    guard parts.count == 3, text.utf8.allSatisfy(Self.isDigitOrDot), let major = UInt8(parts[0]),
       let minor = UInt8(parts[1]), let patch = UInt16(parts[2])
     else { return nil }
     self.init(major, minor, patch)
   }
 
+  /// The integers' own initializers would take signs too.
+  private static func isDigitOrDot(_ character: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) || character == UInt8(ascii: ".")
+  }
+
   public var description: String { "\(major).\(minor).\(patch)" }
+}
+
+/// As text, `"1.3.0"`.
+extension FirmwareVersion: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let version = FirmwareVersion(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "a version is three numbers: 1.3.0")
+    }
+    self = version
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
 }

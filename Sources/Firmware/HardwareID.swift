@@ -13,12 +13,28 @@ extension HardwareID: LosslessStringConvertible {
     let digits = text.lowercased()
     let value =
       digits.hasPrefix("0x") ? UInt32(digits.dropFirst(2), radix: 16) : UInt32(digits, radix: 10)
-    guard let value, !digits.contains("+") else { return nil }
+    guard let value, !digits.contains(where: { $0 == "+" || $0 == "-" }) else { return nil }
     self.init(value)
   }
 
   public var description: String {
-    let digits = String(rawValue, radix: 16, uppercase: true)
-    return "0x" + String(repeating: "0", count: 8 - digits.count) + digits
+    "0x" + rawValue.hexadecimal
+  }
+}
+
+/// As text, `"0x0000A001"`.
+extension HardwareID: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let hardware = HardwareID(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "a hardware id is a 32-bit number: 0x0000A001")
+    }
+    self = hardware
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
   }
 }

@@ -4,7 +4,7 @@ public struct PrefixChecksums: Sendable {
   /// Octets between two kept checksums.
   private static let stride = 4096
 
-  private let bytes: [UInt8]
+  public let bytes: [UInt8]
   private let kept: [UInt32]
 
   public init(_ bytes: [UInt8]) {

@@ -126,7 +126,7 @@ package final class ATTBearer: Sendable {
     do throws(DecodeFault) {
       pdu = try ATTPDU(decoding: bytes)
     } catch {
-      return .violation("it sent a malformed PDU: \(error)")
+      return .violation("it sent a malformed PDU (\(error))")
     }
     switch pdu {
     case .response(let response):
@@ -197,10 +197,8 @@ package final class ATTBearer: Sendable {
       pending?.answer.fulfil(.failure(.refused(handle, error.code)))
     case .complete(let response):
       pending?.answer.fulfil(.success(response))
-    case .ignore:
-      return nil
     case .disconnect(let fault):
-      let cause = GATTFault.violation("\(fault)")
+      let cause = GATTFault.violation("it sent a response that answers nothing (\(fault))")
       pending?.answer.fulfil(.failure(cause))
       return cause
     }

@@ -38,8 +38,33 @@ public final class GATTClient: Sendable {
   /// ATT_MTU in octets, 23…517.
   public var mtu: Int { bearer.mtu }
 
+  /// What the transport knows of the air.
+  public var linkFacts: LinkFacts { bearer.link.facts }
+
   /// Why the connection ended; `nil` while it stands.
   public var ended: GATTFault? { bearer.ended }
+
+  /// Waits for the connection's end; `false` when it still stands after `limit`.
+  func waitUntilEnded(within limit: Duration, on clock: any LinkClock) async -> Bool {
+    let ending = NotificationObserver(capacity: 1)
+    do throws(GATTFault) {
+      try bearer.add(ending, on: .none)
+    } catch {
+      return true
+    }
+    defer { bearer.remove(ending, from: .none) }
+    do throws(GATTFault) {
+      let deadline = clock.now.advanced(by: limit)
+      _ = try await withDeadline(deadline, on: clock, orThrow: .timedOut(after: limit)) {
+        () async throws(GATTFault) -> NotificationStream.Element? in try await ending.next()
+      }
+    } catch .timedOut {
+      return false
+    } catch {
+      return bearer.ended != nil
+    }
+    return bearer.ended != nil
+  }
 
   /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). Permitted once a connection; the effective MTU
   /// is the smaller of both sides', and 23 where the server does not know the request.
@@ -47,7 +72,7 @@ public final class GATTClient: Sendable {
   /// - Parameter desired: 23…517.
   /// - Returns: the effective ATT_MTU in octets.
   public func requestMTU(_ desired: Int = 512) async throws(GATTFault) -> Int {
-    guard let wanted = ATTMTU(desired) else {
+    guard let wanted = ATTMTU(octets: desired) else {
       throw .valueTooLong(octets: desired, limit: ATTMTU.maximum.octets)
     }
     return try await bearer.exchangeMTU(wanted)
@@ -141,6 +166,21 @@ public final class GATTClient: Sendable {
     }
     guard value.count <= mtu - 3 else { throw .valueTooLong(octets: value.count, limit: mtu - 3) }
     try await bearer.command(ATTPDU.writeCommand(characteristic.value, value: value).encoded)
+  }
+
+  /// The path of every image octet: a write whose PDU was encoded by the caller in one piece
+  /// (`ATTPDU.encodeWriteRequest`).
+  package func write(
+    encoded: [UInt8], to characteristic: DiscoveredCharacteristic
+  ) async throws(GATTFault) {
+    let response = try await bearer.request(
+      encoded: encoded, opcode: .writeRequest, on: characteristic.value)
+    guard case .write = response else { throw .mismatched(response) }
+  }
+
+  /// The same without an answer (`ATTPDU.encodeWriteCommand`).
+  package func command(encoded: [UInt8]) async throws(GATTFault) {
+    try await bearer.command(encoded)
   }
 
   // MARK: Notifications

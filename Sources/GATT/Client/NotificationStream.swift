@@ -26,7 +26,7 @@ package final class NotificationObserver: Sendable {
 
   fileprivate func poll() -> NotificationStream.Element? { values.poll().map(wrap) }
 
-  fileprivate func next() async throws(GATTFault) -> NotificationStream.Element? {
+  func next() async throws(GATTFault) -> NotificationStream.Element? {
     if let value = await values.next() { return wrap(value) }
     if let ended = state.withLock({ $0.ended }) { throw ended }
     if Task.isCancelled { throw .cancelled }
@@ -85,6 +85,9 @@ public struct NotificationStream: AsyncSequence, Sendable {
   let registration: Registration
 
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(registration: registration) }
+
+  /// The next value, as an iterator gives it; the values are shared with every iterator.
+  public func next() async throws(GATTFault) -> Element? { try await registration.observer.next() }
 
   /// The oldest value that is here already; does not wait.
   public func poll() -> Element? { registration.observer.poll() }

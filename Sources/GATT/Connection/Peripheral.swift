@@ -154,6 +154,10 @@ public final class Peripheral: Sendable {
     return client
   }
 
+  fileprivate var connectedClient: GATTClient? {
+    state.withLock { $0.client }.flatMap { $0.ended == nil ? $0 : nil }
+  }
+
   fileprivate func disconnect() {
     guard let client = state.withLock({ $0.client.take() }) else { return }
     let lost = client.ended
@@ -208,6 +212,17 @@ public struct PeripheralTurn: Sendable {
 
   /// The connection, made first where there is none or it was lost.
   public func connect() async throws(ConnectFault) -> GATTClient { try await peripheral.connect() }
+
+  /// The connection, if there is one now.
+  public var connectedClient: GATTClient? { peripheral.connectedClient }
+
+  /// Waits until the peer or the radio ends the connection; `false` when it still stands at the
+  /// limit. At once when there is none.
+  @discardableResult
+  public func waitUntilLost(within limit: Duration) async -> Bool {
+    guard let client = connectedClient else { return true }
+    return await client.waitUntilEnded(within: limit, on: clock)
+  }
 
   /// Ends the connection; the next `connect` makes a new one.
   public func disconnect() { peripheral.disconnect() }

@@ -7,6 +7,9 @@ public protocol Link: AnyObject, Sendable {
   /// The largest PDU the transport takes, in octets (672 on a kernel L2CAP socket).
   var maximumPDUSize: Int { get }
 
+  /// What is known of the air below, now.
+  var facts: LinkFacts { get }
+
   /// Hands one PDU to the transport. Suspends while the transport's queue is full (back-pressure),
   /// and returns when the PDU was accepted, which is before it has crossed the air.
   func send(_ pdu: [UInt8]) async throws(LinkLoss)
@@ -34,4 +37,27 @@ public enum LinkLoss: Error, Equatable, Hashable, Sendable {
   case tooLarge(octets: Int, limit: Int)
   /// The transport failed. `reason` is a whole sentence with cause and remedy.
   case failed(errno: Int32, reason: String)
+}
+
+/// What a transport knows of the air below it. `nil` = it cannot tell.
+public struct LinkFacts: Equatable, Sendable {
+  public enum PHY: String, Sendable { case le1M = "1M", le2M = "2M", leCoded = "coded" }
+
+  public var phy: PHY?
+  public var connectionInterval: Duration?
+  /// Octets of payload in one link-layer packet, 27…251.
+  public var linkLayerPayload: Int?
+
+  public init(
+    phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil
+  ) {
+    self.phy = phy
+    self.connectionInterval = connectionInterval
+    self.linkLayerPayload = linkLayerPayload
+  }
+}
+
+extension Link {
+  /// By default nothing is known.
+  public var facts: LinkFacts { LinkFacts() }
 }

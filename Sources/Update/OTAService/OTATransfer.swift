@@ -30,6 +30,8 @@ struct OTATransfer {
   private(set) var verified: Int
   private(set) var limit: Int
   private(set) var durable = 0
+  /// The end of what was ever sent, and of what was ever acknowledged.
+  private var sentEnd: Int
   private var furthest: Int
   private var rewinds = 0
   private var failedBlock = (offset: -1, attempts: 0)
@@ -46,6 +48,7 @@ struct OTATransfer {
     acknowledged = offset
     verified = offset
     limit = offset
+    sentEnd = offset
     furthest = offset
   }
 
@@ -62,6 +65,7 @@ struct OTATransfer {
   mutating func sent(_ range: Range<Int>) {
     precondition(range.lowerBound == next)
     next = range.upperBound
+    sentEnd = max(sentEnd, next)
   }
 
   /// A Write Response: the device has these octets, though no CRC32 was told yet.
@@ -70,21 +74,33 @@ struct OTATransfer {
     noteProgress()
   }
 
+  /// The device was busy and took nothing: it is waited for.
+  mutating func refused(_ range: Range<Int>) {
+    next = range.lowerBound
+    limit = range.lowerBound
+  }
+
   /// A Status, notified or read. `isAnswer`: it was read after everything was sent, so what it lacks
   /// was lost.
   mutating func received(
     _ status: OTAStatus, isAnswer: Bool
   ) throws(UpdateFault) -> Reaction {
-    guard status.nextOffset <= next else {
+    guard status.nextOffset <= sentEnd else {
       throw .protocolViolation(
-        .upload, "the device says it has \(status.nextOffset) octets; \(next) were sent")
+        .upload, "the device says it has \(status.nextOffset) octets; \(sentEnd) were sent")
     }
-    limit = status.limit
+    let isNews = isAnswer || status.note != .none
+    // A notification that a later read has overtaken tells nothing.
+    guard isNews || status.nextOffset >= verified else { return .proceed }
+    limit = isNews ? status.limit : max(limit, status.limit)
     durable = status.durableOffset
-    guard try agrees(status) else { return try discard(status) }
+    guard prefixes.checksum(ofFirst: status.nextOffset) == status.crc32 else {
+      return try discard(status)
+    }
     verified = status.nextOffset
-    // A status that was sent before a later acknowledgement is not a step back.
-    acknowledged = status.note == .none ? max(acknowledged, status.nextOffset) : status.nextOffset
+    acknowledged = isNews ? status.nextOffset : max(acknowledged, status.nextOffset)
+    // What the device has already need not be sent again.
+    next = max(next, status.nextOffset)
     noteProgress()
     switch status.note {
     case .gap: return try resend(from: status.nextOffset, because: .gap)
@@ -93,10 +109,6 @@ struct OTATransfer {
       return try resend(from: status.nextOffset, because: .silence)
     case .none, .flashFault, .noSession, .notAuthorized: return .proceed
     }
-  }
-
-  private func agrees(_ status: OTAStatus) throws(UpdateFault) -> Bool {
-    prefixes.checksum(ofFirst: status.nextOffset) == status.crc32
   }
 
   private mutating func resend(

@@ -1,0 +1,34 @@
+/// What someone other than the image says of it: a sidecar file, or the command line.
+public struct ImageIdentity: Equatable, Sendable {
+  public var version: FirmwareVersion?
+  public var hardware: HardwareID?
+
+  public init(version: FirmwareVersion? = nil, hardware: HardwareID? = nil) {
+    self.version = version
+    self.hardware = hardware
+  }
+
+  /// What holds for an image, field by field: the override before the sidecar before the embedded
+  /// descriptor. With both fields overridden the image is not searched for a descriptor, which is
+  /// the way out for an image whose own bytes look like a damaged one.
+  /// - Throws: the faults of the descriptor, or a contradiction that no override decides.
+  static func settled(
+    image: [UInt8], sidecar: ImageIdentity?, overrides: ImageIdentity
+  ) throws(FirmwareFault) -> ImageIdentity {
+    if overrides.version != nil && overrides.hardware != nil { return overrides }
+    let descriptor = try ImageDescriptor.find(in: image)
+    if overrides.version == nil, let said = sidecar?.version, let own = descriptor?.version,
+      said != own
+    {
+      throw .versionContradicted(sidecar: said, descriptor: own)
+    }
+    if overrides.hardware == nil, let said = sidecar?.hardware, let own = descriptor?.hardware,
+      said != own
+    {
+      throw .hardwareContradicted(sidecar: said, descriptor: own)
+    }
+    return ImageIdentity(
+      version: overrides.version ?? sidecar?.version ?? descriptor?.version,
+      hardware: overrides.hardware ?? sidecar?.hardware ?? descriptor?.hardware)
+  }
+}

@@ -1,0 +1,64 @@
+/// What is wrong with a line of an Intel HEX file, or with its place among the others.
+public enum IntelHexFault: Error, Equatable, Sendable {
+  /// The line does not begin with `:`; `nil` when it is empty.
+  case noRecordMark(found: UInt8?)
+  /// A character that is no hexadecimal digit; columns count from 1.
+  case notHexadecimal(UInt8, column: Int)
+  /// An odd number of digits.
+  case halfOctet(digits: Int)
+  /// Fewer than the 5 octets every record has.
+  case tooShort(octets: Int)
+  /// The record's length field and the octets on the line differ.
+  case wrongLength(stated: Int, found: Int)
+  /// The type fixes the number of octets, and the line has another.
+  case wrongLengthForType(UInt8, expected: Int, found: Int)
+  case wrongChecksum(stated: UInt8, computed: UInt8)
+  /// The specification knows the types 00 to 05.
+  case unknownType(UInt8)
+  /// A record after the end-of-file record of line `end`.
+  case recordAfterEnd(end: Int)
+  /// The file stops without an end-of-file record: it was cut off.
+  case endMissing
+  /// An end-of-file record, and no data before it.
+  case noData
+  /// An octet for an address that line `other` has given already.
+  case overlap(address: UInt32, other: Int)
+  /// A second start address.
+  case secondStartAddress
+  /// From the lowest to the highest address there are more octets than the limit allows.
+  case spanTooLarge(lowest: UInt32, highest: UInt32, limit: Int)
+}
+
+extension IntelHexFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .noRecordMark(let found?): "begins with \(Self.show(found)), a record begins with ':'"
+    case .noRecordMark(nil): "is empty"
+    case .notHexadecimal(let character, let column):
+      "has \(Self.show(character)) in column \(column) where a hexadecimal digit belongs"
+    case .halfOctet(let digits): "has an odd number of digits (\(digits)); it was cut or mangled"
+    case .tooShort(let octets): "has \(octets) octets; every record has at least 5"
+    case .wrongLength(let stated, let found):
+      "says it carries \(stated) octets of data and carries \(found)"
+    case .wrongLengthForType(let type, let expected, let found):
+      "is of type \(type.hexadecimal), which carries \(expected) octets; it carries \(found)"
+    case .wrongChecksum(let stated, let computed):
+      "ends with checksum \(stated.hexadecimal), its octets give \(computed.hexadecimal)"
+    case .unknownType(let type): "is of type \(type.hexadecimal); known are 00 to 05"
+    case .recordAfterEnd(let end): "follows the end-of-file record of line \(end)"
+    case .endMissing: "is the last one and no end-of-file record; the file was cut off"
+    case .noData: "ends the file before any data"
+    case .overlap(let address, let other):
+      "gives address 0x\(address.hexadecimal) again, which line \(other) has given"
+    case .secondStartAddress: "gives a second start address"
+    case .spanTooLarge(let lowest, let highest, let limit):
+      "stretches the image from 0x\(lowest.hexadecimal) to 0x\(highest.hexadecimal), "
+        + "more than \(limit) bytes"
+    }
+  }
+
+  private static func show(_ character: UInt8) -> String {
+    (0x20...0x7E).contains(character)
+      ? "'\(Character(Unicode.Scalar(character)))'" : "byte 0x\(character.hexadecimal)"
+  }
+}

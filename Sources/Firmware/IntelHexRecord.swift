@@ -1,0 +1,139 @@
+/// One line of an Intel HEX file: `:LLOOOOTT…CC` (Intel, Hexadecimal Object File Format
+/// Specification, Revision A, 1988, section 2).
+public enum IntelHexRecord: Equatable, Sendable {
+  /// Type 00: 0…255 octets at an offset from the base address in force.
+  case data(loadOffset: UInt16, [UInt8])
+  /// Type 01: the last record of the file.
+  case endOfFile
+  /// Type 02: the following offsets count from `base` * 16 and wrap at 64 KiB.
+  case extendedSegmentAddress(base: UInt16)
+  /// Type 03: where an 8086 starts.
+  case startSegmentAddress(cs: UInt16, ip: UInt16)
+  /// Type 04: the following offsets count from `upper` * 65536.
+  case extendedLinearAddress(upper: UInt16)
+  /// Type 05: where a 32-bit processor starts.
+  case startLinearAddress(UInt32)
+
+  /// Reads one line without its line end; digits of either case. The load offset of records other
+  /// than data is not used by the specification and is ignored, as other readers do.
+  /// - Throws: what is wrong with the line.
+  public init(decoding line: some Collection<UInt8>) throws(IntelHexFault) {
+    let fields = try Self.octets(of: line)
+    guard fields.count >= Self.overhead else { throw .tooShort(octets: fields.count) }
+    let payload = Array(fields[4..<(fields.count - 1)])
+    guard payload.count == Int(fields[0]) else {
+      throw .wrongLength(stated: Int(fields[0]), found: payload.count)
+    }
+    let computed = Self.checksum(fields.dropLast())
+    guard computed == fields[fields.count - 1] else {
+      throw .wrongChecksum(stated: fields[fields.count - 1], computed: computed)
+    }
+    let loadOffset = UInt16(fields[1]) << 8 | UInt16(fields[2])
+    try self.init(type: fields[3], loadOffset: loadOffset, payload: payload)
+  }
+
+  /// The line with upper-case digits, without a line end. At most 255 octets of data.
+  public var encoded: String {
+    let (type, loadOffset, payload) = fields
+    precondition(payload.count <= 255, "a record holds at most 255 octets")
+    var octets = [UInt8(payload.count)] + Self.bigEndian(loadOffset) + [type] + payload
+    octets.append(Self.checksum(octets))
+    return ":" + octets.map { $0.hexadecimal }.joined()
+  }
+
+  /// Octets of a record around its data: length, offset, type, checksum.
+  private static let overhead = 5
+
+  private init(type: UInt8, loadOffset: UInt16, payload: [UInt8]) throws(IntelHexFault) {
+    func require(_ count: Int) throws(IntelHexFault) {
+      guard payload.count == count else {
+        throw .wrongLengthForType(type, expected: count, found: payload.count)
+      }
+    }
+    func word(_ at: Int) -> UInt16 { UInt16(payload[at]) << 8 | UInt16(payload[at + 1]) }
+    switch type {
+    case 0:
+      self = .data(loadOffset: loadOffset, payload)
+    case 1:
+      try require(0)
+      self = .endOfFile
+    case 2:
+      try require(2)
+      self = .extendedSegmentAddress(base: word(0))
+    case 3:
+      try require(4)
+      self = .startSegmentAddress(cs: word(0), ip: word(2))
+    case 4:
+      try require(2)
+      self = .extendedLinearAddress(upper: word(0))
+    case 5:
+      try require(4)
+      self = .startLinearAddress(UInt32(word(0)) << 16 | UInt32(word(2)))
+    default:
+      throw .unknownType(type)
+    }
+  }
+
+  private var fields: (type: UInt8, loadOffset: UInt16, payload: [UInt8]) {
+    switch self {
+    case .data(let loadOffset, let octets): (0, loadOffset, octets)
+    case .endOfFile: (1, 0, [])
+    case .extendedSegmentAddress(let base): (2, 0, Self.bigEndian(base))
+    case .startSegmentAddress(let cs, let ip): (3, 0, Self.bigEndian(cs) + Self.bigEndian(ip))
+    case .extendedLinearAddress(let upper): (4, 0, Self.bigEndian(upper))
+    case .startLinearAddress(let address):
+      (5, 0, Self.bigEndian(UInt16(address >> 16)) + Self.bigEndian(UInt16(address & 0xFFFF)))
+    }
+  }
+
+  private static func bigEndian(_ value: UInt16) -> [UInt8] {
+    [UInt8(value >> 8), UInt8(value & 0xFF)]
+  }
+
+  /// The two's complement of the sum, so that all octets of a record add up to 0 modulo 256.
+  private static func checksum(_ octets: some Sequence<UInt8>) -> UInt8 {
+    0 &- octets.reduce(0, &+)
+  }
+
+  private static func octets(of line: some Collection<UInt8>) throws(IntelHexFault) -> [UInt8] {
+    guard let mark = line.first, mark == UInt8(ascii: ":") else {
+      throw .noRecordMark(found: line.first)
+    }
+    var octets: [UInt8] = []
+    octets.reserveCapacity(line.count / 2)
+    var high: UInt8?
+    for (column, character) in line.enumerated().dropFirst() {
+      guard let digit = character.hexadecimalDigit else {
+        throw .notHexadecimal(character, column: column + 1)
+      }
+      if let first = high {
+        octets.append(first << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    guard high == nil else { throw .halfOctet(digits: octets.count * 2 + 1) }
+    return octets
+  }
+}
+
+extension UInt8 {
+  /// The value of an ASCII character that is a hexadecimal digit.
+  var hexadecimalDigit: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+  /// All digits, upper case, without a prefix: `0A`, `0000A001`.
+  var hexadecimal: String {
+    let digits = String(self, radix: 16, uppercase: true)
+    return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
+  }
+}

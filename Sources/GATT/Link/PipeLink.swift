@@ -1,0 +1,133 @@
+import Synchronization
+
+/// One end of an in-process link: two bounded queues, one for each direction. For joining a client
+/// and a server without a transport between them.
+public final class PipeLink: Link {
+  /// The size limit of a kernel L2CAP socket, so that code meets the same one here.
+  public static let defaultMaximumPDUSize = 672
+
+  public let maximumPDUSize: Int
+  private let incoming: PipeQueue
+  private let outgoing: PipeQueue
+
+  private init(incoming: PipeQueue, outgoing: PipeQueue, maximumPDUSize: Int) {
+    self.incoming = incoming
+    self.outgoing = outgoing
+    self.maximumPDUSize = maximumPDUSize
+  }
+
+  /// Two joined ends.
+  ///
+  /// - Parameters:
+  ///   - capacity: PDUs that a direction holds before `send` waits, 1 or more.
+  ///   - maximumPDUSize: the largest PDU, in octets.
+  public static func pair(
+    capacity: Int, maximumPDUSize: Int = defaultMaximumPDUSize
+  ) -> (PipeLink, PipeLink) {
+    let there = PipeQueue(capacity: capacity)
+    let back = PipeQueue(capacity: capacity)
+    return (
+      PipeLink(incoming: back, outgoing: there, maximumPDUSize: maximumPDUSize),
+      PipeLink(incoming: there, outgoing: back, maximumPDUSize: maximumPDUSize)
+    )
+  }
+
+  public func send(_ pdu: [UInt8]) async throws(LinkLoss) {
+    guard pdu.count <= maximumPDUSize else {
+      throw .tooLarge(octets: pdu.count, limit: maximumPDUSize)
+    }
+    try await outgoing.put(pdu)
+  }
+
+  public func receive() async throws(LinkLoss) -> [UInt8] { try await incoming.take() }
+
+  public func close() { end(.closedLocally, peer: .closedByPeer) }
+
+  /// Ends the link as a radio does that goes out of range: both ends see a supervision timeout,
+  /// after what was already delivered.
+  public func loseSupervision() { end(.supervisionTimeout, peer: .supervisionTimeout) }
+
+  private func end(_ cause: LinkLoss, peer peerCause: LinkLoss) {
+    incoming.end(reader: cause, writer: peerCause, dropsQueue: true)
+    outgoing.end(reader: peerCause, writer: cause, dropsQueue: false)
+  }
+}
+
+/// A bounded queue with one writer and one reader, each of which may wait.
+private final class PipeQueue: Sendable {
+  private struct State {
+    var pdus: [[UInt8]] = []
+    /// What each side is told; set once, by the side that ended the link first.
+    var readerLoss: LinkLoss?
+    var writerLoss: LinkLoss?
+    var reader: OneShot<Void>?
+    var writer: OneShot<Void>?
+  }
+
+  private enum Step<Value> {
+    case done(Value, wake: OneShot<Void>?)
+    case wait(OneShot<Void>)
+  }
+
+  private let capacity: Int
+  private let state = Mutex(State())
+
+  init(capacity: Int) {
+    precondition(capacity >= 1, "a pipe holds one PDU or more")
+    self.capacity = capacity
+  }
+
+  func put(_ pdu: [UInt8]) async throws(LinkLoss) {
+    while true {
+      let step = try state.withLock { state throws(LinkLoss) -> Step<Void> in
+        if let loss = state.writerLoss { throw loss }
+        guard state.pdus.count < capacity else {
+          let turn = OneShot<Void>()
+          state.writer = turn
+          return .wait(turn)
+        }
+        state.pdus.append(pdu)
+        return .done((), wake: state.reader.take())
+      }
+      switch step {
+      case .done(_, let reader):
+        reader?.fulfil(())
+        return
+      case .wait(let turn):
+        guard await turn.wait() != nil else { throw .cancelled }
+      }
+    }
+  }
+
+  func take() async throws(LinkLoss) -> [UInt8] {
+    while true {
+      let step = try state.withLock { state throws(LinkLoss) -> Step<[UInt8]> in
+        if !state.pdus.isEmpty {
+          return .done(state.pdus.removeFirst(), wake: state.writer.take())
+        }
+        if let loss = state.readerLoss { throw loss }
+        let turn = OneShot<Void>()
+        state.reader = turn
+        return .wait(turn)
+      }
+      switch step {
+      case .done(let pdu, let writer):
+        writer?.fulfil(())
+        return pdu
+      case .wait(let turn):
+        guard await turn.wait() != nil else { throw .cancelled }
+      }
+    }
+  }
+
+  /// The first cause stays, except that a queue which its own reader closes gives out no more.
+  func end(reader: LinkLoss, writer: LinkLoss, dropsQueue: Bool) {
+    let waiting = state.withLock { state in
+      if state.readerLoss == nil { state.readerLoss = reader }
+      if state.writerLoss == nil { state.writerLoss = writer }
+      if dropsQueue { state.pdus = [] }
+      return [state.reader.take(), state.writer.take()]
+    }
+    for turn in waiting { turn?.fulfil(()) }
+  }
+}

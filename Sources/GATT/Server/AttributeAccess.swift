@@ -1,0 +1,91 @@
+import OtaflashATT
+
+/// Names one connection to a server; never used twice by the same server.
+public struct ConnectionID: RawRepresentable, Hashable, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// What a link offers, or an attribute asks for (Core 5.4, Vol 3, Part F, 3.2.5).
+public struct AttributeSecurity: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public static let encryption = AttributeSecurity(rawValue: 0x01)
+  public static let authentication = AttributeSecurity(rawValue: 0x02)
+  public static let authorization = AttributeSecurity(rawValue: 0x04)
+
+  /// The error that a link with `self` gets from an attribute that asks for `needed`.
+  func refusal(of needed: AttributeSecurity) -> ATTErrorCode? {
+    let missing = needed.subtracting(self)
+    if missing.contains(.authentication) { return .insufficientAuthentication }
+    if missing.contains(.encryption) { return .insufficientEncryption }
+    if missing.contains(.authorization) { return .insufficientAuthorization }
+    return nil
+  }
+}
+
+/// Whether an attribute may be read, or written, at all, and what the link must offer.
+public enum AttributePermission: Hashable, Sendable {
+  case forbidden
+  case permitted(AttributeSecurity)
+}
+
+/// Who reads or writes, and how.
+public struct AttributeContext: Hashable, Sendable {
+  public let connection: ConnectionID
+  /// ATT_MTU in force.
+  public let mtu: ATTMTU
+  /// The first octet wanted by a Read Blob, else 0. A value that changes by itself should be the
+  /// same for all parts of a read that started at 0.
+  public let offset: Int
+  /// Whether a write waits for an answer. An error returned for one that does not is dropped.
+  public let isCommand: Bool
+}
+
+/// Where the value of an attribute comes from, and where writes to it go.
+public enum AttributeValue: Sendable {
+  /// Octets kept in the table, shared by all connections; writes are 0…`sizeMaximum` octets long.
+  case stored([UInt8], sizeMaximum: Int)
+  /// Octets made and taken by closures, which are called on the server's task and must not block.
+  /// `read` returns the whole value whatever the offset; `write` gets a whole value, put together
+  /// from its parts if it came by prepared writes, and returns why it refuses.
+  case dynamic(
+    read: @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>,
+    write: @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?)
+
+  /// Octets that never change.
+  public static func fixed(_ octets: [UInt8]) -> AttributeValue {
+    .stored(octets, sizeMaximum: octets.count)
+  }
+
+  /// For attributes that are only written.
+  public static func written(
+    _ write: @escaping @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?
+  ) -> AttributeValue {
+    .dynamic(read: { _ in .failure(.readNotPermitted) }, write: write)
+  }
+
+  /// For attributes that are only read.
+  public static func computed(
+    _ read: @escaping @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>
+  ) -> AttributeValue {
+    .dynamic(read: read, write: { _, _ in .writeNotPermitted })
+  }
+}
+
+/// What a client has asked for in a Client Characteristic Configuration descriptor (Vol 3, Part G,
+/// 3.3.3.3).
+public struct ClientConfiguration: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt16
+
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  public static let notification = ClientConfiguration(rawValue: 0x0001)
+  public static let indication = ClientConfiguration(rawValue: 0x0002)
+
+  var littleEndian: [UInt8] {
+    [UInt8(truncatingIfNeeded: rawValue), UInt8(rawValue >> 8)]
+  }
+}

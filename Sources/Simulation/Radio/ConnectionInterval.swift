@@ -1,0 +1,24 @@
+/// The time between the anchors of two connection events: 7.5 ms…4 s in steps of 1.25 ms (Core 5.4,
+/// Vol 6, Part B, 4.5.1).
+public struct ConnectionInterval: Hashable, Sendable {
+  public static let stepMicroseconds = 1250
+
+  public let microseconds: Int
+
+  /// `nil` outside 7500…4,000,000 µs or off the 1.25 ms grid.
+  public init?(microseconds: Int) {
+    guard (7_500...4_000_000).contains(microseconds),
+      microseconds.isMultiple(of: Self.stepMicroseconds)
+    else { return nil }
+    self.microseconds = microseconds
+  }
+
+  private init(steps: Int) { microseconds = steps * Self.stepMicroseconds }
+
+  public static let shortest = ConnectionInterval(steps: 6)
+  public static let milliseconds15 = ConnectionInterval(steps: 12)
+  public static let milliseconds30 = ConnectionInterval(steps: 24)
+  public static let milliseconds50 = ConnectionInterval(steps: 40)
+
+  public var duration: Duration { .microseconds(microseconds) }
+}

@@ -1,0 +1,192 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// A side of a connection.
+public enum ConnectionRole: Sendable {
+  case central, peripheral
+
+  var peer: ConnectionRole { self == .central ? .peripheral : .central }
+}
+
+/// The link layer of a connection without its clock: queues, packet pairs, losses and the ways a
+/// link ends.
+struct ConnectionState {
+  /// PDUs that wait for a host to take them before its link layer stops accepting packets.
+  static let receivedMaximum = 64
+
+  /// What the radio has to do next.
+  enum Situation {
+    case idle
+    case dataWaits
+    /// One side has closed the link; the other hears of it at the next anchor.
+    case closing
+    /// Nothing gets through since then.
+    case silent(since: LinkInstant)
+    case over
+  }
+
+  /// The packets of one exchange and whether the event goes on after it.
+  struct PacketPair {
+    let central: Int?
+    let peripheral: Int?
+    let moreData: Bool
+    let microseconds: Int
+  }
+
+  enum Reception {
+    case pdu([UInt8])
+    case lost(LinkLoss)
+    case nothing
+  }
+
+  enum Submission {
+    case accepted
+    case full
+    case lost(LinkLoss)
+  }
+
+  private struct Side {
+    var outgoing: FragmentLane
+    var received: [[UInt8]] = []
+    var loss: LinkLoss?
+  }
+
+  private let model: RadioModel
+  private var random: SeededRandom
+  private var central: Side
+  private var peripheral: Side
+  private var eventsBegun = 0
+  private var silentSince: LinkInstant?
+  private var failingSince: LinkInstant?
+  private var pdusUntilCut: Int?
+  private(set) var pdusDelivered = 0
+
+  init(model: RadioModel, random: SeededRandom, cutAfterPDUs: Int?) {
+    self.model = model
+    self.random = random
+    pdusUntilCut = cutAfterPDUs
+    let lane = FragmentLane(
+      payloadMaximum: model.payloadMaximum, octetsMaximum: model.hostQueueOctets)
+    central = Side(outgoing: lane)
+    peripheral = Side(outgoing: lane)
+  }
+}
+
+// MARK: - The hosts' sides
+
+extension ConnectionState {
+  private subscript(role: ConnectionRole) -> Side {
+    get { role == .central ? central : peripheral }
+    set { if role == .central { central = newValue } else { peripheral = newValue } }
+    _modify { if role == .central { yield &central } else { yield &peripheral } }
+  }
+
+  mutating func submit(_ pdu: [UInt8], from role: ConnectionRole) -> Submission {
+    if let loss = self[role].loss { return .lost(loss) }
+    return self[role].outgoing.enqueue(pdu, duringEvent: eventsBegun) ? .accepted : .full
+  }
+
+  mutating func takeReceived(by role: ConnectionRole) -> Reception {
+    if !self[role].received.isEmpty, self[role].loss != .closedLocally {
+      return .pdu(self[role].received.removeFirst())
+    }
+    if let loss = self[role].loss { return .lost(loss) }
+    return .nothing
+  }
+
+  /// Ends the link for one side; later reasons do not replace an earlier one.
+  mutating func end(_ role: ConnectionRole, with loss: LinkLoss) {
+    guard self[role].loss == nil else { return }
+    self[role].loss = loss
+    self[role].outgoing.removeAll()
+  }
+
+  mutating func fallSilent(at now: LinkInstant) { silentSince = silentSince ?? now }
+
+  var situation: Situation {
+    if central.loss != nil && peripheral.loss != nil { return .over }
+    if let silentSince { return .silent(since: silentSince) }
+    if central.loss != nil || peripheral.loss != nil { return .closing }
+    return central.outgoing.isEmpty && peripheral.outgoing.isEmpty ? .idle : .dataWaits
+  }
+}
+
+// MARK: - Connection events
+
+extension ConnectionState {
+  mutating func beginEvent() { eventsBegun += 1 }
+
+  /// The next packet pair of the event, or `nil` when nothing is to be sent or nothing more fits.
+  ///
+  /// - Parameter pairs: packet pairs that this event has seen.
+  func nextPair(elapsedMicroseconds: Int, pairs: Int) -> PacketPair? {
+    guard silentSince == nil, pairs < model.pairsPerEventMaximum else { return nil }
+    let before = model.responseEvent == .next ? eventsBegun : nil
+    let fromCentral =
+      hasRoom(.peripheral) ? central.outgoing.nextPayload(writtenBefore: nil) : nil
+    let fromPeripheral =
+      hasRoom(.central) ? peripheral.outgoing.nextPayload(writtenBefore: before) : nil
+    // When a packet each way does not fit, the sides take turns from event to event.
+    var choices = [(fromCentral, fromPeripheral), (fromCentral, nil), (nil, fromPeripheral)]
+    if !eventsBegun.isMultiple(of: 2) { choices.swapAt(1, 2) }
+    for (first, second) in choices where first != nil || second != nil {
+      let microseconds = model.pairMicroseconds(central: first ?? 0, peripheral: second ?? 0)
+      guard elapsedMicroseconds + microseconds <= model.usableEventMicroseconds else { continue }
+      let moreData =
+        central.outgoing.hasMoreData(writtenBefore: nil)
+        || peripheral.outgoing.hasMoreData(writtenBefore: before)
+        || first != fromCentral || second != fromPeripheral
+      return PacketPair(
+        central: first, peripheral: second, moreData: moreData, microseconds: microseconds)
+    }
+    return nil
+  }
+
+  private func hasRoom(_ role: ConnectionRole) -> Bool {
+    self[role].received.count < Self.receivedMaximum
+  }
+
+  /// The pair has been sent. Returns whether the event goes on.
+  mutating func complete(_ pair: PacketPair, at now: LinkInstant) -> Bool {
+    guard silentSince == nil, !hasFailed(at: now) else { return false }
+    // The peripheral answers nothing it did not hear, so the event ends with a lost packet.
+    guard !random.happens(withProbability: model.packetErrorRate) else {
+      return packetWasLost(at: now)
+    }
+    let peripheralGotPDU = pair.central != nil && deliver(from: .central, at: now)
+    guard !random.happens(withProbability: model.packetErrorRate) else {
+      return packetWasLost(at: now)
+    }
+    failingSince = nil
+    if pair.central != nil { central.outgoing.acknowledge() }
+    if pair.peripheral != nil {
+      _ = deliver(from: .peripheral, at: now)
+      peripheral.outgoing.acknowledge()
+    }
+    return pair.moreData || (peripheralGotPDU && model.responseEvent == .same)
+  }
+
+  private mutating func packetWasLost(at now: LinkInstant) -> Bool {
+    failingSince = failingSince ?? now
+    return false
+  }
+
+  /// Whether packets have been lost for the whole supervision timeout; if so, both sides know.
+  private mutating func hasFailed(at now: LinkInstant) -> Bool {
+    guard let failingSince, failingSince.duration(to: now) >= model.supervisionTimeout else {
+      return false
+    }
+    end(.central, with: .supervisionTimeout)
+    end(.peripheral, with: .supervisionTimeout)
+    return true
+  }
+
+  /// Moves the next fragment across; says whether it ended a PDU.
+  private mutating func deliver(from role: ConnectionRole, at now: LinkInstant) -> Bool {
+    guard silentSince == nil, let pdu = self[role].outgoing.arrive() else { return false }
+    self[role.peer].received.append(pdu)
+    pdusDelivered += 1
+    if let pdusUntilCut, pdusDelivered >= pdusUntilCut { fallSilent(at: now) }
+    return true
+  }
+}

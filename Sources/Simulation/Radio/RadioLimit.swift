@@ -1,0 +1,68 @@
+/// What the link layer allows at best, in octets of write payload per second. A measured rate
+/// divided by one of these is the share of the physical limit that a transfer reached.
+extension RadioModel {
+  /// Write Commands of `mtu` octets back to back, as if an event never ended.
+  public func continuousLimit(mtu: Int) -> Double {
+    let microseconds = fragments(ofPDU: mtu)
+      .map { pairMicroseconds(central: $0, peripheral: 0) + PHY.interframeSpaceMicroseconds }
+      .reduce(0, +)
+    return Double(mtu - Self.attWriteHeaderOctets) / Double(microseconds) * 1e6
+  }
+
+  /// Write Commands of `mtu` octets in whole packet pairs per connection event: the mean over the
+  /// cycle in which events cut PDUs. 0 when a packet does not fit an event.
+  public func eventPackedLimit(mtu: Int) -> Double {
+    let fragments = fragments(ofPDU: mtu)
+    // Where in a PDU the next event begins depends on where this one began: follow it until a
+    // beginning comes back.
+    var firstVisit = [Int?](repeating: nil, count: fragments.count)
+    var packetsBefore: [Int] = []
+    var start = 0
+    var packets = 0
+    while firstVisit[start] == nil {
+      firstVisit[start] = packetsBefore.count
+      packetsBefore.append(packets)
+      let count = packetsInEvent(of: fragments, from: start)
+      guard count > 0 else { return 0 }
+      packets += count
+      start = (start + count) % fragments.count
+    }
+    let cycleStart = firstVisit[start] ?? 0
+    let cyclePackets = packets - packetsBefore[cycleStart]
+    let cycleEvents = packetsBefore.count - cycleStart
+    let octetsPerPacket = Double(mtu - Self.attWriteHeaderOctets) / Double(fragments.count)
+    return Double(cyclePackets) * octetsPerPacket
+      / Double(cycleEvents * interval.microseconds) * 1e6
+  }
+
+  /// Write Requests of `mtu` octets, the next one after the response to the last: one per event
+  /// when the response comes in the same event, else one per two (more for a PDU that takes more
+  /// than an event). 0 when a packet does not fit an event.
+  public func writeRequestLimit(mtu: Int) -> Double {
+    let fragments = fragments(ofPDU: mtu)
+    var events = 0
+    var sent = 0
+    while sent < fragments.count {
+      let count = packetsInEvent(of: fragments, from: sent, limit: fragments.count - sent)
+      guard count > 0 else { return 0 }
+      sent += count
+      events += 1
+    }
+    if responseEvent == .next { events += 1 }
+    return Double(mtu - Self.attWriteHeaderOctets) / Double(events * interval.microseconds) * 1e6
+  }
+
+  /// Packets of a stream of equal PDUs that fit one event, the first being `fragments[start]`.
+  private func packetsInEvent(of fragments: [Int], from start: Int, limit: Int = .max) -> Int {
+    var elapsed = 0
+    var count = 0
+    while count < min(limit, pairsPerEventMaximum) {
+      let fragment = fragments[(start + count) % fragments.count]
+      let end = elapsed + pairMicroseconds(central: fragment, peripheral: 0)
+      guard end <= usableEventMicroseconds else { break }
+      elapsed = end + PHY.interframeSpaceMicroseconds
+      count += 1
+    }
+    return count
+  }
+}

@@ -1,0 +1,103 @@
+/// The parameters of a simulated connection and the arithmetic of its link layer. Pure: packets and
+/// octets in, microseconds out.
+public struct RadioModel: Hashable, Sendable {
+  /// When the peripheral's host is heard that answers to what arrived in an event.
+  public enum ResponseEvent: String, CaseIterable, Sendable {
+    /// In the same connection event, which stays open for it.
+    case same
+    /// In the next connection event, as most stacks do.
+    case next
+  }
+
+  /// The L2CAP basic header: length and channel (Core 5.4, Vol 3, Part A, 3.1).
+  public static let l2capHeaderOctets = 4
+  /// Opcode and handle before the value of a write or notification.
+  public static let attWriteHeaderOctets = 3
+
+  public var phy = PHY.le2M
+  /// The largest link-layer payload, 27 (no data length extension)…251 octets.
+  public var payloadMaximum = 251
+  public var isEncrypted = false
+  public var interval = ConnectionInterval.milliseconds15
+  /// Silence after which a side gives the link up; the default is that of Linux.
+  public var supervisionTimeout: Duration = .milliseconds(420)
+  /// An upper bound on the length of an event, below the interval; `nil` = the interval.
+  public var eventLengthLimitMicroseconds: Int?
+  /// An upper bound on the packet pairs of one event; `nil` = as many as fit.
+  public var packetPairsPerEventLimit: Int?
+  /// The time before the next anchor in which nothing is sent any more.
+  public var endOfEventReserveMicroseconds = 150
+  /// The probability that a packet arrives with a wrong CRC, 0…1.
+  public var packetErrorRate = 0.0
+  public var responseEvent = ResponseEvent.next
+  /// Packets that a side's controller holds; its host refills it between events. `nil` = enough.
+  public var controllerBuffers: Int?
+  /// Octets of L2CAP PDUs that a side's host queues before `send` waits.
+  public var hostQueueOctets = 4096
+
+  public init() {}
+
+  public func airTimeMicroseconds(payload: Int) -> Int {
+    phy.airTimeMicroseconds(payload: payload, encrypted: isEncrypted)
+  }
+
+  /// The time of a packet each way, from the start of the first to the end of the second. The next
+  /// pair may begin one interframe space later.
+  public func pairMicroseconds(central: Int, peripheral: Int) -> Int {
+    airTimeMicroseconds(payload: central) + PHY.interframeSpaceMicroseconds
+      + airTimeMicroseconds(payload: peripheral)
+  }
+
+  /// The link-layer payloads that carry an ATT PDU with its L2CAP header.
+  public func fragments(ofPDU octets: Int) -> [Int] {
+    var rest = octets + Self.l2capHeaderOctets
+    var fragments: [Int] = []
+    while rest > 0 {
+      fragments.append(min(rest, payloadMaximum))
+      rest -= payloadMaximum
+    }
+    return fragments
+  }
+
+  /// The time from an anchor to the moment at which the last packet of the event must have ended.
+  public var usableEventMicroseconds: Int {
+    min(
+      interval.microseconds - endOfEventReserveMicroseconds,
+      eventLengthLimitMicroseconds ?? .max)
+  }
+
+  /// The most packet pairs of one direction's data that the limits on counts allow in an event.
+  var pairsPerEventMaximum: Int {
+    min(packetPairsPerEventLimit ?? .max, controllerBuffers ?? .max)
+  }
+}
+
+/// Why a radio model describes no link that can work.
+public enum RadioModelFault: Error, Equatable, Sendable {
+  case payloadOutOfRange(octets: Int)
+  /// The largest packet and its acknowledgement take longer than an event may last, so a full PDU
+  /// would never cross.
+  case packetLongerThanEvent(packetMicroseconds: Int, eventMicroseconds: Int)
+  case packetErrorRateOutOfRange
+  case countNotPositive(name: String)
+}
+
+extension RadioModel {
+  /// Checks that every PDU can cross the link sooner or later.
+  public func validate() throws(RadioModelFault) {
+    guard (27...251).contains(payloadMaximum) else {
+      throw .payloadOutOfRange(octets: payloadMaximum)
+    }
+    guard (0...1).contains(packetErrorRate) else { throw .packetErrorRateOutOfRange }
+    guard packetPairsPerEventLimit ?? 1 > 0 else {
+      throw .countNotPositive(name: "packetPairsPerEventLimit")
+    }
+    guard controllerBuffers ?? 1 > 0 else { throw .countNotPositive(name: "controllerBuffers") }
+    guard hostQueueOctets > 0 else { throw .countNotPositive(name: "hostQueueOctets") }
+    let longest = pairMicroseconds(central: payloadMaximum, peripheral: 0)
+    guard longest <= usableEventMicroseconds else {
+      throw .packetLongerThanEvent(
+        packetMicroseconds: longest, eventMicroseconds: usableEventMicroseconds)
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// A connection over the modelled radio: two links and the link layer between them.
+///
+/// Anchors lie at whole intervals after the start, and every packet ends at its own deadline, so
+/// time does not drift on a real clock. While neither side has data nothing happens at all.
+public final class SimulatedConnection: Sendable {
+  private struct Signals {
+    let room = WakeSignal()
+    let arrival = WakeSignal()
+  }
+
+  public let model: RadioModel
+  private let clock: any LinkClock
+  private let start: LinkInstant
+  private let state: Mutex<ConnectionState>
+  private let radio = WakeSignal()
+  private let centralSignals = Signals()
+  private let peripheralSignals = Signals()
+
+  /// - Parameters:
+  ///   - model: must pass `RadioModel.validate()`.
+  ///   - cutAfterPDUs: the radio falls silent after that many PDUs, both directions together.
+  public init(
+    model: RadioModel, clock: any LinkClock, random: SeededRandom, cutAfterPDUs: Int? = nil
+  ) throws(RadioModelFault) {
+    try model.validate()
+    self.model = model
+    self.clock = clock
+    start = clock.now
+    state = Mutex(ConnectionState(model: model, random: random, cutAfterPDUs: cutAfterPDUs))
+  }
+
+  public var central: SimulatedLink { SimulatedLink(connection: self, role: .central) }
+  public var peripheral: SimulatedLink { SimulatedLink(connection: self, role: .peripheral) }
+
+  /// PDUs that have arrived, both directions together.
+  public var pdusDelivered: Int { state.withLock { $0.pdusDelivered } }
+
+  /// Drives the link layer until both sides know that the link is over. Cancelling the task ends
+  /// the link as if both sides had gone out of range.
+  public func run() async {
+    var event = 0
+    while !Task.isCancelled {
+      switch state.withLock({ $0.situation }) {
+      case .over: return
+      case .idle:
+        await radio.wait()
+        event = max(event, eventsElapsed())
+      case .dataWaits:
+        event += 1
+        await exchange(anchor: anchor(of: event))
+      case .closing:
+        event = max(event, eventsElapsed()) + 1
+        await clock.pause(until: anchor(of: event))
+        endBoth(with: .closedByPeer)
+      case .silent(let since):
+        await clock.pause(until: since.advanced(by: model.supervisionTimeout))
+        endBoth(with: .supervisionTimeout)
+      }
+    }
+    endBoth(with: .supervisionTimeout)
+  }
+
+  private func anchor(of event: Int) -> LinkInstant {
+    start.advanced(by: model.interval.duration * event)
+  }
+
+  /// Anchors that have passed since the start.
+  private func eventsElapsed() -> Int {
+    let elapsed = start.duration(to: clock.now).components
+    let microseconds =
+      Int(elapsed.seconds) * 1_000_000 + Int(elapsed.attoseconds / 1_000_000_000_000)
+    return microseconds / model.interval.microseconds
+  }
+
+  /// One connection event.
+  private func exchange(anchor: LinkInstant) async {
+    guard await clock.pause(until: anchor) else { return }
+    state.withLock { $0.beginEvent() }
+    var elapsed = 0
+    var pairs = 0
+    while let pair = state.withLock({ $0.nextPair(elapsedMicroseconds: elapsed, pairs: pairs) }) {
+      elapsed += pair.microseconds
+      let end = anchor.advanced(by: .microseconds(elapsed))
+      guard await clock.pause(until: end) else { return }
+      let goesOn = state.withLock { $0.complete(pair, at: end) }
+      signalHosts()
+      guard goesOn else { return }
+      // The hosts react in this gap.
+      elapsed += PHY.interframeSpaceMicroseconds
+      pairs += 1
+      guard await clock.pause(until: anchor.advanced(by: .microseconds(elapsed))) else { return }
+    }
+  }
+}
+
+// MARK: - How a link ends
+
+extension SimulatedConnection {
+  /// The radio falls silent, as when one side goes out of range: both sides notice after the
+  /// supervision timeout.
+  public func cut() {
+    state.withLock { $0.fallSilent(at: clock.now) }
+    radio.signal()
+  }
+
+  /// One side is gone without a word (power, reset, a pulled adapter): it sees `loss` at once, its
+  /// peer a supervision timeout.
+  public func vanish(_ role: ConnectionRole, with loss: LinkLoss) {
+    state.withLock {
+      $0.end(role, with: loss)
+      $0.fallSilent(at: clock.now)
+    }
+    radio.signal()
+    signalHosts()
+  }
+
+  func end(_ role: ConnectionRole, with loss: LinkLoss) {
+    state.withLock { $0.end(role, with: loss) }
+    radio.signal()
+    signalHosts()
+  }
+
+  private func endBoth(with loss: LinkLoss) {
+    state.withLock {
+      $0.end(.central, with: loss)
+      $0.end(.peripheral, with: loss)
+    }
+    signalHosts()
+  }
+
+  private func signalHosts() {
+    for signals in [centralSignals, peripheralSignals] {
+      signals.room.signal()
+      signals.arrival.signal()
+    }
+  }
+}
+
+// MARK: - For the links
+
+extension SimulatedConnection {
+  func submit(_ pdu: [UInt8], from role: ConnectionRole) -> ConnectionState.Submission {
+    let submission = state.withLock { $0.submit(pdu, from: role) }
+    if case .accepted = submission { radio.signal() }
+    return submission
+  }
+
+  func takeReceived(by role: ConnectionRole) -> ConnectionState.Reception {
+    state.withLock { $0.takeReceived(by: role) }
+  }
+
+  func roomInQueue(of role: ConnectionRole) async { await signals(of: role).room.wait() }
+
+  func arrival(at role: ConnectionRole) async { await signals(of: role).arrival.wait() }
+
+  private func signals(of role: ConnectionRole) -> Signals {
+    role == .central ? centralSignals : peripheralSignals
+  }
+}

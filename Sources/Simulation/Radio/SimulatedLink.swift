@@ -1,0 +1,43 @@
+import OtaflashGATT
+
+/// One end of a simulated connection.
+public final class SimulatedLink: Link {
+  private let connection: SimulatedConnection
+  private let role: ConnectionRole
+
+  /// As on a kernel L2CAP socket.
+  public let maximumPDUSize = 672
+
+  init(connection: SimulatedConnection, role: ConnectionRole) {
+    self.connection = connection
+    self.role = role
+  }
+
+  public func send(_ pdu: [UInt8]) async throws(LinkLoss) {
+    guard pdu.count <= maximumPDUSize else {
+      throw .tooLarge(octets: pdu.count, limit: maximumPDUSize)
+    }
+    while true {
+      guard !Task.isCancelled else { throw .cancelled }
+      switch connection.submit(pdu, from: role) {
+      case .accepted: return
+      case .full: await connection.roomInQueue(of: role)
+      case .lost(let loss): throw loss
+      }
+    }
+  }
+
+  public func receive() async throws(LinkLoss) -> [UInt8] {
+    while true {
+      switch connection.takeReceived(by: role) {
+      case .pdu(let pdu): return pdu
+      case .lost(let loss): throw loss
+      case .nothing:
+        guard !Task.isCancelled else { throw .cancelled }
+        await connection.arrival(at: role)
+      }
+    }
+  }
+
+  public func close() { connection.end(role, with: .closedLocally) }
+}

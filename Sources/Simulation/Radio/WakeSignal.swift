@@ -1,0 +1,52 @@
+import Synchronization
+
+/// Wakes the one task that waits for a change it then looks up itself. A signal without a waiter is
+/// kept, once; so a change between the look and the wait is never missed.
+final class WakeSignal: Sendable {
+  private enum State {
+    case idle
+    case signalled
+    case waiting(UnsafeContinuation<Void, Never>)
+  }
+
+  private let state = Mutex(State.idle)
+
+  /// Returns after the next signal, at once when one is kept or the task is cancelled.
+  func wait() async {
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        let isOver = state.withLock { state in
+          switch state {
+          case .signalled:
+            state = .idle
+            return true
+          case .idle where Task.isCancelled:
+            return true
+          case .idle:
+            state = .waiting(continuation)
+            return false
+          case .waiting:
+            preconditionFailure("two tasks wait for one signal")
+          }
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      signal()
+    }
+  }
+
+  func signal() {
+    let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
+      switch state {
+      case .idle, .signalled:
+        state = .signalled
+        return nil
+      case .waiting(let continuation):
+        state = .idle
+        return continuation
+      }
+    }
+    waiter?.resume()
+  }
+}

@@ -1,0 +1,18 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// The clock of a `VirtualTimeline`: it stands still while jobs run and jumps from timer to timer.
+public struct VirtualClock: LinkClock {
+  private let timeline: VirtualTimeline
+
+  init(timeline: VirtualTimeline) { self.timeline = timeline }
+
+  public var now: LinkInstant { timeline.now }
+
+  public var minimumResolution: Duration { .nanoseconds(1) }
+
+  /// Sleeps to `deadline` exactly; virtual time needs no tolerance.
+  public func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
+    guard await timeline.sleep(until: deadline) else { throw CancellationError() }
+  }
+}

@@ -1,0 +1,178 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// The otaflash OTA service on one connection (docs/ota-service.md; the sequence is in README.md
+/// beside this file).
+struct OTASession: UpdateSession {
+  static let service = OTAService.service
+
+  let client: GATTClient
+  let context: UpdateContext
+  let data: DiscoveredCharacteristic
+  let status: DiscoveredCharacteristic
+  let statuses: NotificationStream
+  let control: OTAControl
+  let info: OTAInfo
+  let device: DeviceReport
+
+  static func open(
+    on client: GATTClient, _ context: UpdateContext
+  ) async throws(UpdateFault) -> OTASession {
+    let control = try await characteristic(OTAService.control, of: client)
+    let data = try await characteristic(OTAService.data, of: client)
+    let status = try await characteristic(OTAService.status, of: client)
+    let answers: NotificationStream
+    let statuses: NotificationStream
+    do throws(GATTFault) {
+      answers = try await client.subscribe(to: control, as: .indications)
+      statuses = try await client.subscribe(to: status, as: .notifications)
+    } catch {
+      throw .gatt(.connect, error)
+    }
+    let operations = OTAControl(
+      client: client, characteristic: control, answers: answers, clock: context.clock,
+      limit: context.options.controlLimit)
+    let info = try await operations.info()
+    let running = try await operations.running(.connect)
+    let resumePoint = try await operations.resumePoint()
+    return OTASession(
+      client: client, context: context, data: data, status: status, statuses: statuses,
+      control: operations, info: info,
+      device: DeviceReport(info: info, running: running, resumePoint: resumePoint))
+  }
+
+  private static func characteristic(
+    _ uuid: BluetoothUUID, of client: GATTClient
+  ) async throws(UpdateFault) -> DiscoveredCharacteristic {
+    do throws(GATTFault) {
+      return try await client.characteristic(uuid, in: OTAService.service)
+    } catch .notFound(OTAService.service) {
+      throw .noUpdateService
+    } catch {
+      throw .gatt(.connect, error)
+    }
+  }
+
+  func authorize(with key: [UInt8]) async throws(UpdateFault) {
+    let challenge = try await control.challenge()
+    let proof = OTAProof.proof(key: key, challenge: challenge, hardware: info.hardware)
+    do throws(UpdateFault) {
+      _ = try await control.perform(.authorize(proof: proof), .authorize)
+    } catch .refused(.authorize, .wrongProof) {
+      throw .wrongKey
+    }
+  }
+
+  func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
+    let prefixes = PrefixChecksums(plan.image.bytes)
+    let mayContinue = !restart && device.resumePoint?.isPrefix(of: prefixes, plan.image) ?? true
+    var position = try await begin(plan, restart: !mayContinue)
+    if !position.agrees(with: prefixes) {
+      // What the device now says it holds is not ours after all: start over, once.
+      position = try await begin(plan, restart: true)
+    }
+    guard position.agrees(with: prefixes) else {
+      throw .protocolViolation(
+        .prepare, "told to start over, it says it holds \(position.nextOffset) octets")
+    }
+    return position.nextOffset
+  }
+
+  private func begin(
+    _ plan: UpdatePlan, restart: Bool
+  ) async throws(UpdateFault) -> OTAPosition {
+    var flags: OTABegin.Flags = []
+    if restart { flags.insert(.restart) }
+    if plan.allowDowngrade { flags.insert(.allowDowngrade) }
+    if plan.allowOtherHardware { flags.insert(.allowOtherHardware) }
+    let begin = OTABegin(
+      flags: flags, imageSize: plan.image.bytes.count, imageCRC32: plan.image.crc32,
+      version: plan.version, hardware: plan.hardware)
+    return try await control.position(.begin(begin), .prepare)
+  }
+
+  func verify(_ image: FirmwareImage) async throws(UpdateFault) {
+    let answer = try await control.exchange(.verify, .verify)
+    guard answer.result == DeviceRefusal.checksumMismatch.rawValue else {
+      _ = try control.payload(of: answer, .verify)
+      return
+    }
+    let found = try decoding(.verify) { () throws(OTADecodeFault) -> UInt32 in
+      var reader = OTAReader(answer.payload, of: "VERIFY")
+      return try reader.uint32()
+    }
+    throw .imageRejected(expectedCRC32: image.crc32, deviceCRC32: found)
+  }
+
+  func activate() async throws(UpdateFault) { _ = try await control.perform(.activate, .activate) }
+
+  func running() async throws(UpdateFault) -> RunningImage {
+    RunningImage(try await control.running(.confirm))
+  }
+
+  func confirm() async throws(UpdateFault) { _ = try await control.perform(.confirm, .confirm) }
+
+  func abandon() async throws(UpdateFault) {
+    _ = try await control.perform(.abort(discard: false), .upload)
+  }
+}
+
+extension OTAPosition {
+  func agrees(with image: PrefixChecksums) -> Bool {
+    nextOffset <= image.count && image.checksum(ofFirst: nextOffset) == crc32
+  }
+}
+
+extension DeviceReport.ResumePoint {
+  /// Whether what the device holds is the beginning of this very image.
+  func isPrefix(of prefixes: PrefixChecksums, _ image: FirmwareImage) -> Bool {
+    imageSize == prefixes.count && imageCRC32 == image.crc32 && offset <= prefixes.count
+      && prefixes.checksum(ofFirst: offset) == heldCRC32
+  }
+}
+
+extension DeviceReport {
+  init(info: OTAInfo, running: OTARunning, resumePoint: OTAResumePoint) {
+    self.init(protocolName: "otaflash", protocolVersion: Int(info.version))
+    hardware = info.hardware
+    runningVersion = running.version
+    runningCRC32 = running.imageCRC32
+    slotSize = info.slotSize
+    pageSize = info.pageSize
+    largestChunk = info.largestChunk
+    bufferSize = info.bufferSize
+    needsAuthorization = info.needsAuthorization
+    onTrial = running.onTrial
+    if resumePoint.imageSize > 0 {
+      self.resumePoint = ResumePoint(
+        imageSize: resumePoint.imageSize, imageCRC32: resumePoint.imageCRC32,
+        offset: resumePoint.nextOffset, heldCRC32: resumePoint.heldCRC32)
+    }
+  }
+}
+
+extension RunningImage {
+  init(_ running: OTARunning) {
+    let outcome: Outcome =
+      switch running.bootOutcome {
+      case .normal: .normal
+      case .activated: .activated
+      case .rejected: .rejected
+      }
+    self.init(
+      version: running.version, size: running.imageSize, crc32: running.imageCRC32,
+      outcome: outcome, onTrial: running.onTrial)
+  }
+}
+
+/// Decodes what a device sent in `stage`; what cannot be decoded is its fault.
+func decoding<Value>(
+  _ stage: UpdateStage, _ body: () throws(OTADecodeFault) -> Value
+) throws(UpdateFault) -> Value {
+  do throws(OTADecodeFault) {
+    return try body()
+  } catch {
+    throw .protocolViolation(stage, error.description)
+  }
+}

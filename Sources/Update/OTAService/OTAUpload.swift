@@ -1,0 +1,166 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+extension OTASession {
+  /// Sends the image from `offset` on, in both write modes: the device's Status grants what may be
+  /// sent, tells what arrived, and lets each block's CRC32 be compared.
+  func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
+    var transfer = OTATransfer(prefixes: image, startingAt: offset, chunk: chunkSize)
+    var patience = Patience(clock: context.clock, limit: context.options.busyLimit)
+    while statuses.poll() != nil {}
+    try await apply(try await readStatus(), isAnswer: true, to: &transfer)
+    while !transfer.isComplete {
+      if let notified = statuses.poll() {
+        try await apply(try decode(notified.value), isAnswer: false, to: &transfer)
+      } else if let range = transfer.sendable {
+        try await send(range, of: image, &transfer)
+      } else {
+        try await waitForStatus(&transfer)
+      }
+      try patience.check(transfer)
+    }
+  }
+
+  /// Image octets a data write.
+  private var chunkSize: Int {
+    let facts = client.linkFacts
+    let sizing = PDUSizing(
+      linkLayerPayload: facts.linkLayerPayload ?? 251, phy: facts.phy == .le1M ? .le1M : .le2M)
+    let pdu = sizing.bestSize(mtu: ATTMTU(clamping: client.mtu))
+    let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
+    let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
+    return max(1, min(fitting, most))
+  }
+
+  private func send(
+    _ range: Range<Int>, of image: PrefixChecksums, _ transfer: inout OTATransfer
+  ) async throws(UpdateFault) {
+    let octets = image.bytes[range]
+    let offset = UInt32(range.lowerBound)
+    context.tally.send(range.count)
+    transfer.sent(range)
+    do throws(GATTFault) {
+      switch context.options.mode {
+      case .withoutResponse:
+        try await client.command(
+          encoded: ATTPDU.encodeWriteCommand(data.value, prefix: offset, octets: octets))
+      case .withResponse:
+        try await client.write(
+          encoded: ATTPDU.encodeWriteRequest(data.value, prefix: offset, octets: octets), to: data)
+        transfer.accepted(range)
+        acknowledge(transfer)
+      }
+    } catch .refused(_, OTAService.busy) {
+      transfer.refused(range)
+      context.observe(.deviceBusy)
+    } catch .refused(_, OTAService.wrongOffset) {
+      try await apply(try await readStatus(), isAnswer: true, to: &transfer)
+    } catch .refused(_, OTAService.noSession) {
+      throw .refused(.upload, .wrongState)
+    } catch .refused(_, OTAService.notAuthorized) {
+      throw .refused(.upload, .notAuthorized)
+    } catch {
+      throw .gatt(.upload, error)
+    }
+  }
+
+  /// Waits for the device to say something; after `silenceLimit` it is asked.
+  private func waitForStatus(_ transfer: inout OTATransfer) async throws(UpdateFault) {
+    let deadline = context.clock.now.advanced(by: context.options.silenceLimit)
+    let notified: NotificationStream.Element?
+    do throws(GATTFault) {
+      notified = try await withDeadline(
+        deadline, on: context.clock, orThrow: .timedOut(after: context.options.silenceLimit)
+      ) { () async throws(GATTFault) -> NotificationStream.Element? in
+        try await statuses.next()
+      }
+    } catch .timedOut {
+      return try await apply(try await readStatus(), isAnswer: true, to: &transfer)
+    } catch {
+      throw .gatt(.upload, error)
+    }
+    guard let notified else { throw .gatt(.upload, .linkLost(.closedLocally)) }
+    try await apply(try decode(notified.value), isAnswer: false, to: &transfer)
+  }
+
+  /// Everything sent before this read has been seen by the device when it answers: a bearer keeps
+  /// its order.
+  private func readStatus() async throws(UpdateFault) -> OTAStatus {
+    let value: [UInt8]
+    do throws(GATTFault) { value = try await client.read(status) } catch {
+      throw .gatt(.upload, error)
+    }
+    // Notifications from before the read are older than its answer.
+    while statuses.poll() != nil {}
+    return try decode(value)
+  }
+
+  private func apply(
+    _ status: OTAStatus, isAnswer: Bool, to transfer: inout OTATransfer
+  ) async throws(UpdateFault) {
+    switch status.note {
+    case .flashFault: throw .refused(.upload, .flashFault)
+    case .noSession: throw .refused(.upload, .wrongState)
+    case .notAuthorized: throw .refused(.upload, .notAuthorized)
+    case .none, .gap, .overrun: break
+    }
+    guard status.state == .receiving else { throw .refused(.upload, .wrongState) }
+    switch try transfer.received(status, isAnswer: isAnswer) {
+    case .proceed:
+      if status.window == 0 && transfer.acknowledged < transfer.total {
+        context.observe(.deviceBusy)
+      }
+    case .resend(let offset, let reason):
+      context.observe(.rewound(to: offset, because: reason))
+    case .discard(let offset):
+      context.observe(.rewound(to: offset, because: .blockChecksum))
+      let position = try await control.position(.rewind(offset: offset), .upload)
+      while statuses.poll() != nil {}
+      try transfer.rewound(to: position)
+      return try await apply(try await readStatus(), isAnswer: true, to: &transfer)
+    }
+    acknowledge(transfer)
+  }
+
+  private func acknowledge(_ transfer: OTATransfer) {
+    guard context.tally.now.acknowledged != transfer.acknowledged else { return }
+    context.tally.acknowledge(transfer.acknowledged)
+    context.observe(.progress(acknowledged: transfer.acknowledged, total: transfer.total))
+  }
+
+  private func decode(_ value: [UInt8]) throws(UpdateFault) -> OTAStatus {
+    try decoding(.upload) { () throws(OTADecodeFault) in try OTAStatus(decoding: value) }
+  }
+}
+
+/// Ends an upload in which nothing moves: neither bytes nor the device's window nor its flash.
+private struct Patience {
+  private struct Sign: Equatable {
+    let acknowledged: Int
+    let durable: Int
+    let limit: Int
+  }
+
+  private let clock: any LinkClock
+  private let limit: Duration
+  private var last: Sign?
+  private var since: LinkInstant
+
+  init(clock: any LinkClock, limit: Duration) {
+    self.clock = clock
+    self.limit = limit
+    since = clock.now
+  }
+
+  mutating func check(_ transfer: OTATransfer) throws(UpdateFault) {
+    let sign = Sign(
+      acknowledged: transfer.acknowledged, durable: transfer.durable, limit: transfer.limit)
+    if sign != last {
+      last = sign
+      since = clock.now
+    } else if since.duration(to: clock.now) > limit {
+      throw .stalled(atOffset: transfer.acknowledged, waited: limit)
+    }
+  }
+}

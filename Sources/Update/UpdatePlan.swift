@@ -1,0 +1,66 @@
+import OtaflashFirmware
+
+/// What will be sent, once nothing stands in the way.
+public struct UpdatePlan: Equatable, Sendable {
+  public let image: FirmwareImage
+  /// What is announced to the device.
+  public let version: FirmwareVersion
+  public let hardware: HardwareID
+  /// The device shall accept an older version, or another board.
+  public let allowDowngrade: Bool
+  public let allowOtherHardware: Bool
+}
+
+/// What to do with an image and a device, decided before a byte is written.
+public enum Preflight: Equatable, Sendable {
+  case alreadyCurrent
+  case send(UpdatePlan)
+
+  /// Compares what is known of the image with what the device says of itself.
+  ///
+  /// - Throws: `wrongHardware`, `doesNotFit`, `downgrade`, `versionUnknown`, `hardwareUnknown`, or
+  ///   `authorizationRequired` when the device wants a key and there is none.
+  public static func check(
+    _ image: FirmwareImage, against device: DeviceReport, options: UpdateOptions
+  ) throws(UpdateFault) -> Preflight {
+    let isRunning = device.runningCRC32 == image.crc32 && device.runningVersion == image.version
+    if isRunning && !options.evenIfCurrent { return .alreadyCurrent }
+    let hardware = try hardware(of: image, for: device, options)
+    if let slotSize = device.slotSize, image.bytes.count > slotSize {
+      throw .doesNotFit(imageSize: image.bytes.count, slotSize: slotSize)
+    }
+    let version = try version(of: image, for: device, options)
+    if device.needsAuthorization && options.key == nil { throw .authorizationRequired }
+    return .send(
+      UpdatePlan(
+        image: image, version: version, hardware: hardware,
+        allowDowngrade: options.allowDowngrade || image.version == nil,
+        allowOtherHardware: options.allowOtherHardware))
+  }
+
+  private static func hardware(
+    of image: FirmwareImage, for device: DeviceReport, _ options: UpdateOptions
+  ) throws(UpdateFault) -> HardwareID {
+    guard let hardware = image.hardware else {
+      guard options.allowUnknown else { throw .hardwareUnknown }
+      return device.hardware ?? HardwareID(0)
+    }
+    if let board = device.hardware, board != hardware, !options.allowOtherHardware {
+      throw .wrongHardware(device: board, image: hardware)
+    }
+    return hardware
+  }
+
+  private static func version(
+    of image: FirmwareImage, for device: DeviceReport, _ options: UpdateOptions
+  ) throws(UpdateFault) -> FirmwareVersion {
+    guard let version = image.version else {
+      guard options.allowUnknown else { throw .versionUnknown }
+      return FirmwareVersion(0, 0, 0)
+    }
+    if let running = device.runningVersion, version < running, !options.allowDowngrade {
+      throw .downgrade(running: running, image: version)
+    }
+    return version
+  }
+}

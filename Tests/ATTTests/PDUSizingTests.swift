@@ -1,0 +1,61 @@
+import OtaflashATT
+import Testing
+
+@Suite struct PDUSizingTests {
+  /// Whole packets where they cost less, the whole MTU where a part-full packet still pays.
+  @Test(arguments: [
+    (251, 517, 498), (251, 498, 498), (251, 497, 497), (251, 247, 247), (251, 250, 247),
+    (251, 185, 185), (251, 23, 23), (27, 23, 23), (27, 24, 23),
+  ])
+  func bestSize(_ payload: Int, _ mtu: Int, _ expected: Int) {
+    for phy in [PDUSizing.PHY.le1M, .le2M] {
+      let sizing = PDUSizing(linkLayerPayload: payload, phy: phy)
+      #expect(sizing.bestSize(mtu: ATTMTU(clamping: mtu)) == expected)
+    }
+  }
+
+  @Test func noSizeWithinTheMTUIsFaster() {
+    for phy in PDUSizing.PHY.allCases {
+      for payload in [27, 48, 100, 251] {
+        for isEncrypted in [false, true] {
+          let sizing = PDUSizing(
+            linkLayerPayload: payload, phy: phy, isEncrypted: isEncrypted)
+          for mtu in stride(from: 23, through: 517, by: 13) {
+            let best = sizing.bestSize(mtu: ATTMTU(clamping: mtu))
+            let fastest = (4...mtu).map { rate(sizing, $0) }.max()
+            #expect(best <= mtu)
+            #expect(rate(sizing, best) == fastest)
+          }
+        }
+      }
+    }
+  }
+
+  private func rate(_ sizing: PDUSizing, _ size: Int) -> Double {
+    Double(size - 3) / Double(sizing.airTimeMicroseconds(size: size))
+  }
+
+  /// Packet exchanges as the Core specification's arithmetic gives them.
+  @Test func airTime() {
+    #expect(PDUSizing(linkLayerPayload: 27).airTimeMicroseconds(size: 23) == 676)
+    #expect(
+      PDUSizing(linkLayerPayload: 27, isEncrypted: true).airTimeMicroseconds(size: 23) == 708)
+    #expect(PDUSizing().airTimeMicroseconds(size: 247) == 2468)
+    #expect(PDUSizing(isEncrypted: true).airTimeMicroseconds(size: 247) == 2500)
+    #expect(PDUSizing(phy: .le2M).airTimeMicroseconds(size: 247) == 1392)
+    #expect(PDUSizing(phy: .le2M, isEncrypted: true).airTimeMicroseconds(size: 247) == 1408)
+    #expect(PDUSizing().airTimeMicroseconds(size: 498) == 2 * 2468)
+  }
+
+  /// Value octets per second on a continuous link, in units of 100 octets.
+  @Test(arguments: [
+    (PDUSizing.PHY.le1M, 27, 23, 296), (.le1M, 27, 247, 369), (.le1M, 251, 185, 923),
+    (.le1M, 251, 247, 989), (.le1M, 251, 498, 1003), (.le1M, 251, 517, 926), (.le2M, 27, 23, 403),
+    (.le2M, 251, 247, 1753), (.le2M, 251, 498, 1778), (.le2M, 251, 517, 1583),
+    (.codedS2, 251, 247, 466), (.codedS8, 251, 247, 137),
+  ])
+  func throughput(_ phy: PDUSizing.PHY, _ payload: Int, _ size: Int, _ hundreds: Int) {
+    let sizing = PDUSizing(linkLayerPayload: payload, phy: phy)
+    #expect(Int((rate(sizing, size) * 10_000).rounded()) == hundreds)
+  }
+}

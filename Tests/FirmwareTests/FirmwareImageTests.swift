@@ -1,0 +1,128 @@
+import OtaflashFirmware
+import Testing
+
+@Suite("Firmware images")
+struct FirmwareImageTests {
+  private static let hex = Array(":0100000001FE\n:00000001FF\n".utf8)
+  private static let described = ImageDescriptor(
+    version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001)
+  ).encoded
+
+  @Test("the format is found out from the content")
+  func format() throws {
+    let binary = try FirmwareImage.decode(name: "a.bin", bytes: [0x3A, 0x00, 0x01])
+    #expect(binary.format == .binary)
+    #expect(binary.bytes == [0x3A, 0x00, 0x01])
+    #expect(binary.layout == nil)
+    for name in ["a.bin", "-", "a.hex", "A.HEX"] {
+      let image = try FirmwareImage.decode(name: name, bytes: Self.hex)
+      #expect(image.format == .intelHex)
+      #expect(image.bytes == [1])
+      #expect(image.layout?.lowestAddress == 0)
+    }
+    #expect(try FirmwareImage.decode(name: "a", bytes: Array("\r\n".utf8) + Self.hex).bytes == [1])
+  }
+
+  @Test("what looks or is named like HEX is never sent as a binary")
+  func damagedHex() {
+    #expect(throws: FirmwareFault.intelHex(line: 1, .notHexadecimal(0x7A, column: 2))) {
+      try FirmwareImage.decode(name: "-", bytes: Array(":z100000001FE\n".utf8))
+    }
+    #expect(throws: FirmwareFault.intelHex(line: 1, .noRecordMark(found: 0x3C))) {
+      try FirmwareImage.decode(name: "a.hex", bytes: Array("<html>".utf8))
+    }
+    #expect(throws: FirmwareFault.intelHex(line: 1, .noRecordMark(found: 0xEF))) {
+      try FirmwareImage.decode(name: "-", bytes: [0xEF, 0xBB, 0xBF] + Self.hex)
+    }
+  }
+
+  @Test(
+    "other formats of firmware are named, not sent",
+    arguments: [
+      ([0x7F, 0x45, 0x4C, 0x46, 1, 1, 1], .elf),
+      (Array("S00F000068656C6C6F202020202000003C".utf8), .motorolaSRecord),
+      (Array("UF2\nWQ]\u{9E}".utf8), .uf2),
+      ([0x50, 0x4B, 3, 4, 0], .zip),
+    ] as [([UInt8], FirmwareFault.ForeignFormat)])
+  func foreign(bytes: [UInt8], format: FirmwareFault.ForeignFormat) {
+    #expect(throws: FirmwareFault.foreignFormat(format)) {
+      try FirmwareImage.decode(name: "a.bin", bytes: bytes)
+    }
+  }
+
+  @Test("empty and too large are refused, the limit itself is not")
+  func limits() throws {
+    #expect(throws: FirmwareFault.empty) { try FirmwareImage.decode(name: "a", bytes: []) }
+    #expect(try FirmwareImage.decode(name: "a", bytes: [1, 2], limit: 2).bytes.count == 2)
+    #expect(throws: FirmwareFault.tooLarge(limit: 2)) {
+      try FirmwareImage.decode(name: "a", bytes: [1, 2, 3], limit: 2)
+    }
+  }
+
+  @Test("the command line wins over the sidecar, the sidecar over the descriptor")
+  func precedence() throws {
+    let sidecar = ImageIdentity(version: FirmwareVersion(1, 3, 0))
+    let image = try FirmwareImage.decode(name: "a", bytes: Self.described, sidecar: sidecar)
+    #expect(image.version == FirmwareVersion(1, 3, 0))
+    #expect(image.hardware == HardwareID(0xA001))
+    let bare = try FirmwareImage.decode(name: "a", bytes: [1], sidecar: sidecar)
+    #expect(bare.version == FirmwareVersion(1, 3, 0))
+    #expect(bare.hardware == nil)
+    let overridden = try FirmwareImage.decode(
+      name: "a", bytes: Self.described,
+      sidecar: ImageIdentity(version: FirmwareVersion(9, 9, 9), hardware: HardwareID(0xA001)),
+      overrides: ImageIdentity(version: FirmwareVersion(2, 0, 0)))
+    #expect(overridden.version == FirmwareVersion(2, 0, 0))
+    #expect(overridden.hardware == HardwareID(0xA001))
+  }
+
+  @Test("sidecar and descriptor must not contradict each other")
+  func contradiction() {
+    #expect(
+      throws: FirmwareFault.versionContradicted(
+        sidecar: FirmwareVersion(1, 4, 0), descriptor: FirmwareVersion(1, 3, 0))
+    ) {
+      try FirmwareImage.decode(
+        name: "a", bytes: Self.described,
+        sidecar: ImageIdentity(version: FirmwareVersion(1, 4, 0)),
+        overrides: ImageIdentity(hardware: HardwareID(1)))
+    }
+    #expect(
+      throws: FirmwareFault.hardwareContradicted(
+        sidecar: HardwareID(0xB002), descriptor: HardwareID(0xA001))
+    ) {
+      try FirmwareImage.decode(
+        name: "a", bytes: Self.described, sidecar: ImageIdentity(hardware: HardwareID(0xB002)))
+    }
+  }
+
+  @Test("a damaged descriptor is a fault until both facts come from the command line")
+  func damagedDescriptor() throws {
+    let damaged = Array(Self.described.dropLast()) + [0]
+    let version = FirmwareVersion(1, 0, 0)
+    #expect(throws: FirmwareFault.descriptorDamaged(offset: 0)) {
+      try FirmwareImage.decode(
+        name: "a", bytes: damaged, overrides: ImageIdentity(version: version))
+    }
+    let image = try FirmwareImage.decode(
+      name: "a", bytes: damaged,
+      overrides: ImageIdentity(version: version, hardware: HardwareID(0xA001)))
+    #expect(image.version == version)
+  }
+
+  @Test("versions and hardware ids are read strictly")
+  func texts() {
+    #expect(FirmwareVersion("255.255.65535") == FirmwareVersion(255, 255, 65535))
+    for text in [
+      "", "1", "1.2", "1.2.3.4", "1.2.x", "256.0.0", "0.0.65536", "-0.1.2", "+1.0.0", "1..2",
+    ] {
+      #expect(FirmwareVersion(text) == nil, "\(text)")
+    }
+    #expect(HardwareID("0x0000A001") == HardwareID(0xA001))
+    #expect(HardwareID("40961") == HardwareID(0xA001))
+    for text in ["", "0x", "A001", "0x1_0", "-0", "0x+1", "0x100000000"] {
+      #expect(HardwareID(text) == nil, "\(text)")
+    }
+    #expect(HardwareID(0xA001).description == "0x0000A001")
+  }
+}

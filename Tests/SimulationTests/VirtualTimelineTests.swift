@@ -1,0 +1,126 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashSimulation
+import Synchronization
+import Testing
+
+@Suite struct VirtualTimelineTests {
+  @Test func timeJumpsFromTimerToTimer() throws {
+    let elapsed = try VirtualTimeline().run { clock in
+      await clock.pause(for: .seconds(3600))
+      await clock.pause(for: .microseconds(1))
+      return clock.now.elapsed
+    }
+    #expect(elapsed == .seconds(3600) + .microseconds(1))
+  }
+
+  @Test func childTasksShareTheTimeline() throws {
+    let order = try VirtualTimeline().run { clock in
+      await withTaskGroup(of: Int.self) { group in
+        for delay in [30, 10, 20] {
+          group.addTask {
+            await clock.pause(for: .milliseconds(delay))
+            return delay
+          }
+        }
+        var order: [Int] = []
+        for await delay in group { order.append(delay) }
+        return order
+      }
+    }
+    #expect(order == [10, 20, 30])
+  }
+
+  @Test func aWaitThatNothingEndsIsADeadlock() {
+    #expect(throws: SimulationFault.deadlocked(at: .start.advanced(by: .seconds(5)))) {
+      try VirtualTimeline().run { clock in
+        await clock.pause(for: .seconds(5))
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+      }
+    }
+  }
+
+  @Test func aLoopThatPollsForEverMeetsTheLimit() {
+    #expect(throws: SimulationFault.timeLimitExceeded(limit: .seconds(60))) {
+      try VirtualTimeline().run(limit: .seconds(60)) { clock in
+        while !Task.isCancelled { await clock.pause(for: .seconds(1)) }
+      }
+    }
+  }
+
+  @Test func aLoopThatNeverLetsTimePassIsSpinning() {
+    #expect(
+      throws: SimulationFault.spinning(
+        at: .start, jobs: VirtualTimeline.jobsPerInstantMaximum)
+    ) {
+      try VirtualTimeline().run { clock in
+        while !Task.isCancelled { await clock.pause(for: .zero) }
+      }
+    }
+  }
+
+  @Test func cancellationEndsASleepAtOnce() throws {
+    let (finished, elapsed) = try VirtualTimeline().run { clock in
+      let finished = await withTaskGroup(of: Bool.self) { group in
+        group.addTask { await clock.pause(for: .seconds(1000)) }
+        await clock.pause(for: .seconds(1))
+        group.cancelAll()
+        return await group.next()
+      }
+      return (finished, clock.now.elapsed)
+    }
+    #expect(finished == false)
+    #expect(elapsed == .seconds(1))
+  }
+
+  @Test func aSleepInACancelledTaskDoesNotBegin() throws {
+    let finished = try VirtualTimeline().run { clock in
+      await withTaskGroup(of: Bool.self) { group in
+        group.cancelAll()
+        group.addTask { await clock.pause(for: .seconds(1000)) }
+        return await group.next()
+      }
+    }
+    #expect(finished == false)
+  }
+
+  @Test func twoRunsOfOneSeedAreTheSame() throws {
+    #expect(try trace(seed: 7) == trace(seed: 7))
+    #expect(try trace(seed: 7) != trace(seed: 8))
+  }
+
+  /// Who woke when: 20 tasks of 100 seeded sleeps each.
+  private func trace(seed: UInt64) throws -> [String] {
+    let events = EventTrace()
+    try VirtualTimeline().run { clock in
+      await withTaskGroup { group in
+        for worker in 0..<20 {
+          group.addTask {
+            var random = SeededRandom(seed: seed).forked(for: UInt64(worker))
+            for _ in 0..<100 {
+              await clock.pause(for: .milliseconds(Int.random(in: 0...5, using: &random)))
+              events.append("\(worker)@\(clock.now.elapsed)")
+            }
+          }
+        }
+      }
+    }
+    return events.all
+  }
+
+  @Test func fiftyThousandSleepsEndAtTheirTime() throws {
+    let elapsed = try VirtualTimeline().run { clock in
+      for _ in 0..<50_000 { await clock.pause(for: .milliseconds(15)) }
+      return clock.now.elapsed
+    }
+    #expect(elapsed == .seconds(750))
+  }
+}
+
+final class EventTrace: Sendable {
+  private let events = Mutex<[String]>([])
+
+  var all: [String] { events.withLock { $0 } }
+
+  func append(_ event: String) { events.withLock { $0.append(event) } }
+}
