@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashFirmware
+import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
@@ -87,21 +88,37 @@ struct Flash: Subcommand {
     session.console.event("image", firmware.members)
     session.console.note(firmware.summary)
     session.console.announce(targetVersion: firmware.version?.description)
-    let dialer = try await Dialer.resolve(target.device, in: session)
+    let destination = try await Destination.resolve(target.device, in: session)
     let records = try DeviceRecords.open(session)
-    let lock = try records.lock(dialer.identity)
-    defer { lock.release() }
-    let job = FlashJob(image: firmware, dialer: dialer, limit: timeLimit?.duration, session: session)
-    records.began(firmware, on: dialer)
+    let lock = try records.lock(destination.identity)
+    let notebook = UpdateNotebook(firmware, on: destination, in: records)
+    let job = FlashJob(
+      image: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
+      session: session)
+    noteEarlier(notebook.earlier(), firmware, session)
+    let result: UpdateResult
     do throws(CommandFault) {
-      return finished(try await job.run(options), firmware, records, dialer, session)
+      result = try await job.run(options)
     } catch {
-      guard case .update(.downgrade(let running, let image)) = error,
-        Question.ask("Replace \(running) by the older \(image)?", in: session)
-      else { throw error }
+      guard case .update(.downgrade(let running, let older)) = error,
+        Question.ask("Replace \(running) by the older \(older)?", in: session)
+      else { throw failed(error, firmware, destination, records) }
       options.allowDowngrade = true
-      return finished(try await job.run(options), firmware, records, dialer, session)
+      result = try await job.run(options)
     }
+    lock.release()
+    return finished(result, destination, records, session)
+  }
+
+  private func noteEarlier(
+    _ entry: UpdateJournal.Entry?, _ firmware: FirmwareImage, _ session: Session
+  ) {
+    guard let entry, !restart else { return }
+    let share = "\(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
+    session.console.note(
+      entry.imageCRC32 == firmware.crc32
+        ? "  an earlier run was broken off after \(share)"
+        : "  an earlier run was sending \(entry.imageName) (\(share)); this one starts over")
   }
 
   private func updateOptions() throws(CommandFault) -> UpdateOptions {
@@ -124,11 +141,25 @@ struct Flash: Subcommand {
     do throws(KeyFileFault) { return try KeyFile.load(path) } catch { throw .keyFile(error) }
   }
 
+  /// The fault, after it was noted in the list of devices.
+  private func failed(
+    _ fault: CommandFault, _ firmware: FirmwareImage, _ destination: Destination,
+    _ records: DeviceRecords
+  ) -> CommandFault {
+    if fault.reachedDevice {
+      records.flashed(destination, outcome: .failed, version: firmware.version)
+    }
+    return fault
+  }
+
   private func finished(
-    _ result: UpdateResult, _ firmware: FirmwareImage, _ records: DeviceRecords, _ dialer: Dialer,
+    _ result: UpdateResult, _ destination: Destination, _ records: DeviceRecords,
     _ session: Session
   ) -> Ending {
-    records.ended(result, firmware, on: dialer)
+    switch result.outcome {
+    case .flashed: records.flashed(destination, outcome: .flashed, version: result.to)
+    case .alreadyCurrent, .wouldFlash: records.connected(destination)
+    }
     session.console.result(result.sentence(in: session.console.settings.outputStyle))
     if let next = next(after: result, session) { session.console.result("next:   " + next) }
     let device = Ending.Device(

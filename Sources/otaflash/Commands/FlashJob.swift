@@ -12,7 +12,8 @@ struct FlashJob: Sendable {
   private static let tickInterval = Duration.milliseconds(250)
 
   let image: FirmwareImage
-  let dialer: Dialer
+  let destination: Destination
+  let notebook: UpdateNotebook
   let limit: Duration?
   let session: Session
 
@@ -38,21 +39,29 @@ struct FlashJob: Sendable {
       preconditionFailure("the update ended without a result")
     }
     switch result {
-    case .success(let result): return result
-    case .failure(.cancelled(let resumable, let acknowledged)) where isLate:
+    case .success(let result):
+      if result.outcome != .wouldFlash { notebook.done() }
+      return result
+    case .failure(let fault):
+      notebook.brokenOff()
+      guard isLate, case .cancelled(let resumable, let acknowledged) = fault else {
+        throw .update(fault)
+      }
       throw .timeLimit(limit ?? .zero, resumable: resumable, acknowledged: acknowledged)
-    case .failure(let fault): throw .update(fault)
     }
   }
 
   private func update(_ options: UpdateOptions) async -> Result<UpdateResult, UpdateFault> {
-    let update = FirmwareUpdate(
-      image: image, options: options, clock: dialer.clock, dial: dialer.dial,
-      observe: { session.console.observe($0) })
-    do throws(UpdateFault) {
-      return .success(try await dialer.run { () throws(UpdateFault) in try await update.run() })
-    } catch {
-      return .failure(error)
+    let update = FirmwareUpdate(image: image, options: options) { event in
+      notebook.observe(event)
+      session.console.observe(event)
+    }
+    return await destination.withDevice {
+      do throws(UpdateFault) {
+        return .success(try await update.run(on: destination.dialer, clock: destination.clock))
+      } catch {
+        return .failure(error)
+      }
     }
   }
 

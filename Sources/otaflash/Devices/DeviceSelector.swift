@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashBlueZ
 
 /// DEVICE: how a device is named on the command line.
 struct DeviceSelector: Equatable, Sendable {

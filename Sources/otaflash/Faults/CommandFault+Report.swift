@@ -1,3 +1,6 @@
+import OtaflashFirmware
+import OtaflashFleet
+
 extension FaultReport {
   /// Every fault of a command, in words.
   init(_ fault: CommandFault, in context: FaultContext) {
@@ -7,11 +10,12 @@ extension FaultReport {
         .usage, message, why: "The command line cannot be understood; nothing was done.",
         help: context.command(command.split(separator: " ").map(String.init) + ["--help"]),
         exit: .usage)
-    case .image(let name, let fault):
+    case .image(let fault): FaultReport(fault, in: context)
+    case .checksumDiffers(let name, let wanted, let found):
       FaultReport(
-        .image, "\(name): \(fault)", why: "It cannot be sent as it is; nothing was written.",
-        help: context.command(["image", "info", "--help"]), exit: .malformedInput)
-    case .file(let fault): FaultReport(fault, in: context)
+        .image, "\(name) has CRC32 \(Text.hex(found)), not \(Text.hex(wanted))",
+        why: "It is another image, or it was damaged on its way.", help: context.inspectImage,
+        exit: .malformedInput)
     case .keyFile(let fault): FaultReport(fault, in: context)
     case .update(let fault): FaultReport(fault, in: context)
     case .connect(let fault): FaultReport(fault, in: context)
@@ -25,11 +29,6 @@ extension FaultReport {
         .deviceAmbiguous, "\(matches.count) devices have a name like '\(pattern)'",
         why: "Name one of them by its address: " + matches.joined(separator: ", ") + ".",
         help: context.command(["scan", "--name", pattern]), exit: .deviceUnavailable)
-    case .deviceLocked(let device, let holder):
-      FaultReport(
-        .deviceBusy, "another otaflash works on \(device)",
-        why: holder.map { "It is process \($0)." } ?? "Wait until it has ended.",
-        help: context.again, exit: .deviceUnavailable, retryable: true)
     case .state(let fault): FaultReport(fault, in: context)
     case .timeLimit(let limit, let resumable, let acknowledged):
       FaultReport(
@@ -91,19 +90,43 @@ extension FaultReport {
     }
   }
 
-  init(_ fault: StateFault, in context: FaultContext) {
+  init(_ fault: ImageFileFault, in context: FaultContext) {
     self = switch fault {
-    case .cannotWrite(let path, let errno):
+    case .missing(let path): FaultReport(FileFault.missing(path: path), in: context)
+    case .isDirectory(let path): FaultReport(FileFault.isDirectory(path: path), in: context)
+    case .unreadable(let path, let errno):
+      FaultReport(FileFault.unreadable(path: path, errno: errno.rawValue), in: context)
+    case .malformed(let path, let fault):
       FaultReport(
-        .state, "\(path) cannot be written: \(SystemError.text(errno))",
-        why: "The state directory keeps locks, resume hints and the list of devices; "
-          + "XDG_STATE_HOME moves it.",
-        help: context.doctor, exit: .outputFailed)
-    case .damaged(let path, let detail):
+        .image, "\(path): \(fault)", why: "It cannot be sent as it is; nothing was written.",
+        help: context.command(["image", "info", "--help"]), exit: .malformedInput)
+    case .sidecar(let path, let fault):
       FaultReport(
-        .state, "\(path) is damaged: \(detail)", why: "It can be removed; only history is lost.",
-        help: "mv -- \(ShellWords.quote(path)) \(ShellWords.quote(path + ".damaged"))",
-        exit: .configuration)
+        .image, "\(path): \(fault)",
+        why: "The file beside an image says its version and hardware; see otaflash-image(5).",
+        help: "cat -- " + ShellWords.quote(path), exit: .malformedInput)
+    }
+  }
+
+  init(_ fault: StateFault, in context: FaultContext) {
+    let why =
+      "The state directory keeps locks, resume hints and the list of devices; XDG_STATE_HOME "
+      + "moves it."
+    self = switch fault {
+    case .deviceBusy(let device, let holder):
+      FaultReport(
+        .deviceBusy, "another otaflash works on \(device)",
+        why: holder.map { "It is process \($0); wait until it has ended." }
+          ?? "Wait until it has ended.",
+        help: context.again, exit: .deviceUnavailable, retryable: true)
+    case .noPlace, .notADirectory, .tooLarge, .newerFormat:
+      FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .configuration)
+    case .permissionDenied:
+      FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .permissionDenied)
+    case .diskFull:
+      FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .outputFailed)
+    case .system:
+      FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .systemCall)
     }
   }
 

@@ -1,12 +1,13 @@
 import OtaflashFirmware
+import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
 /// Every way a command can fail.
 enum CommandFault: Error {
   case usage(message: String, command: String)
-  case image(name: String, FirmwareFault)
-  case file(FileFault)
+  case image(ImageFileFault)
+  case checksumDiffers(name: String, wanted: UInt32, found: UInt32)
   case keyFile(KeyFileFault)
   case update(UpdateFault)
   case connect(ConnectFault)
@@ -14,8 +15,6 @@ enum CommandFault: Error {
   case noMatch(pattern: String, waited: Duration)
   /// Several devices match; each with address and name.
   case ambiguous(pattern: String, matches: [String])
-  /// Another run works on this device.
-  case deviceLocked(device: String, holder: Int32?)
   case state(StateFault)
   case timeLimit(Duration, resumable: Bool, acknowledged: Int)
   /// Checks of `doctor` that failed.
@@ -33,8 +32,13 @@ enum FileFault: Error, Equatable {
   case isDirectory(path: String)
 }
 
-/// What otaflash keeps on disk and cannot.
-enum StateFault: Error, Equatable {
-  case cannotWrite(path: String, errno: Int32)
-  case damaged(path: String, detail: String)
+extension CommandFault {
+  /// Something was, or may have been, sent to the device.
+  var reachedDevice: Bool {
+    switch self {
+    case .update(.couldNotConnect): false
+    case .update, .timeLimit: true
+    default: false
+    }
+  }
 }

@@ -80,6 +80,11 @@ extension FaultReport {
         .protocolViolation, "characteristic \(uuid) of the device lacks '\(needs)'",
         why: "Its update service is not built as the protocol wants it.",
         help: context.inspectDevice, exit: .protocolBroken)
+    case .queueFull(let limit):
+      self.init(
+        .bug, "more than \(limit) procedures waited for the device at once",
+        why: "This is an error in otaflash; please report it with the output of -vvv.",
+        help: context.again(with: "-vvv"), exit: .bug)
     case .valueTooLong(let octets, let limit):
       self.init(
         .bug, "a value of \(octets) octets was to be written where \(limit) fit",

@@ -15,6 +15,11 @@ enum Timestamp {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
+  static func text(_ secondsSince1970: Double) -> String {
+    let milliseconds = Int((secondsSince1970 * 1000).rounded(.down))
+    return text(seconds: milliseconds / 1000, milliseconds: milliseconds % 1000)
+  }
+
   static func text(seconds: Int, milliseconds: Int) -> String {
     var seconds = time_t(seconds)
     var fields = tm()
