@@ -30,6 +30,8 @@ enum {
   OTA_REQUEST_MAXIMUM = 18,
   OTA_ANSWER_MAXIMUM = 20,
   OTA_WRITE_ALIGNMENT_MAXIMUM = 16,
+  /// A data write of 4 + 508 octets is the longest attribute value (Core 5.4, Vol 3, Part F, 3.2.9).
+  OTA_CHUNK_MAXIMUM = 508,
   OTA_WRONG_PROOF_MAXIMUM = 5,
   /// How often a page of the slot, or a record of the resume point, is tried anew before the
   /// session ends with a flash fault.
@@ -207,22 +209,25 @@ typedef struct {
 
 /// The resume record: one header and the marks behind it, in one of two metadata pages.
 typedef struct {
+  /// What the record holds, or shall hold while it is being written; size 0 = nothing.
   ota_image image;
+  /// Counts the records written; 0 = there is none.
   uint32_t sequence;
   /// Octets of image from one mark to the next; a multiple of the row size.
   uint32_t stride;
   uint32_t marks;
-  /// 0 or 1; meaningless while `sequence` is 0.
+  /// Which metadata page holds it, 0 or 1.
   uint8_t page;
-  /// The writing of a new record: where it stands, and what it shall hold.
+  /// What is to be done next to write a new record, and how often that failed.
   uint8_t step;
   uint8_t faults;
-  uint32_t keep;
+  /// Marks already copied to the new record; `marks` shall be.
   uint32_t copied;
 } ota_record;
 
-/// The session that writes the slot; it outlives connections.
+/// The session that writes the slot; it outlives connections and resets.
 typedef struct {
+  /// Size 0 = no session is held.
   ota_image image;
   /// Octets received in order, and their CRC32.
   uint32_t next;
@@ -230,12 +235,12 @@ typedef struct {
   /// Octets programmed and read back, and their CRC32.
   uint32_t written;
   uint32_t written_crc;
-  /// Start of the page that `written` lies in, as a CRC32.
+  /// CRC32 of the octets before the page that `written` lies in.
   uint32_t page_crc;
   /// Pages are erased up to this offset.
   uint32_t erased;
   uint8_t page_faults;
-  /// `next` and the ring are good; false after a reset, until BEGIN takes the record up.
+  /// False after a reset, until BEGIN takes the resume record up.
   bool live;
 } ota_session;
 
@@ -275,8 +280,9 @@ typedef struct {
   uint8_t request_size;
   uint8_t answer[OTA_ANSWER_MAXIMUM];
   uint8_t answer_size;
-  bool unconfirmed;
+  uint32_t now_ms;
   uint32_t activate_at_ms;
+  ota_image activating;
 
   /// Statuses owed and told: one bit for each error.
   uint8_t status_due;
@@ -290,7 +296,6 @@ typedef struct {
   /// The flash operation under way, and how it ended.
   uint8_t flash_work;
   uint8_t flash_outcome;
-  uint32_t flash_address;
   uint32_t flash_size;
   uint32_t scratch[OTA_READ_STEP / 4];
 } ota_receiver;

@@ -1,3 +1,5 @@
+import OtaflashATT
+import OtaflashGATT
 import Synchronization
 
 /// Wakes the one task that waits for a change it then looks up itself. A signal without a waiter is
@@ -48,5 +50,15 @@ final class WakeSignal: Sendable {
       }
     }
     waiter?.resume()
+  }
+
+  /// Returns after the next signal, at the deadline, or when the task is cancelled.
+  func wait(until deadline: LinkInstant, on clock: any LinkClock) async {
+    await withTaskGroup { group in
+      group.addTask { await self.wait() }
+      group.addTask { _ = await clock.pause(until: deadline) }
+      await group.next()
+      group.cancelAll()
+    }
   }
 }

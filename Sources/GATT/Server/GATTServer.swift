@@ -1,0 +1,247 @@
+import OtaflashATT
+import Synchronization
+
+/// What happened to a value that was to be notified or indicated.
+public enum ValueOutcome: Equatable, Sendable {
+  /// It will be sent in its turn, unless the link ends or the client unsubscribes first.
+  case queued
+  case notConnected
+  /// The client has not configured the characteristic for this.
+  case notSubscribed
+  /// More octets than one PDU carries at the MTU in force. Nothing is ever cut.
+  case tooLong(limit: Int)
+  /// The link is slower than the values come: try again later, or leave it out.
+  case queueFull(limit: Int)
+}
+
+/// What a server reports while it serves.
+public enum GATTServerEvent: Equatable, Sendable {
+  case connected(ConnectionID)
+  case mtuChanged(ConnectionID, ATTMTU)
+  /// The client subscribed, or unsubscribed when the configuration is empty.
+  case configured(ConnectionID, AttributeHandle, ClientConfiguration)
+  case confirmed(ConnectionID, AttributeHandle)
+  case disconnected(ConnectionID, LinkLoss)
+}
+
+/// A GATT server for one client at a time (Core 5.4, Vol 3, Part G). Its attributes outlive a
+/// connection; MTU, subscriptions and prepared writes do not.
+public final class GATTServer: Sendable {
+  /// An indication not confirmed for so long ends the link (Part F, 3.3.3).
+  public static let confirmationTimeout = RequestSlot.transactionTimeout
+  public static let defaultValuesMaximum = 64
+  /// The end of a link whose client left an indication unconfirmed; errno 110 is ETIMEDOUT.
+  public static let unconfirmed = LinkLoss.failed(
+    errno: 110, reason: "The client did not confirm an indication within 30 s; the link was closed."
+  )
+  /// Responses that may wait for the transport; with so many the server stops reading.
+  private static let responsesMaximum = 8
+
+  private struct State {
+    var table: AttributeTable
+    var outbox: ServerOutbox?
+    var connectionCount: UInt64 = 0
+    var sender: OneShot<Void>?
+    var receiver: OneShot<Void>?
+    var watcher: OneShot<Void>?
+  }
+
+  private let receiveMTU: ATTMTU
+  private let valuesMaximum: Int
+  private let report: @Sendable (GATTServerEvent) -> Void
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - receiveMTU: the largest PDU that this server takes.
+  ///   - valuesMaximum: notifications and indications that may wait to be sent, 1 or more.
+  ///   - report: called on the serving task; may notify and indicate, must not block.
+  public init(
+    table: AttributeTable = AttributeTable(services: []), receiveMTU: ATTMTU = .maximum,
+    valuesMaximum: Int = defaultValuesMaximum,
+    report: @escaping @Sendable (GATTServerEvent) -> Void = { _ in }
+  ) {
+    precondition(valuesMaximum >= 1, "a queue holds one value or more")
+    self.receiveMTU = receiveMTU
+    self.valuesMaximum = valuesMaximum
+    self.report = report
+    state = Mutex(State(table: table))
+  }
+
+  /// Replaces all attributes, so that their handlers may refer to the server. Traps while a client
+  /// is served.
+  public func install(_ table: AttributeTable) {
+    state.withLock { state in
+      precondition(state.outbox == nil, "attributes change between connections only")
+      state.table = table
+    }
+  }
+
+  /// Queues a notification (Part F, 3.4.7.1). May be called from any task, and by handlers: the
+  /// response to the request that is being handled goes first.
+  @discardableResult
+  public func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
+    offer(.notification, handle, value)
+  }
+
+  /// Queues an indication (3.4.7.2). They are sent one at a time, each after the confirmation of
+  /// the one before, which is reported as `.confirmed`.
+  @discardableResult
+  public func indicate(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
+    offer(.indication, handle, value)
+  }
+
+  /// Serves one client until the link ends, then closes the link and says why it ended. Traps when
+  /// a client is being served already.
+  ///
+  /// - Parameter security: what the link offers, for all of the connection.
+  public func serve(
+    _ link: any Link, clock: any LinkClock, security: AttributeSecurity = []
+  ) async -> LinkLoss {
+    let connection = open()
+    report(.connected(connection))
+    let cause = await withTaskGroup(of: LinkLoss.self, returning: LinkLoss.self) { group in
+      group.addTask { await self.receiveAll(link, connection, security) }
+      group.addTask { await self.sendAll(link, clock) }
+      group.addTask { await self.watchConfirmations(clock) }
+      guard let first = await group.next() else { preconditionFailure("the group has children") }
+      // Closing wakes what cancellation does not reach.
+      link.close()
+      group.cancelAll()
+      await group.waitForAll()
+      return first
+    }
+    state.withLock { state in
+      state.outbox = nil
+      state.sender = nil
+      state.receiver = nil
+      state.watcher = nil
+    }
+    report(.disconnected(connection, cause))
+    return cause
+  }
+
+  private func open() -> ConnectionID {
+    state.withLock { state in
+      precondition(state.outbox == nil, "a server serves one client at a time")
+      state.connectionCount += 1
+      let connection = ConnectionID(rawValue: state.connectionCount)
+      state.outbox = ServerOutbox(connection: connection, valuesMaximum: valuesMaximum)
+      return connection
+    }
+  }
+
+  private func offer(
+    _ kind: ServerOutbox.Kind, _ handle: AttributeHandle, _ value: [UInt8]
+  ) -> ValueOutcome {
+    let (outcome, sender) = state.withLock { state -> (ValueOutcome, OneShot<Void>?) in
+      guard let outcome = state.outbox?.offer(kind, handle, value) else {
+        return (.notConnected, nil)
+      }
+      return (outcome, state.sender.take())
+    }
+    sender?.fulfil(())
+    return outcome
+  }
+
+  // MARK: Receiving
+
+  private func receiveAll(
+    _ link: any Link, _ connection: ConnectionID, _ security: AttributeSecurity
+  ) async -> LinkLoss {
+    var session = ServerSession(
+      connection: connection, receiveMTU: receiveMTU, security: security)
+    while true {
+      do throws(LinkLoss) {
+        handle(try await link.receive(), with: &session)
+        guard await waitForRoom() else { return .cancelled }
+      } catch {
+        return error
+      }
+    }
+  }
+
+  private func handle(_ pdu: [UInt8], with session: inout ServerSession) {
+    var table = state.withLock { state in
+      state.outbox?.handlingBegan()
+      return state.table
+    }
+    // Handlers run here, outside the lock: they may notify.
+    let effects = session.received(pdu, in: &table)
+    let (events, sender) = state.withLock { state in
+      state.table = table
+      return (state.outbox?.handlingEnded(effects) ?? [], state.sender.take())
+    }
+    for event in events { report(event) }
+    sender?.fulfil(())
+  }
+
+  /// `false` when the task was cancelled.
+  private func waitForRoom() async -> Bool {
+    while true {
+      let turn = state.withLock { state -> OneShot<Void>? in
+        guard let outbox = state.outbox, outbox.responseCount >= Self.responsesMaximum else {
+          return nil
+        }
+        let turn = OneShot<Void>()
+        state.receiver = turn
+        return turn
+      }
+      guard let turn else { return true }
+      guard await turn.wait() != nil else { return false }
+    }
+  }
+
+  // MARK: Sending
+
+  private func sendAll(_ link: any Link, _ clock: any LinkClock) async -> LinkLoss {
+    while true {
+      let step = nextStep(confirmationDeadline: clock.now.advanced(by: Self.confirmationTimeout))
+      switch step {
+      case .send(let pdu):
+        do throws(LinkLoss) { try await link.send(pdu.encoded) } catch { return error }
+      case .wait(let turn):
+        guard await turn.wait() != nil else { return .cancelled }
+      }
+    }
+  }
+
+  private enum SendStep {
+    case send(ATTPDU)
+    case wait(OneShot<Void>)
+  }
+
+  private func nextStep(confirmationDeadline: LinkInstant) -> SendStep {
+    let (step, wake) = state.withLock { state -> (SendStep, [OneShot<Void>?]) in
+      guard let pdu = state.outbox?.next(confirmationDeadline: confirmationDeadline) else {
+        let turn = OneShot<Void>()
+        state.sender = turn
+        return (.wait(turn), [])
+      }
+      if case .indication = pdu { return (.send(pdu), [state.watcher.take()]) }
+      return (.send(pdu), [state.receiver.take()])
+    }
+    for turn in wake { turn?.fulfil(()) }
+    return step
+  }
+
+  // MARK: Confirmations
+
+  /// Ends when an indication stays unconfirmed for too long.
+  private func watchConfirmations(_ clock: any LinkClock) async -> LinkLoss {
+    while true {
+      let (deadline, turn) = state.withLock { state -> (LinkInstant?, OneShot<Void>?) in
+        if let deadline = state.outbox?.confirmationDeadline { return (deadline, nil) }
+        let turn = OneShot<Void>()
+        state.watcher = turn
+        return (nil, turn)
+      }
+      if let deadline {
+        guard await clock.pause(until: deadline) else { return .cancelled }
+        let isOpen = state.withLock { $0.outbox?.confirmationDeadline == deadline }
+        if isOpen { return Self.unconfirmed }
+      } else if await turn?.wait() == nil {
+        return .cancelled
+      }
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import OtaflashATT
+
+/// What a server must do because of a PDU, in order.
+public enum ServerEffect: Equatable, Sendable {
+  /// Send this response.
+  case respond(ATTResponse)
+  /// ATT_MTU is this from now on; the response that precedes this effect still obeyed the old one.
+  case mtuChanged(ATTMTU)
+  /// The client configured the characteristic with this value handle.
+  case configured(AttributeHandle, ClientConfiguration)
+  /// The client confirmed an indication.
+  case confirmed
+}
+
+/// One client's view of a server (Core 5.4, Vol 3, Part F, 3.3 and 3.4): its MTU, its prepared
+/// writes, its subscriptions. Takes PDUs and says what to do; knows no link, no clock and no task.
+public struct ServerSession: Sendable {
+  /// Prepared writes kept for one client; the next is refused with 0x09.
+  public static let preparedWritesMaximum = 64
+  /// The longest attribute value (3.2.9).
+  public static let valueSizeMaximum = 512
+
+  public let connection: ConnectionID
+  /// ATT_MTU in force, both ways.
+  public private(set) var mtu = ATTMTU.default
+  /// What the link offers now; to be kept up to date by whoever knows the link.
+  public var security: AttributeSecurity
+  private let receiveMTU: ATTMTU
+  private var mtuIsExchanged = false
+  var preparedWrites: [PreparedWrite] = []
+  private var configurations: [AttributeHandle: ClientConfiguration] = [:]
+
+  struct PreparedWrite {
+    let handle: AttributeHandle
+    let offset: Int
+    let part: [UInt8]
+  }
+
+  public init(
+    connection: ConnectionID, receiveMTU: ATTMTU = .maximum, security: AttributeSecurity = []
+  ) {
+    self.connection = connection
+    self.receiveMTU = receiveMTU
+    self.security = security
+  }
+
+  /// What the client configured for the characteristic with this value handle.
+  public func configuration(of value: AttributeHandle) -> ClientConfiguration {
+    configurations[value] ?? []
+  }
+
+  /// Takes one PDU. A request always leads to exactly one `.respond`; a command to none, whatever
+  /// becomes of it.
+  public mutating func received(_ pdu: [UInt8], in table: inout AttributeTable) -> [ServerEffect] {
+    do throws(DecodeFault) {
+      let decoded = try ATTPDU(decoding: pdu)
+      guard pdu.count <= mtu.octets else { return refuse(decoded.requestOpcode, .invalidPDU) }
+      return take(decoded, in: &table)
+    } catch {
+      let isRequest = error.opcode.flatMap(ATTOpcode.init(rawValue:))?.isRequest ?? false
+      return refuse(isRequest ? error.opcode : nil, .invalidPDU)
+    }
+  }
+
+  private mutating func take(_ pdu: ATTPDU, in table: inout AttributeTable) -> [ServerEffect] {
+    switch pdu {
+    case .request(let request):
+      return answer(request, in: &table)
+    case .writeCommand(let handle, let value):
+      // The protocol has no way to say that a command was refused (3.4.5.3).
+      guard case .success(let effects) = write(value, to: handle, isCommand: true, in: &table)
+      else { return [] }
+      return effects
+    case .confirmation:
+      return [.confirmed]
+    case .unknown(let opcode):
+      return refuse(ATTOpcode.isCommand(opcode) ? nil : opcode, .requestNotSupported)
+    case .signedWriteCommand, .response, .notification, .multipleNotification, .indication:
+      // No signing key is ever shared with us, and we request nothing of the client.
+      return []
+    }
+  }
+
+  private func refuse(_ opcode: UInt8?, _ code: ATTErrorCode) -> [ServerEffect] {
+    guard let opcode else { return [] }
+    return [.respond(.error(ErrorResponse(requestOpcode: opcode, handle: .none, code: code)))]
+  }
+
+  private mutating func answer(
+    _ request: ATTRequest, in table: inout AttributeTable
+  ) -> [ServerEffect] {
+    let result = effects(of: request, in: &table)
+    switch result {
+    case .success(let effects): return effects
+    case .failure(let refusal):
+      let error = ErrorResponse(
+        requestOpcode: request.opcode.rawValue, handle: refusal.handle, code: refusal.code)
+      return [.respond(.error(error))]
+    }
+  }
+
+  private mutating func effects(
+    of request: ATTRequest, in table: inout AttributeTable
+  ) -> Result<[ServerEffect], Refusal> {
+    switch request {
+    case .exchangeMTU(let clientReceiveMTU):
+      return exchangeMTU(clientReceiveMTU)
+    case .findInformation(let range):
+      return findInformation(range, in: table).map { [.respond($0)] }
+    case .findByTypeValue(let range, let type, let value):
+      return findByTypeValue(range, type, value, in: table).map { [.respond($0)] }
+    case .readByType(let range, let type):
+      return readByType(range, type, in: table).map { [.respond($0)] }
+    case .readByGroupType(let range, let type):
+      return readByGroupType(range, type, in: table).map { [.respond($0)] }
+    case .read(let handle):
+      return part(of: handle, from: 0, in: table).map { [.respond(.read(value: $0))] }
+    case .readBlob(let handle, let offset):
+      return part(of: handle, from: Int(offset), in: table).map { [.respond(.readBlob(part: $0))] }
+    case .readMultiple(let handles):
+      return readMultiple(handles, in: table).map { [.respond($0)] }
+    case .readMultipleVariable(let handles):
+      return readMultipleVariable(handles, in: table).map { [.respond($0)] }
+    case .write(let handle, let value):
+      return write(value, to: handle, isCommand: false, in: &table).map { [.respond(.write)] + $0 }
+    case .prepareWrite(let handle, let offset, let part):
+      return prepareWrite(part, to: handle, at: offset, in: table).map { [.respond($0)] }
+    case .executeWrite(let flags):
+      return executeWrite(flags, in: &table).map { [.respond(.executeWrite)] + $0 }
+    }
+  }
+
+  /// Once per connection (3.4.2); a second exchange is refused, so that the MTU never shrinks below
+  /// what is already queued.
+  private mutating func exchangeMTU(
+    _ clientReceiveMTU: UInt16
+  ) -> Result<[ServerEffect], Refusal> {
+    guard !mtuIsExchanged else { return .failure(Refusal(.none, .requestNotSupported)) }
+    mtuIsExchanged = true
+    mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
+    return .success([
+      .respond(.exchangeMTU(serverReceiveMTU: UInt16(receiveMTU.octets))), .mtuChanged(mtu),
+    ])
+  }
+
+  /// Keeps a configuration; the effect is empty when nothing changed.
+  mutating func configure(
+    _ value: AttributeHandle, _ configuration: ClientConfiguration
+  ) -> [ServerEffect] {
+    guard configuration != self.configuration(of: value) else { return [] }
+    configurations[value] = configuration
+    return [.configured(value, configuration)]
+  }
+
+  func context(offset: Int = 0, isCommand: Bool = false) -> AttributeContext {
+    AttributeContext(connection: connection, mtu: mtu, offset: offset, isCommand: isCommand)
+  }
+}
+
+/// Why a request is refused, and because of which attribute.
+struct Refusal: Error, Equatable {
+  let handle: AttributeHandle
+  let code: ATTErrorCode
+
+  init(_ handle: AttributeHandle, _ code: ATTErrorCode) {
+    self.handle = handle
+    self.code = code
+  }
+}
+
+extension ATTPDU {
+  /// The opcode that an Error Response to this PDU names; `nil` when it must not be answered.
+  fileprivate var requestOpcode: UInt8? {
+    switch self {
+    case .request(let request): request.opcode.rawValue
+    case .unknown(let opcode): ATTOpcode.isCommand(opcode) ? nil : opcode
+    case .response, .writeCommand, .signedWriteCommand, .notification, .multipleNotification,
+      .indication, .confirmation:
+      nil
+    }
+  }
+}
+
+extension ATTOpcode {
+  fileprivate var isRequest: Bool {
+    switch self {
+    case .exchangeMTURequest, .findInformationRequest, .findByTypeValueRequest, .readByTypeRequest,
+      .readRequest, .readBlobRequest, .readMultipleRequest, .readMultipleVariableRequest,
+      .readByGroupTypeRequest, .writeRequest, .prepareWriteRequest, .executeWriteRequest:
+      true
+    case .errorResponse, .exchangeMTUResponse, .findInformationResponse, .findByTypeValueResponse,
+      .readByTypeResponse, .readResponse, .readBlobResponse, .readMultipleResponse,
+      .readMultipleVariableResponse, .readByGroupTypeResponse, .writeResponse,
+      .prepareWriteResponse, .executeWriteResponse, .handleValueNotification,
+      .handleValueIndication, .handleValueConfirmation, .multipleHandleValueNotification,
+      .writeCommand, .signedWriteCommand:
+      false
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import OtaflashATT
+
+/// Writes, at once and prepared (Core 5.4, Vol 3, Part F, 3.4.5 and 3.4.6).
+extension ServerSession {
+  mutating func write(
+    _ octets: [UInt8], to handle: AttributeHandle, isCommand: Bool, in table: inout AttributeTable
+  ) -> Result<[ServerEffect], Refusal> {
+    switch writable(handle, isCommand ? .writeWithoutResponse : .write, in: table) {
+    case .failure(let refusal):
+      return .failure(refusal)
+    case .success(let attribute):
+      if let code = refusal(of: octets, by: attribute.content) {
+        return .failure(Refusal(handle, code))
+      }
+      return commit(octets, to: attribute, isCommand: isCommand, in: &table)
+    }
+  }
+
+  /// Queues a part. Offset and length are judged when the queue is executed (3.4.6.1).
+  mutating func prepareWrite(
+    _ part: [UInt8], to handle: AttributeHandle, at offset: UInt16, in table: AttributeTable
+  ) -> Result<ATTResponse, Refusal> {
+    if case .failure(let refusal) = writable(handle, .write, in: table) { return .failure(refusal) }
+    guard preparedWrites.count < Self.preparedWritesMaximum else {
+      return .failure(Refusal(handle, .prepareQueueFull))
+    }
+    preparedWrites.append(PreparedWrite(handle: handle, offset: Int(offset), part: part))
+    return .success(.prepareWrite(handle, offset: offset, part: part))
+  }
+
+  /// Writes the queue or drops it; it is empty afterwards either way. Nothing is written unless
+  /// every part fits its attribute. A handler that refuses stops the rest, and stored values stay.
+  mutating func executeWrite(
+    _ flags: ExecuteWriteFlags, in table: inout AttributeTable
+  ) -> Result<[ServerEffect], Refusal> {
+    let queue = preparedWrites
+    preparedWrites = []
+    switch flags {
+    case .cancel:
+      return .success([])
+    case .commit:
+      switch assemble(queue, in: table) {
+      case .failure(let refusal): return .failure(refusal)
+      case .success(let values): return commit(values, in: &table)
+      }
+    }
+  }
+
+  private typealias WholeValue = (attribute: AttributeTable.Attribute, octets: [UInt8])
+
+  /// Puts the parts together, in the order in which their attributes were first written to.
+  private func assemble(
+    _ queue: [PreparedWrite], in table: AttributeTable
+  ) -> Result<[WholeValue], Refusal> {
+    var values: [WholeValue] = []
+    for prepared in queue {
+      var position = values.firstIndex { $0.attribute.handle == prepared.handle }
+      if position == nil {
+        // Permission may have changed since the part was queued.
+        switch writable(prepared.handle, .write, in: table) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let attribute): values.append((attribute, base(of: attribute)))
+        }
+        position = values.count - 1
+      }
+      guard let position else { preconditionFailure("the value was found or added") }
+      if let code = overlay(prepared, on: &values[position].octets) {
+        return .failure(Refusal(prepared.handle, code))
+      }
+    }
+    for value in values {
+      if let code = refusal(of: value.octets, by: value.attribute.content) {
+        return .failure(Refusal(value.attribute.handle, code))
+      }
+    }
+    return .success(values)
+  }
+
+  /// What parts are laid over: the value of a table's own attribute. A handler's value starts
+  /// empty, so its parts must start at 0.
+  private func base(of attribute: AttributeTable.Attribute) -> [UInt8] {
+    switch attribute.content {
+    case .value(.stored(let octets, _)): octets
+    case .value(.dynamic): []
+    case .clientConfiguration(let value, _): configuration(of: value).littleEndian
+    }
+  }
+
+  private func overlay(_ prepared: PreparedWrite, on octets: inout [UInt8]) -> ATTErrorCode? {
+    guard prepared.offset <= octets.count else { return .invalidOffset }
+    let end = prepared.offset + prepared.part.count
+    guard end <= Self.valueSizeMaximum else { return .invalidAttributeValueLength }
+    octets.replaceSubrange(prepared.offset..<min(end, octets.count), with: prepared.part)
+    return nil
+  }
+
+  private mutating func commit(
+    _ values: [WholeValue], in table: inout AttributeTable
+  ) -> Result<[ServerEffect], Refusal> {
+    var effects: [ServerEffect] = []
+    // Handlers may refuse, the table no longer can: they come first.
+    let (own, handled) = (values.filter(\.attribute.isKept), values.filter { !$0.attribute.isKept })
+    for value in handled + own {
+      switch commit(value.octets, to: value.attribute, isCommand: false, in: &table) {
+      case .success(let more): effects += more
+      case .failure(let refusal): return .failure(refusal)
+      }
+    }
+    return .success(effects)
+  }
+
+  private mutating func commit(
+    _ octets: [UInt8], to attribute: AttributeTable.Attribute, isCommand: Bool,
+    in table: inout AttributeTable
+  ) -> Result<[ServerEffect], Refusal> {
+    switch attribute.content {
+    case .clientConfiguration(let value, _):
+      let bits = UInt16(octets[0]) | UInt16(octets[1]) << 8
+      return .success(configure(value, ClientConfiguration(rawValue: bits)))
+    case .value(.stored(_, let sizeMaximum)):
+      table.store(octets, in: attribute.handle, sizeMaximum: sizeMaximum)
+      return .success([])
+    case .value(.dynamic(_, let write)):
+      if let code = write(octets, context(isCommand: isCommand)) {
+        return .failure(Refusal(attribute.handle, code))
+      }
+      return .success([])
+    }
+  }
+
+  /// The attribute, if this client may write it this way.
+  private func writable(
+    _ handle: AttributeHandle, _ way: CharacteristicProperties, in table: AttributeTable
+  ) -> Result<AttributeTable.Attribute, Refusal> {
+    guard let attribute = table[handle] else { return .failure(Refusal(handle, .invalidHandle)) }
+    guard case .permitted(let needed) = attribute.write, attribute.writeWays.contains(way) else {
+      return .failure(Refusal(handle, .writeNotPermitted))
+    }
+    if let code = security.refusal(of: needed) { return .failure(Refusal(handle, code)) }
+    return .success(attribute)
+  }
+
+  /// Why an attribute of the table's own cannot hold these octets.
+  private func refusal(
+    of octets: [UInt8], by content: AttributeTable.Content
+  ) -> ATTErrorCode? {
+    switch content {
+    case .clientConfiguration(_, let permitted):
+      guard octets.count == 2 else { return .invalidAttributeValueLength }
+      let bits = UInt16(octets[0]) | UInt16(octets[1]) << 8
+      return permitted.isSuperset(of: ClientConfiguration(rawValue: bits)) ? nil : .valueNotAllowed
+    case .value(.stored(_, let sizeMaximum)):
+      return octets.count <= sizeMaximum ? nil : .invalidAttributeValueLength
+    case .value(.dynamic):
+      return nil
+    }
+  }
+}
+
+extension AttributeTable.Attribute {
+  /// Whether the server keeps the value itself, so that a write which passed the checks succeeds.
+  fileprivate var isKept: Bool {
+    switch content {
+    case .value(.dynamic): false
+    case .value(.stored), .clientConfiguration: true
+    }
+  }
+}

@@ -1,0 +1,238 @@
+/// The resume record. A metadata page holds a header of 32 octets and then marks, each written once
+/// when the octets up to its end are in flash and read back:
+///
+///   header  magic, sequence, size, crc32, version, hardware id, stride, crc32 of the seven before
+///   mark    crc32 of the image up to here, its complement   (8 octets, padded to the alignment)
+///
+/// The header with the higher sequence counts. A new record goes to the other page, header last,
+/// so the power may fail at any point: the old record counts until the new one is whole. A mark
+/// that the power cut is told by its halves: both have a bit 1 where programming did not get to.
+#include "ota_internal.h"
+
+#include <string.h>
+
+enum { MAGIC = 0x3141544F, HEADER_SIZE = 32, MARK_SIZE = 8 };
+
+static uint32_t mark_pitch(const ota_receiver_config *c) {
+  return ota_round_up(MARK_SIZE, c->write_alignment);
+}
+
+bool ota_record_fits(const ota_receiver_config *c) {
+  return c->page_size >= HEADER_SIZE + mark_pitch(c);
+}
+
+/// The shortest distance at which the marks of an image fit one page. It divides the page, or is
+/// a multiple of it, so that every page that has a mark in it has one at its start.
+static uint32_t stride_of(const ota_receiver_config *c, uint32_t image_size) {
+  uint32_t marks = (c->page_size - HEADER_SIZE) / mark_pitch(c);
+  uint32_t rows = (image_size + c->row_size - 1) / c->row_size;
+  uint32_t page_rows = c->page_size / c->row_size;
+  uint32_t stride = rows == 0 ? 1 : (rows + marks - 1) / marks;
+  if (stride > page_rows) return ota_round_up(stride, page_rows) * c->row_size;
+  while (page_rows % stride != 0) stride++;
+  return stride * c->row_size;
+}
+
+static uint32_t mark_address(const ota_receiver *r, uint8_t page, uint32_t index) {
+  return r->config->metadata_address[page] + HEADER_SIZE + index * mark_pitch(r->config);
+}
+
+/// Where in the image mark `index` stands.
+static uint32_t mark_end(const ota_receiver *r, uint32_t index) {
+  uint32_t size = r->session.image.size;
+  return index >= size / r->record.stride ? size : (index + 1) * r->record.stride;
+}
+
+uint32_t ota_record_durable(const ota_receiver *r) {
+  return r->record.marks == 0 ? 0 : mark_end(r, r->record.marks - 1);
+}
+
+bool ota_mark_read(const ota_receiver *r, uint32_t index, uint32_t *crc) {
+  uint8_t mark[MARK_SIZE];
+  uint32_t address = mark_address(r, r->record.page, index);
+  if (!r->config->flash_read(r->config->context, address, mark, MARK_SIZE)) return false;
+  *crc = ota_get32(mark);
+  return *crc == (uint32_t)~ota_get32(mark + 4);
+}
+
+/// Reads the header of `page` into `found`; false if it is not whole.
+static bool read_header(const ota_receiver *r, uint8_t page, ota_record *found) {
+  uint8_t header[HEADER_SIZE];
+  uint32_t address = r->config->metadata_address[page];
+  if (!r->config->flash_read(r->config->context, address, header, HEADER_SIZE)) return false;
+  if (ota_get32(header) != MAGIC || ota_get32(header + 28) != ota_crc32(0, header, 28))
+    return false;
+  memset(found, 0, sizeof *found);
+  found->sequence = ota_get32(header + 4);
+  found->image.size = ota_get32(header + 8);
+  found->image.crc32 = ota_get32(header + 12);
+  found->image.version = ota_get32(header + 16);
+  found->image.hardware_id = ota_get32(header + 20);
+  found->stride = ota_get32(header + 24);
+  found->page = page;
+  return true;
+}
+
+static bool is_blank(const ota_receiver *r, uint32_t address, uint32_t size) {
+  uint8_t blank[OTA_READ_STEP];
+  memset(blank, 0xFF, sizeof blank);
+  for (uint32_t at = 0; at < size; at += OTA_READ_STEP) {
+    if (!ota_flash_equals(r, address + at, blank, ota_least(OTA_READ_STEP, size - at)))
+      return false;
+  }
+  return true;
+}
+
+/// Finds the resume point: the last mark in line, or the start of its page if something was
+/// programmed behind it.
+static void resume_from_marks(ota_receiver *r) {
+  ota_session *s = &r->session;
+  ota_record *record = &r->record;
+  uint32_t page_size = r->config->page_size;
+  uint32_t crc;
+  while (ota_record_durable(r) < s->image.size && ota_mark_read(r, record->marks, &crc))
+    record->marks++;
+  uint32_t offset = ota_record_durable(r);
+  uint32_t page_end = ota_round_up(offset, page_size);
+  if (offset < s->image.size &&
+      !is_blank(r, r->config->slot_address + offset, page_end - offset)) {
+    offset = page_end = ota_round_down(offset, page_size);
+    record->marks = offset / record->stride;
+  }
+  uint32_t page_marks = ota_round_down(offset, page_size) / record->stride;
+  uint32_t page_crc = 0;
+  crc = 0;
+  if ((page_marks > 0 && !ota_mark_read(r, page_marks - 1, &page_crc)) ||
+      (record->marks > 0 && !ota_mark_read(r, record->marks - 1, &crc))) {
+    record->marks = 0;
+    return;
+  }
+  s->next = s->written = offset;
+  s->next_crc = s->written_crc = crc;
+  s->page_crc = page_crc;
+  s->erased = page_end;
+}
+
+void ota_record_load(ota_receiver *r) {
+  ota_record found;
+  memset(&r->session, 0, sizeof r->session);
+  memset(&r->record, 0, sizeof r->record);
+  r->record.page = 1;
+  r->record.stride = r->config->row_size;
+  for (uint8_t page = 0; page < 2; page++) {
+    if (read_header(r, page, &found) && found.sequence > r->record.sequence) r->record = found;
+  }
+  uint32_t size = r->record.image.size;
+  if (size == 0 || size > r->config->slot_size ||
+      r->record.stride != stride_of(r->config, size)) {
+    r->record.stride = r->config->row_size;
+    return;
+  }
+  r->session.image = r->record.image;
+  resume_from_marks(r);
+}
+
+void ota_record_rewrite(ota_receiver *r, const ota_image *image, uint32_t marks) {
+  r->record.image = *image;
+  r->record.stride = stride_of(r->config, image->size);
+  r->record.marks = marks;
+  r->record.copied = 0;
+  r->record.step = OTA_RECORD_ERASE;
+}
+
+static void copy_marks(ota_receiver *r, uint8_t target) {
+  ota_record *record = &r->record;
+  uint32_t pitch = mark_pitch(r->config);
+  uint32_t count = ota_least(OTA_READ_STEP / pitch, record->marks - record->copied);
+  uint8_t *marks = (uint8_t *)r->scratch;
+  uint32_t from = mark_address(r, record->page, record->copied);
+  if (!r->config->flash_read(r->config->context, from, marks, count * pitch)) {
+    r->flash_work = OTA_WORK_RECORD_COPY;
+    r->flash_outcome = OTA_OUTCOME_FAILED;
+    return;
+  }
+  ota_flash_write(
+      r, OTA_WORK_RECORD_COPY, mark_address(r, target, record->copied), marks, count * pitch);
+}
+
+static void write_header(ota_receiver *r, uint8_t target) {
+  const ota_record *record = &r->record;
+  uint8_t *header = (uint8_t *)r->scratch;
+  ota_put32(header, MAGIC);
+  ota_put32(header + 4, record->sequence + 1);
+  ota_put32(header + 8, record->image.size);
+  ota_put32(header + 12, record->image.crc32);
+  ota_put32(header + 16, record->image.version);
+  ota_put32(header + 20, record->image.hardware_id);
+  ota_put32(header + 24, record->stride);
+  ota_put32(header + 28, ota_crc32(0, header, 28));
+  ota_flash_write(
+      r, OTA_WORK_RECORD_HEADER, r->config->metadata_address[target], header, HEADER_SIZE);
+}
+
+void ota_record_start(ota_receiver *r) {
+  uint8_t target = r->record.page ^ 1;
+  if (r->record.step == OTA_RECORD_ERASE) {
+    ota_flash_erase(r, OTA_WORK_RECORD_ERASE, r->config->metadata_address[target]);
+  } else if (r->record.step == OTA_RECORD_COPY) {
+    copy_marks(r, target);
+  } else {
+    write_header(r, target);
+  }
+}
+
+/// Whether flash holds what was just written from `scratch` to `address`.
+static bool is_written(const ota_receiver *r, uint32_t address) {
+  return ota_flash_equals(r, address, (const uint8_t *)r->scratch, r->flash_size);
+}
+
+void ota_record_finish(ota_receiver *r, bool ok) {
+  ota_record *record = &r->record;
+  uint8_t target = record->page ^ 1;
+  if (ok && record->step == OTA_RECORD_COPY)
+    ok = is_written(r, mark_address(r, target, record->copied));
+  if (ok && record->step == OTA_RECORD_HEADER)
+    ok = is_written(r, r->config->metadata_address[target]);
+  if (!ok) {
+    record->copied = 0;
+    record->step = OTA_RECORD_ERASE;
+    if (++record->faults > OTA_FLASH_RETRY_MAXIMUM) ota_engine_fault(r);
+    return;
+  }
+  if (record->step == OTA_RECORD_HEADER) {
+    record->page = target;
+    record->sequence++;
+    record->step = OTA_RECORD_REST;
+    return;
+  }
+  if (record->step == OTA_RECORD_COPY) record->copied += r->flash_size / mark_pitch(r->config);
+  record->step = record->copied < record->marks ? OTA_RECORD_COPY : OTA_RECORD_HEADER;
+}
+
+bool ota_mark_due(const ota_receiver *r) {
+  return ota_record_durable(r) < r->session.written &&
+         r->session.written == mark_end(r, r->record.marks);
+}
+
+void ota_mark_start(ota_receiver *r) {
+  uint8_t *mark = (uint8_t *)r->scratch;
+  memset(mark, 0xFF, sizeof r->scratch);
+  ota_put32(mark, r->session.written_crc);
+  ota_put32(mark + 4, ~r->session.written_crc);
+  ota_flash_write(
+      r, OTA_WORK_MARK, mark_address(r, r->record.page, r->record.marks), mark,
+      mark_pitch(r->config));
+}
+
+void ota_mark_finish(ota_receiver *r, bool ok) {
+  ota_record *record = &r->record;
+  if (ok && is_written(r, mark_address(r, record->page, record->marks))) {
+    record->marks++;
+    record->faults = 0;
+  } else if (++record->faults > OTA_FLASH_RETRY_MAXIMUM) {
+    ota_engine_fault(r);
+  } else {
+    // The place is spoilt; the record moves to the other page.
+    ota_record_rewrite(r, &r->session.image, record->marks);
+  }
+}

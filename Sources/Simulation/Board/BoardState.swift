@@ -1,0 +1,72 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// What a board's tasks share: whether it can be heard, what it boots, what has happened to it.
+struct BoardState {
+  enum Phase {
+    /// Without power, in reset or booting.
+    case off
+    case advertising
+    case connected(SimulatedConnection)
+    /// Never to be heard of again.
+    case gone
+  }
+
+  var phase = Phase.off
+  var record: BootRecord
+  var outcome = BootLoader.Outcome.normal
+  /// A connection that the firmware has not taken up yet.
+  var offered: SimulatedConnection?
+  var connections = 0
+  var resets = 0
+  var flashOperations = 0
+  var flashFaults: [FlashFault] = []
+  var firstConnection: LinkInstant?
+  var isCutDone = false
+  var isPowerCut = false
+  var isAdapterGone = false
+  /// PDUs that earlier connections have carried.
+  var pdusBefore = 0
+
+  init(record: BootRecord) { self.record = record }
+
+  mutating func takeOffered() -> SimulatedConnection? {
+    defer { offered = nil }
+    return offered
+  }
+
+  mutating func takePowerCut() -> Bool {
+    defer { isPowerCut = false }
+    return isPowerCut
+  }
+
+  /// The link is over: the board advertises, unless it has been reset meanwhile.
+  mutating func disconnected(from connection: SimulatedConnection) {
+    pdusBefore += connection.pdusDelivered
+    guard case .connected(let current) = phase, current === connection else { return }
+    phase = .advertising
+  }
+
+  /// Ends the current connection's place and says which it was.
+  mutating func switchOff() -> SimulatedConnection? {
+    defer {
+      phase = .off
+      offered = nil
+      resets += 1
+    }
+    guard case .connected(let connection) = phase else { return nil }
+    return connection
+  }
+}
+
+/// What a test may ask of a board.
+public struct BoardCounters: Hashable, Sendable {
+  /// Data writes that reached the board, and the octets of image in them, repeats included.
+  public var dataWrites = 0
+  public var dataOctets = 0
+  public var connections = 0
+  public var resets = 0
+  /// Operations that the receiver has asked of the flash.
+  public var flashOperations = 0
+  public var flash = SimulatedFlash.Counts()
+}

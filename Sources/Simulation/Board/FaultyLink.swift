@@ -1,0 +1,70 @@
+import OtaflashGATT
+import Synchronization
+
+/// The board's end of a connection with the plan's faults between the stack and the radio. It also
+/// counts what the board is sent.
+final class FaultyLink: Link {
+  /// What the host has written to Data, over all connections.
+  struct Traffic: Hashable, Sendable {
+    var dataWrites = 0
+    var dataOctets = 0
+  }
+
+  /// The faults' memory and the counts, which outlive a connection.
+  final class History: Sendable {
+    let state: Mutex<(filter: FaultFilter, traffic: Traffic)>
+
+    init(filter: FaultFilter) { state = Mutex((filter, Traffic())) }
+
+    var traffic: Traffic { state.withLock { $0.traffic } }
+  }
+
+  private static let writeHeaderOctets = 3
+  private static let offsetOctets = 4
+
+  private let base: any Link
+  private let device: DeviceAttributes
+  private let history: History
+  private let note: @Sendable (Traffic) -> Void
+
+  /// - Parameter note: called with the counts after each PDU from the host.
+  init(
+    _ base: any Link, device: DeviceAttributes, history: History,
+    note: @escaping @Sendable (Traffic) -> Void
+  ) {
+    self.base = base
+    self.device = device
+    self.history = history
+    self.note = note
+  }
+
+  var maximumPDUSize: Int { base.maximumPDUSize }
+
+  func send(_ pdu: [UInt8]) async throws(LinkLoss) {
+    guard let altered = history.state.withLock({ $0.filter.sent(pdu, by: device) }) else { return }
+    try await base.send(altered)
+  }
+
+  func receive() async throws(LinkLoss) -> [UInt8] {
+    while true {
+      let pdu = try await base.receive()
+      let (passed, traffic) = history.state.withLock { state in
+        count(pdu, in: &state.traffic)
+        return (state.filter.received(pdu, by: device), state.traffic)
+      }
+      note(traffic)
+      if let passed { return passed }
+    }
+  }
+
+  func close() { base.close() }
+
+  /// Write Request 0x12 and Write Command 0x52 (Core 5.4, Vol 3, Part F, 3.4.5).
+  private func count(_ pdu: [UInt8], in traffic: inout Traffic) {
+    guard pdu.count >= Self.writeHeaderOctets, pdu[0] == 0x12 || pdu[0] == 0x52,
+      UInt16(pdu[1]) | UInt16(pdu[2]) << 8 == device.data.rawValue
+    else { return }
+    traffic.dataWrites += 1
+    traffic.dataOctets += max(0, pdu.count - Self.writeHeaderOctets - Self.offsetOctets)
+  }
+}

@@ -1,0 +1,157 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// A whole device: flash, boot loader, the portable OTA receiver behind a GATT server, and a radio.
+/// `run()` is its power supply; `dial()` is the host's way to it.
+///
+/// ```swift
+/// let board = try SimulatedBoard(profile: SimulationProfile(parsing: "sim:?loss=1%"), clock: clock)
+/// await withTaskGroup { group in
+///   group.addTask { await board.run() }
+///   …
+/// }
+/// ```
+public final class SimulatedBoard: Sendable {
+  /// How often an advertisement is sent, and so how long a connection takes at least.
+  public static let advertisingInterval: Duration = .milliseconds(20)
+  /// Connections whose radio may still be closing down at a time.
+  private static let radiosMaximum = 64
+  /// Data writes after which a vanishing adapter does.
+  private static let adapterWritesMaximum = 100
+
+  public let profile: SimulationProfile
+  let clock: any LinkClock
+  let flash: SimulatedFlash
+  let loader: BootLoader
+  let random: SeededRandom
+  let history: FaultyLink.History
+  let state: Mutex<BoardState>
+  /// Something for the firmware to look after.
+  let firmware = WakeSignal()
+  let connectionOffered = WakeSignal()
+  let radios = Mailbox<SimulatedConnection>(capacity: SimulatedBoard.radiosMaximum)
+
+  /// - Parameters:
+  ///   - storage: at least `profile.flashSize` octets; `nil` = memory. A storage that has been a
+  ///     board's before goes on where that one stood.
+  ///   - seed: replaces the profile's.
+  /// - Throws: what the storage throws.
+  public init(
+    profile: SimulationProfile, storage: (any FlashMedium)? = nil, clock: any LinkClock,
+    seed: UInt64? = nil
+  ) throws(FlashFault) {
+    self.profile = profile
+    self.clock = clock
+    random = SeededRandom(seed: seed ?? profile.seed)
+    flash = try SimulatedFlash(
+      geometry: profile.geometry, medium: storage ?? FlashMemory(size: profile.flashSize),
+      random: random.forked(for: 1))
+    loader = BootLoader(flash: flash, layout: profile.layout)
+    let record = try loader.record(
+      orFactory: profile.version, profile.hardware, random: random.forked(for: 2))
+    history = FaultyLink.History(
+      filter: FaultFilter(plan: profile.faults, random: random.forked(for: 3)))
+    state = Mutex(BoardState(record: record))
+  }
+
+  // MARK: The host's side
+
+  /// Connects: waits while the device boots or still holds an earlier connection.
+  ///
+  /// - Throws: `.deviceNotFound` when the device has not advertised within `limit`,
+  ///   `.adapterUnavailable` when the profile's adapter has been pulled.
+  public func dial(within limit: Duration = .seconds(10)) async throws(ConnectFault) -> any Link {
+    let deadline = clock.now.advanced(by: limit)
+    while clock.now < deadline {
+      guard await clock.pause(for: Self.advertisingInterval) else { throw .cancelled }
+      guard !state.withLock({ $0.isAdapterGone }) else { throw Self.adapterIsGone }
+      if let link = connect() { return link }
+    }
+    throw .deviceNotFound(
+      cause: "The simulated device did not advertise within \(limit).",
+      remedy: "Choose a profile whose device comes back.")
+  }
+
+  /// Takes the device's power away and gives it back at once: the flash operation under way is left
+  /// half done, the host notices after the supervision timeout.
+  public func powerCut() {
+    state.withLock { $0.isPowerCut = true }
+    firmware.signal()
+  }
+
+  // MARK: Observation
+
+  /// The image that runs, or that the next `run()` boots, as it lies in flash.
+  public func runningImage() throws(FlashFault) -> [UInt8] {
+    try loader.image(of: state.withLock { $0.record })
+  }
+
+  /// The identity of the image that runs.
+  public var running: SlotImage { state.withLock { $0.record.images[$0.record.active] } }
+
+  public var counters: BoardCounters {
+    let traffic = history.traffic
+    return state.withLock {
+      BoardCounters(
+        dataWrites: traffic.dataWrites, dataOctets: traffic.dataOctets,
+        connections: $0.connections, resets: $0.resets, flashOperations: $0.flashOperations,
+        flash: flash.counts)
+    }
+  }
+
+  /// What the receiver did that flash does not permit; empty unless its code is wrong.
+  public var flashFaults: [FlashFault] { state.withLock { $0.flashFaults } }
+}
+
+// MARK: - Connections
+
+extension SimulatedBoard {
+  private static var adapterIsGone: ConnectFault {
+    .adapterUnavailable(
+      cause: "The simulated adapter was pulled.", remedy: "Choose another profile.")
+  }
+
+  /// A connection, if the device advertises now.
+  private func connect() -> SimulatedLink? {
+    let connection = state.withLock { state -> SimulatedConnection? in
+      guard case .advertising = state.phase else { return nil }
+      let connection = makeConnection(&state)
+      state.phase = .connected(connection)
+      state.offered = connection
+      return connection
+    }
+    guard let connection, radios.offer(connection) else { return nil }
+    connectionOffered.signal()
+    return connection.central
+  }
+
+  private func makeConnection(_ state: inout BoardState) -> SimulatedConnection {
+    state.connections += 1
+    state.firstConnection = state.firstConnection ?? clock.now
+    let pdusLeft = profile.faults.pdusUntilCut.map { $0 - state.pdusBefore }
+    do throws(RadioModelFault) {
+      return try SimulatedConnection(
+        model: profile.radio, clock: clock,
+        random: random.forked(for: 100 + UInt64(state.connections)),
+        cutAfterPDUs: pdusLeft.flatMap { $0 > 0 ? $0 : nil })
+    } catch {
+      preconditionFailure("the profile's radio was not validated: \(error)")
+    }
+  }
+
+  /// Called for each PDU from the host.
+  func noteTraffic(_ traffic: FaultyLink.Traffic) {
+    guard profile.faults.contains(.adapterVanishes),
+      traffic.dataWrites >= Self.adapterWritesMaximum
+    else { return }
+    let connection = state.withLock { state -> SimulatedConnection? in
+      state.isAdapterGone = true
+      guard case .connected(let connection) = state.phase else { return nil }
+      return connection
+    }
+    connection?.vanish(
+      .central,
+      with: .failed(errno: 19, reason: "The simulated adapter was pulled; choose another profile."))
+  }
+}

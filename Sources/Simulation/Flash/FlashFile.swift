@@ -1,0 +1,64 @@
+// The only file of this target that meets the operating system.
+import Glibc
+
+/// Flash in a file: what was written survives the end of the process, `kill -9` included. The file
+/// is locked, so that two processes never simulate one device.
+public final class FlashFile: FlashMedium {
+  public let size: Int
+  private let descriptor: Int32
+
+  /// Opens the file at `path`, or makes an erased one of `size` octets.
+  ///
+  /// - Throws: `.medium`, with `EWOULDBLOCK` when another process has the file, and `EFBIG` when it
+  ///   is there but has another size.
+  public init(path: String, size: Int) throws(FlashFault) {
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .medium(operation: "open", errno: errno) }
+    self.size = size
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      throw .medium(operation: "flock", errno: errno)
+    }
+    switch lseek(descriptor, 0, SEEK_END) {
+    case size: return
+    case 0: try write([UInt8](repeating: 0xFF, count: size), at: 0)
+    case -1: throw .medium(operation: "lseek", errno: errno)
+    default: throw .medium(operation: "open", errno: EFBIG)
+    }
+  }
+
+  deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
+
+  public func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: range.count)
+    try transfer("pread", count: range.count) { done in
+      bytes.withUnsafeMutableBytes {
+        pread(
+          descriptor, $0.baseAddress.map { $0 + done }, range.count - done, range.lowerBound + done)
+      }
+    }
+    return bytes
+  }
+
+  public func write(_ bytes: [UInt8], at address: Int) throws(FlashFault) {
+    try transfer("pwrite", count: bytes.count) { done in
+      bytes.withUnsafeBytes {
+        pwrite(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, address + done)
+      }
+    }
+  }
+
+  /// Repeats a call until `count` octets are through; each turn must move some.
+  private func transfer(
+    _ operation: String, count: Int, _ call: (_ done: Int) -> Int
+  ) throws(FlashFault) {
+    var done = 0
+    while done < count {
+      let moved = call(done)
+      if moved < 0 && errno == EINTR { continue }
+      guard moved > 0 else {
+        throw .medium(operation: operation, errno: moved < 0 ? errno : EIO)
+      }
+      done += moved
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// Something that goes wrong with a simulated device, on purpose.
+public enum Fault: Hashable, Sendable {
+  /// The radio falls silent, once, after that many PDUs in both directions together.
+  case cutAtPDU(Int)
+  /// The radio falls silent, once, that long after the first connection.
+  case cutAfter(Duration)
+  /// The device resets, once, at that operation of its flash, counted from 1.
+  case resetAtFlashOperation(Int)
+  /// A reset leaves the flash operation that it interrupts half done.
+  case torn
+  /// That share of the device's notifications is lost, 0…1.
+  case notificationLoss(Double)
+  /// From the third page on the flash never becomes ready again.
+  case busyForever
+  /// One page in the middle of the slot reads back with a wrong bit.
+  case badBlock
+  /// The first Status with octets received carries a wrong CRC32.
+  case wrongCRCOnce
+  /// Every such Status and the answer to REWIND carry a wrong CRC32.
+  case wrongCRCAlways
+  /// Status repeats the first offset above zero for ever.
+  case repeatOffset
+  /// Status, once, tells an offset of zero in the middle of the transfer.
+  case jumpBack
+  /// Status tells an offset beyond the end of the image.
+  case beyondEnd
+  /// After activation an image runs that nobody sent.
+  case otherImage
+  /// After activation the device is never heard of again.
+  case neverReturns
+  /// After activation the old version runs, and the device says nothing of it.
+  case comesBackOld
+  /// The boot loader rejects the new image and says so.
+  case reverts
+  /// The host's adapter is pulled in the middle of the transfer.
+  case adapterVanishes
+  /// Control answers with seeded random octets.
+  case nonsense
+  /// The device connects and never answers.
+  case silent
+  /// The device agrees to its full ATT_MTU and drops every PDU above 100 octets.
+  case mtuLie
+}
+
+/// The faults of one device.
+public struct FaultPlan: Hashable, Sendable {
+  public private(set) var faults: Set<Fault>
+
+  public init(_ faults: Set<Fault> = []) { self.faults = faults }
+
+  public mutating func add(_ fault: Fault) { faults.insert(fault) }
+
+  public func contains(_ fault: Fault) -> Bool { faults.contains(fault) }
+
+  /// The value of the one fault of a kind, as in `plan.value { if case .cutAtPDU(let n) = $0 … }`.
+  func value<Value>(of part: (Fault) -> Value?) -> Value? { faults.lazy.compactMap(part).first }
+
+  var pdusUntilCut: Int? { value { if case .cutAtPDU(let count) = $0 { count } else { nil } } }
+
+  var timeUntilCut: Duration? { value { if case .cutAfter(let time) = $0 { time } else { nil } } }
+
+  var flashOperationOfReset: Int? {
+    value { if case .resetAtFlashOperation(let number) = $0 { number } else { nil } }
+  }
+
+  var notificationLoss: Double {
+    value { if case .notificationLoss(let share) = $0 { share } else { nil } } ?? 0
+  }
+}

@@ -1,0 +1,80 @@
+import OtaflashFirmware
+
+/// The settings of a profile that are not faults.
+public enum ProfileKey: String, CaseIterable, Sendable {
+  case seed, interval, phy, ll, loss, mtu, erase, write, buffers, slot, version, hardware, key
+  case boot, trial, response, drop
+
+  /// What a value must look like.
+  public var allowedValues: String {
+    switch self {
+    case .seed: return "a decimal number"
+    case .interval: return "7.5ms to 4s in steps of 1.25 ms"
+    case .phy: return "1M, 2M, S2 or S8"
+    case .ll: return "27 to 251 octets"
+    case .loss: return "a share such as 1%"
+    case .mtu: return "23 to 517 octets"
+    case .erase, .write: return "a time such as 85ms, or 0"
+    case .buffers: return "a count of packets, 1 or more"
+    case .slot: return "16K to 8M, a multiple of 4K"
+    case .version: return "three numbers such as 1.2.0"
+    case .hardware: return "a number such as 0x0000A001"
+    case .key: return "1 to 64 octets in hexadecimal"
+    case .boot: return "a time such as 300ms"
+    case .trial: return "yes or no"
+    case .response: return "same or next"
+    case .drop: return "timeout or close"
+    }
+  }
+
+  /// Sets the value; `false` when it is not allowed.
+  func apply(_ text: String, to profile: inout SimulationProfile) -> Bool {
+    switch self {
+    case .seed: return set(&profile.seed, UInt64(text))
+    case .interval:
+      return set(&profile.radio.interval, Quantity.duration(text).flatMap(Self.interval))
+    case .phy: return set(&profile.radio.phy, PHY(rawValue: text))
+    case .ll: return set(&profile.radio.payloadMaximum, Quantity.count(text), in: 27...251)
+    case .loss: return set(&profile.radio.packetErrorRate, Quantity.share(text))
+    case .mtu: return set(&profile.mtu, Quantity.count(text), in: 23...517)
+    case .erase: return set(&profile.eraseTime, Quantity.duration(text))
+    case .write: return set(&profile.writeTimePer4KiB, Quantity.duration(text))
+    case .buffers: return set(&profile.radio.controllerBuffers, Quantity.count(text))
+    case .slot:
+      let size = Quantity.size(text).flatMap { $0.isMultiple(of: 4096) ? $0 : nil }
+      return set(&profile.slotSize, size, in: 16_384...8_388_608)
+    case .version: return set(&profile.version, FirmwareVersion(text))
+    case .hardware: return set(&profile.hardware, HardwareID(text))
+    case .key: return set(&profile.key, Quantity.hex(text).flatMap { $0.count <= 64 ? $0 : nil })
+    case .boot: return set(&profile.bootTime, Quantity.duration(text))
+    case .trial: return set(&profile.startsOnTrial, ["yes": true, "no": false][text])
+    case .response:
+      return set(&profile.radio.responseEvent, RadioModel.ResponseEvent(rawValue: text))
+    case .drop: return set(&profile.linkDrop, SimulationProfile.LinkDrop(rawValue: text))
+    }
+  }
+
+  private func set<Value>(_ field: inout Value, _ value: Value?) -> Bool {
+    guard let value else { return false }
+    field = value
+    return true
+  }
+
+  private func set<Value>(_ field: inout Value?, _ value: Value?) -> Bool {
+    guard let value else { return false }
+    field = value
+    return true
+  }
+
+  private func set(_ field: inout Int, _ value: Int?, in range: ClosedRange<Int>) -> Bool {
+    guard let value, range.contains(value) else { return false }
+    field = value
+    return true
+  }
+
+  private static func interval(_ duration: Duration) -> ConnectionInterval? {
+    let (seconds, attoseconds) = duration.components
+    return ConnectionInterval(
+      microseconds: Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000))
+  }
+}

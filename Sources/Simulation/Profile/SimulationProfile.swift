@@ -1,0 +1,119 @@
+import OtaflashFirmware
+
+/// A simulated device as a text names it: `NAME?key=value&…`, what stands behind `sim:` on the
+/// command line. Everything is optional; the empty text is the plain device.
+public struct SimulationProfile: Hashable, Sendable {
+  /// How the host learns that the device resets.
+  public enum LinkDrop: String, CaseIterable, Sendable {
+    /// The device falls silent, the host notices after the supervision timeout.
+    case timeout
+    /// The device ends the connection first.
+    case close
+  }
+
+  /// The name in the text, `plain` when there is none.
+  public internal(set) var name = "plain"
+  public var seed: UInt64 = 1
+  public var radio = RadioModel()
+  /// The largest ATT_MTU that the device agrees to, 23…517.
+  public var mtu = 517
+  /// The time to erase one page of 4 KiB.
+  public var eraseTime: Duration = .milliseconds(85)
+  public var writeTimePer4KiB: Duration = .milliseconds(40)
+  /// The receive buffer, in octets: a multiple of `rowSize`.
+  public var ringSize = 8192
+  /// Octets that are programmed at a time.
+  public var rowSize = 1024
+  /// In octets, a multiple of 4 KiB.
+  public var slotSize = 512 * 1024
+  /// What runs before the first update.
+  public var version = FirmwareVersion(1, 2, 0)
+  public var hardware = HardwareID(0x0000_A001)
+  /// The key of the authorization; `nil` = the device wants none.
+  public var key: [UInt8]?
+  /// From a reset to the first advertisement.
+  public var bootTime: Duration = .milliseconds(300)
+  /// New images run on trial until they are confirmed.
+  public var startsOnTrial = false
+  public var linkDrop = LinkDrop.timeout
+  public var faults = FaultPlan()
+
+  /// The plain device.
+  public init() {}
+}
+
+/// What is wrong with the text of a profile.
+public enum ProfileFault: Error, Equatable, Sendable {
+  case unknownProfile(name: String, allowed: [String])
+  case unknownKey(key: String, allowed: [String])
+  /// `allowed` says in words what the value must look like.
+  case valueNotAllowed(key: String, value: String, allowed: String)
+  case repeatedKey(key: String)
+  /// Each value is fine, but the radio that they describe could not carry a packet.
+  case radio(RadioModelFault)
+}
+
+extension SimulationProfile {
+  /// Every name that a profile may have, with one line on each.
+  public static let catalogue: [(name: String, summary: String)] =
+    [
+      ("plain", "a good device: 2M, 15 ms, 4 KiB pages, 85 ms to erase and 40 ms to write each"),
+      ("fast", "the plain device with flash that takes no time"),
+    ] + FaultName.allCases.map { ($0.rawValue, $0.summary) }
+
+  /// Every key, with what its value must look like; `nil` = it takes none.
+  public static let keys: [(key: String, allowed: String?)] =
+    ProfileKey.allCases.map { ($0.rawValue, $0.allowedValues) }
+    + FaultName.allCases.map { ($0.rawValue, $0.allowedValues) }
+
+  /// Reads `plain?seed=7&loss=1%`, with or without `sim:` before it.
+  public init(parsing text: String) throws(ProfileFault) {
+    self.init()
+    let body = text.hasPrefix("sim:") ? text.dropFirst(4) : text[...]
+    let parts = body.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    try setName(String(parts[0]))
+    if parts.count == 2 { try setKeys(parts[1]) }
+    do { try radio.validate() } catch { throw .radio(error) }
+  }
+
+  private mutating func setName(_ name: String) throws(ProfileFault) {
+    guard !name.isEmpty, name != "plain" else { return }
+    self.name = name
+    if name == "fast" {
+      eraseTime = .zero
+      writeTimePer4KiB = .zero
+    } else if let fault = FaultName(rawValue: name)?.fault(value: nil) {
+      faults.add(fault)
+      if fault == .torn, let reset = FaultName.resetAtFlashOperation.fault(value: nil) {
+        faults.add(reset)
+      }
+    } else {
+      throw .unknownProfile(name: name, allowed: Self.catalogue.map(\.name))
+    }
+  }
+
+  private mutating func setKeys(_ text: Substring) throws(ProfileFault) {
+    var seen: Set<Substring> = []
+    for setting in text.split(separator: "&") {
+      let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard seen.insert(parts[0]).inserted else { throw .repeatedKey(key: String(parts[0])) }
+      try set(String(parts[0]), to: parts.count == 2 ? String(parts[1]) : nil)
+    }
+  }
+
+  private mutating func set(_ key: String, to value: String?) throws(ProfileFault) {
+    if let name = ProfileKey(rawValue: key) {
+      guard let value, name.apply(value, to: &self) else {
+        throw .valueNotAllowed(key: key, value: value ?? "", allowed: name.allowedValues)
+      }
+    } else if let name = FaultName(rawValue: key) {
+      guard let fault = name.fault(value: value) else {
+        throw .valueNotAllowed(
+          key: key, value: value ?? "", allowed: name.allowedValues ?? "no value")
+      }
+      faults.add(fault)
+    } else {
+      throw .unknownKey(key: key, allowed: Self.keys.map(\.key))
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import OtaflashATT
+import OtaflashGATT
+import Testing
+
+/// `"0A 15 00"` as octets; for constants in tests only.
+func hex(_ text: String) -> [UInt8] {
+  text.split(separator: " ").map { digits in
+    guard let octet = UInt8(digits, radix: 16) else { preconditionFailure("not hex: \(digits)") }
+    return octet
+  }
+}
+
+func text(_ octets: [UInt8]) -> String {
+  octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+    .joined(separator: " ")
+}
+
+/// A session and its table, driven by raw PDUs.
+struct Peer {
+  var session: ServerSession
+  var table: AttributeTable
+  var effects: [ServerEffect] = []
+
+  init(_ table: AttributeTable, security: AttributeSecurity = []) {
+    self.table = table
+    session = ServerSession(connection: ConnectionID(rawValue: 1), security: security)
+  }
+
+  /// The response to one PDU in hex, or `nil` when there is none.
+  mutating func send(_ pdu: String) -> String? { send(hex(pdu)) }
+
+  mutating func send(_ pdu: [UInt8]) -> String? {
+    effects = session.received(pdu, in: &table)
+    let responses = effects.compactMap { effect -> String? in
+      guard case .respond(let response) = effect else { return nil }
+      #expect(response.encoded.count <= max(session.mtu.octets, 23))
+      return text(response.encoded)
+    }
+    #expect(responses.count <= 1)
+    return responses.first
+  }
+
+  /// Runs request and response pairs in order.
+  mutating func run(
+    _ script: [(request: String, response: String?)], at location: SourceLocation = #_sourceLocation
+  ) {
+    for step in script {
+      let response = send(step.request)
+      #expect(response == step.response, "after \(step.request)", sourceLocation: location)
+    }
+  }
+}
+
+let otaService: BluetoothUUID = "2f3e0001-21b4-4807-8bdc-74db56699529"
+let otaOctets = "29 95 69 56 DB 74 DC 8B 07 48 B4 21 01 00 3E 2F"
+
+/// 1…5 Generic Access-like, 6…12 a vendor's service, 13…17 a secondary one that includes it.
+func exampleTable() -> AttributeTable {
+  AttributeTable(services: [
+    LocalService(
+      .genericAccess,
+      characteristics: [
+        LocalCharacteristic(  // 2, 3
+          BluetoothUUID(0x2A00), properties: [.read, .write],
+          value: .stored(Array("Test Device".utf8), sizeMaximum: 40)),
+        LocalCharacteristic(  // 4, 5
+          BluetoothUUID(0x2A01), properties: .read, value: .fixed([0x40, 0x02])),
+      ]),
+    LocalService(
+      otaService,
+      characteristics: [
+        LocalCharacteristic(  // 7, 8, CCCD 9
+          BluetoothUUID(0xFF01), properties: [.read, .notify],
+          value: .computed { context in .success([UInt8(context.mtu.octets & 0xFF)]) }),
+        LocalCharacteristic(  // 10, 11, CCCD 12
+          BluetoothUUID(0xFF02), properties: [.write, .writeWithoutResponse, .indicate],
+          value: .written { octets, _ in octets.first == 0xEE ? ATTErrorCode(0x80) : nil }),
+      ]),
+    LocalService(
+      BluetoothUUID(0x180F), isPrimary: false, includes: [0, 1],
+      characteristics: [
+        LocalCharacteristic(  // 16, 17, extended 18, description 19
+          BluetoothUUID(0x2A19), properties: [.read, .write],
+          value: .stored([], sizeMaximum: 512), security: .encryption, extendedProperties: 1,
+          userDescription: "Level")
+      ]),
+  ])
+}

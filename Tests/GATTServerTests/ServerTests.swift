@@ -1,0 +1,269 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+import Testing
+
+private let notified = AttributeHandle(3)
+private let control = AttributeHandle(6)
+
+/// A server whose control point, handle 6, does what the test says; handle 3 notifies (CCCD 4),
+/// handle 6 also indicates (CCCD 7).
+private final class Device: Sendable {
+  let server: GATTServer
+  let clock = ManualClock()
+  private let log: Log
+
+  init(
+    valuesMaximum: Int = 4,
+    onWrite: @escaping @Sendable (GATTServer) -> [ValueOutcome] = { _ in [] }
+  ) {
+    let log = Log()
+    server = GATTServer(valuesMaximum: valuesMaximum) { log.append($0) }
+    self.log = log
+    server.install(
+      AttributeTable(services: [
+        LocalService(
+          otaService,
+          characteristics: [
+            LocalCharacteristic(
+              BluetoothUUID(0xFF01), properties: [.notify],
+              value: .fixed([])),
+            LocalCharacteristic(
+              BluetoothUUID(0xFF02), properties: [.write, .indicate],
+              value: .written { [unowned server] _, _ in
+                log.append(onWrite(server))
+                return nil
+              }),
+          ])
+      ]))
+  }
+
+  var reported: [GATTServerEvent] { log.events }
+  var told: [ValueOutcome] { log.outcomes }
+
+  /// Serves one pipe while `client` runs on its other end; returns how the link ended.
+  func serving(
+    capacity: Int = 16, _ client: @Sendable (PipeLink) async throws -> Void
+  ) async throws -> LinkLoss {
+    let (here, there) = PipeLink.pair(capacity: capacity)
+    async let cause = server.serve(here, clock: clock)
+    do {
+      try await client(there)
+    } catch {
+      there.close()
+      _ = await cause
+      throw error
+    }
+    there.close()
+    return await cause
+  }
+}
+
+private final class Log: Sendable {
+  private let state = Mutex<(events: [GATTServerEvent], outcomes: [ValueOutcome])>(([], []))
+
+  var events: [GATTServerEvent] { state.withLock { $0.events } }
+  var outcomes: [ValueOutcome] { state.withLock { $0.outcomes } }
+
+  func append(_ event: GATTServerEvent) { state.withLock { $0.events.append(event) } }
+  func append(_ more: [ValueOutcome]) { state.withLock { $0.outcomes += more } }
+}
+
+/// What `body` fails with.
+private func loss(_ body: () async throws(LinkLoss) -> Void) async -> LinkLoss? {
+  do throws(LinkLoss) {
+    try await body()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+extension PipeLink {
+  fileprivate func exchange(_ request: String) async throws -> String {
+    try await send(hex(request))
+    return text(try await receive())
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+  @Test func whatAHandlerNotifiesFollowsItsResponse() async throws {
+    let device = Device { server in
+      [server.notify(notified, [1]), server.indicate(control, [2]), server.notify(notified, [3])]
+    }
+    let cause = try await device.serving { (client) async throws in
+      #expect(try await client.exchange("12 04 00 01 00") == "13")
+      #expect(try await client.exchange("12 07 00 02 00") == "13")
+      for _ in 0..<50 {
+        #expect(try await client.exchange("12 06 00 00") == "13")
+        #expect(text(try await client.receive()) == "1B 03 00 01")
+        #expect(text(try await client.receive()) == "1D 06 00 02")
+        #expect(text(try await client.receive()) == "1B 03 00 03")
+        try await client.send(hex("1E"))
+      }
+    }
+    #expect(cause == .closedByPeer)
+    #expect(device.told == Array(repeating: .queued, count: 150))
+  }
+
+  @Test func indicationsWaitForTheirConfirmation() async throws {
+    let device = Device { server in
+      [server.indicate(control, [1]), server.indicate(control, [2]), server.notify(notified, [3])]
+    }
+    _ = try await device.serving { client in
+      _ = try await client.exchange("12 04 00 01 00")
+      _ = try await client.exchange("12 07 00 02 00")
+      #expect(try await client.exchange("12 06 00 00") == "13")
+      #expect(text(try await client.receive()) == "1D 06 00 01")
+      #expect(text(try await client.receive()) == "1B 03 00 03")
+      #expect(try await client.exchange("1E") == "1D 06 00 02")
+      try await client.send(hex("1E"))
+      #expect(try await client.exchange("0A 01 00").hasPrefix("0B"))
+    }
+    let id = ConnectionID(rawValue: 1)
+    #expect(
+      device.reported == [
+        .connected(id), .configured(id, notified, .notification),
+        .configured(id, control, .indication), .confirmed(id, control), .confirmed(id, control),
+        .disconnected(id, .closedByPeer),
+      ])
+  }
+
+  @Test func refusesWhatCannotBeSent() async throws {
+    let device = Device(valuesMaximum: 2) { server in
+      [
+        server.indicate(control, [1]), server.notify(notified, [UInt8](repeating: 0, count: 21)),
+        server.notify(notified, [1]), server.notify(notified, [2]), server.notify(notified, [3]),
+      ]
+    }
+    #expect(device.server.notify(notified, [1]) == .notConnected)
+    _ = try await device.serving { client in
+      _ = try await client.exchange("12 04 00 01 00")
+      #expect(try await client.exchange("12 06 00 00") == "13")
+      #expect(text(try await client.receive()) == "1B 03 00 01")
+      #expect(text(try await client.receive()) == "1B 03 00 02")
+    }
+    #expect(
+      device.told == [.notSubscribed, .tooLong(limit: 20), .queued, .queued, .queueFull(limit: 2)])
+    #expect(device.server.notify(notified, [1]) == .notConnected)
+  }
+
+  /// Subscriptions and the MTU end with the connection.
+  @Test func theNextClientStartsAfresh() async throws {
+    let device = Device()
+    for number in 1...3 {
+      let cause = try await device.serving { (client) async throws in
+        #expect(try await client.exchange("0A 04 00") == "0B 00 00")
+        #expect(try await client.exchange("02 B9 00") == "03 05 02")
+        #expect(try await client.exchange("12 04 00 01 00") == "13")
+        #expect(device.server.notify(notified, [UInt8](repeating: 9, count: 182)) == .queued)
+        #expect(try await client.receive().count == 185)
+      }
+      #expect(cause == .closedByPeer)
+      #expect(device.reported.last == .disconnected(ConnectionID(rawValue: UInt64(number)), cause))
+    }
+  }
+
+  @Test func aSlowClientHoldsTheServerBackAndLosesNothing() async throws {
+    let device = Device { server in [server.notify(notified, [7])] }
+    _ = try await device.serving(capacity: 1) { client in
+      _ = try await client.exchange("12 04 00 01 00")
+      async let sent: Void = {
+        for _ in 0..<200 { try await client.send(hex("12 06 00 00")) }
+      }()
+      var responses = 0
+      var values = 0
+      while responses < 200 {
+        switch try ATTPDU(decoding: try await client.receive()) {
+        case .response: responses += 1
+        default: values += 1
+        }
+      }
+      try await sent
+      while values < device.told.count(where: { $0 == .queued }) {
+        _ = try await client.receive()
+        values += 1
+      }
+    }
+    #expect(device.told.count == 200)
+  }
+
+  @Test func anUnconfirmedIndicationEndsTheLink() async throws {
+    let device = Device { server in [server.indicate(control, [1])] }
+    let cause = try await device.serving { (client) async throws in
+      _ = try await client.exchange("12 07 00 02 00")
+      _ = try await client.exchange("12 06 00 00")
+      _ = try await client.receive()
+      await device.clock.sleeper()
+      device.clock.advance(by: GATTServer.confirmationTimeout - .nanoseconds(1))
+      #expect(try await client.exchange("0A 04 00") == "0B 00 00")
+      device.clock.advance(by: .nanoseconds(1))
+      #expect(await loss { () throws(LinkLoss) in _ = try await client.receive() } == .closedByPeer)
+    }
+    #expect(cause == GATTServer.unconfirmed)
+  }
+
+  @Test func cancellationEndsTheService() async {
+    let device = Device()
+    let (here, there) = PipeLink.pair(capacity: 1)
+    let cause = await withTaskGroup(of: LinkLoss.self, returning: LinkLoss?.self) { group in
+      group.addTask { await device.server.serve(here, clock: device.clock) }
+      group.cancelAll()
+      return await group.next()
+    }
+    #expect(cause == .cancelled)
+    #expect(await loss { () throws(LinkLoss) in _ = try await there.receive() } == .closedByPeer)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct PipeLinkTests {
+  @Test func keepsOrderAndBoundariesThroughAFullQueue() async throws {
+    let (one, other) = PipeLink.pair(capacity: 2)
+    async let sent: Void = {
+      for number in 0..<500 { try await one.send([UInt8(number & 0xFF), UInt8(number >> 8)]) }
+    }()
+    for number in 0..<500 {
+      #expect(try await other.receive() == [UInt8(number & 0xFF), UInt8(number >> 8)])
+    }
+    try await sent
+  }
+
+  @Test func whatWasSentIsDeliveredBeforeTheLoss() async throws {
+    let (one, other) = PipeLink.pair(capacity: 2)
+    try await one.send([1])
+    one.close()
+    #expect(try await other.receive() == [1])
+    for _ in 0..<2 {
+      #expect(await loss { () throws(LinkLoss) in _ = try await other.receive() } == .closedByPeer)
+      #expect(await loss { () throws(LinkLoss) in try await other.send([2]) } == .closedByPeer)
+      #expect(await loss { () throws(LinkLoss) in _ = try await one.receive() } == .closedLocally)
+      #expect(await loss { () throws(LinkLoss) in try await one.send([2]) } == .closedLocally)
+    }
+  }
+
+  @Test func closingWakesBothSides() async throws {
+    let (one, other) = PipeLink.pair(capacity: 1)
+    try await one.send([1])
+    async let blocked = loss { () throws(LinkLoss) in try await one.send([2]) }
+    async let waiting = loss { () throws(LinkLoss) in _ = try await one.receive() }
+    other.close()
+    #expect(await blocked == .closedByPeer)
+    #expect(await waiting == .closedByPeer)
+  }
+
+  @Test func cancellationEndsAWaitAndNotTheLink() async throws {
+    let (one, other) = PipeLink.pair(capacity: 1)
+    let waiting = Task { await loss { () throws(LinkLoss) in _ = try await one.receive() } }
+    waiting.cancel()
+    #expect(await waiting.value == .cancelled)
+    try await other.send([5])
+    #expect(try await one.receive() == [5])
+  }
+
+  @Test func refusesWhatIsTooLarge() async throws {
+    let (one, _) = PipeLink.pair(capacity: 1, maximumPDUSize: 23)
+    #expect(
+      await loss { () throws(LinkLoss) in try await one.send([UInt8](repeating: 0, count: 24)) }
+        == .tooLarge(octets: 24, limit: 23))
+  }
+}

@@ -1,0 +1,64 @@
+/// A device for the tests: the receiver, a flash stricter than the hardware, and a host.
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include "ota_receiver.h"
+
+enum {
+  PAGE = 1024, ROW = 256, SLOT = 16 * PAGE, META = SLOT, FLASH = SLOT + 2 * PAGE, PAGES = FLASH / PAGE,
+  RING = 4 * ROW, CHUNK = 100, BOARD = 0xA001
+};
+
+typedef struct {
+  uint8_t octets[FLASH];
+  /// Erased only in part: may read as blank, but must not be programmed.
+  bool weak[PAGES];
+  uint32_t operations;
+  /// The operation (counted from 1) that the power fails in; 0 = never.
+  uint32_t cut_at;
+  bool dead;
+  /// Operations end later, by flash_done; the countdown of the one under way, in polls.
+  bool slow;
+  uint32_t pending;
+  /// The next writes (or erases) of the slot, or of the record, go wrong.
+  uint32_t bad_rows, failed_rows, failed_erases, bad_records;
+  uint32_t violations;
+  uint32_t alignment;
+} flash_model;
+
+typedef struct {
+  ota_receiver receiver;
+  ota_receiver_config config;
+  flash_model flash;
+  uint8_t ring[RING];
+  uint32_t now;
+  uint64_t seed;
+  uint8_t answer[OTA_ANSWER_MAXIMUM];
+  uint32_t answer_size;
+  uint8_t status[OTA_STATUS_SIZE];
+  uint32_t statuses, errors[6];
+  bool stack_full, vetoed, activated, confirmed;
+} device;
+
+uint32_t random_below(device *d, uint32_t bound);
+/// A device with empty flash, booted.
+void device_make(device *d, uint64_t seed, uint8_t alignment);
+/// A reset: RAM is lost, flash is not.
+void device_boot(device *d);
+/// Polls until nothing more happens by itself, or the power has failed.
+void device_run(device *d);
+/// Connects with both CCCDs set.
+void device_connect(device *d);
+/// Writes Control and waits for the answer; returns its result, or 0x100 | ATT error, or 0xFFF.
+uint32_t request(device *d, const uint8_t *bytes, uint32_t size);
+uint32_t request_op(device *d, uint8_t op);
+uint32_t begin(device *d, const uint8_t *image, uint32_t size, uint8_t flags);
+uint8_t data(device *d, const uint8_t *image, uint32_t offset, uint32_t size, bool with_response);
+/// Sends from where the device stands, by its window, up to `end`; false if it got no further.
+bool send_to(device *d, const uint8_t *image, uint32_t end);
+/// BEGIN (restart if the prefix differs), data, VERIFY. True: verified, and the slot is the image.
+bool update(device *d, const uint8_t *image, uint32_t size);
+uint32_t get32(const uint8_t *from);
+void put32(uint8_t *to, uint32_t value);
+
+#endif

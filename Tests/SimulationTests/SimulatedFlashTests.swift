@@ -1,0 +1,118 @@
+import Glibc
+import OtaflashSimulation
+import Testing
+
+@Suite struct SimulatedFlashTests {
+  private func makeFlash(seed: UInt64 = 1, medium: (any FlashMedium)? = nil) throws
+    -> SimulatedFlash
+  {
+    try SimulatedFlash(
+      geometry: FlashGeometry(size: 16_384), medium: medium ?? FlashMemory(size: 16_384),
+      random: SeededRandom(seed: seed))
+  }
+
+  @Test func writtenBytesAreReadBack() throws {
+    let flash = try makeFlash()
+    try flash.perform(.write([1, 2, 3, 4], at: 4092))
+    #expect(try flash.read(4088..<4100) == [255, 255, 255, 255, 1, 2, 3, 4, 255, 255, 255, 255])
+    try flash.perform(.erase(page: 0))
+    #expect(try flash.read(4092..<4096) == [255, 255, 255, 255])
+    #expect(flash.counts.erases == 1 && flash.counts.octetsWritten == 4)
+  }
+
+  @Test func aByteIsWrittenOncePerEraseEvenWith0xFF() throws {
+    let flash = try makeFlash()
+    try flash.perform(.write([255, 255, 255, 255], at: 8))
+    #expect(throws: FlashFault.notErased(address: 8)) {
+      try flash.perform(.write([0, 0, 0, 0, 0, 0, 0, 0], at: 4))
+    }
+    #expect(try flash.read(4..<8) == [255, 255, 255, 255])
+    try flash.perform(.erase(page: 0))
+    try flash.perform(.write([0, 0, 0, 0], at: 8))
+  }
+
+  @Test(arguments: [
+    (
+      FlashOperation.write([0, 0, 0, 0], at: 2),
+      FlashFault.misaligned(address: 2, octets: 4, alignment: 4)
+    ),
+    (.write([0, 0], at: 4), .misaligned(address: 4, octets: 2, alignment: 4)),
+    (
+      .write([0, 0, 0, 0, 0, 0, 0, 0], at: 16_380),
+      .outOfBounds(address: 16_380, octets: 8, size: 16_384)
+    ),
+    (.erase(page: 100), .notAPage(address: 100, pageSize: 4096)),
+    (.erase(page: 16_384), .outOfBounds(address: 16_384, octets: 4096, size: 16_384)),
+    (.erase(page: -4096), .outOfBounds(address: -4096, octets: 4096, size: 16_384)),
+  ])
+  func whatHardwareMightForgiveIsRefused(operation: FlashOperation, fault: FlashFault) throws {
+    let flash = try makeFlash()
+    #expect(throws: fault) { try flash.perform(operation) }
+  }
+
+  @Test func aTornWriteIsAPrefixThenNoiseThenErased() throws {
+    let data = [UInt8](repeating: 0x5A, count: 1024)
+    for seed in 0..<50 as Range<UInt64> {
+      let flash = try makeFlash(seed: seed)
+      try flash.tear(.write(data, at: 0))
+      let torn = try flash.read(0..<1024)
+      let done = torn.prefix { $0 == 0x5A }.count
+      #expect(torn.dropFirst(done + 16).allSatisfy { $0 == 0xFF })
+      #expect(torn.allSatisfy { $0 & 0x5A == 0x5A })
+    }
+  }
+
+  @Test func aTornEraseMustBeErasedAgain() throws {
+    let flash = try makeFlash()
+    try flash.perform(.write([0, 0, 0, 0], at: 0))
+    try flash.tear(.erase(page: 0))
+    #expect(throws: FlashFault.notErased(address: 100)) {
+      try flash.perform(.write([0, 0, 0, 0], at: 100))
+    }
+    try flash.perform(.erase(page: 0))
+    try flash.perform(.write([0, 0, 0, 0], at: 100))
+  }
+
+  @Test func aWeakPageReadsBackWrong() throws {
+    let flash = try makeFlash()
+    flash.weaken(pageAt: 4096)
+    try flash.perform(.write([1, 2, 3, 4], at: 4096))
+    #expect(try flash.read(4096..<4100) == [0x11, 2, 3, 4])
+  }
+
+  @Test func timesScaleWithTheWrite() {
+    let geometry = FlashGeometry(size: 16_384)
+    #expect(geometry.duration(of: .erase(page: 0)) == .milliseconds(85))
+    #expect(
+      geometry.duration(of: .write([UInt8](repeating: 0, count: 1024), at: 0)) == .milliseconds(10))
+  }
+
+  @Test func aFileKeepsWhatWasWritten() throws {
+    let path = "/tmp/otaflash-flash-test-\(getpid())"
+    defer { unlink(path) }
+    do {
+      let flash = try makeFlash(medium: FlashFile(path: path, size: 16_384))
+      try flash.perform(.write([1, 2, 3, 4], at: 4096))
+      #expect(throws: FlashFault.medium(operation: "flock", errno: EWOULDBLOCK)) {
+        try FlashFile(path: path, size: 16_384)
+      }
+    }
+    let flash = try makeFlash(medium: FlashFile(path: path, size: 16_384))
+    #expect(try flash.read(4096..<4100) == [1, 2, 3, 4])
+    #expect(throws: FlashFault.notErased(address: 4096)) {
+      try flash.perform(.write([0, 0, 0, 0], at: 4096))
+    }
+  }
+
+  @Test func aFileOfAnotherSizeIsRefused() throws {
+    let path = "/tmp/otaflash-flash-size-test-\(getpid())"
+    defer { unlink(path) }
+    _ = try FlashFile(path: path, size: 4096)
+    #expect(throws: FlashFault.medium(operation: "open", errno: EFBIG)) {
+      try FlashFile(path: path, size: 8192)
+    }
+    #expect(throws: FlashFault.medium(operation: "open", errno: ENOENT)) {
+      try FlashFile(path: "/tmp/no-such-directory-here/flash", size: 8192)
+    }
+  }
+}
