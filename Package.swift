@@ -37,7 +37,7 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      path: "Sources/Update", swiftSettings: strict),
+      path: "Sources/Update", exclude: ["OTAService/README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashSimulation",
       dependencies: [
@@ -54,6 +54,15 @@ let package = Package(
         "OtaflashBlueZ", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/otaflash", swiftSettings: strict),
+    .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
+    .testTarget(
+      name: "GATTTests", dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -27,7 +27,9 @@ public enum UpdateStage: String, Sendable, CaseIterable {
 }
 
 public enum RewindReason: String, Equatable, Sendable {
-  case gap, overrun, blockChecksum = "block-checksum", silence
+  case gap, overrun
+  case blockChecksum = "block-checksum"
+  case silence
 }
 
 /// What is known of the link once connected. `nil` = the transport cannot tell.

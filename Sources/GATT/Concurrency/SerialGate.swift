@@ -34,7 +34,10 @@ package final class SerialGate: Sendable {
     }
   }
 
-  private enum Arrival { case settled(Entry), queued(UInt64, OneShot<Entry>) }
+  private enum Arrival {
+    case settled(Entry)
+    case queued(UInt64, OneShot<Entry>)
+  }
 
   private func arrive() -> Arrival {
     state.withLock { state in

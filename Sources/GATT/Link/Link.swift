@@ -41,7 +41,11 @@ public enum LinkLoss: Error, Equatable, Hashable, Sendable {
 
 /// What a transport knows of the air below it. `nil` = it cannot tell.
 public struct LinkFacts: Equatable, Sendable {
-  public enum PHY: String, Sendable { case le1M = "1M", le2M = "2M", leCoded = "coded" }
+  public enum PHY: String, Sendable {
+    case le1M = "1M"
+    case le2M = "2M"
+    case leCoded = "coded"
+  }
 
   public var phy: PHY?
   public var connectionInterval: Duration?

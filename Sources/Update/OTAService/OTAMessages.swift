@@ -130,7 +130,8 @@ public struct OTAInfo: Equatable, Sendable {
 /// RUNNING's answer.
 public struct OTARunning: Equatable, Sendable {
   public enum BootOutcome: UInt8, Sendable {
-    case normal = 0, activated, rejected
+    case normal = 0
+    case activated, rejected
   }
 
   public let version: FirmwareVersion

@@ -1,12 +1,14 @@
 /// The Status characteristic's value (docs/ota-service.md, 2): 16 octets.
 public struct OTAStatus: Equatable, Sendable {
   public enum State: UInt8, Sendable {
-    case idle = 0, receiving, verifying, verified, activating
+    case idle = 0
+    case receiving, verifying, verified, activating
   }
 
   /// Why the status was sent (2.1).
   public enum Note: UInt8, Sendable {
-    case none = 0, gap, overrun, flashFault, noSession, notAuthorized
+    case none = 0
+    case gap, overrun, flashFault, noSession, notAuthorized
   }
 
   public var state: State

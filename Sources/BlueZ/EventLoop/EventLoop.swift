@@ -1,0 +1,197 @@
+import COtaflashBluetooth
+import Glibc
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// The process's one event loop: a thread that runs Swift jobs, timers and waits for file
+/// descriptors, so that a link costs no thread of its own.
+///
+/// Run library code under `withTaskExecutorPreference(EventLoop.shared) { … }`: a PDU then goes from
+/// the socket to the task that waits for it without changing threads. Code on other executors may
+/// use links too, and pays one thread hop for each wait.
+public final class EventLoop: TaskExecutor {
+  /// The loop of this process. It starts at first use and never ends. Traps when the process has
+  /// no file descriptors left for it.
+  public static let shared = EventLoop()
+
+  /// Jobs run before the loop looks at its descriptors and timers again, so that tasks which keep
+  /// each other busy cannot starve the links.
+  private static let jobsPerPoll = 128
+  private static let eventsPerPoll = 64
+
+  private struct State {
+    var jobs: [UnownedJob] = []
+    var isPolling = false
+    var timers = TimerQueue<Waiter>()
+    var watches = WatchTable()
+
+    /// Whether the thread sleeps and nobody has woken it yet; the caller then must.
+    mutating func takePolling() -> Bool {
+      defer { isPolling = false }
+      return isPolling
+    }
+  }
+
+  private let state = Mutex(State())
+  private let poller: Poller
+
+  private init() {
+    do throws(SystemError) {
+      poller = try Poller.open()
+      try startThread()
+    } catch {
+      preconditionFailure("the event loop cannot start: \(error.text)")
+    }
+  }
+
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let mustWake = state.withLock { state in
+      state.jobs.append(job)
+      return state.takePolling()
+    }
+    if mustWake { poller.wake() }
+  }
+
+  /// Time since the kernel's clock started; stands still while the machine is suspended.
+  var now: LinkInstant {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return LinkInstant(elapsed: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
+  }
+
+  /// Sleeps until `deadline`; `false` when the task was cancelled first.
+  func sleep(until deadline: LinkInstant) async -> Bool {
+    let waiter = Waiter()
+    let token = insert(waiter, at: deadline)
+    let outcome = await waiter.outcome()
+    if outcome == .cancelled { removeTimer(token) }
+    return outcome != .cancelled
+  }
+
+  // MARK: - Descriptors
+
+  /// Puts a descriptor on the loop. The caller keeps it open until `remove` has returned.
+  func add(_ descriptor: borrowing FileDescriptor) throws(SystemError) -> Watch {
+    let raw = descriptor.raw
+    let watch = state.withLock { state in state.watches.insert(raw) }
+    do throws(SystemError) {
+      try poller.add(raw, as: watch)
+    } catch {
+      state.withLock { state in _ = state.watches.remove(watch) }
+      throw error
+    }
+    return watch
+  }
+
+  /// Takes a descriptor off the loop and ends every wait for it with `.closed`.
+  func remove(_ watch: Watch) {
+    let waiters = state.withLock { state -> [Waiter] in
+      guard let entry = state.watches.remove(watch) else { return [] }
+      poller.remove(entry.descriptor)
+      return entry.readers + entry.writers
+    }
+    for waiter in waiters { waiter.finish(.closed) }
+  }
+
+  /// Waits until a descriptor is ready, once. Readiness is a hint: the caller tries its system
+  /// call again and waits again when that says so.
+  func wait(
+    for direction: WatchDirection, on watch: Watch, until deadline: LinkInstant?
+  ) async -> WaitOutcome {
+    let waiter = Waiter()
+    let isArmed = state.withLock { state -> Bool in
+      guard let armed = state.watches.insert(waiter, direction, on: watch) else { return false }
+      poller.arm(armed.descriptor, as: watch, for: armed.interest)
+      return true
+    }
+    guard isArmed else { return .closed }
+    let token = deadline.map { insert(waiter, at: $0) }
+    let outcome = await waiter.outcome()
+    if let token, outcome != .timedOut { removeTimer(token) }
+    if outcome == .timedOut || outcome == .cancelled {
+      state.withLock { $0.watches.remove(waiter, direction, on: watch) }
+    }
+    return outcome
+  }
+
+  // MARK: - Timers
+
+  private func insert(_ waiter: Waiter, at deadline: LinkInstant) -> TimerQueue<Waiter>.Token {
+    let (token, mustWake) = state.withLock { state in
+      let token = state.timers.insert(waiter, at: deadline)
+      let isFirst = state.timers.nextDeadline() == deadline
+      return (token, isFirst && state.takePolling())
+    }
+    if mustWake { poller.wake() }
+    return token
+  }
+
+  private func removeTimer(_ token: TimerQueue<Waiter>.Token) {
+    state.withLock { state in _ = state.timers.cancel(token) }
+  }
+
+  // MARK: - The thread
+
+  private func startThread() throws(SystemError) {
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(self)
+    let result = pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { preconditionFailure("the loop's thread has no loop") }
+        otaflash_name_thread("otaflash-loop")
+        Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
+      }, context.toOpaque())
+    guard result == 0 else {
+      context.release()
+      throw SystemError(result)
+    }
+    pthread_detach(thread)
+  }
+
+  private func run() -> Never {
+    var events = [epoll_event](repeating: epoll_event(), count: Self.eventsPerPoll)
+    while true {
+      runJobs()
+      fireTimers()
+      // Under one lock: a job or timer that comes after this sees `isPolling` and wakes the loop.
+      let (hasJobs, deadline) = state.withLock { state in
+        state.isPolling = state.jobs.isEmpty
+        return (!state.jobs.isEmpty, state.timers.nextDeadline())
+      }
+      let count = poller.poll(&events, until: deadline, isWaiting: !hasJobs)
+      state.withLock { $0.isPolling = false }
+      for event in events[..<count] { dispatch(event) }
+    }
+  }
+
+  private func runJobs() {
+    var ran = 0
+    while ran < Self.jobsPerPoll {
+      let batch = state.withLock { state in
+        var batch: [UnownedJob] = []
+        swap(&batch, &state.jobs)
+        return batch
+      }
+      guard !batch.isEmpty else { return }
+      for job in batch { job.runSynchronously(on: asUnownedTaskExecutor()) }
+      ran += batch.count
+    }
+  }
+
+  private func fireTimers() {
+    while let waiter = state.withLock({ $0.timers.popDue(at: now) }) { waiter.finish(.timedOut) }
+  }
+
+  private func dispatch(_ event: epoll_event) {
+    guard let (watch, readiness) = poller.interpret(event) else { return }
+    let waiters = state.withLock { state -> [Waiter] in
+      guard let fired = state.watches.fire(watch, readiness) else { return [] }
+      if !fired.interest.isEmpty { poller.arm(fired.descriptor, as: watch, for: fired.interest) }
+      return fired.waiters
+    }
+    for waiter in waiters { waiter.finish(.ready(hungUp: readiness.hungUp)) }
+  }
+}

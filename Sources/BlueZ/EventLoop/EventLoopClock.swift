@@ -1,0 +1,21 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// The kernel's monotonic clock, with the event loop's timers. It starts at zero when the process
+/// first asks for it.
+public struct EventLoopClock: LinkClock {
+  private static let origin = EventLoop.shared.now.elapsed
+
+  public init() {}
+
+  public var now: LinkInstant { LinkInstant(elapsed: EventLoop.shared.now.elapsed - Self.origin) }
+
+  public var minimumResolution: Duration { .nanoseconds(1) }
+
+  /// Sleeps until `deadline`, never shorter; `tolerance` is not used.
+  /// - Throws: `CancellationError` as soon as the task is cancelled.
+  public func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
+    let moment = LinkInstant(elapsed: deadline.elapsed + Self.origin)
+    guard await EventLoop.shared.sleep(until: moment) else { throw CancellationError() }
+  }
+}

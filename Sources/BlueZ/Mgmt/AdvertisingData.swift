@@ -1,0 +1,60 @@
+import OtaflashATT
+
+/// The structures of an advertisement (Core Specification Supplement, Part A). A malformed one is
+/// left out and the rest is read: advertisements come from strangers.
+public struct AdvertisingData: Equatable, Sendable {
+  /// The complete local name, or the shortened one when there is no other.
+  public private(set) var name: String?
+  public private(set) var services: [BluetoothUUID] = []
+  /// The flags octet (1.3), bit 1 general discoverable, bit 2 no BR/EDR.
+  public private(set) var flags: UInt8?
+  /// Company identifier and data (1.4).
+  public private(set) var manufacturerData: [(company: UInt16, data: [UInt8])] = []
+
+  public init() {}
+
+  /// Reads `length | type | data` structures until the end, a zero length or a cut structure.
+  public init(decoding octets: some Sequence<UInt8>) {
+    var rest = Array(octets)[...]
+    while let length = rest.popFirst(), length > 0, rest.count >= Int(length) {
+      let structure = rest.prefix(Int(length))
+      rest = rest.dropFirst(Int(length))
+      if let type = structure.first { read(type, structure.dropFirst()) }
+    }
+  }
+
+  private mutating func read(_ type: UInt8, _ data: ArraySlice<UInt8>) {
+    switch type {
+    case 0x01: flags = data.first
+    case 0x02, 0x03: readServices(data, width: 2)
+    case 0x06, 0x07: readServices(data, width: 16)
+    case 0x08: name = name ?? Self.text(data)
+    case 0x09: name = Self.text(data)
+    case 0xFF where data.count >= 2:
+      let company = UInt16(data[data.startIndex]) | UInt16(data[data.startIndex + 1]) << 8
+      manufacturerData.append((company, Array(data.dropFirst(2))))
+    default: break
+    }
+  }
+
+  private mutating func readServices(_ data: ArraySlice<UInt8>, width: Int) {
+    var rest = data
+    while rest.count >= width {
+      if let uuid = BluetoothUUID(littleEndian: rest.prefix(width)), !services.contains(uuid) {
+        services.append(uuid)
+      }
+      rest = rest.dropFirst(width)
+    }
+  }
+
+  /// Names are UTF-8 by the specification; broken sequences are shown as U+FFFD. Some devices pad
+  /// with zero octets.
+  private static func text(_ data: ArraySlice<UInt8>) -> String {
+    String(decoding: data.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.name == right.name && left.services == right.services && left.flags == right.flags
+      && left.manufacturerData.elementsEqual(right.manufacturerData) { $0 == $1 }
+  }
+}

@@ -1,0 +1,92 @@
+import OtaflashATT
+
+/// A command of the kernel's management interface (BlueZ doc/mgmt-api.txt; kernel mgmt.h).
+public enum MgmtCommand: Equatable, Sendable {
+  case readIndexList
+  case readControllerInformation
+  case setPowered(Bool)
+  case startDiscovery
+  case stopDiscovery
+  /// `rssiMinimum` in dBm; `nil` takes every strength.
+  case startServiceDiscovery(rssiMinimum: Int8?, services: [BluetoothUUID])
+  case loadConnectionParameters([MgmtConnectionParameters])
+
+  /// The index that commands which concern no adapter carry.
+  public static let noIndex: UInt16 = 0xFFFF
+  /// LE public and LE random, as the discovery commands want them.
+  static let lowEnergyAddresses: UInt8 = 0x06
+  /// The kernel's word for "no RSSI limit".
+  private static let anyRSSI: UInt8 = 0x7F
+
+  public var opcode: UInt16 {
+    switch self {
+    case .readIndexList: 0x0003
+    case .readControllerInformation: 0x0004
+    case .setPowered: 0x0005
+    case .startDiscovery: 0x0023
+    case .stopDiscovery: 0x0024
+    case .loadConnectionParameters: 0x0035
+    case .startServiceDiscovery: 0x003A
+    }
+  }
+
+  /// The whole packet: opcode, adapter index, length and parameters, little-endian.
+  public func encoded(index: UInt16) -> [UInt8] {
+    let parameters = parameters
+    return opcode.octets + index.octets + UInt16(parameters.count).octets + parameters
+  }
+
+  private var parameters: [UInt8] {
+    switch self {
+    case .readIndexList, .readControllerInformation: []
+    case .setPowered(let isOn): [isOn ? 1 : 0]
+    case .startDiscovery, .stopDiscovery: [Self.lowEnergyAddresses]
+    case .startServiceDiscovery(let rssi, let services):
+      [Self.lowEnergyAddresses, rssi.map { UInt8(bitPattern: $0) } ?? Self.anyRSSI]
+        + UInt16(services.count).octets + services.flatMap(\.littleEndian128)
+    case .loadConnectionParameters(let entries):
+      UInt16(entries.count).octets + entries.flatMap(\.octets)
+    }
+  }
+}
+
+/// The connection parameters that the kernel uses when it next connects to a device. Kernel 6.1
+/// forgets the other devices' entries when they are loaded; 6.12 also updates a standing link.
+public struct MgmtConnectionParameters: Equatable, Sendable {
+  public let device: BluetoothAddress
+  /// In units of 1.25 ms, 6 ... 3200.
+  public let intervalMinimum: UInt16
+  public let intervalMaximum: UInt16
+  /// Connection events that the device may skip, 0 ... 499.
+  public let latency: UInt16
+  /// In units of 10 ms, 10 ... 3200.
+  public let supervisionTimeout: UInt16
+
+  /// `nil` for what the kernel would refuse (`hci_check_conn_params`).
+  public init?(
+    device: BluetoothAddress, intervalMinimum: UInt16, intervalMaximum: UInt16, latency: UInt16,
+    supervisionTimeout: UInt16
+  ) {
+    guard 6...3200 ~= intervalMinimum,
+      intervalMinimum...3200 ~= max(intervalMaximum, intervalMinimum),
+      intervalMinimum <= intervalMaximum, 10...3200 ~= supervisionTimeout,
+      UInt32(intervalMaximum) < UInt32(supervisionTimeout) * 8,
+      latency <= min(499, UInt16(UInt32(supervisionTimeout) * 4 / UInt32(intervalMaximum)) &- 1)
+    else { return nil }
+    self.device = device
+    self.intervalMinimum = intervalMinimum
+    self.intervalMaximum = intervalMaximum
+    self.latency = latency
+    self.supervisionTimeout = supervisionTimeout
+  }
+
+  fileprivate var octets: [UInt8] {
+    device.littleEndian + [device.kind.rawValue] + intervalMinimum.octets + intervalMaximum.octets
+      + latency.octets + supervisionTimeout.octets
+  }
+}
+
+extension UInt16 {
+  /// Two octets, little-endian.
+  var octets: [UInt8] { [UInt8(truncatingIfNeeded: self), UInt8(self >> 8)] }
+}

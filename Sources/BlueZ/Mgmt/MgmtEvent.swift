@@ -1,0 +1,136 @@
+import OtaflashATT
+
+/// A packet from the kernel's management interface.
+public struct MgmtPacket: Equatable, Sendable {
+  /// The adapter's number (`hci0` is 0), or `MgmtCommand.noIndex`.
+  public let index: UInt16
+  public let event: MgmtEvent
+
+  /// - Throws: `MgmtDecodeFault` when the packet is shorter than its event or its header says.
+  public init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
+    var fields = MgmtFields(octets[...])
+    let code = try fields.uint16()
+    index = try fields.uint16()
+    let length = try fields.uint16()
+    guard fields.rest.count == length else { throw MgmtDecodeFault() }
+    event = try MgmtEvent(code: code, fields: &fields)
+  }
+}
+
+/// The packet does not have the shape of its event; the kernel never sends such a one.
+public struct MgmtDecodeFault: Error, Equatable {
+  public init() {}
+}
+
+/// The events that otaflash reads (kernel mgmt.h).
+public enum MgmtEvent: Equatable, Sendable {
+  case commandComplete(opcode: UInt16, status: MgmtStatus, parameters: [UInt8])
+  case commandStatus(opcode: UInt16, status: MgmtStatus)
+  case indexAdded
+  case indexRemoved
+  case newSettings(MgmtSettings)
+  case deviceFound(DeviceReport)
+  case discovering(Bool)
+  /// An event that concerns us not.
+  case other(code: UInt16)
+
+  init(code: UInt16, fields: inout MgmtFields) throws(MgmtDecodeFault) {
+    switch code {
+    case 0x0001:
+      let opcode = try fields.uint16()
+      self = .commandComplete(
+        opcode: opcode, status: MgmtStatus(rawValue: try fields.uint8()),
+        parameters: Array(fields.rest))
+    case 0x0002:
+      let opcode = try fields.uint16()
+      self = .commandStatus(opcode: opcode, status: MgmtStatus(rawValue: try fields.uint8()))
+    case 0x0004: self = .indexAdded
+    case 0x0005: self = .indexRemoved
+    case 0x0006: self = .newSettings(MgmtSettings(rawValue: try fields.uint32()))
+    case 0x0012: self = try Self.deviceFound(&fields)
+    case 0x0013:
+      _ = try fields.uint8()
+      self = .discovering(try fields.uint8() != 0)
+    default: self = .other(code: code)
+    }
+  }
+
+  private static func deviceFound(
+    _ fields: inout MgmtFields
+  ) throws(MgmtDecodeFault) -> MgmtEvent {
+    let octets = try fields.octets(6)
+    let type = try fields.uint8()
+    let rssi = Int8(bitPattern: try fields.uint8())
+    _ = try fields.uint32()
+    let length = try fields.uint16()
+    let data = try fields.octets(Int(length))
+    // Type 0 is BR/EDR, which has no attributes to flash through.
+    guard let kind = BluetoothAddress.Kind(rawValue: type) else { return .other(code: 0x0012) }
+    return .deviceFound(
+      DeviceReport(
+        address: BluetoothAddress(checked: Array(octets), kind: kind),
+        rssi: rssi == 127 ? nil : rssi, advertising: AdvertisingData(decoding: data)))
+  }
+}
+
+/// One advertisement as the kernel reports it.
+public struct DeviceReport: Equatable, Sendable {
+  public let address: BluetoothAddress
+  /// In dBm; `nil` when the controller did not measure it.
+  public let rssi: Int8?
+  public let advertising: AdvertisingData
+}
+
+/// An adapter's settings, as bits (kernel mgmt.h).
+public struct MgmtSettings: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt32
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  public static let powered = MgmtSettings(rawValue: 1 << 0)
+  public static let lowEnergy = MgmtSettings(rawValue: 1 << 9)
+  public static let advertising = MgmtSettings(rawValue: 1 << 10)
+}
+
+/// The answer to Read Controller Information.
+public struct ControllerInformation: Equatable, Sendable {
+  public let address: BluetoothAddress
+  /// The Core version that the controller claims, as its assigned number (9 is 5.0).
+  public let version: UInt8
+  public let manufacturer: UInt16
+  public let supported: MgmtSettings
+  public let current: MgmtSettings
+
+  public init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
+    var fields = MgmtFields(octets[...])
+    address = BluetoothAddress(checked: Array(try fields.octets(6)), kind: .publicDevice)
+    version = try fields.uint8()
+    manufacturer = try fields.uint16()
+    supported = MgmtSettings(rawValue: try fields.uint32())
+    current = MgmtSettings(rawValue: try fields.uint32())
+  }
+}
+
+/// Reads little-endian fields from the front of a packet.
+struct MgmtFields {
+  private(set) var rest: ArraySlice<UInt8>
+
+  init(_ octets: ArraySlice<UInt8>) { rest = octets }
+
+  mutating func octets(_ count: Int) throws(MgmtDecodeFault) -> ArraySlice<UInt8> {
+    guard rest.count >= count else { throw MgmtDecodeFault() }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+
+  mutating func uint8() throws(MgmtDecodeFault) -> UInt8 {
+    try octets(1).reduce(0) { $0 | $1 }
+  }
+
+  mutating func uint16() throws(MgmtDecodeFault) -> UInt16 {
+    try octets(2).reversed().reduce(0) { $0 << 8 | UInt16($1) }
+  }
+
+  mutating func uint32() throws(MgmtDecodeFault) -> UInt32 {
+    try octets(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}

@@ -1,0 +1,105 @@
+import COtaflashBluetooth
+import Glibc
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// A conversation with the kernel's management interface. Used by one task at a time.
+public final class MgmtSession: Sendable {
+  /// Longest packet read; an extended advertisement has up to 1650 octets.
+  private static let packetMaximum = 4096
+  /// Events kept while a command waits for its answer; further ones are dropped, oldest first,
+  /// which costs an advertisement that will be repeated.
+  private static let backlogMaximum = 256
+  private static let answerLimit = Duration.seconds(5)
+
+  private let socket: SeqpacketSocket
+  private let backlog = Mutex<[MgmtPacket]>([])
+
+  /// Opens the control socket. Reading needs no capability; changing needs CAP_NET_ADMIN.
+  public convenience init() throws(MgmtFault) {
+    let raw = Glibc.socket(AF_BLUETOOTH, otaflash_raw_type, BTPROTO_HCI)
+    guard raw >= 0 else { throw MgmtFault(openError: errno, call: "socket") }
+    let descriptor = FileDescriptor(owning: raw)
+    var address = sockaddr_hci()
+    address.hci_family = sa_family_t(AF_BLUETOOTH)
+    address.hci_dev = UInt16(HCI_DEV_NONE)
+    address.hci_channel = UInt16(HCI_CHANNEL_CONTROL)
+    let result = withSocketAddress(address) { bind(raw, $0, $1) == 0 ? 0 : errno }
+    guard result == 0 else { throw MgmtFault(openError: result, call: "bind") }
+    try self.init(descriptor)
+  }
+
+  /// Speaks on a socket that is open already, such as a test's.
+  init(_ descriptor: consuming FileDescriptor) throws(MgmtFault) {
+    do throws(SystemError) {
+      socket = try SeqpacketSocket(descriptor, maximumSize: Self.packetMaximum)
+    } catch {
+      throw .systemCall(name: "epoll_ctl", errno: error.number)
+    }
+  }
+
+  public func close() { socket.close() }
+
+  /// Carries out one command and returns the answer's parameters.
+  @discardableResult
+  public func perform(
+    _ command: MgmtCommand, index: UInt16 = MgmtCommand.noIndex
+  ) async throws(MgmtFault) -> [UInt8] {
+    let deadline = EventLoop.shared.now.advanced(by: Self.answerLimit)
+    do throws(LinkLoss) {
+      try await socket.send(command.encoded(index: index), until: deadline)
+    } catch {
+      throw MgmtFault(error)
+    }
+    while let packet = try await receive(until: deadline) {
+      switch packet.event {
+      case .commandComplete(command.opcode, .success, let parameters) where packet.index == index:
+        return parameters
+      case .commandComplete(command.opcode, let status, _) where packet.index == index,
+        .commandStatus(command.opcode, let status) where packet.index == index:
+        throw MgmtFault(status, opcode: command.opcode)
+      default: keep(packet)
+      }
+    }
+    throw .noAnswer(opcode: command.opcode)
+  }
+
+  /// Sends a command whose answer nobody waits for. `false` when the socket did not take it.
+  func post(_ command: MgmtCommand, index: UInt16) -> Bool {
+    do throws(LinkLoss) {
+      return try socket.sendNow(command.encoded(index: index))
+    } catch {
+      return false
+    }
+  }
+
+  /// The next event; `nil` when the deadline passes first.
+  func next(until deadline: LinkInstant?) async throws(MgmtFault) -> MgmtPacket? {
+    let kept = backlog.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    if let kept { return kept }
+    return try await receive(until: deadline)
+  }
+
+  private func receive(until deadline: LinkInstant?) async throws(MgmtFault) -> MgmtPacket? {
+    let octets: [UInt8]
+    do throws(LinkLoss) {
+      octets = try await socket.receive(until: deadline)
+    } catch {
+      if case .failed(ETIMEDOUT, _) = error { return nil }
+      throw MgmtFault(error)
+    }
+    do throws(MgmtDecodeFault) {
+      return try MgmtPacket(decoding: octets)
+    } catch {
+      throw .malformed
+    }
+  }
+
+  private func keep(_ packet: MgmtPacket) {
+    backlog.withLock { backlog in
+      if backlog.count == Self.backlogMaximum { backlog.removeFirst() }
+      backlog.append(packet)
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import FoundationEssentials
+import Glibc
+import OtaflashFirmware
+
+/// Why a path did not give an image.
+public enum ImageFileFault: Error, Equatable, Sendable {
+  case missing(path: String)
+  case isDirectory(path: String)
+  case unreadable(path: String, FileErrno)
+  case malformed(path: String, FirmwareFault)
+  case sidecar(path: String, SidecarFault)
+}
+
+/// What is wrong with an image's sidecar file (docs/image-descriptor.md).
+public enum SidecarFault: Error, Equatable, Sendable {
+  case tooLarge(limit: Int)
+  case notAnObjectOfStrings
+  case unknownKey(String)
+  case malformedVersion(String)
+  case malformedHardware(String)
+  /// Neither a version nor a hardware id.
+  case saysNothing
+}
+
+/// Reads images from disk. Blocks while it reads.
+public enum ImageFile {
+  /// The path that means standard input.
+  public static let standardInput = "-"
+  /// Of a sidecar file, in bytes.
+  public static let sidecarLimit = 4096
+
+  /// Reads an image and, unless it comes from standard input, its sidecar file `<path>.json`.
+  /// - Parameter limit: in bytes; no more than one byte beyond it is read.
+  public static func load(
+    _ path: String, overrides: ImageIdentity = ImageIdentity(),
+    limit: Int = FirmwareImage.defaultLimit
+  ) throws(ImageFileFault) -> FirmwareImage {
+    let bytes =
+      path == standardInput
+      ? try read(descriptor: STDIN_FILENO, limit: limit) : try read(path: path, limit: limit)
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let sidecar = path == standardInput ? nil : try loadSidecar(path + ".json")
+    do throws(FirmwareFault) {
+      return try FirmwareImage.decode(
+        name: name, bytes: bytes, sidecar: sidecar, overrides: overrides, limit: limit)
+    } catch {
+      throw .malformed(path: path, error)
+    }
+  }
+
+  static func read(descriptor: Int32, limit: Int) throws(ImageFileFault) -> [UInt8] {
+    do throws(FileErrno.Failure) {
+      return try FileDescriptor.read(descriptor, atMost: limit)
+    } catch {
+      throw fault(standardInput, error.errno)
+    }
+  }
+
+  private static func read(path: String, limit: Int) throws(ImageFileFault) -> [UInt8] {
+    do throws(FileErrno.Failure) {
+      return try FileDescriptor(opening: path, O_RDONLY).read(atMost: limit)
+    } catch {
+      throw fault(path, error.errno)
+    }
+  }
+
+  private static func fault(_ path: String, _ errno: FileErrno) -> ImageFileFault {
+    switch errno {
+    case .noEntry, .notADirectory: .missing(path: path)
+    case .isDirectory: .isDirectory(path: path)
+    default: .unreadable(path: path, errno)
+    }
+  }
+
+  private static func loadSidecar(_ path: String) throws(ImageFileFault) -> ImageIdentity? {
+    let bytes: [UInt8]
+    do throws(ImageFileFault) {
+      bytes = try read(path: path, limit: sidecarLimit)
+    } catch .missing {
+      return nil
+    }
+    do throws(SidecarFault) {
+      return try sidecar(decoding: bytes)
+    } catch {
+      throw .sidecar(path: path, error)
+    }
+  }
+
+  private static func sidecar(decoding bytes: [UInt8]) throws(SidecarFault) -> ImageIdentity {
+    guard bytes.count <= sidecarLimit else { throw .tooLarge(limit: sidecarLimit) }
+    let fields: [String: String]
+    do {
+      fields = try JSONDecoder().decode([String: String].self, from: Data(bytes))
+    } catch {
+      throw .notAnObjectOfStrings
+    }
+    var identity = ImageIdentity()
+    for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
+      switch key {
+      case "version":
+        identity.version = FirmwareVersion(value)
+        if identity.version == nil { throw .malformedVersion(value) }
+      case "hardware":
+        identity.hardware = HardwareID(value)
+        // 0 is no board's id.
+        if (identity.hardware?.rawValue ?? 0) == 0 { throw .malformedHardware(value) }
+      default: throw .unknownKey(key)
+      }
+    }
+    guard identity != ImageIdentity() else { throw .saysNothing }
+    return identity
+  }
+}
+
+extension ImageFileFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .missing(let path): "\(path): no such file"
+    case .isDirectory(let path): "\(path) is a directory"
+    case .unreadable(let path, let errno): "\(path) cannot be read: \(errno)"
+    case .malformed(let path, let fault): "\(path): \(fault)"
+    case .sidecar(let path, let fault): "\(path): \(fault)"
+    }
+  }
+}
+
+extension SidecarFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .tooLarge(let limit): "a sidecar file has at most \(limit) bytes"
+    case .notAnObjectOfStrings: "a sidecar file is one JSON object whose values are strings"
+    case .unknownKey(let key): "the key '\(key)' is not known; known are 'version' and 'hardware'"
+    case .malformedVersion(let text): "'\(text)' is no version such as 1.3.0"
+    case .malformedHardware(let text): "'\(text)' is no hardware id such as 0x0000A001"
+    case .saysNothing: "neither 'version' nor 'hardware' is there"
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import OtaflashATT
+import OtaflashGATT
+import Testing
+
+@Suite struct BearerTests {
+  @Test func thePeersOwnRequestsAreAnswered() throws {
+    let mtu = try withScript([
+      // The peer asks for our MTU, then discovers, then reads, then sends an unknown request.
+      .unasked("02 9E 00"), .on("03 05 02", "10 01 00 FF FF 00 28"),
+      .on("01 10 01 00 0A", "0A 03 00"), .on("01 0A 00 00 06", "3F"),
+      .on("01 3F 00 00 06", "1D 04 00 01"), .on("1E"),
+      .on("02 00 02", "03 00 02"),
+    ]) { client, _, clock in
+      await clock.pause(for: .seconds(1))
+      let before = client.mtu
+      _ = await outcome { () async throws(GATTFault) in try await client.requestMTU() }
+      return before
+    }
+    #expect(mtu == 158)
+  }
+
+  @Test func anUnknownCommandIsIgnored() throws {
+    let result = try withScript([.unasked("7F 01"), .on("0A 01 00", "0B 05")]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(1))
+      }
+    }
+    #expect(result == .success([5]))
+  }
+
+  @Test func anUnsolicitedResponseEndsTheBearer() throws {
+    let result = try withScript([.unasked("13")]) { client, _, clock in
+      await clock.pause(for: .seconds(1))
+      return await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(1))
+      }
+    }
+    guard case .failure(.violation) = result else {
+      Issue.record("\(result)")
+      return
+    }
+  }
+
+  @Test func noAnswerPoisonsTheBearerAfterTheTransactionTimeout() throws {
+    let seen = try withScript([.on("0A 01 00")]) { client, _, clock in
+      let before = clock.now
+      let first = await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(1))
+      }
+      let waited = before.duration(to: clock.now)
+      let second = await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(2))
+      }
+      return (first, second, waited)
+    }
+    #expect(seen.0 == .failure(.transactionTimedOut))
+    #expect(seen.1 == .failure(.transactionTimedOut))
+    #expect(seen.2 == .seconds(30))
+  }
+
+  @Test func everyPendingWaitFailsAtOnceOnDisconnect() throws {
+    let seen = try withScript([.on("0A 01 00")]) { client, far, clock in
+      let start = clock.now
+      let results = await withTaskGroup(of: Result<[UInt8], GATTFault>.self) { group in
+        for handle in 1...5 {
+          group.addTask {
+            await outcome { () async throws(GATTFault) in
+              try await client.read(handle: AttributeHandle(UInt16(handle)))
+            }
+          }
+        }
+        group.addTask {
+          await clock.pause(for: .milliseconds(40))
+          far.loseSupervision()
+          return .failure(.linkLost(.supervisionTimeout))
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      return (results, start.duration(to: clock.now))
+    }
+    #expect(seen.0.count == 6)
+    #expect(seen.0.allSatisfy { $0 == .failure(.linkLost(.supervisionTimeout)) })
+    #expect(seen.1 == .milliseconds(40))
+  }
+
+  @Test func requestsOfSeveralTasksGoOutOneAtATimeInOrder() throws {
+    let values = try withScript([
+      .on("0A 01 00", "0B 01"), .on("0A 02 00", "0B 02"), .on("0A 03 00", "0B 03"),
+    ]) { client, _, clock in
+      await withTaskGroup(of: Result<[UInt8], GATTFault>.self) { group in
+        for handle in 1...3 {
+          group.addTask {
+            await clock.pause(for: .milliseconds(handle))
+            return await outcome { () async throws(GATTFault) in
+              try await client.read(handle: AttributeHandle(UInt16(handle)))
+            }
+          }
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+    }
+    #expect(values == [.success([1]), .success([2]), .success([3])])
+  }
+
+  @Test func aCancelledRequestLeavesTheBearerUsable() throws {
+    let seen = try withScript([
+      .on("0A 01 00"), .unasked("0B 01"), .on("0A 02 00", "0B 02"),
+    ]) { client, _, clock in
+      let cancelled = await outcome { () async throws(GATTFault) -> [UInt8] in
+        try await withDeadline(clock.now, on: clock, orThrow: .timedOut(after: .zero)) {
+          () async throws(GATTFault) -> [UInt8] in
+          try await client.read(handle: AttributeHandle(1))
+        }
+      }
+      let next = await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(2))
+      }
+      return (cancelled, next)
+    }
+    #expect(seen.1 == .success([2]))
+  }
+
+  @Test func aSlowObserverLosesItsOldestValuesAndIsToldSo() throws {
+    let characteristic = DiscoveredCharacteristic(
+      uuid: BluetoothUUID(0x2A19), properties: [.notify, .read], declaration: AttributeHandle(2),
+      value: AttributeHandle(3), last: AttributeHandle(4))
+    let flood = (1...6).map { "1B 03 00 0\($0)" } + ["0B 2A"]
+    let seen = try withScript([
+      .on("04 04 00 04 00", "05 01 04 00 02 29"), .on("12 04 00 01 00", "13"),
+      ScriptedPeer.Step(expects: "0A 03 00", sends: flood),
+    ]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in
+        let slow = try await client.subscribe(to: characteristic, buffering: 2)
+        let quick = try await client.subscribe(to: characteristic)
+        // The peer floods before it answers: the slow observer must not hold the answer up.
+        let read = try await client.read(handle: AttributeHandle(3))
+        var slowValues: [NotificationStream.Element] = []
+        while let value = slow.poll() { slowValues.append(value) }
+        var quickValues: [UInt8] = []
+        while let value = quick.poll() { quickValues += value.value }
+        return (read, slowValues.map(\.value), slowValues.map(\.lostBefore), quickValues)
+      }.map { "\($0)" }
+    }
+    #expect(seen == .success("([42], [[5], [6]], [4, 0], [1, 2, 3, 4, 5, 6])"))
+  }
+}

@@ -1,0 +1,111 @@
+import OtaflashATT
+import OtaflashGATT
+import Testing
+
+@Suite struct ClientTests {
+  @Test func mtuIsTheSmallerOfBoth() throws {
+    let mtu = try withScript([.on("02 00 02", "03 F7 00")]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in try await client.requestMTU() }
+    }
+    #expect(mtu == .success(247))
+  }
+
+  @Test func aServerThatDoesNotKnowTheExchangeKeeps23() throws {
+    let mtu = try withScript([.on("02 05 02", "01 02 00 00 06")]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in try await client.requestMTU(517) }
+    }
+    #expect(mtu == .success(23))
+  }
+
+  @Test func anMTUBelow23IsHeldTo23() throws {
+    let mtu = try withScript([.on("02 05 02", "03 05 00")]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in try await client.requestMTU(517) }
+    }
+    #expect(mtu == .success(23))
+  }
+
+  @Test func readsALongValueInParts() throws {
+    let first = "0B" + String(repeating: " AA", count: 22)
+    let value = try withScript([
+      .on("0A 03 00", first), .on("0C 03 00 16 00", "0D BB BB"),
+    ]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(3))
+      }
+    }
+    #expect(value == .success([UInt8](repeating: 0xAA, count: 22) + [0xBB, 0xBB]))
+  }
+
+  @Test func aValueOfExactlyOneResponseIsNotLong() throws {
+    let first = "0B" + String(repeating: " AA", count: 22)
+    let value = try withScript([
+      .on("0A 03 00", first), .on("0C 03 00 16 00", "01 0C 03 00 0B"),
+    ]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(3))
+      }
+    }
+    #expect(value == .success([UInt8](repeating: 0xAA, count: 22)))
+  }
+
+  @Test func aRefusedWriteNamesHandleAndCode() throws {
+    let result = try withScript([.on("12 07 00 01", "01 12 07 00 03")]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in
+        try await client.write([1], handle: AttributeHandle(7))
+      }
+    }
+    #expect(throws: GATTFault.refused(AttributeHandle(7), .writeNotPermitted)) {
+      try result.get()
+    }
+  }
+
+  @Test func aLongWriteComparesEveryEchoAndCancelsOnADifference() throws {
+    // 22 octets do not fit ATT_MTU − 3 = 20: two parts, of 18 and of 4.
+    let value = [UInt8](repeating: 0x11, count: 22)
+    let part = String(repeating: " 11", count: 18)
+    let result = try withScript([
+      .on("16 07 00 00 00" + part, "17 07 00 00 00" + part),
+      .on("16 07 00 12 00 11 11 11 11", "17 07 00 12 00 11 11 11 22"),
+      .on("18 00", "19"),
+    ]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in
+        try await client.write(value, handle: AttributeHandle(7))
+      }
+    }
+    #expect(throws: GATTFault.self) { try result.get() }
+  }
+
+  @Test func discoversServicesUntilAttributeNotFound() throws {
+    let services = try withScript([
+      .on("10 01 00 FF FF 00 28", "11 06 01 00 05 00 00 18 06 00 09 00 0F 18"),
+      .on("10 0A 00 FF FF 00 28", "01 10 0A 00 0A"),
+    ]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in try await client.services() }
+    }
+    #expect(try services.get().map(\.uuid) == [0x1800, 0x180F].map { BluetoothUUID($0) })
+  }
+
+  @Test func discoveryThatDoesNotAdvanceIsAViolationNotALoop() throws {
+    let services = try withScript([
+      .on("10 01 00 FF FF 00 28", "11 06 01 00 05 00 00 18"),
+      .on("10 06 00 FF FF 00 28", "11 06 01 00 05 00 00 18"),
+    ]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in try await client.services() }
+    }
+    guard case .failure(.violation) = services else {
+      Issue.record("\(services)")
+      return
+    }
+  }
+
+  @Test func whatDiscoveryFoundIsKept() throws {
+    let both = try withScript([
+      .on("10 01 00 FF FF 00 28", "11 06 01 00 FF FF 00 18")
+    ]) { client, _, _ in
+      let first = await outcome { () async throws(GATTFault) in try await client.services() }
+      let second = await outcome { () async throws(GATTFault) in try await client.services() }
+      return [first, second]
+    }
+    #expect(both[0] == both[1])
+  }
+}

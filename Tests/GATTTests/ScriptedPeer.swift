@@ -1,0 +1,85 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashSimulation
+import Testing
+
+/// Octets written as in the specification: `02 17 00`.
+func hex(_ text: String) -> [UInt8] {
+  text.split(separator: " ").map { UInt8($0, radix: 16) ?? 0 }
+}
+
+/// A peer that expects certain PDUs and answers each with certain PDUs: a test as a page of the
+/// specification's own message sequences.
+struct ScriptedPeer: Sendable {
+  struct Step: Sendable {
+    let expects: String?
+    let sends: [String]
+  }
+
+  let steps: [Step]
+
+  init(_ steps: [Step]) { self.steps = steps }
+
+  /// Plays the script; returns what came instead of an expected PDU.
+  func play(on link: PipeLink) async -> String? {
+    for step in steps {
+      do throws(LinkLoss) {
+        if let expected = step.expects {
+          let received = try await link.receive()
+          guard received == hex(expected) else { return "got \(received), not \(expected)" }
+        }
+        for pdu in step.sends { try await link.send(hex(pdu)) }
+      } catch {
+        return "the link ended with \(error) at \(step)"
+      }
+    }
+    return nil
+  }
+}
+
+extension ScriptedPeer.Step {
+  static func on(_ expects: String, _ sends: String...) -> Self {
+    Self(expects: expects, sends: sends)
+  }
+
+  static func unasked(_ sends: String...) -> Self { Self(expects: nil, sends: sends) }
+}
+
+/// Runs `body` with a client whose peer plays `script`, in virtual time, and checks the script.
+func withScript<Value: Sendable>(
+  _ script: [ScriptedPeer.Step], transactionTimeout: Duration = .seconds(30),
+  _ body: @escaping @Sendable (GATTClient, PipeLink, VirtualClock) async -> Value
+) throws -> Value {
+  let (near, far) = PipeLink.pair(capacity: 16)
+  let timeline = VirtualTimeline()
+  let result = try timeline.run { clock -> (Value?, String?) in
+    await withTaskGroup(of: String?.self) { group in
+      group.addTask { await ScriptedPeer(script).play(on: far) }
+      let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
+      var value: Value?
+      do throws(PeripheralFault) {
+        value = try await withPeripheral(
+          dialer, clock: clock, transactionTimeout: transactionTimeout
+        ) { (peripheral) async throws(PeripheralFault) -> Value in
+          try await peripheral.perform("test") { (client) async throws(GATTFault) -> Value in
+            await body(client, far, clock)
+          }
+        }
+      } catch {
+        return (nil, "\(error)")
+      }
+      far.close()
+      let complaint = await group.next() ?? nil
+      return (value, complaint)
+    }
+  }
+  #expect(result.1 == nil)
+  return try #require(result.0)
+}
+
+/// What a throwing body gave, as a value that a test can compare.
+func outcome<Value: Sendable>(
+  _ body: () async throws(GATTFault) -> Value
+) async -> Result<Value, GATTFault> {
+  do throws(GATTFault) { return .success(try await body()) } catch { return .failure(error) }
+}
