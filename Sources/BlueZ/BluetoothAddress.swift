@@ -1,0 +1,62 @@
+/// A Bluetooth LE device address with its type (Core 5.4, Vol 6, Part B, 1.3).
+public struct BluetoothAddress: Hashable, Sendable {
+  /// The type that connection requests must name; with the wrong one a device is never found.
+  public enum Kind: UInt8, Hashable, Sendable {
+    case publicDevice = 1
+    case random = 2
+  }
+
+  /// Six octets in the order of the air and the kernel, least significant first.
+  public let littleEndian: [UInt8]
+  public let kind: Kind
+
+  /// `nil` unless there are six octets.
+  public init?(littleEndian octets: some Collection<UInt8>, kind: Kind) {
+    guard octets.count == 6 else { return nil }
+    littleEndian = Array(octets)
+    self.kind = kind
+  }
+
+  /// The same octets with the other type, worth one try when a device is not found.
+  public var withOtherKind: BluetoothAddress {
+    BluetoothAddress(checked: littleEndian, kind: kind == .random ? .publicDevice : .random)
+  }
+
+  init(checked octets: [UInt8], kind: Kind) {
+    littleEndian = octets
+    self.kind = kind
+  }
+}
+
+extension BluetoothAddress: LosslessStringConvertible {
+  /// Reads `C0:FF:EE:00:00:01`, with `/public` or `/random` at its end where the type matters.
+  /// Without it the two top bits decide: 11 is a static random address (1.3.2.1), else public.
+  public init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    let groups = parts[0].split(separator: ":", omittingEmptySubsequences: false)
+    let octets = groups.compactMap { group -> UInt8? in
+      guard group.count == 2, group.allSatisfy(\.isHexDigit) else { return nil }
+      return UInt8(group, radix: 16)
+    }
+    guard parts.count <= 2, groups.count == 6, octets.count == 6 else { return nil }
+    switch parts.dropFirst().first {
+    case "public": kind = .publicDevice
+    case "random": kind = .random
+    case nil: kind = octets[0] >> 6 == 0b11 ? .random : .publicDevice
+    default: return nil
+    }
+    littleEndian = octets.reversed()
+  }
+
+  /// The colon form in upper case, with the type only where it is not the one that reading it
+  /// back would guess.
+  public var description: String {
+    let digits = littleEndian.reversed().map { octet in
+      (octet < 16 ? "0" : "") + String(octet, radix: 16, uppercase: true)
+    }
+    let plain = digits.joined(separator: ":")
+    let guess: Kind = littleEndian[5] >> 6 == 0b11 ? .random : .publicDevice
+    guard kind != guess else { return plain }
+    return plain + (kind == .random ? "/random" : "/public")
+  }
+}

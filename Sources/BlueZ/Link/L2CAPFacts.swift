@@ -1,0 +1,101 @@
+import COtaflashBluetooth
+import Glibc
+import OtaflashATT
+import OtaflashGATT
+
+/// A radio mode of LE (Core 5.4, Vol 6, Part A, 1).
+public enum RadioPHY: String, Sendable {
+  case oneMegabit = "1M"
+  case twoMegabit = "2M"
+  case coded = "coded"
+}
+
+/// What the kernel tells an unprivileged process about a link.
+public struct L2CAPFacts: Equatable, Sendable {
+  /// The controller's number for the connection, as raw HCI commands want it.
+  public let hciHandle: UInt16
+  /// `nil` where the kernel does not tell.
+  public let transmitPHY: RadioPHY?
+  public let receivePHY: RadioPHY?
+  /// The largest L2CAP payload in each direction, in octets; not the ATT_MTU.
+  public let sendMTU: UInt16
+  public let receiveMTU: UInt16
+}
+
+extension RadioPHY {
+  /// Reads `BT_PHY`. No LE bit set means that no PHY update has happened: the link started on 1M.
+  static func decode(_ mask: UInt32) -> (transmit: RadioPHY, receive: RadioPHY) {
+    func phy(_ coded: Int32, _ two: Int32) -> RadioPHY {
+      if mask & UInt32(bitPattern: coded) != 0 { return .coded }
+      return mask & UInt32(bitPattern: two) != 0 ? .twoMegabit : .oneMegabit
+    }
+    return (phy(BT_PHY_LE_CODED_TX, BT_PHY_LE_2M_TX), phy(BT_PHY_LE_CODED_RX, BT_PHY_LE_2M_RX))
+  }
+}
+
+extension L2CAPLink {
+  /// Reads the link's facts.
+  /// - Throws: `.closedLocally`, or the error of a link that is gone.
+  public func facts() throws(LinkLoss) -> L2CAPFacts {
+    let result = socket.withDescriptor { raw -> Result<L2CAPFacts, SystemError> in
+      Result { () throws(SystemError) in try Self.facts(of: raw) }
+    }
+    switch result {
+    case .success(let facts): return facts
+    case .failure(let error): throw LinkLoss(socketError: error.number)
+    case nil: throw .closedLocally
+    }
+  }
+
+  private static func facts(of raw: Int32) throws(SystemError) -> L2CAPFacts {
+    var connection = l2cap_conninfo()
+    try SocketOption.get(raw, SOL_L2CAP, L2CAP_CONNINFO, into: &connection)
+    var options = l2cap_options()
+    try SocketOption.get(raw, SOL_L2CAP, L2CAP_OPTIONS, into: &options)
+    var mask: UInt32 = 0
+    var phys: (transmit: RadioPHY, receive: RadioPHY)?
+    do throws(SystemError) {
+      try SocketOption.get(raw, SOL_BLUETOOTH, BT_PHY, into: &mask)
+      phys = RadioPHY.decode(mask)
+    } catch {
+      // Kernels before 5.7 do not know the option.
+      guard error.number == ENOPROTOOPT else { throw error }
+    }
+    return L2CAPFacts(
+      hciHandle: connection.hci_handle, transmitPHY: phys?.transmit, receivePHY: phys?.receive,
+      sendMTU: options.omtu, receiveMTU: options.imtu)
+  }
+
+  /// Raises the security of the standing link, as ATT errors 0x05 and 0x0F ask for, and waits until
+  /// the link carries PDUs again. Repeat the refused request once afterwards.
+  ///
+  /// A pairing that fails leaves the channel mute for ever (kernel `smp_failure`), so `limit` is the
+  /// only end of such a wait; close the link then.
+  public func raiseSecurity(
+    to level: SecurityLevel, within limit: Duration
+  ) async throws(LinkLoss) {
+    let wanted = bt_security(level: level.rawValue, key_size: 0)
+    let result = socket.withDescriptor { raw -> Int32 in
+      do throws(SystemError) {
+        try SocketOption.set(raw, SOL_BLUETOOTH, BT_SECURITY, wanted)
+        return 0
+      } catch {
+        return error.number == EINVAL && Self.hasReached(level, raw) ? 0 : error.number
+      }
+    }
+    guard let result else { throw .closedLocally }
+    guard result == 0 else { throw LinkLoss(socketError: result) }
+    try await socket.wait(for: .writable, until: EventLoop.shared.now.advanced(by: limit))
+  }
+
+  /// The kernel answers EINVAL also when there is nothing left to raise.
+  private static func hasReached(_ level: SecurityLevel, _ raw: Int32) -> Bool {
+    var current = bt_security()
+    do throws(SystemError) {
+      try SocketOption.get(raw, SOL_BLUETOOTH, BT_SECURITY, into: &current)
+    } catch {
+      return false
+    }
+    return current.level >= level.rawValue
+  }
+}

@@ -1,0 +1,165 @@
+import COtaflashBluetooth
+import Glibc
+import OtaflashATT
+import OtaflashGATT
+
+/// What the link must guarantee before attributes are exchanged (kernel `BT_SECURITY`).
+public enum SecurityLevel: UInt8, Comparable, Sendable {
+  case low = 1
+  /// Encrypted, without protection against a man in the middle.
+  case medium = 2
+  /// Encrypted and authenticated.
+  case high = 3
+  /// LE Secure Connections, authenticated.
+  case fips = 4
+
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A link over the kernel's L2CAP channel for attributes (CID 4; Core 5.4, Vol 3, Part A, 2.1).
+///
+/// Needs no capability. The kernel scans for the device itself. One link a device: a second one,
+/// here or in another process, is refused with `.busy`.
+public final class L2CAPLink: Link {
+  /// The kernel's default for both directions; an ATT_MTU of up to 517 fits with room to spare.
+  public static let maximumPDUSize = 672
+
+  let socket: SeqpacketSocket
+
+  init(_ descriptor: consuming FileDescriptor) throws(SystemError) {
+    socket = try SeqpacketSocket(descriptor, maximumSize: Self.maximumPDUSize)
+  }
+
+  deinit { socket.close() }
+
+  public var maximumPDUSize: Int { Self.maximumPDUSize }
+
+  /// Connects to a device.
+  /// - Parameters:
+  ///   - adapter: the adapter's own address; `nil` takes the first one that is on, which is a guess
+  ///     where there are two.
+  ///   - limit: 1 to 60 s; longer is cut to 60 s, the kernel's maximum.
+  ///   - security: is reached before the call returns.
+  /// - Throws: `.lostWhileConnecting` is worth a retry (`isWorthRetrying`); each attempt needs a new
+  ///   call, because the kernel never connects a failed socket again.
+  public static func connect(
+    to device: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
+    security: SecurityLevel = .low
+  ) async throws(ConnectFault) -> L2CAPLink {
+    let name = "\(device)"
+    do throws(OpenFailure) {
+      let link = try L2CAPSocket.open(adapter: adapter, security: security, connectLimit: limit)
+      try await link.finishConnecting(to: device, within: limit)
+      return link
+    } catch {
+      switch error {
+      case .cancelled: throw .cancelled
+      case .system(let stage, let number):
+        throw ConnectFault(l2capError: number, at: stage, device: name)
+      }
+    }
+  }
+
+  private func finishConnecting(
+    to device: BluetoothAddress, within limit: Duration
+  ) async throws(OpenFailure) {
+    let address = L2CAPSocket.address(device)
+    let result = socket.withDescriptor { raw in
+      withSocketAddress(address) { Glibc.connect(raw, $0, $1) == 0 ? 0 : errno }
+    }
+    guard let result, result != 0 else { return }
+    guard result == EINPROGRESS else { throw .system(.connect, result) }
+    // The kernel's own timer (SO_SNDTIMEO) ends the attempt; ours is for a kernel that does not.
+    let deadline = EventLoop.shared.now.advanced(by: limit + .seconds(2))
+    do throws(LinkLoss) {
+      try await socket.wait(for: .writable, until: deadline)
+    } catch {
+      socket.close()
+      if error == .cancelled { throw .cancelled }
+      throw .system(.completion, ECONNREFUSED)
+    }
+    let number = socket.withDescriptor(SocketOption.pendingError) ?? ECONNABORTED
+    guard number == 0 else { throw .system(.completion, number) }
+  }
+
+  public func send(_ pdu: [UInt8]) async throws(LinkLoss) { try await socket.send(pdu) }
+
+  public func receive() async throws(LinkLoss) -> [UInt8] { try await socket.receive() }
+
+  public func close() { socket.close() }
+}
+
+/// Why an L2CAP socket could not be opened, and how far it had come.
+enum OpenFailure: Error, Equatable {
+  case system(ConnectStage, Int32)
+  case cancelled
+}
+
+/// The steps that both sides of an L2CAP link share, in the one order that the kernel accepts.
+enum L2CAPSocket {
+  private static let attributeChannel: UInt16 = 4
+  /// Octets, doubled by the kernel. Less makes a 512-octet PDU on a controller with 27-octet
+  /// buffers impossible to send; the default hides seconds of transfer from the sender.
+  private static let sendBufferSize: Int32 = 32768
+  /// CID 4 has no flow control: what does not fit is lost.
+  private static let receiveBufferSize: Int32 = 1_048_576
+  private static let connectLimits = Duration.seconds(1)...Duration.seconds(60)
+
+  static func open(
+    adapter: BluetoothAddress?, security: SecurityLevel, connectLimit: Duration
+  ) throws(OpenFailure) -> L2CAPLink {
+    let descriptor = try bound(to: adapter, security: security)
+    let seconds = min(max(connectLimit, connectLimits.lowerBound), connectLimits.upperBound)
+    let timer = timeval(tv_sec: Int(seconds.components.seconds), tv_usec: 0)
+    try staged(.option) { () throws(SystemError) in
+      try SocketOption.set(descriptor.raw, SOL_SOCKET, SO_SNDTIMEO, timer)
+    }
+    do throws(SystemError) {
+      return try L2CAPLink(descriptor)
+    } catch {
+      throw .system(.socket, error.number)
+    }
+  }
+
+  static func bound(
+    to adapter: BluetoothAddress?, security: SecurityLevel
+  ) throws(OpenFailure) -> FileDescriptor {
+    let raw = socket(AF_BLUETOOTH, otaflash_seqpacket_type, BTPROTO_L2CAP)
+    guard raw >= 0 else { throw .system(.socket, errno) }
+    let descriptor = FileDescriptor(owning: raw)
+    // Naming the channel in bind is what makes the kernel take it for a fixed one.
+    let result = withSocketAddress(address(adapter)) { bind(raw, $0, $1) == 0 ? 0 : errno }
+    guard result == 0 else { throw .system(.bind, result) }
+    try staged(.option) { () throws(SystemError) in
+      try SocketOption.set(raw, SOL_SOCKET, SO_SNDBUF, sendBufferSize)
+      try SocketOption.set(raw, SOL_SOCKET, SO_RCVBUF, receiveBufferSize)
+      if security > .low {
+        try SocketOption.set(
+          raw, SOL_BLUETOOTH, BT_SECURITY, bt_security(level: security.rawValue, key_size: 0))
+      }
+    }
+    return descriptor
+  }
+
+  /// The attribute channel at a device's address, or at any adapter's.
+  static func address(_ device: BluetoothAddress?) -> sockaddr_l2 {
+    var address = sockaddr_l2()
+    address.l2_family = sa_family_t(AF_BLUETOOTH)
+    address.l2_cid = attributeChannel.littleEndian
+    address.l2_bdaddr_type = (device?.kind ?? .publicDevice).rawValue
+    if let device {
+      withUnsafeMutableBytes(of: &address.l2_bdaddr) { $0.copyBytes(from: device.littleEndian) }
+    }
+    return address
+  }
+
+  private static func staged(
+    _ stage: ConnectStage, _ body: () throws(SystemError) -> Void
+  ) throws(OpenFailure) {
+    do throws(SystemError) {
+      try body()
+    } catch {
+      throw .system(stage, error.number)
+    }
+  }
+}

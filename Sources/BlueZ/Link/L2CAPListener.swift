@@ -1,0 +1,53 @@
+import COtaflashBluetooth
+import Glibc
+import OtaflashATT
+import OtaflashGATT
+
+/// The peripheral's side: waits on the attribute channel of an adapter that advertises.
+///
+/// Not possible while bluetoothd runs, which listens on the channel itself (`.busy`).
+public final class L2CAPListener: Sendable {
+  private static let backlog: Int32 = 1
+
+  private let socket: ListeningSocket
+
+  /// `adapter` is the adapter's own address; `nil` listens on all of them.
+  public init(
+    adapter: BluetoothAddress? = nil, security: SecurityLevel = .low
+  ) throws(ConnectFault) {
+    do throws(OpenFailure) {
+      let descriptor = try L2CAPSocket.bound(to: adapter, security: security)
+      guard listen(descriptor.raw, Self.backlog) == 0 else {
+        throw OpenFailure.system(.bind, errno)
+      }
+      do throws(SystemError) {
+        socket = try ListeningSocket(descriptor)
+      } catch {
+        throw OpenFailure.system(.socket, error.number)
+      }
+    } catch {
+      throw Self.fault(error)
+    }
+  }
+
+  /// The next central that connects.
+  public func accept() async throws(ConnectFault) -> L2CAPLink {
+    do throws(SystemError) {
+      return try L2CAPLink(try await socket.accept())
+    } catch {
+      if error.number == ECANCELED { throw .cancelled }
+      throw Self.fault(.system(.completion, error.number))
+    }
+  }
+
+  /// Stops listening. Safe to call twice.
+  public func close() { _ = socket.close() }
+
+  private static func fault(_ failure: OpenFailure) -> ConnectFault {
+    switch failure {
+    case .cancelled: .cancelled
+    case .system(let stage, let number):
+      ConnectFault(l2capError: number, at: stage, device: "the central")
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import COtaflashBluetooth
+import Glibc
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// A connected socket that keeps message boundaries, under both kinds of link and the kernel's
+/// management interface.
+///
+/// The lock is held across the system calls, which never block: a descriptor cannot be closed, and
+/// its number used again, while another task is in `send` or `recv`.
+final class SeqpacketSocket: Sendable {
+  /// Waits in a row that may end with "try again" before the socket counts as broken. A send
+  /// buffer smaller than one PDU's fragments would otherwise spin for ever.
+  static let fruitlessWaitMaximum = 64
+
+  private struct State: ~Copyable {
+    var descriptor: FileDescriptor?
+    /// Why the socket is dead, found while queued messages may still be unread.
+    var foundLoss: LinkLoss?
+    /// The loss that `receive` has thrown; from then on everything throws it.
+    var finalLoss: LinkLoss?
+  }
+
+  /// The longest message in either direction, in octets.
+  let maximumSize: Int
+  private let watch: Watch
+  private let state: Mutex<State>
+
+  init(_ descriptor: consuming FileDescriptor, maximumSize: Int) throws(SystemError) {
+    watch = try EventLoop.shared.add(descriptor)
+    self.maximumSize = maximumSize
+    state = Mutex(State(descriptor: descriptor))
+  }
+
+  deinit { close() }
+
+  /// Ends every wait with `.closedLocally`. Idempotent, from any thread.
+  func close() {
+    let descriptor = state.withLock { state -> FileDescriptor? in
+      state.finalLoss = .closedLocally
+      return state.descriptor.take()
+    }
+    guard let descriptor else { return }
+    EventLoop.shared.remove(watch)
+    // The peer learns of the end now, even if a child process still holds the descriptor.
+    _ = shutdown(descriptor.raw, Int32(SHUT_RDWR))
+  }
+
+  // MARK: - Sending
+
+  /// Hands over one message; suspends only while the kernel's send buffer is full.
+  func send(_ message: [UInt8], until deadline: LinkInstant? = nil) async throws(LinkLoss) {
+    guard message.count <= maximumSize else {
+      throw .tooLarge(octets: message.count, limit: maximumSize)
+    }
+    for _ in 0..<Self.fruitlessWaitMaximum {
+      if try sendNow(message) { return }
+      try await wait(for: .writable, until: deadline)
+    }
+    throw .failed(
+      errno: EAGAIN,
+      reason: "The send buffer never takes a PDU of \(message.count) octets; raise SO_SNDBUF.")
+  }
+
+  /// One attempt without waiting: `false` when the send buffer is full.
+  func sendNow(_ message: [UInt8]) throws(LinkLoss) -> Bool {
+    try state.withLock { state throws(LinkLoss) in
+      if let loss = state.finalLoss ?? state.foundLoss { throw loss }
+      guard let raw = state.descriptor?.raw else { throw .closedLocally }
+      while true {
+        if Glibc.send(raw, message, message.count, Int32(MSG_NOSIGNAL)) >= 0 { return true }
+        switch errno {
+        case EINTR: continue
+        case EAGAIN: return false
+        case EMSGSIZE: throw .tooLarge(octets: message.count, limit: maximumSize)
+        case let number:
+          let loss = LinkLoss(socketError: number)
+          state.foundLoss = loss
+          throw loss
+        }
+      }
+    }
+  }
+
+  // MARK: - Receiving
+
+  private enum Reception {
+    case message([UInt8])
+    case nothingYet
+    /// An error was taken off the socket; messages may still be queued behind it.
+    case errorTaken
+  }
+
+  /// The next message; what arrived before the end is delivered before the loss is thrown.
+  func receive(until deadline: LinkInstant? = nil) async throws(LinkLoss) -> [UInt8] {
+    var isHungUp = false
+    while true {
+      switch try receiveNow(isHungUp: isHungUp) {
+      case .message(let message): return message
+      case .errorTaken: isHungUp = true
+      case .nothingYet: isHungUp = try await wait(for: .readable, until: deadline)
+      }
+    }
+  }
+
+  /// `isHungUp`: the kernel has reported the end, so an empty queue means that it is over. A dead
+  /// socket whose error was taken already says EAGAIN for ever.
+  private func receiveNow(isHungUp: Bool) throws(LinkLoss) -> Reception {
+    try state.withLock { state throws(LinkLoss) in
+      if let loss = state.finalLoss { throw loss }
+      guard let raw = state.descriptor?.raw else { throw .closedLocally }
+      let (count, number, message) = Self.receive(from: raw, limit: maximumSize)
+      if count > maximumSize { throw Self.oversized(count, limit: maximumSize) }
+      if count > 0 { return .message(message) }
+      // The end of the stream reads as 0 octets too, as an empty message does.
+      if count == 0, otaflash_has_hung_up(raw) == 0 { return .message([]) }
+      switch number {
+      case EINTR: return .nothingYet
+      case EAGAIN where !isHungUp && state.foundLoss == nil: return .nothingYet
+      case 0, EAGAIN:
+        let loss = state.foundLoss ?? Self.pendingError(of: raw)
+        state.finalLoss = loss
+        throw loss
+      default:
+        if state.foundLoss == nil { state.foundLoss = LinkLoss(socketError: number) }
+        return .errorTaken
+      }
+    }
+  }
+
+  private static func receive(from raw: Int32, limit: Int) -> (Int, Int32, [UInt8]) {
+    withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer in
+      let count = recv(raw, buffer.baseAddress, limit, Int32(MSG_TRUNC))
+      guard count >= 0 else { return (count, errno, []) }
+      return (count, 0, Array(buffer.prefix(min(count, limit))))
+    }
+  }
+
+  private static func oversized(_ octets: Int, limit: Int) -> LinkLoss {
+    .failed(
+      errno: EMSGSIZE,
+      reason: "The peer sent a PDU of \(octets) octets; the limit is \(limit). Close the link.")
+  }
+
+  private static func pendingError(of raw: Int32) -> LinkLoss {
+    let number = SocketOption.pendingError(of: raw)
+    return number == 0 ? .closedByPeer : LinkLoss(socketError: number)
+  }
+
+  // MARK: - Waiting
+
+  /// Waits for readiness and says whether the socket has hung up.
+  @discardableResult
+  func wait(
+    for direction: WatchDirection, until deadline: LinkInstant?
+  ) async throws(LinkLoss) -> Bool {
+    switch await EventLoop.shared.wait(for: direction, on: watch, until: deadline) {
+    case .ready(let hungUp): return hungUp
+    case .cancelled: throw .cancelled
+    case .closed: throw .closedLocally
+    case .timedOut:
+      throw .failed(errno: ETIMEDOUT, reason: "The wait ran into its time limit.")
+    }
+  }
+
+  /// Runs a system call on the open descriptor; `nil` once the socket is closed.
+  func withDescriptor<Value: Sendable>(_ body: (Int32) -> Value) -> Value? {
+    state.withLock { state in
+      guard let raw = state.descriptor?.raw else { return nil }
+      return body(raw)
+    }
+  }
+}

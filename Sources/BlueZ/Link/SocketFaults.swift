@@ -1,0 +1,169 @@
+import Glibc
+import OtaflashGATT
+
+/// How far the opening of a link had come when a system call failed: the same error number means
+/// different things at different steps.
+enum ConnectStage: Equatable, Sendable {
+  case socket, bind, option
+  /// `connect()` itself failed, at once.
+  case connect
+  /// The attempt was under way and ended with an error.
+  case completion
+}
+
+extension LinkLoss {
+  /// What an error of an established socket means (kernel `net/bluetooth/lib.c:bt_to_errno`).
+  init(socketError number: Int32) {
+    switch number {
+    case ECONNRESET, EPIPE: self = .closedByPeer
+    case ETIMEDOUT: self = .supervisionTimeout
+    case ECONNABORTED:
+      self = .failed(
+        errno: number,
+        reason: "This computer ended the link: the adapter was switched off, encryption failed or "
+          + "another program disconnected the device. If it keeps happening, delete the bond with "
+          + "`bluetoothctl remove ADDRESS`.")
+    case ENOTCONN:
+      self = .failed(
+        errno: number,
+        reason: "The link is not usable: it is not connected, or encryption is not done.")
+    case EACCES, EBADE:
+      self = .failed(
+        errno: number,
+        reason: "The device refused the keys of this computer. Delete the bond with "
+          + "`bluetoothctl remove ADDRESS` and pair again.")
+    case ENOSYS:
+      self = .failed(
+        errno: number,
+        reason: "The link broke while it was set up (HCI 0x3E or similar): interference or a weak "
+          + "signal. Try again, closer to the device.")
+    default:
+      self = .failed(
+        errno: number, reason: "The socket failed: \(SystemError(number).text) (errno \(number)).")
+    }
+  }
+}
+
+extension ConnectFault {
+  /// Whether the same attempt, made again at once, has a fair chance (up to about 5 times).
+  public var isWorthRetrying: Bool {
+    if case .lostWhileConnecting = self { true } else { false }
+  }
+
+  /// What an error means while the L2CAP channel to a device is opened (kernel 6.1 and 6.12).
+  init(l2capError number: Int32, at stage: ConnectStage, device: String) {
+    switch (stage, number) {
+    case (.socket, EAFNOSUPPORT):
+      self = .adapterUnavailable(
+        cause: "This kernel has no Bluetooth, or the process runs in a container with a network of "
+          + "its own.",
+        remedy: "Run `modprobe bluetooth` on the host; start containers with `--net=host`.")
+    case (.socket, EPROTONOSUPPORT):
+      self = .adapterUnavailable(
+        cause: "The kernel's Bluetooth has no L2CAP.",
+        remedy: "Run `modprobe bluetooth`; the module must be built with CONFIG_BT_LE.")
+    case (.socket, EPERM), (.socket, EACCES), (.bind, EPERM), (.bind, EACCES):
+      self = .permissionDenied(
+        cause: "The system forbids Bluetooth sockets to this process.", remedy: Remedy.setcap)
+    case (.bind, EADDRINUSE):
+      self = .busy(
+        cause: "Another process listens on the attribute channel; usually bluetoothd.",
+        remedy: "Run `systemctl stop bluetooth`, or use another adapter with `--adapter`.")
+    case (.bind, EADDRNOTAVAIL), (.connect, EHOSTUNREACH), (.completion, EHOSTUNREACH),
+      (.connect, EHOSTDOWN), (.completion, EHOSTDOWN), (.connect, ENODEV), (.connect, ENETDOWN):
+      self = .adapterUnavailable(
+        cause: "No Bluetooth adapter with that address is switched on.",
+        remedy: "Run `rfkill unblock bluetooth` and `btmgmt power on`.")
+    case (.connect, EBUSY), (.completion, EBUSY), (.connect, EALREADY), (.completion, EALREADY):
+      self = .busy(
+        cause: "Another program holds the link to \(device); usually bluetoothd.",
+        remedy: "Run `bluetoothctl disconnect \(device)`.")
+    case (.connect, ECONNREFUSED), (.connect, EOPNOTSUPP), (.completion, EOPNOTSUPP):
+      self = .adapterUnavailable(
+        cause: "Bluetooth LE is off on the adapter, or the adapter does not support it.",
+        remedy: "Run `btmgmt le on`.")
+    default:
+      self.init(l2capAttempt: number, at: stage, device: device)
+    }
+  }
+
+  /// The errors of an attempt that reached the radio.
+  private init(l2capAttempt number: Int32, at stage: ConnectStage, device: String) {
+    switch (stage, number) {
+    case (.completion, ECONNREFUSED):
+      self = .deviceNotFound(
+        cause: "\(device) did not advertise within the time limit, or its address is of the other "
+          + "type.",
+        remedy: "Run `otaflash scan`; try the address with `/public` or `/random` at its end.")
+    case (.completion, ETIMEDOUT), (.completion, ECONNRESET), (.completion, ECONNABORTED),
+      (.completion, ENOSYS), (.completion, EPROTO), (.completion, EPIPE):
+      self = .lostWhileConnecting(LinkLoss(socketError: number))
+    case (.completion, EACCES), (.completion, EBADE):
+      self = .permissionDenied(
+        cause: "\(device) refused the keys of this computer.",
+        remedy: "Run `bluetoothctl remove \(device)` and pair again.")
+    case (.connect, EMLINK), (.completion, EMLINK):
+      self = .busy(
+        cause: "The adapter has as many connections as it can hold.",
+        remedy: "Run `bluetoothctl devices Connected` and disconnect one.")
+    case (.connect, EINVAL), (.connect, EISCONN):
+      self = .systemCall(
+        name: "connect", errno: number, cause: "The kernel refused the socket's settings.",
+        remedy: "Report it with the output of `uname -r`.")
+    default:
+      let name = stage.systemCall
+      self = .systemCall(
+        name: name, errno: number, cause: "\(name) failed: \(SystemError(number).text).",
+        remedy: "Run `otaflash doctor`.")
+    }
+  }
+
+  /// What an error means while a Unix socket is connected or listened on.
+  init(unixError number: Int32, at stage: ConnectStage, path: String) {
+    switch number {
+    case ENOENT, ENOTDIR:
+      self = .deviceNotFound(
+        cause: "There is no socket at \(path).",
+        remedy: "Start the device first: `otaflash simulate --listen \(path)`.")
+    case ECONNREFUSED:
+      self = .deviceNotFound(
+        cause: "Nobody listens at \(path).",
+        remedy: "Start the device first: `otaflash simulate --listen \(path)`.")
+    case EACCES, EPERM:
+      self = .permissionDenied(
+        cause: "The permissions of \(path) forbid it.", remedy: "Run `ls -l \(path)`.")
+    case EADDRINUSE:
+      self = .busy(
+        cause: "Another process listens at \(path).", remedy: "Choose another path.")
+    case EPROTOTYPE:
+      self = .systemCall(
+        name: "connect", errno: number, cause: "\(path) is a socket of another type.",
+        remedy: "The device must listen on a SOCK_SEQPACKET socket.")
+    case ECONNRESET, EPIPE:
+      self = .lostWhileConnecting(.closedByPeer)
+    default:
+      let name = stage.systemCall
+      self = .systemCall(
+        name: name, errno: number,
+        cause: "\(name) failed on \(path): \(SystemError(number).text).",
+        remedy: "Check the path and the limits of open files (`ulimit -n`).")
+    }
+  }
+}
+
+extension ConnectStage {
+  var systemCall: String {
+    switch self {
+    case .socket: "socket"
+    case .bind: "bind"
+    case .option: "setsockopt"
+    case .connect, .completion: "connect"
+    }
+  }
+}
+
+/// Commands that more than one finding recommends.
+enum Remedy {
+  static let setcap =
+    "Run `sudo setcap cap_net_raw,cap_net_admin+ep \"$(command -v otaflash)\"`."
+}
