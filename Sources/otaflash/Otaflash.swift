@@ -11,7 +11,7 @@ struct Otaflash: ParsableCommand, Sendable {
       """,
     version: Release.version,
     subcommands: [
-      Scan.self, Info.self, Flash.self, Image.self, Devices.self,
+      Scan.self, Info.self, Flash.self, Image.self, Simulate.self, Devices.self,
       DoctorCommand.self, Completion.self,
     ])
 
@@ -21,6 +21,8 @@ struct Otaflash: ParsableCommand, Sendable {
 /// A command that does something; the others only group.
 protocol Subcommand: ParsableCommand, Sendable {
   var global: GlobalOptions { get }
+  /// The command's words, as a program sees them: `flash`, `image info`.
+  static var words: String { get }
   /// What the command is about, as the user wrote it.
   var subject: Subject { get }
 
@@ -33,5 +35,6 @@ struct Subject: Equatable, Sendable {
 }
 
 extension Subcommand {
+  static var words: String { configuration.commandName ?? "" }
   var subject: Subject { Subject() }
 }

@@ -15,6 +15,7 @@ struct Completion: Subcommand {
   }
 
   static let configuration = CommandConfiguration(
+    commandName: "completion",
     abstract: "Print a shell's completion script.",
     discussion: """
       For bash: otaflash completion bash > ~/.local/share/bash-completion/completions/otaflash

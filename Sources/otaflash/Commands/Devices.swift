@@ -4,6 +4,7 @@ import OtaflashFleet
 /// The registry: devices seen and flashed, last connected first.
 struct Devices: Subcommand {
   static let configuration = CommandConfiguration(
+    commandName: "devices",
     abstract: "List the devices seen and flashed, last connected first.")
 
   @OptionGroup var global: GlobalOptions

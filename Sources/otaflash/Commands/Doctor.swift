@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashBlueZ
 import OtaflashFleet
 
 /// Checks everything that flashing needs, and says how to mend what is missing.
@@ -10,7 +11,7 @@ struct DoctorCommand: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let checks = await HealthCheck.all(adapter: global.adapterNumber) + [stateCheck(session)]
+    let checks = await Doctor().examine().map(HealthCheck.init) + [stateCheck(session)]
     for check in checks { session.console.event("check", check.members) }
     for line in Text.table(checks.map(\.row)) { session.console.result(line) }
     let failed = checks.count { $0.verdict == .fail }
@@ -32,7 +33,25 @@ struct DoctorCommand: Subcommand {
   }
 }
 
-extension HealthCheck {
+/// One thing that must be right, ours or the Bluetooth stack's.
+private struct HealthCheck {
+  let name: String
+  let verdict: DoctorCheck.Verdict
+  let finding: String
+  let remedy: String?
+
+  init(name: String, verdict: DoctorCheck.Verdict, finding: String, remedy: String?) {
+    self.name = name
+    self.verdict = verdict
+    self.finding = finding
+    self.remedy = remedy
+  }
+
+  init(_ check: DoctorCheck) {
+    self.init(
+      name: check.check, verdict: check.verdict, finding: check.finding, remedy: check.remedy)
+  }
+
   var row: [String] { [verdict.rawValue, name, finding, remedy ?? ""] }
 
   var members: [JSONValue.Member] {

@@ -9,6 +9,7 @@ extension WriteMode: ExpressibleByArgument {}
 /// The main job: sends an image to one device and proves that it runs.
 struct Flash: Subcommand {
   static let configuration = CommandConfiguration(
+    commandName: "flash",
     abstract: "Send an image to a device, start it, and prove that it runs.",
     discussion: """
       An update that was broken off goes on where the device stopped: run the same command again.

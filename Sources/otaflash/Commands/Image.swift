@@ -4,6 +4,7 @@ import OtaflashFirmware
 /// What can be said of an image file without a device.
 struct Image: GroupCommand {
   static let configuration = CommandConfiguration(
+    commandName: "image",
     abstract: "Look at an image file; no device is needed.",
     subcommands: [ImageInfo.self, ImageVerify.self])
 
@@ -40,6 +41,7 @@ struct IdentityOptions: ParsableArguments, Sendable {
 }
 
 struct ImageInfo: Subcommand {
+  static let words = "image info"
   static let configuration = CommandConfiguration(
     commandName: "info", abstract: "Tell an image's format, size, checksum, version and hardware.")
 
@@ -58,6 +60,7 @@ struct ImageInfo: Subcommand {
 }
 
 struct ImageVerify: Subcommand {
+  static let words = "image verify"
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Check that an image is whole and says what it is; fails otherwise.")

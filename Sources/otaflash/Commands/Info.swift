@@ -6,6 +6,7 @@ import OtaflashUpdate
 /// What a device offers, and what flashing it would find. Changes nothing on the device.
 struct Info: Subcommand {
   static let configuration = CommandConfiguration(
+    commandName: "info",
     abstract: "Tell a device's services, versions, link and update protocol.")
 
   @OptionGroup var target: DeviceOption

@@ -1,16 +1,18 @@
 import ArgumentParser
+import OtaflashBlueZ
 import OtaflashATT
 
 /// Lists the devices that advertise.
 struct Scan: Subcommand {
   static let configuration = CommandConfiguration(
+    commandName: "scan",
     abstract: "List the devices that advertise nearby.")
 
   @Option(
     name: .long,
     help: ArgumentHelp("Only devices whose name matches.", valueName: "regex"),
     transform: Self.pattern)
-  var name: String?
+  var name: NamePattern?
 
   @Option(
     name: .long,
@@ -21,7 +23,7 @@ struct Scan: Subcommand {
   @Option(
     name: .long, parsing: .unconditional,
     help: ArgumentHelp("Only devices at least this strong, such as -80.", valueName: "dBm"))
-  var rssi: Int?
+  var rssi: Int8?
 
   @Flag(name: .long, help: "Go on until interrupted, and print every advertisement.")
   var watch = false
@@ -34,15 +36,13 @@ struct Scan: Subcommand {
   private static let duration = Duration.seconds(5)
   /// `--watch` ends by a signal; this is its bound without one.
   private static let watchLimit = Duration.seconds(7 * 24 * 3600)
-  private static let rssiRange = -127...20
+  private static let rssiRange: ClosedRange<Int8> = -127...20
 
-  private static func pattern(_ text: String) throws -> String {
-    do {
-      _ = try Regex(text)
-      return text
-    } catch {
+  private static func pattern(_ text: String) throws -> NamePattern {
+    guard let pattern = NamePattern(text) else {
       throw ValidationError("'\(text)' is no regular expression")
     }
+    return pattern
   }
 
   private static func uuid(_ text: String) throws -> BluetoothUUID {
@@ -60,13 +60,15 @@ struct Scan: Subcommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let limit = global.timeout?.duration ?? (watch ? Self.watchLimit : Self.duration)
-    let filter = SurveyFilter(
-      namePattern: name, service: service, rssiMinimum: rssi, everything: all, duplicates: watch)
+    let everything = all
+    let filter = DiscoveryFilter(
+      name: name, services: service.map { [$0] } ?? [], rssiMinimum: rssi
+    ) { everything || $0.name != nil }
     let console = session.console
     let isWatching = watch
     console.note("scanning for \(Text.seconds(limit))", verbosity: watch ? 1 : 0)
     let found = try await BluetoothAir.survey(
-      filter, adapter: global.adapterNumber, for: limit
+      filter, adapter: global.adapterNumber, for: limit, duplicates: watch
     ) { sighting in
       console.event("advertisement", sighting.members)
       if isWatching { console.result(Text.table([sighting.row])[0]) }

@@ -33,9 +33,9 @@ struct Destination: Sendable {
         identity: selector.text, name: nil, address: nil, dialer: dialer, clock: EventLoopClock(),
         device: nil)
     case .simulated(let profile):
-      let device = try SimulatedDevice(profile, in: session)
+      let device = try SimulatedDevice.persistent(selector.text, profile, in: session)
       return Destination(
-        identity: "sim:" + device.profileName, name: nil, address: nil, dialer: device.dialer,
+        identity: selector.text, name: nil, address: nil, dialer: device.dialer,
         clock: EventLoopClock(), device: device)
     }
   }
@@ -61,16 +61,16 @@ struct Destination: Sendable {
 
   /// The one device whose name matches; with none or several nothing is picked.
   private static func find(
-    _ pattern: String, within limit: Duration, in session: Session
+    _ pattern: NamePattern, within limit: Duration, in session: Session
   ) async throws(CommandFault) -> Sighting {
-    session.console.note("looking for a device with a name like '\(pattern)'")
+    session.console.note("looking for a device with a name like '\(pattern.text)'")
     let found = try await BluetoothAir.survey(
-      SurveyFilter(namePattern: pattern), adapter: session.global.adapterNumber, for: limit,
+      DiscoveryFilter(name: pattern), adapter: session.global.adapterNumber, for: limit,
       found: { _ in })
-    guard let first = found.first else { throw .noMatch(pattern: pattern, waited: limit) }
+    guard let first = found.first else { throw .noMatch(pattern: pattern.text, waited: limit) }
     guard found.count == 1 else {
       throw .ambiguous(
-        pattern: pattern, matches: found.map { "\($0.address) (\($0.name ?? "no name"))" })
+        pattern: pattern.text, matches: found.map { "\($0.address) (\($0.name ?? "no name"))" })
     }
     return first
   }

@@ -1,16 +1,17 @@
 import ArgumentParser
 import OtaflashBlueZ
+import OtaflashSimulation
 
 /// DEVICE: how a device is named on the command line.
 struct DeviceSelector: Equatable, Sendable {
   enum Kind: Equatable, Sendable {
     case address(BluetoothAddress)
     /// A regular expression for the advertised name.
-    case name(pattern: String)
+    case name(NamePattern)
     /// A device behind an AF_UNIX SEQPACKET socket.
     case unix(path: String)
-    /// A simulated device in this process; the whole `sim:…` text.
-    case simulated(String)
+    /// A simulated device in this process.
+    case simulated(SimulationProfile)
   }
 
   let kind: Kind
@@ -23,19 +24,16 @@ struct DeviceSelector: Equatable, Sendable {
 
   private static func kind(of text: String) throws -> Kind {
     if let pattern = text.removingPrefix("name:") {
-      guard !pattern.isEmpty else { throw ValidationError("name: wants a regular expression") }
-      do {
-        _ = try Regex(pattern)
-      } catch {
+      guard !pattern.isEmpty, let pattern = NamePattern(pattern) else {
         throw ValidationError("'\(pattern)' is no regular expression")
       }
-      return .name(pattern: pattern)
+      return .name(pattern)
     }
     if let path = text.removingPrefix("unix:") {
       guard !path.isEmpty else { throw ValidationError("unix: wants the path of a socket") }
       return .unix(path: path)
     }
-    if text.hasPrefix("sim:") { return .simulated(text) }
+    if text.hasPrefix("sim:") { return .simulated(try SimulatedDevice.profile(text)) }
     guard let address = BluetoothAddress(text) else {
       throw ValidationError(
         "'\(text)' is no device; write C0:FF:EE:00:00:01, name:REGEX, unix:/path or sim:PROFILE")

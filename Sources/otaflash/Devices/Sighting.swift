@@ -9,6 +9,13 @@ struct Sighting: Equatable, Sendable {
   var rssi: Int?
   var services: [BluetoothUUID]
 
+  init(_ device: DiscoveredDevice) {
+    address = device.address
+    name = device.name
+    rssi = device.rssi.map { Int($0) }
+    services = device.services
+  }
+
   var row: [String] {
     [
       address.description, rssi.map { "\($0) dBm" } ?? "", name ?? "",
@@ -22,16 +29,4 @@ struct Sighting: Equatable, Sendable {
       "services": .array(services.map { .string($0.description) }),
     ])
   }
-}
-
-/// Which devices a survey wants to hear of.
-struct SurveyFilter: Equatable, Sendable {
-  var namePattern: String?
-  var service: BluetoothUUID?
-  /// The weakest signal, in dBm.
-  var rssiMinimum: Int?
-  /// Devices without a name and without a known service too.
-  var everything = false
-  /// Every advertisement, not only the first of each device.
-  var duplicates = false
 }

@@ -19,6 +19,7 @@ extension FaultReport {
     case .keyFile(let fault): FaultReport(fault, in: context)
     case .update(let fault): FaultReport(fault, in: context)
     case .connect(let fault): FaultReport(fault, in: context)
+    case .survey(let fault): FaultReport(fault, in: context)
     case .noMatch(let pattern, let waited):
       FaultReport(
         .deviceNotFound, "no device with a name like '\(pattern)' was found",

@@ -1,3 +1,4 @@
+import OtaflashBlueZ
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashGATT
@@ -11,6 +12,8 @@ enum CommandFault: Error {
   case keyFile(KeyFileFault)
   case update(UpdateFault)
   case connect(ConnectFault)
+  /// Looking for devices.
+  case survey(MgmtFault)
   /// No device advertises a name that matches.
   case noMatch(pattern: String, waited: Duration)
   /// Several devices match; each with address and name.

@@ -13,9 +13,8 @@ enum CommandLineReading {
     do {
       let words = try Self.expanded(arguments, environment: environment)
       let parsed = try Otaflash.parseAsRoot(words)
-      let name = type(of: parsed).fullName
       if let command = parsed as? any Subcommand {
-        self = .command(command, name: name)
+        self = .command(command, name: type(of: command).words)
       } else if let group = parsed as? any GroupCommand {
         self = .groupAlone(help: Otaflash.helpMessage(for: type(of: group)))
       } else {
@@ -68,11 +67,3 @@ enum CommandLineReading {
 protocol GroupCommand: ParsableCommand {}
 
 extension Otaflash: GroupCommand {}
-
-extension ParsableCommand {
-  /// The command's name with those above it: `flash`, `image info`.
-  fileprivate static var fullName: String {
-    Self.self is any Subcommand.Type || Self.self is any GroupCommand.Type
-      ? (Self.configuration.commandName ?? "") : ""
-  }
-}
