@@ -128,7 +128,7 @@ final class Console: Sendable {
   private func closeTask(ok: Bool) {
     let now = ContinuousClock.now - start
     state.withLock { state in
-      for line in state.json?.end(ok: ok, at: now) ?? [] { writeOut(line + "\n", &state) }
+      for line in state.json?.endAll(ok: ok, at: now) ?? [] { writeOut(line + "\n", &state) }
     }
   }
 

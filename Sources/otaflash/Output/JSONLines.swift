@@ -17,7 +17,8 @@ struct JSONLines: Sendable {
   private let device: String
   private var next = 0
   private var link: LinkReport?
-  private var task: Task?
+  /// Tasks under way, the innermost last.
+  private var tasks: [Task] = []
   private(set) var ended = false
 
   init(device: String) { self.device = device }
@@ -47,9 +48,9 @@ struct JSONLines: Sendable {
     case .device(let report):
       return [line("device", report.members(id: device, link: link))]
     case .stageBegan(let stage):
-      return stage == .upload ? [] : begin(Task(stage: stage, began: now), at: now, [])
+      return stage == .upload ? [] : begin(Task(stage: stage, began: now), [])
     case .stageEnded(let stage, _):
-      return task?.stage == stage ? end(ok: true, at: now) : []
+      return end(stage, at: now)
     case .transferBegan(let offset, let total, let resumed):
       return transferBegan(offset, total, resumed, at: now)
     case .progress(let acknowledged, let total): return progress(acknowledged, total, at: now)
@@ -61,7 +62,7 @@ struct JSONLines: Sendable {
           ["event": "rewound", "offset": .integer(offset), "reason": .string(reason.rawValue)])
       ]
     case .linkLost(let reason, let acknowledged, let attempt, let retry):
-      return end(ok: false, at: now) + [
+      return endAll(ok: false, at: now) + [
         line(
           "link",
           [
@@ -69,34 +70,46 @@ struct JSONLines: Sendable {
             "attempt": .integer(attempt), "retry_in_ms": .integer(retry.inMilliseconds),
           ])
       ]
-    case .finished: return end(ok: true, at: now)
+    case .finished: return endAll(ok: true, at: now)
     }
   }
 
   /// Closes what is open, before an error or the result.
-  mutating func end(ok: Bool, at now: Duration) -> [String] {
-    guard let task else { return [] }
-    self.task = nil
+  mutating func endAll(ok: Bool, at now: Duration) -> [String] {
+    var lines: [String] = []
+    while let task = tasks.popLast() { lines.append(end(task, ok: ok, at: now)) }
+    return lines
+  }
+
+  /// Ends a stage, and what began inside it and did not end.
+  private mutating func end(_ stage: UpdateStage, at now: Duration) -> [String] {
+    guard tasks.contains(where: { $0.stage == stage }) else { return [] }
+    var lines: [String] = []
+    while let task = tasks.popLast() {
+      lines.append(end(task, ok: true, at: now))
+      if task.stage == stage { break }
+    }
+    return lines
+  }
+
+  private mutating func end(_ task: Task, ok: Bool, at now: Duration) -> String {
     let bytes = task.meter.map { $0.acknowledged - task.startOffset }
-    return [
-      line(
-        "task_end",
-        [
-          "task": .string(task.stage.rawValue), "ok": .bool(ok), "bytes": .integer(bytes),
-          "ms": .integer((now - task.began).inMilliseconds),
-        ])
-    ]
+    return line(
+      "task_end",
+      [
+        "task": .string(task.stage.rawValue), "ok": .bool(ok), "bytes": .integer(bytes),
+        "ms": .integer((now - task.began).inMilliseconds),
+      ])
   }
 
   private mutating func begin(
-    _ next: Task, at now: Duration, _ members: [JSONValue.Member]
+    _ next: Task, _ members: [JSONValue.Member]
   ) -> [String] {
-    let closing = end(ok: true, at: now)
-    task = next
+    tasks.append(next)
     let head = JSONValue.fields([
       "task": .string(next.stage.rawValue), "device": .string(device),
     ])
-    return closing + [line("task_begin", head + members)]
+    return [line("task_begin", head + members)]
   }
 
   private mutating func transferBegan(
@@ -106,19 +119,19 @@ struct JSONLines: Sendable {
       stage: .upload, began: now, meter: RateMeter(offset: offset, at: now), total: total,
       startOffset: offset, lastTold: now)
     return begin(
-      upload, at: now,
+      upload,
       JSONValue.fields([
         "total": .integer(total), "offset": .integer(offset), "resumed": .bool(resumed),
       ]))
   }
 
   private mutating func progress(_ done: Int, _ total: Int, at now: Duration) -> [String] {
-    guard var task, var meter = task.meter else { return [] }
+    guard var task = tasks.last, var meter = task.meter else { return [] }
     meter.acknowledge(done, at: now)
     task.meter = meter
     let isDue = task.lastTold.map { now - $0 >= Self.progressInterval } ?? true
     if isDue || done == total { task.lastTold = now }
-    self.task = task
+    tasks[tasks.count - 1] = task
     guard isDue || done == total else { return [] }
     return [
       line(
