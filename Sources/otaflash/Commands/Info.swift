@@ -25,7 +25,8 @@ struct Info: Subcommand {
       session.console.result(
         "next:   " + session.command("flash", "IMAGE", "-d", target.device.text, "--dry-run"))
     }
-    return .done("described", devices: [Ending.Device(id: target.device.text, outcome: "described")])
+    return .done(
+      "described", devices: [Ending.Device(id: target.device.text, outcome: "described")])
   }
 
   private func inspect(_ destination: Destination) async -> Result<Inspection, UpdateFault> {
@@ -98,10 +99,12 @@ extension DeviceReport {
     add("buffer", bufferSize.map { Text.grouped($0) + " B" })
     add("largest chunk", largestChunk.map { Text.grouped($0) + " B" })
     add("authorization", needsAuthorization ? "wanted (--key-file)" : "not wanted")
-    add("resume point", resumePoint.map {
-      "\(Text.grouped($0.offset)) of \(Text.grouped($0.imageSize)) B, "
-        + "crc32 \(Text.hex($0.imageCRC32))"
-    })
+    add(
+      "resume point",
+      resumePoint.map {
+        "\(Text.grouped($0.offset)) of \(Text.grouped($0.imageSize)) B, "
+          + "crc32 \(Text.hex($0.imageCRC32))"
+      })
     return rows
   }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
-import OtaflashBlueZ
 import OtaflashATT
+import OtaflashBlueZ
 
 /// Lists the devices that advertise.
 struct Scan: Subcommand {

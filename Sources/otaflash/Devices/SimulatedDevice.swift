@@ -78,23 +78,14 @@ struct SimulatedDevice: Sendable {
 
   func dial() async throws(ConnectFault) -> any Link { try await board.dial() }
 
-  /// Powers the device while `body` runs.
-  func run<Success: Sendable>(
-    while body: @escaping @Sendable () async -> Success
-  ) async -> Success {
-    await withTaskGroup(of: Success?.self) { group in
-      group.addTask {
-        await board.run()
-        return nil
-      }
-      group.addTask { await body() }
-      for await result in group {
-        guard let result else { continue }
-        group.cancelAll()
-        return result
-      }
-      preconditionFailure("the body of a task group ended without a result")
-    }
+  /// Powers the device until `body` has ended. Cancelling reaches the body alone: the device must
+  /// still be there when the body says goodbye to it.
+  func run<Success: Sendable>(while body: @Sendable () async -> Success) async -> Success {
+    let power = Task(executorPreference: EventLoop.shared) { await board.run() }
+    let result = await body()
+    power.cancel()
+    _ = await power.value
+    return result
   }
 }
 

@@ -30,7 +30,10 @@ extension FaultReport {
     case .locked:
       (.deviceLocked, "Too many wrong proofs were sent; restart the device.", .permissionDenied)
     case .wrongHardware:
-      (.wrongHardware, "The image is for another board; nothing was written.", .refusedBeforeWriting)
+      (
+        .wrongHardware, "The image is for another board; nothing was written.",
+        .refusedBeforeWriting
+      )
     case .doesNotFit:
       (.doesNotFit, "Its slot has no room for the image.", .refusedBeforeWriting)
     case .downgrade:
@@ -38,7 +41,10 @@ extension FaultReport {
     case .checksumMismatch:
       (.imageRejected, "The image it read back from flash differs from ours.", .rejectedByDevice)
     case .flashFault:
-      (.deviceFlashFault, "Its flash failed in spite of retries; it may be worn.", .rejectedByDevice)
+      (
+        .deviceFlashFault, "Its flash failed in spite of retries; it may be worn.",
+        .rejectedByDevice
+      )
     case .refusedByApplication:
       (.deviceRefused, "Its application does not want an update now.", .rejectedByDevice)
     }

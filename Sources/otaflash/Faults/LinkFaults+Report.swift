@@ -40,43 +40,44 @@ extension FaultReport {
 
   /// Why devices could not be looked for.
   init(_ fault: MgmtFault, in context: FaultContext) {
-    self = switch fault {
-    case .adapterUnavailable(let cause, let remedy):
-      FaultReport(ConnectFault.adapterUnavailable(cause: cause, remedy: remedy), in: context)
-    case .permissionDenied(let cause, let remedy):
-      FaultReport(ConnectFault.permissionDenied(cause: cause, remedy: remedy), in: context)
-    case .busy(let cause, let remedy):
-      FaultReport(
-        .noAdapter, "the adapter is in use", why: cause + " " + remedy, help: context.again,
-        exit: .deviceUnavailable, retryable: true)
-    case .refused(let opcode, let status):
-      FaultReport(
-        .noAdapter, "the adapter refused to scan: \(status)",
-        why: "Management command \(Text.hex(UInt32(opcode))) failed.", help: context.doctor,
-        exit: .deviceUnavailable)
-    case .noAnswer:
-      FaultReport(
-        .noAdapter, "the adapter does not answer", why: "Its driver or its firmware hangs.",
-        help: context.doctor, exit: .deviceUnavailable)
-    case .malformed:
-      FaultReport(
-        .systemCall, "the kernel's answer about the adapter makes no sense",
-        why: "This kernel is newer or older than otaflash knows.", help: context.doctor,
-        exit: .systemCall)
-    case .socket(let loss):
-      FaultReport(
-        .systemCall, "the kernel's management socket failed", why: loss.sentence,
-        help: context.doctor, exit: .systemCall)
-    case .systemCall(let name, let errno):
-      FaultReport(
-        .systemCall, "\(name) failed: \(SystemError.text(errno))",
-        why: "The kernel's management interface cannot be used.", help: context.doctor,
-        exit: .systemCall)
-    case .cancelled:
-      FaultReport(
-        .interrupted, "scanning was stopped", why: "Nothing was sent to any device.",
-        help: context.again, exit: .linkLost, retryable: true)
-    }
+    self =
+      switch fault {
+      case .adapterUnavailable(let cause, let remedy):
+        FaultReport(ConnectFault.adapterUnavailable(cause: cause, remedy: remedy), in: context)
+      case .permissionDenied(let cause, let remedy):
+        FaultReport(ConnectFault.permissionDenied(cause: cause, remedy: remedy), in: context)
+      case .busy(let cause, let remedy):
+        FaultReport(
+          .noAdapter, "the adapter is in use", why: cause + " " + remedy, help: context.again,
+          exit: .deviceUnavailable, retryable: true)
+      case .refused(let opcode, let status):
+        FaultReport(
+          .noAdapter, "the adapter refused to scan: \(status)",
+          why: "Management command \(Text.hex(UInt32(opcode))) failed.", help: context.doctor,
+          exit: .deviceUnavailable)
+      case .noAnswer:
+        FaultReport(
+          .noAdapter, "the adapter does not answer", why: "Its driver or its firmware hangs.",
+          help: context.doctor, exit: .deviceUnavailable)
+      case .malformed:
+        FaultReport(
+          .systemCall, "the kernel's answer about the adapter makes no sense",
+          why: "This kernel is newer or older than otaflash knows.", help: context.doctor,
+          exit: .systemCall)
+      case .socket(let loss):
+        FaultReport(
+          .systemCall, "the kernel's management socket failed", why: loss.sentence,
+          help: context.doctor, exit: .systemCall)
+      case .systemCall(let name, let errno):
+        FaultReport(
+          .systemCall, "\(name) failed: \(SystemError.text(errno))",
+          why: "The kernel's management interface cannot be used.", help: context.doctor,
+          exit: .systemCall)
+      case .cancelled:
+        FaultReport(
+          .interrupted, "scanning was stopped", why: "Nothing was sent to any device.",
+          help: context.again, exit: .linkLost, retryable: true)
+      }
   }
 
   /// A GATT procedure that failed, and by whose doing.

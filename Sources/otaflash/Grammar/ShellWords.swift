@@ -8,6 +8,8 @@ enum ShellWords {
         || "-_./:=@%+,".unicodeScalars.contains(scalar)
     }
     guard !plain || word.isEmpty else { return word }
-    return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    return "'"
+      + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+      + "'"
   }
 }

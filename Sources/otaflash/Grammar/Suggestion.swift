@@ -12,7 +12,8 @@ enum Suggestion {
 
   /// Edit distance with swaps of neighbours counted as one (optimal string alignment).
   static func distance(_ left: String, _ right: String) -> Int {
-    let a = Array(left.lowercased()), b = Array(right.lowercased())
+    let a = Array(left.lowercased())
+    let b = Array(right.lowercased())
     var rows = [Array(0...b.count)]
     for (i, letter) in a.enumerated() {
       var row = [i + 1]
