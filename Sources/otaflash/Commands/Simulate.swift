@@ -10,7 +10,9 @@ struct Simulate: Subcommand {
     commandName: "simulate",
     abstract: "Be a device: listen on a socket and take updates.",
     discussion: """
-      The socket is reached with -d unix:PATH. A profile is a name and settings, such as \
+      The socket is reached with -d unix:PATH.
+
+      A profile is a name and settings, such as \
       'fast?seed=7&loss=1%'; the names are:
 
       \(SimulationProfile.catalogue.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
