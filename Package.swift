@@ -42,16 +42,21 @@ let package = Package(
       name: "OtaflashSimulation",
       dependencies: [
         "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       path: "Sources/Simulation", swiftSettings: strict),
     .target(
       name: "OtaflashBlueZ", dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT"],
       path: "Sources/BlueZ", swiftSettings: strict),
+    .target(
+      name: "OtaflashFleet", dependencies: ["OtaflashFirmware", "OtaflashUpdate"],
+      path: "Sources/Fleet", swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        "OtaflashBlueZ", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "OtaflashBlueZ", "OtaflashFleet",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/otaflash", swiftSettings: strict),
     .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
@@ -59,7 +64,23 @@ let package = Package(
       name: "GATTTests", dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],
       swiftSettings: strict),
     .testTarget(
+      name: "GATTServerTests", dependencies: ["OtaflashATT", "OtaflashGATT"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FleetTests", dependencies: ["OtaflashFirmware", "OtaflashFleet"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "BlueZTests",
+      dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "OtaflashBlueZ"],
+      swiftSettings: strict),
+    .testTarget(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
+    .testTarget(
+      name: "UpdateTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"], swiftSettings: strict),

@@ -7,6 +7,8 @@ import OtaflashGATT
 struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
   /// Times that a whole image whose CRC32 differs in the device's flash is sent again.
   private static var imageRepeatsMaximum: Int { 1 }
+  /// Times that a device may want a part again after it had everything.
+  private static var verdictsMaximum: Int { 4 }
   /// Between two looks for a device that is restarting.
   private static var rebootPoll: Duration { .milliseconds(250) }
 
@@ -117,13 +119,28 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
     if offset > 0 { context.tally.resume() }
     context.observe(
       .transferBegan(offset: offset, total: image.bytes.count, resumed: offset > 0))
-    stage = .upload
-    try await upload(from: offset, over: session)
-    stage = .verify
-    try await within(.verify) { () async throws(UpdateFault) in try await session.verify(image) }
+    try await sendAndVerify(from: offset, over: session, stage: &stage)
     stage = .activate
     try await within(.activate) { () async throws(UpdateFault) in try await session.activate() }
     return .activated
+  }
+
+  private func sendAndVerify(
+    from start: Int, over session: Session, stage: inout UpdateStage
+  ) async throws(UpdateFault) {
+    var offset = start
+    for _ in 0...Self.verdictsMaximum {
+      stage = .upload
+      try await upload(from: offset, over: session)
+      stage = .verify
+      let verdict = try await within(.verify) { () async throws(UpdateFault) -> UpdateVerdict in
+        try await session.verify(image)
+      }
+      guard case .wanted(let from) = verdict else { return }
+      context.observe(.rewound(to: from, because: .gap))
+      offset = from
+    }
+    throw .noProgress(atOffset: offset, repeats: Self.verdictsMaximum)
   }
 
   private func upload(from offset: Int, over session: Session) async throws(UpdateFault) {

@@ -25,7 +25,7 @@ protocol UpdateSession: Sendable {
   func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault)
 
   /// Lets the device prove that what it holds is the image.
-  func verify(_ image: FirmwareImage) async throws(UpdateFault)
+  func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict
 
   /// Makes the device restart into the image; returns when it has agreed.
   func activate() async throws(UpdateFault)
@@ -38,6 +38,13 @@ protocol UpdateSession: Sendable {
 
   /// Tells the device that the transfer ends here; what it holds is kept for a resume.
   func abandon() async throws(UpdateFault)
+}
+
+/// What a device says when it is asked to prove an image that it has received.
+enum UpdateVerdict: Equatable, Sendable {
+  case verified
+  /// A part did not hold in flash: the device wants the image from this offset again.
+  case wanted(from: Int)
 }
 
 /// What every step may use: the clock, the caller's options, and where to report.

@@ -50,7 +50,7 @@ static ota_flash_result model_write(
     void *context, uint32_t address, const uint8_t *from, uint32_t size) {
   device *d = context;
   flash_model *f = &d->flash;
-  uint32_t unit = address < META ? ROW : PAGE;
+  uint32_t page = d->config.page_size, unit = address < META ? d->config.row_size : page;
   bool fits = size > 0 && address < FLASH && size <= FLASH - address &&
               address % f->alignment == 0 && size % f->alignment == 0 &&
               address / unit == (address + size - 1) / unit && f->pending == 0;
@@ -58,7 +58,7 @@ static ota_flash_result model_write(
     f->violations++;
     return OTA_FLASH_FAILED;
   }
-  if (f->weak[address / PAGE]) f->violations++;
+  if (f->weak[address / page]) f->violations++;
   for (uint32_t i = 0; i < size; i++) f->violations += f->octets[address + i] != 0xFF;
   if (dies(d)) {
     if (f->operations == f->cut_at) tear_write(d, f->octets + address, from, size);
@@ -81,15 +81,16 @@ static ota_flash_result model_write(
 static ota_flash_result model_erase(void *context, uint32_t address) {
   device *d = context;
   flash_model *f = &d->flash;
-  if (address % PAGE != 0 || address >= FLASH || f->pending != 0) {
+  uint32_t page = d->config.page_size;
+  if (address % page != 0 || address >= FLASH || f->pending != 0) {
     f->violations++;
     return OTA_FLASH_FAILED;
   }
   if (dies(d)) {
     if (f->operations != f->cut_at) return OTA_FLASH_PENDING;
     uint32_t kind = random_below(d, 3);
-    f->weak[address / PAGE] = true;
-    for (uint32_t i = 0; i < PAGE; i++) {
+    f->weak[address / page] = true;
+    for (uint32_t i = 0; i < page; i++) {
       if (kind == 0 || (kind == 1 && random_below(d, 2))) f->octets[address + i] = 0xFF;
       else if (kind == 2) f->octets[address + i] |= (uint8_t)random_below(d, 256);
     }
@@ -99,8 +100,8 @@ static ota_flash_result model_erase(void *context, uint32_t address) {
     f->failed_erases--;
     return OTA_FLASH_FAILED;
   }
-  memset(f->octets + address, 0xFF, PAGE);
-  f->weak[address / PAGE] = false;
+  memset(f->octets + address, 0xFF, page);
+  f->weak[address / page] = false;
   return ended(d);
 }
 
@@ -251,5 +252,7 @@ bool update(device *d, const uint8_t *image, uint32_t size) {
   if (begin(d, image, size, matches ? 0 : OTA_BEGIN_RESTART) != 0) return false;
   if (!send_to(d, image, size)) return false;
   if (request_op(d, OTA_OP_VERIFY) != 0) return false;
+  for (uint32_t i = size; i % d->config.write_alignment != 0; i++)
+    d->flash.violations += d->flash.octets[i] != 0xFF;
   return memcmp(d->flash.octets, image, size) == 0 && d->flash.violations == 0;
 }

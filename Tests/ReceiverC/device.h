@@ -5,8 +5,11 @@
 #include "ota_receiver.h"
 
 enum {
-  PAGE = 1024, ROW = 256, SLOT = 16 * PAGE, META = SLOT, FLASH = SLOT + 2 * PAGE, PAGES = FLASH / PAGE,
-  RING = 4 * ROW, CHUNK = 100, BOARD = 0xA001
+  PAGE = 1024, ROW = 256, SLOT = 16 * PAGE, META = SLOT, FLASH = SLOT + 2 * PAGE, 
+  PAGES = FLASH / 64,
+  RING = 4 * ROW, CHUNK = 100, BOARD = 0xA001,
+  /// The other geometry: marks further apart than pages.
+  SMALL_PAGE = 64, SMALL_ROW = 32
 };
 
 typedef struct {

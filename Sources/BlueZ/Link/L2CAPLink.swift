@@ -109,8 +109,9 @@ enum L2CAPSocket {
     adapter: BluetoothAddress?, security: SecurityLevel, connectLimit: Duration
   ) throws(OpenFailure) -> L2CAPLink {
     let descriptor = try bound(to: adapter, security: security)
-    let seconds = min(max(connectLimit, connectLimits.lowerBound), connectLimits.upperBound)
-    let timer = timeval(tv_sec: Int(seconds.components.seconds), tv_usec: 0)
+    let limit = min(max(connectLimit, connectLimits.lowerBound), connectLimits.upperBound)
+    let (seconds, attoseconds) = limit.components
+    let timer = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
     try staged(.option) { () throws(SystemError) in
       try SocketOption.set(descriptor.raw, SOL_SOCKET, SO_SNDTIMEO, timer)
     }

@@ -6,6 +6,11 @@ public struct MgmtPacket: Equatable, Sendable {
   public let index: UInt16
   public let event: MgmtEvent
 
+  public init(index: UInt16, event: MgmtEvent) {
+    self.index = index
+    self.event = event
+  }
+
   /// - Throws: `MgmtDecodeFault` when the packet is shorter than its event or its header says.
   public init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
     var fields = MgmtFields(octets[...])

@@ -118,12 +118,12 @@ extension ReceiverUnit {
 
   func status() -> [UInt8] {
     lock.withLock { _ in
-      [UInt8](unsafeUninitializedCapacity: Int(OTA_STATUS_SIZE.rawValue)) { buffer, count in
+      [UInt8](unsafeUninitializedCapacity: Int(OTA_STATUS_SIZE)) { buffer, count in
         guard let base = buffer.baseAddress else {
           preconditionFailure("16 octets have an address")
         }
         ota_receiver_status_read(receiver, base)
-        count = Int(OTA_STATUS_SIZE.rawValue)
+        count = Int(OTA_STATUS_SIZE)
       }
     }
   }
@@ -206,20 +206,20 @@ extension ReceiverUnit {
       return ReceiverUnit.from(context).queue(.answer(octets))
     }
     config.pointee.notify_status = { context, bytes in
-      let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(OTA_STATUS_SIZE.rawValue)))
+      let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(OTA_STATUS_SIZE)))
       return ReceiverUnit.from(context).queue(.status(octets))
     }
   }
 
   private func setAuthorizationCallbacks() {
     config.pointee.random = { context, to in
-      let bytes = ReceiverUnit.from(context).random.bytes(count: Int(OTA_CHALLENGE_SIZE.rawValue))
+      let bytes = ReceiverUnit.from(context).random.bytes(count: Int(OTA_CHALLENGE_SIZE))
       to?.update(from: bytes, count: bytes.count)
     }
     config.pointee.check_proof = { context, challenge, proof in
       ReceiverUnit.from(context).authorization?.accepts(
-        proof: UnsafeBufferPointer(start: proof, count: Int(OTA_PROOF_SIZE.rawValue)),
-        for: UnsafeBufferPointer(start: challenge, count: Int(OTA_CHALLENGE_SIZE.rawValue)))
+        proof: UnsafeBufferPointer(start: proof, count: Int(OTA_PROOF_SIZE)),
+        for: UnsafeBufferPointer(start: challenge, count: Int(OTA_CHALLENGE_SIZE)))
         ?? false
     }
   }

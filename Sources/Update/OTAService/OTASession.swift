@@ -92,17 +92,26 @@ struct OTASession: UpdateSession {
     return try await control.position(.begin(begin), .prepare)
   }
 
-  func verify(_ image: FirmwareImage) async throws(UpdateFault) {
+  func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
     let answer = try await control.exchange(.verify, .verify)
-    guard answer.result == DeviceRefusal.checksumMismatch.rawValue else {
+    switch answer.result {
+    case DeviceRefusal.checksumMismatch.rawValue:
+      let found = try decoding(.verify) { () throws(OTADecodeFault) -> UInt32 in
+        var reader = OTAReader(answer.payload, of: "VERIFY")
+        return try reader.uint32()
+      }
+      throw .imageRejected(expectedCRC32: image.crc32, deviceCRC32: found)
+    case DeviceRefusal.wrongState.rawValue:
+      // A page that would not hold its data takes the device back while it writes the last ones.
+      let status = try await readStatus()
+      guard status.state == .receiving, status.nextOffset < image.bytes.count else {
+        throw .refused(.verify, .wrongState)
+      }
+      return .wanted(from: status.nextOffset)
+    default:
       _ = try control.payload(of: answer, .verify)
-      return
+      return .verified
     }
-    let found = try decoding(.verify) { () throws(OTADecodeFault) -> UInt32 in
-      var reader = OTAReader(answer.payload, of: "VERIFY")
-      return try reader.uint32()
-    }
-    throw .imageRejected(expectedCRC32: image.crc32, deviceCRC32: found)
   }
 
   func activate() async throws(UpdateFault) { _ = try await control.perform(.activate, .activate) }

@@ -86,7 +86,7 @@ extension OTASession {
 
   /// Everything sent before this read has been seen by the device when it answers: a bearer keeps
   /// its order.
-  private func readStatus() async throws(UpdateFault) -> OTAStatus {
+  func readStatus() async throws(UpdateFault) -> OTAStatus {
     let value: [UInt8]
     do throws(GATTFault) { value = try await client.read(status) } catch {
       throw .gatt(.upload, error)

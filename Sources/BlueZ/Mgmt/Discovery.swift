@@ -1,0 +1,184 @@
+import OtaflashATT
+
+/// The devices that advertise near an adapter, as a sequence. Needs CAP_NET_ADMIN.
+///
+/// Each iteration is a discovery of its own. It ends with `nil` at the time limit, and however it
+/// ends (limit, error, cancellation, a `break` out of the loop) the kernel is told to stop.
+public struct Discovery: AsyncSequence, Sendable {
+  public typealias Element = DiscoveredDevice
+  public typealias Failure = MgmtFault
+
+  private let adapter: UInt16
+  private let filter: DiscoveryFilter
+  private let limit: Duration?
+  private let reportsDuplicates: Bool
+  private let open: @Sendable () throws(MgmtFault) -> MgmtSession
+
+  /// - Parameters:
+  ///   - adapter: the adapter's number; `hci0` is 0.
+  ///   - limit: `nil` goes on until the loop is left.
+  ///   - reportsDuplicates: every advertisement, instead of each device once.
+  public init(
+    adapter: UInt16 = 0, filter: DiscoveryFilter = DiscoveryFilter(), within limit: Duration?,
+    reportsDuplicates: Bool = false
+  ) {
+    self.init(
+      adapter: adapter, filter: filter, within: limit, reportsDuplicates: reportsDuplicates,
+      open: { () throws(MgmtFault) in try MgmtSession() })
+  }
+
+  init(
+    adapter: UInt16, filter: DiscoveryFilter, within limit: Duration?, reportsDuplicates: Bool,
+    open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession
+  ) {
+    self.adapter = adapter
+    self.filter = filter
+    self.limit = limit
+    self.reportsDuplicates = reportsDuplicates
+    self.open = open
+  }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(discovery: self) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    private enum Phase {
+      case before(Discovery)
+      case running(DiscoveryRun)
+      case ended
+    }
+    private var phase: Phase
+
+    fileprivate init(discovery: Discovery) { phase = .before(discovery) }
+
+    public mutating func next() async throws(MgmtFault) -> DiscoveredDevice? {
+      try await next(isolation: nil)
+    }
+
+    /// The next device; starts the discovery when called first.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(MgmtFault) -> DiscoveredDevice? {
+      do throws(MgmtFault) {
+        let run: DiscoveryRun
+        switch phase {
+        case .ended: return nil
+        case .running(let current): run = current
+        case .before(let discovery):
+          run = try discovery.makeRun()
+          phase = .running(run)
+          try await run.start(isolation: actor)
+        }
+        if let device = try await run.next(isolation: actor) { return device }
+        phase = .ended
+        return nil
+      } catch {
+        phase = .ended
+        throw error
+      }
+    }
+  }
+
+  private func makeRun() throws(MgmtFault) -> DiscoveryRun {
+    DiscoveryRun(
+      session: try open(), adapter: adapter, filter: filter,
+      deadline: limit.map { EventLoop.shared.now.advanced(by: $0) },
+      reportsDuplicates: reportsDuplicates)
+  }
+}
+
+/// One discovery under way. Its end, by whatever path, is its `deinit`: the only place that a
+/// `break` out of the caller's loop reaches.
+private final class DiscoveryRun {
+  /// Devices remembered at most; with more of them in range, some are reported again.
+  private static let memoryMaximum = 4096
+  /// The kernel's own discoveries last 10.24 s. One that ends within a second did not work, and
+  /// as many in a row mean that it never will.
+  private static let shortRun = Duration.seconds(1)
+  private static let shortRunMaximum = 5
+
+  private let session: MgmtSession
+  private let adapter: UInt16
+  private let filter: DiscoveryFilter
+  private let expression: Regex<AnyRegexOutput>?
+  private let deadline: LinkInstant?
+  private let reportsDuplicates: Bool
+  private var devices: [BluetoothAddress: DiscoveredDevice] = [:]
+  private var reported: Set<BluetoothAddress> = []
+  private var startedAt = LinkInstant.start
+  private var shortRuns = 0
+  private var isStarted = false
+
+  init(
+    session: MgmtSession, adapter: UInt16, filter: DiscoveryFilter, deadline: LinkInstant?,
+    reportsDuplicates: Bool
+  ) {
+    self.session = session
+    self.adapter = adapter
+    self.filter = filter
+    self.deadline = deadline
+    self.reportsDuplicates = reportsDuplicates
+    expression = filter.name?.expression
+  }
+
+  deinit {
+    // Nobody can wait here; a stop that does not fit the socket is made good by the kernel, which
+    // ends every discovery after 10.24 s.
+    if isStarted { _ = session.post(.stopDiscovery, index: adapter) }
+    session.close()
+  }
+
+  func start(isolation actor: isolated (any Actor)?) async throws(MgmtFault) {
+    // Set before the answer is in: a cancelled wait may have started it all the same.
+    isStarted = true
+    startedAt = EventLoop.shared.now
+    let isNarrow = !filter.services.isEmpty || filter.rssiMinimum != nil
+    try await session.perform(
+      isNarrow
+        ? .startServiceDiscovery(rssiMinimum: filter.rssiMinimum, services: filter.services)
+        : .startDiscovery,
+      index: adapter)
+  }
+
+  /// The next device that passes the filter; `nil` at the deadline.
+  func next(
+    isolation actor: isolated (any Actor)?
+  ) async throws(MgmtFault) -> DiscoveredDevice? {
+    while let packet = try await session.next(until: deadline) {
+      guard packet.index == adapter else { continue }
+      switch packet.event {
+      case .deviceFound(let report):
+        if let device = take(report) { return device }
+      case .discovering(false): try await restart(isolation: actor)
+      case .indexRemoved: throw MgmtFault(.invalidIndex, opcode: MgmtCommand.startDiscovery.opcode)
+      case .newSettings(let settings) where !settings.contains(.powered):
+        throw MgmtFault(.notPowered, opcode: MgmtCommand.startDiscovery.opcode)
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  private func restart(isolation actor: isolated (any Actor)?) async throws(MgmtFault) {
+    let lasted = startedAt.duration(to: EventLoop.shared.now)
+    shortRuns = lasted < Self.shortRun ? shortRuns + 1 : 0
+    guard shortRuns < Self.shortRunMaximum else {
+      throw .busy(
+        cause: "The discovery ends as soon as it is started; another program seems to end it.",
+        remedy: "Run `bluetoothctl scan off`.")
+    }
+    try await start(isolation: actor)
+  }
+
+  private func take(_ report: DeviceReport) -> DiscoveredDevice? {
+    if devices.count >= Self.memoryMaximum, devices[report.address] == nil {
+      devices.removeAll()
+      reported.removeAll()
+    }
+    var device = devices[report.address] ?? DiscoveredDevice(address: report.address)
+    device.merge(report)
+    devices[report.address] = device
+    guard filter.accepts(device, expression) else { return nil }
+    let isNew = reported.insert(report.address).inserted
+    return isNew || reportsDuplicates ? device : nil
+  }
+}
