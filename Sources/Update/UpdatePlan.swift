@@ -23,7 +23,9 @@ public enum Preflight: Equatable, Sendable {
   public static func check(
     _ image: FirmwareImage, against device: DeviceReport, options: UpdateOptions
   ) throws(UpdateFault) -> Preflight {
-    let isRunning = device.runningCRC32 == image.crc32 && device.runningVersion == image.version
+    let isRunning =
+      device.runningCRC32 == image.crc32
+      && (image.version == nil || image.version == device.runningVersion)
     if isRunning && !options.evenIfCurrent { return .alreadyCurrent }
     let hardware = try hardware(of: image, for: device, options)
     if let slotSize = device.slotSize, image.bytes.count > slotSize {

@@ -23,7 +23,9 @@ import Testing
     while let payload = queue.popDue(at: LinkInstant(elapsed: .seconds(1_000))) {
       fired.append(payload)
     }
-    #expect(fired == expected.sorted { ($0.deadline, $0.number) < ($1.deadline, $1.number) }.map(\.number))
+    #expect(
+      fired == expected.sorted { ($0.deadline, $0.number) < ($1.deadline, $1.number) }.map(\.number)
+    )
     #expect(queue.isEmpty)
     let next = queue.nextDeadline()
     #expect(next == nil)

@@ -39,6 +39,20 @@ public enum LinkLoss: Error, Equatable, Hashable, Sendable {
   case failed(errno: Int32, reason: String)
 }
 
+extension LinkLoss: CustomStringConvertible {
+  /// A clause for people: "the link ended: …".
+  public var description: String {
+    switch self {
+    case .closedByPeer: "the device ended the connection"
+    case .closedLocally: "the connection was closed from this side"
+    case .supervisionTimeout: "the device was not heard any more (supervision timeout)"
+    case .cancelled: "the wait was cancelled"
+    case .tooLarge(let octets, let limit): "a PDU of \(octets) octets; the link takes \(limit)"
+    case .failed(_, let reason): reason
+    }
+  }
+}
+
 /// What a transport knows of the air below it. `nil` = it cannot tell.
 public struct LinkFacts: Equatable, Sendable {
   public enum PHY: String, Sendable {

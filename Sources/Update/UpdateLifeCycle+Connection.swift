@@ -1,0 +1,91 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// Connections of a life cycle: made, lost, waited for, left.
+extension UpdateLifeCycle {
+  func openSession(attempt: Int) async throws(UpdateFault) -> Session {
+    context.observe(.connecting(attempt: attempt))
+    return try await within(.connect) { () async throws(UpdateFault) -> Session in
+      let client: GATTClient
+      do throws(ConnectFault) { client = try await turn.connect() } catch {
+        throw .couldNotConnect(error)
+      }
+      do throws(GATTFault) { _ = try await client.requestMTU(context.options.mtu) } catch {
+        throw .gatt(.connect, error)
+      }
+      let facts = client.linkFacts
+      context.observe(
+        .connected(
+          LinkReport(
+            mtu: client.mtu, phy: facts.phy?.rawValue,
+            intervalMilliseconds: facts.connectionInterval.map { $0 / .milliseconds(1) })))
+      return try await Session.open(on: client, context)
+    }
+  }
+
+  func backOff(
+    _ loss: LinkLoss, _ attempt: Int, _ fault: UpdateFault
+  ) async throws(UpdateFault) {
+    turn.disconnect()
+    let random = context.options.random()
+    guard let delay = context.options.reconnection.delay(beforeAttempt: attempt, random: random)
+    else { throw fault }
+    let acknowledged = context.tally.now.acknowledged
+    context.observe(
+      .linkLost(
+        reason: "\(loss)", acknowledged: acknowledged, attempt: attempt, retryIn: delay))
+    guard await context.clock.pause(for: delay) else {
+      throw .cancelled(resumable: acknowledged > 0, acknowledged: acknowledged)
+    }
+  }
+
+  /// A fault of the link or of cancellation, with what the tally knows.
+  func attributed(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
+    let acknowledged = context.tally.now.acknowledged
+    switch fault {
+    case .gatt(let stage, .linkLost(let loss)):
+      return .linkLost(
+        loss, stage, resumable: acknowledged > 0, acknowledged: acknowledged)
+    case .gatt(_, .cancelled), .couldNotConnect(.cancelled), .linkLost(.cancelled, _, _, _):
+      return .cancelled(resumable: acknowledged > 0, acknowledged: acknowledged)
+    default:
+      return fault
+    }
+  }
+
+  /// Tells the device before leaving, within a bound, even when cancelled.
+  func farewell(_ fault: UpdateFault, _ session: Session?) async -> UpdateFault {
+    let clock = context.clock
+    let limit = context.options.farewellLimit
+    if case .cancelled = fault, let session {
+      await shielded {
+        do throws(UpdateFault) {
+          let deadline = clock.now.advanced(by: limit)
+          try await withDeadline(deadline, on: clock, orThrow: fault) {
+            () async throws(UpdateFault) in try await session.abandon()
+          }
+        } catch {
+          // The device could not be told; it keeps its resume point all the same.
+        }
+      }
+    }
+    turn.disconnect()
+    return fault
+  }
+}
+
+extension UpdateFault {
+  /// The loss behind a fault that another connection may cure, else `nil`.
+  ///
+  /// - Parameter afterConnecting: the device was reached before, so silence now is a loss too.
+  func linkLoss(afterConnecting: Bool) -> LinkLoss? {
+    switch self {
+    case .linkLost(let loss, _, _, _) where loss != .cancelled: loss
+    case .couldNotConnect(.lostWhileConnecting(let loss)): loss
+    case .gatt(_, .transactionTimedOut) where afterConnecting,
+      .couldNotConnect(.deviceNotFound) where afterConnecting:
+      .supervisionTimeout
+    default: nil
+    }
+  }
+}
