@@ -175,7 +175,7 @@ import Testing
       }
       return accepted.all
     }
-    #expect(accepted == ["0", "closedLocally"])
+    #expect(accepted == ["0", "\(LinkLoss.closedLocally)"])
   }
 
   @Test func aHostThatTakesNothingStopsItsPeer() throws {
