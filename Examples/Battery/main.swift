@@ -47,6 +47,6 @@ func observe(
 
 func percent(_ level: [UInt8]) -> String { level.first.map { "\($0)%" } ?? "unknown" }
 
-try VirtualTimeline.run(near: { clock in [try simulatedDevice(on: clock)] }) { central, clock in
+try simulate(near: [simulatedDevice]) { central, clock in
   try await watchBattery(downTo: 80, from: central, on: clock)
 }

@@ -46,6 +46,6 @@ func readCommand(
   .timeLimit(.seconds(5), on: clock, orThrow: .gatt(.timedOut(after: .seconds(5))))
 }
 
-try VirtualTimeline.run(near: { clock in [try simulatedDevice(on: clock)] }) { central, clock in
+try simulate(near: [simulatedDevice]) { central, clock in
   try await printDeviceInformation(from: central, on: clock)
 }

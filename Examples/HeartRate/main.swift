@@ -42,7 +42,7 @@ func printAll(_ steps: TransitionStream) async {
   }
 }
 
-try VirtualTimeline.run(near: { clock in [try simulatedStrap(on: clock)] }) { central, clock in
+try simulate(near: [simulatedStrap]) { central, clock in
   try await printHeartRate(count: 8, from: central, on: clock)
   print("8 measurements in \(clock.now.elapsed.components.seconds) s")
 }

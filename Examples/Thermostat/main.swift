@@ -39,7 +39,6 @@ func setTarget(_ target: Temperature, of peripheral: Peripheral) async throws(Pe
   }
 }
 
-try VirtualTimeline.run(near: { clock in [try simulatedThermostat(on: clock)] }) {
-  central, clock in
+try simulate(near: [simulatedThermostat]) { central, clock in
   try await heat(to: Temperature(hundredths: 21_50), from: central, on: clock)
 }

@@ -8,6 +8,10 @@ import Testing
   private static let service = BluetoothUUID(0x180F)
   private static let level = BluetoothUUID(0x2A19)
 
+  private static func lamp(on clock: any LinkClock) throws -> SimulatedPeripheral {
+    try lamp("a", on: clock)
+  }
+
   private static func lamp(
     _ id: String, rssi: Int = -60, every interval: Duration = .milliseconds(100),
     on clock: any LinkClock,
@@ -24,22 +28,19 @@ import Testing
   }
 
   @Test func eachDeviceThatPassesIsHeardOnceWithinItsInterval() throws {
-    let heard = try VirtualTimeline.run(
-      near: {
-        [
-          try Self.lamp("a", on: $0), try Self.lamp("far", rssi: -95, on: $0),
-          try Self.lamp("slow", every: .seconds(10), on: $0),
-        ]
-      },
-      { central, clock -> [String: Duration] in
-        var heard: [String: Duration] = [:]
-        for try await device in central.advertisements(matching: Self.near) {
-          #expect(heard[device.id] == nil)
-          heard[device.id] = clock.now.elapsed
-          if heard.count == 2 { break }
-        }
-        return heard
-      })
+    let lamps: [(VirtualClock) throws -> SimulatedPeripheral] = [
+      { try Self.lamp("a", on: $0) }, { try Self.lamp("far", rssi: -95, on: $0) },
+      { try Self.lamp("slow", every: .seconds(10), on: $0) },
+    ]
+    let heard = try simulate(near: lamps) { central, clock -> [String: Duration] in
+      var heard: [String: Duration] = [:]
+      for try await device in central.advertisements(matching: Self.near) {
+        #expect(heard[device.id] == nil)
+        heard[device.id] = clock.now.elapsed
+        if heard.count == 2 { break }
+      }
+      return heard
+    }
     #expect(Set(heard.keys) == ["a", "slow"])
     #expect(try #require(heard["a"]) <= .milliseconds(100))
     #expect(try #require(heard["slow"]) <= .seconds(10))
@@ -48,7 +49,7 @@ import Testing
   private static let near = AdvertisementFilter(services: [service], rssiMinimum: -80)
 
   @Test func aDeviceOutOfRangeIsNotHeardAndCannotBeConnected() throws {
-    let (found, connected) = try VirtualTimeline.run(near: { [try Self.lamp("a", on: $0)] }) {
+    let (found, connected) = try simulate(near: [Self.lamp]) {
       central, clock -> (ScanFault?, ConnectFault?) in
       central.peripherals[0].leaveRange(for: .seconds(60))
       return (await Self.find(central, clock), await Self.connect(central))
@@ -61,8 +62,7 @@ import Testing
   }
 
   @Test func aConnectedDeviceIsSilentUntilItsConnectionEnds() throws {
-    let faults = try VirtualTimeline.run(near: { [try Self.lamp("a", on: $0)] }) {
-      central, clock -> [ScanFault?] in
+    let faults = try simulate(near: [Self.lamp]) { central, clock -> [ScanFault?] in
       let link = try await central.connect(
         to: central.peripherals[0].advertisement, within: .seconds(5))
       let during = await Self.find(central, clock)
@@ -73,36 +73,33 @@ import Testing
   }
 
   @Test func anEmptyNeighbourhoodIsSilentAndEndsWithItsBody() throws {
-    let fault = try VirtualTimeline.run(near: { _ in [] }) { await Self.find($0, $1) }
+    let fault = try simulate(near: []) { await Self.find($0, $1) }
     #expect(fault == .notFound(within: .seconds(5)))
   }
 
   @Test func leavingRangeEndsTheConnectionAndComingBackPermitsAnother() throws {
-    let losses = try VirtualTimeline.run(
-      near: { clock in
-        [
-          try Self.lamp("a", on: clock) { lamp in
-            await clock.pause(for: .seconds(2))
-            lamp.leaveRange(for: .seconds(5))
+    let lamp = { (clock: VirtualClock) throws -> SimulatedPeripheral in
+      try Self.lamp("a", on: clock) { lamp in
+        await clock.pause(for: .seconds(2))
+        lamp.leaveRange(for: .seconds(5))
+      }
+    }
+    let losses = try simulate(near: [lamp]) { central, clock -> [PeripheralFault] in
+      let dialer = Dialer(to: Self.near, from: central, within: .seconds(20), on: clock)
+      return await withPeripheral(dialer, clock: clock) { peripheral in
+        var losses: [PeripheralFault] = []
+        for _ in 0..<8 {
+          do throws(PeripheralFault) {
+            let value = try await peripheral.read(Self.level, in: Self.service)
+            #expect(value == [99])
+          } catch {
+            losses.append(error)
           }
-        ]
-      },
-      { central, clock -> [PeripheralFault] in
-        let dialer = Dialer(to: Self.near, from: central, within: .seconds(20), on: clock)
-        return await withPeripheral(dialer, clock: clock) { peripheral in
-          var losses: [PeripheralFault] = []
-          for _ in 0..<8 {
-            do throws(PeripheralFault) {
-              let value = try await peripheral.read(Self.level, in: Self.service)
-              #expect(value == [99])
-            } catch {
-              losses.append(error)
-            }
-            await clock.pause(for: .milliseconds(700))
-          }
-          return losses
+          await clock.pause(for: .milliseconds(700))
         }
-      })
+        return losses
+      }
+    }
     #expect(losses == [.gatt(.linkLost(.supervisionTimeout))])
   }
 

@@ -81,23 +81,20 @@ public func withNeighbourhood<Value: Sendable, Failure: Error>(
   }
 }
 
-extension VirtualTimeline {
-  /// Runs `body` near simulated devices, in virtual time of its own.
-  ///
-  /// - Throws: what `peripherals` and `body` throw, and `SimulationFault`.
-  public static func run<Value: Sendable>(
-    near peripherals: (VirtualClock) throws -> [SimulatedPeripheral],
-    _ body: @escaping @Sendable (SimulatedNeighbourhood, VirtualClock) async throws -> Value
-  ) throws -> Value {
-    let timeline = VirtualTimeline()
-    let devices = try peripherals(timeline.clock)
-    let result = try timeline.run { clock -> Result<Value, any Error> in
-      await withNeighbourhood(devices, clock: clock) { neighbourhood in
-        do { return .success(try await body(neighbourhood, clock)) } catch {
-          return .failure(error)
-        }
-      }
+/// Runs `body` near simulated devices, in virtual time that starts at zero.
+///
+/// - Parameter makePeripherals: each makes one device.
+/// - Throws: what the closures throw, and `SimulationFault`.
+public func simulate<Value: Sendable>(
+  near makePeripherals: [(VirtualClock) throws -> SimulatedPeripheral],
+  _ body: @escaping @Sendable (SimulatedNeighbourhood, VirtualClock) async throws -> Value
+) throws -> Value {
+  let timeline = VirtualTimeline()
+  let peripherals = try makePeripherals.map { try $0(timeline.clock) }
+  let result = try timeline.run { clock -> Result<Value, any Error> in
+    await withNeighbourhood(peripherals, clock: clock) { neighbourhood in
+      do { return .success(try await body(neighbourhood, clock)) } catch { return .failure(error) }
     }
-    return try result.get()
   }
+  return try result.get()
 }
