@@ -70,6 +70,17 @@ let package = Package(
       name: "FleetTests", dependencies: ["OtaflashFirmware", "OtaflashFleet"],
       swiftSettings: strict),
     .testTarget(
+      name: "BlueZTests",
+      dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "OtaflashBlueZ"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CLITests",
+      dependencies: [
+        "otaflash", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
     .testTarget(
       name: "UpdateTests",
@@ -79,7 +90,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"], swiftSettings: strict),
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

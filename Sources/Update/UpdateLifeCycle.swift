@@ -9,6 +9,8 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
   private static var imageRepeatsMaximum: Int { 1 }
   /// Times that a device may want a part again after it had everything.
   private static var verdictsMaximum: Int { 4 }
+  /// Times that ACTIVATE is sent again because its answer was lost and the old version runs.
+  private static var unansweredActivationsMaximum: Int { 3 }
   /// Between two looks for a device that is restarting.
   private static var rebootPoll: Duration { .milliseconds(250) }
 
@@ -16,8 +18,8 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
   private enum Progress {
     case alreadyCurrent(RunningImage)
     case wouldFlash
-    /// The device agreed to restart into the image (or may have, when the answer was lost).
-    case activated
+    /// The device agreed to restart into the image, or may have: the answer was lost.
+    case activated(answered: Bool)
   }
 
   let image: FirmwareImage
@@ -34,20 +36,46 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
 
   func run() async throws(UpdateFault) -> UpdateResult {
     var from: FirmwareVersion?
-    let progress = try await transferUntilActivated(from: &from)
     let result: UpdateResult
-    switch progress {
+    switch try await activateAndProve(from: &from) {
     case .wouldFlash:
       result = report(.wouldFlash, from: from, to: image.version, verified: false)
     case .alreadyCurrent(let running):
       result = report(.alreadyCurrent, from: from, to: running.version, verified: true)
-    case .activated:
-      let running = try await prove()
+    case .proven(let running):
       result = report(.flashed, from: from, to: running.version, verified: true)
     }
     turn.disconnect()
     context.observe(.finished(result))
     return result
+  }
+
+  private enum Ending {
+    case wouldFlash
+    case alreadyCurrent(RunningImage)
+    case proven(RunningImage)
+  }
+
+  private func activateAndProve(
+    from version: inout FirmwareVersion?
+  ) async throws(UpdateFault) -> Ending {
+    var unansweredActivations = 0
+    while true {
+      switch try await transferUntilActivated(from: &version) {
+      case .wouldFlash: return .wouldFlash
+      case .alreadyCurrent(let running): return .alreadyCurrent(running)
+      case .activated(let answered):
+        if !answered { unansweredActivations += 1 }
+        do throws(UpdateFault) {
+          return .proven(try await prove())
+        } catch .oldVersionStillRuns(let running) {
+          // ACTIVATE may never have arrived. What the device holds is whole; it is asked again.
+          guard !answered, unansweredActivations <= Self.unansweredActivationsMaximum else {
+            throw .oldVersionStillRuns(running: running)
+          }
+        }
+      }
+    }
   }
 
   // MARK: Until activation
@@ -82,7 +110,7 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
           throw await farewell(fault, session)
         }
         // A device whose answer to ACTIVATE was lost may be restarting: the proof will tell.
-        if stage == .activate { return .activated }
+        if stage == .activate { return .activated(answered: false) }
         let acknowledged = context.tally.now.acknowledged
         if acknowledged > acknowledgedBefore { attempt = 0 }
         acknowledgedBefore = acknowledged
@@ -122,7 +150,7 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
     try await sendAndVerify(from: offset, over: session, stage: &stage)
     stage = .activate
     try await within(.activate) { () async throws(UpdateFault) in try await session.activate() }
-    return .activated
+    return .activated(answered: true)
   }
 
   private func sendAndVerify(

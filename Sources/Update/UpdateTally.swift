@@ -8,6 +8,8 @@ final class UpdateTally: Sendable {
     var octetsSent = 0
     var resumes = 0
     var uploadTook = Duration.zero
+    /// Image octets a data write may have at most, as learned from this device.
+    var chunkCeiling = Int.max
   }
 
   private let counts = Mutex(Counts())
@@ -17,5 +19,6 @@ final class UpdateTally: Sendable {
   func acknowledge(_ offset: Int) { counts.withLock { $0.acknowledged = offset } }
   func send(_ octets: Int) { counts.withLock { $0.octetsSent += octets } }
   func resume() { counts.withLock { $0.resumes += 1 } }
+  func limitChunk(to octets: Int) { counts.withLock { $0.chunkCeiling = octets } }
   func upload(took time: Duration) { counts.withLock { $0.uploadTook += time } }
 }

@@ -15,6 +15,9 @@ package struct TimerQueue<Payload> {
     }
   }
 
+  /// Cancelled timers that stay in the heap before it is looked through.
+  private static var cancelledKept: Int { 64 }
+
   private var heap: [Entry] = []
   private var cancelled: Set<Token> = []
   private var pending: Set<Token> = []
@@ -43,6 +46,7 @@ package struct TimerQueue<Payload> {
   package mutating func cancel(_ token: Token) -> Bool {
     guard pending.remove(token) != nil else { return false }
     cancelled.insert(token)
+    compactIfMostlyCancelled()
     return true
   }
 
@@ -52,6 +56,14 @@ package struct TimerQueue<Payload> {
     guard let first = heap.first, first.deadline <= now else { return nil }
     pending.remove(first.token)
     return removeHead().payload
+  }
+
+  /// Most timers bound a wait that ends well: without this the heap would fill with them.
+  private mutating func compactIfMostlyCancelled() {
+    guard cancelled.count > Self.cancelledKept, cancelled.count > pending.count else { return }
+    heap.removeAll { cancelled.contains($0.token) }
+    cancelled.removeAll(keepingCapacity: true)
+    for parent in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(from: parent) }
   }
 
   private mutating func dropCancelledHead() {

@@ -121,7 +121,9 @@ extension SimulatedBoard {
       state.offered = connection
       return connection
     }
-    guard let connection, radios.offer(connection) else { return nil }
+    guard let connection else { return nil }
+    let isTakenUp = radios.offer(connection)
+    precondition(isTakenUp, "a board that advertises runs its radios")
     connectionOffered.signal()
     return connection.central
   }

@@ -10,7 +10,7 @@ public enum Fault: Hashable, Sendable {
   case torn
   /// That share of the device's notifications is lost, 0…1.
   case notificationLoss(Double)
-  /// From the third page on the flash never becomes ready again.
+  /// After its first ten operations the flash never becomes ready again.
   case busyForever
   /// One page in the middle of the slot reads back with a wrong bit.
   case badBlock

@@ -2,8 +2,8 @@ import OtaflashFirmware
 
 /// The settings of a profile that are not faults.
 public enum ProfileKey: String, CaseIterable, Sendable {
-  case seed, interval, phy, ll, loss, mtu, erase, write, buffers, slot, version, hardware, key
-  case boot, trial, response, drop
+  case seed, interval, phy, ll, loss, mtu, erase, write, buffers, queue, ring, slot, version
+  case hardware, key, boot, trial, response, drop
 
   /// What a value must look like.
   public var allowedValues: String {
@@ -16,6 +16,8 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .mtu: return "23 to 517 octets"
     case .erase, .write: return "a time such as 85ms, or 0"
     case .buffers: return "a count of packets, 1 or more"
+    case .queue: return "octets the host queues for the air, such as 12K"
+    case .ring: return "the device's receive buffer, 2K to 60K, a multiple of 1K"
     case .slot: return "16K to 8M, a multiple of 4K"
     case .version: return "three numbers such as 1.2.0"
     case .hardware: return "a number such as 0x0000A001"
@@ -33,13 +35,17 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .seed: return set(&profile.seed, UInt64(text))
     case .interval:
       return set(&profile.radio.interval, Quantity.duration(text).flatMap(Self.interval))
-    case .phy: return set(&profile.radio.phy, PHY(rawValue: text))
+    case .phy: return set(&profile.radio.phy, PHY(rawValue: text.uppercased()))
     case .ll: return set(&profile.radio.payloadMaximum, Quantity.count(text), in: 27...251)
     case .loss: return set(&profile.radio.packetErrorRate, Quantity.share(text))
     case .mtu: return set(&profile.mtu, Quantity.count(text), in: 23...517)
     case .erase: return set(&profile.eraseTime, Quantity.duration(text))
     case .write: return set(&profile.writeTimePer4KiB, Quantity.duration(text))
     case .buffers: return set(&profile.radio.controllerBuffers, Quantity.count(text))
+    case .queue: return set(&profile.radio.hostQueueOctets, Quantity.size(text), in: 1...1_048_576)
+    case .ring:
+      let size = Quantity.size(text).flatMap { $0.isMultiple(of: 1024) ? $0 : nil }
+      return set(&profile.ringSize, size, in: 2048...61_440)
     case .slot:
       let size = Quantity.size(text).flatMap { $0.isMultiple(of: 4096) ? $0 : nil }
       return set(&profile.slotSize, size, in: 16_384...8_388_608)

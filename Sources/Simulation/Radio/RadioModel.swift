@@ -32,8 +32,9 @@ public struct RadioModel: Hashable, Sendable {
   public var responseEvent = ResponseEvent.next
   /// Packets that a side's controller holds; its host refills it between events. `nil` = enough.
   public var controllerBuffers: Int?
-  /// Octets of L2CAP PDUs that a side's host queues before `send` waits.
-  public var hostQueueOctets = 4096
+  /// Octets of L2CAP PDUs that a side's host queues before `send` waits. The default is what a
+  /// kernel socket with a send buffer of 32 KiB holds (about 1,280 are charged a fragment).
+  public var hostQueueOctets = 12_288
 
   public init() {}
 

@@ -16,12 +16,18 @@ struct OTATransfer {
 
   /// Times that one block is sent again before the update gives up.
   static let blockRepeatsMaximum = 3
+  /// Rewinds without progress after which smaller writes are tried, and what they shrink to: an
+  /// ATT_MTU of 247, then of 23. Some stacks announce an MTU that their buffers do not hold.
+  static let chunkLadder = [(rewinds: 4, chunk: 240), (rewinds: 8, chunk: smallestChunk)]
+  /// Fits the ATT_MTU of 23 that every device takes.
+  static let smallestChunk = 16
   /// Times that sending goes back to the same offset, or before it, without progress.
   static let rewindsMaximum = 16
 
   private let prefixes: PrefixChecksums
   let total: Int
-  let chunk: Int
+  /// Image octets a data write; shrinks when a device does not take what its ATT_MTU promises.
+  private(set) var chunk: Int
   /// The next octet to send.
   private(set) var next: Int
   /// The device has everything before this.
@@ -119,6 +125,7 @@ struct OTATransfer {
     guard rewinds <= Self.rewindsMaximum else {
       throw .noProgress(atOffset: offset, repeats: rewinds)
     }
+    for step in Self.chunkLadder where rewinds >= step.rewinds { chunk = min(chunk, step.chunk) }
     next = offset
     acknowledged = offset
     return .resend(from: offset, because: reason)

@@ -30,7 +30,7 @@ extension OTASession {
     let pdu = sizing.bestSize(mtu: ATTMTU(clamping: client.mtu))
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
     let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
-    return max(1, min(fitting, most))
+    return max(1, min(fitting, most, context.tally.now.chunkCeiling))
   }
 
   private func send(
@@ -57,7 +57,13 @@ extension OTASession {
     } catch .refused(_, OTAService.wrongOffset) {
       try await apply(try await readStatus(), isAnswer: true, to: &transfer)
     } catch .refused(_, OTAService.noSession) {
-      throw .refused(.upload, .wrongState)
+      // Its Status says why the session ended.
+      try await apply(try await readStatus(), isAnswer: true, to: &transfer)
+    } catch .transactionTimedOut where transfer.chunk > OTATransfer.smallestChunk {
+      // A write that is never answered may have been too long for the device: the next connection
+      // writes what every device takes.
+      context.tally.limitChunk(to: OTATransfer.smallestChunk)
+      throw .gatt(.upload, .transactionTimedOut)
     } catch .refused(_, OTAService.notAuthorized) {
       throw .refused(.upload, .notAuthorized)
     } catch {

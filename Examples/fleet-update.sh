@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# Brings one image to many devices, several at a time, and prints a table of how each one ended.
+#
+#   fleet-update.sh [-j JOBS] [-r RETRIES] [-f FILE] [-o DIRECTORY] IMAGE [DEVICE...] [-- OPTION...]
+#
+#   -j  devices worked on at the same time (4)
+#   -r  further attempts for a device whose link was lost and whose resume point is kept (3)
+#   -f  a file with one DEVICE a line; blank lines and lines that start with # are skipped
+#   -o  where each device's event stream (JSON Lines) is kept; by default nowhere
+#   --  the rest goes to `otaflash flash`, such as --mode without-response
+#
+# OTAFLASH names the program (otaflash). Exit: 0 all devices done, 3 some failed, 64 usage.
+# Only POSIX tools are needed; jq is used when it is there.
+set -u
+
+usage() {
+  sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+  exit 64
+}
+
+OTAFLASH=${OTAFLASH:-otaflash}
+RETRY_PAUSE=${RETRY_PAUSE:-1}
+jobs_maximum=4
+retries=3
+list=
+keep=
+while getopts 'j:r:f:o:h' option; do
+  case $option in
+    j) jobs_maximum=$OPTARG ;;
+    r) retries=$OPTARG ;;
+    f) list=$OPTARG ;;
+    o) keep=$OPTARG ;;
+    *) usage ;;
+  esac
+done
+shift $((OPTIND - 1))
+case $jobs_maximum$retries in *[!0-9]*) usage ;; esac
+if [ "$jobs_maximum" -lt 1 ] || [ $# -lt 1 ]; then usage; fi
+
+image=$1
+shift
+devices=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+  devices+=("$1")
+  shift
+done
+[ $# -eq 0 ] || shift
+options=("$@")
+if [ -n "$list" ]; then
+  [ -r "$list" ] || { echo "fleet-update: $list cannot be read" >&2; exit 66; }
+  while IFS= read -r line || [ -n "$line" ]; do
+    case $line in '' | '#'*) ;; *) devices+=("$line") ;; esac
+  done <"$list"
+fi
+[ ${#devices[@]} -gt 0 ] || usage
+
+work=$(mktemp -d) || exit 73
+children=()
+# The first signal reaches every otaflash, each of which keeps its resume point.
+stop() {
+  trap - INT TERM HUP
+  for child in "${children[@]}"; do kill -TERM "$child" 2>/dev/null; done
+  wait
+  rm -rf "$work"
+  kill -"$1" $$
+}
+trap 'stop INT' INT
+trap 'stop TERM' TERM
+trap 'stop HUP' HUP
+trap 'rm -rf "$work"' EXIT
+
+# field TYPE NAME FILE: a member of the stream's last event of that type. Events are one line each,
+# and the members asked for are flat and hold no escaped quotes, so sed can do without jq.
+field() {
+  if command -v jq >/dev/null 2>&1; then
+    jq -r --arg type "$1" --arg name "$2" -s '
+      map(select(.type == $type)) | last // {}
+      | if .type == "result" and (.devices | length) > 0 then .devices[0] + . else . end
+      | .[$name] // "" | tostring' "$3"
+  else
+    grep "\"type\":\"$1\"" "$3" | tail -n 1 |
+      sed -n "s/.*\"$2\":\"\{0,1\}\([^\",}]*\).*/\1/p"
+  fi
+}
+
+# One device, from its first attempt to its last. Writes its row for the table.
+update() {
+  local number=$1 device=$2 stream=$work/$1.jsonl attempt=0 status child=
+  trap '[ -z "$child" ] || kill -TERM "$child" 2>/dev/null' TERM
+  : >"$stream"
+  while :; do
+    "$OTAFLASH" flash --json --no-input "${options[@]}" -d "$device" -- "$image" \
+      >"$work/$number.last" 2>"$work/$number.stderr" &
+    child=$!
+    wait "$child"
+    status=$?
+    cat "$work/$number.last" >>"$stream"
+    # 75: the link was lost and the device holds what it has; the same command goes on from there.
+    if [ "$status" -ne 75 ] || [ "$attempt" -ge "$retries" ]; then break; fi
+    attempt=$((attempt + 1))
+    sleep "$RETRY_PAUSE"
+  done
+  local outcome from to why
+  outcome=$(field result outcome "$stream")
+  from=$(field result from "$stream")
+  to=$(field result to "$stream")
+  why=
+  [ "$status" -eq 0 ] || why=$(field error code "$stream")
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$device" "$status" "${outcome:-crashed}" "${from:--}" \
+    "${to:--}" "$((attempt + 1))" "$why" >"$work/$number.row"
+  echo "$device: ${outcome:-crashed}${why:+ ($why)}" >&2
+}
+
+running=0
+for number in "${!devices[@]}"; do
+  if [ "$running" -ge "$jobs_maximum" ]; then
+    wait -n
+    running=$((running - 1))
+  fi
+  update "$number" "${devices[$number]}" &
+  children+=($!)
+  running=$((running + 1))
+done
+wait
+
+if [ -n "$keep" ]; then
+  mkdir -p "$keep" || exit 73
+  for number in "${!devices[@]}"; do
+    name=$(printf '%s' "${devices[$number]}" | tr -c 'A-Za-z0-9._-' '_')
+    cp "$work/$number.jsonl" "$keep/$name.jsonl" || exit 73
+  done
+fi
+
+{
+  printf 'DEVICE\tEXIT\tOUTCOME\tFROM\tTO\tRUNS\tERROR\n'
+  for number in "${!devices[@]}"; do cat "$work/$number.row"; done
+} | awk -F '\t' '
+  { for (i = 1; i <= NF; i++) { cell[NR, i] = $i; if (length($i) > width[i]) width[i] = length($i) } }
+  END {
+    for (row = 1; row <= NR; row++) {
+      line = ""
+      for (i = 1; i <= 7; i++) line = line sprintf("%-" width[i] "s  ", cell[row, i])
+      sub(/ +$/, "", line)
+      print line
+    }
+  }'
+
+failed=0
+for number in "${!devices[@]}"; do
+  [ "$(cut -f 2 "$work/$number.row")" = 0 ] || failed=$((failed + 1))
+done
+echo "$((${#devices[@]} - failed)) of ${#devices[@]} devices done" >&2
+[ "$failed" -eq 0 ] || exit 3

@@ -1,0 +1,41 @@
+import ArgumentParser
+import OtaflashFleet
+
+/// The registry: devices seen and flashed, last connected first.
+struct Devices: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "devices",
+    abstract: "List the devices seen and flashed, last connected first.")
+
+  @OptionGroup var global: GlobalOptions
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let devices = try DeviceRecords.open(session).devices()
+    for device in devices { session.console.event("known_device", device.members) }
+    for line in Text.table(devices.map(\.row)) { session.console.result(line) }
+    if devices.isEmpty {
+      session.console.note("no device is known yet; " + session.command("scan") + " looks for some")
+    }
+    return .done("listed")
+  }
+}
+
+extension DeviceRecord {
+  var row: [String] {
+    [
+      id, name ?? "", lastFlashing?.version?.description ?? "",
+      lastFlashing?.outcome.rawValue ?? "", Timestamp.text(lastConnected ?? lastSeen),
+    ]
+  }
+
+  var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "id": .string(id), "name": name.map { .string($0) },
+      "address": address.map { .string($0) }, "last_seen": .string(Timestamp.text(lastSeen)),
+      "last_connected": lastConnected.map { .string(Timestamp.text($0)) },
+      "version": .text(lastFlashing?.version),
+      "outcome": lastFlashing.map { .string($0.outcome.rawValue) },
+      "flashed_at": lastFlashing.map { .string(Timestamp.text($0.at)) },
+    ])
+  }
+}

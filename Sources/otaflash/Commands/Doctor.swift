@@ -1,0 +1,63 @@
+import ArgumentParser
+import OtaflashBlueZ
+import OtaflashFleet
+
+/// Checks everything that flashing needs, and says how to mend what is missing.
+struct DoctorCommand: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Check adapter, kernel, permissions and state directory, with remedies.")
+
+  @OptionGroup var global: GlobalOptions
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let checks = await Doctor().examine().map(HealthCheck.init) + [stateCheck(session)]
+    for check in checks { session.console.event("check", check.members) }
+    for line in Text.table(checks.map(\.row)) { session.console.result(line) }
+    let failed = checks.count { $0.verdict == .fail }
+    guard failed == 0 else { throw .unhealthy(failed: failed) }
+    return .done("healthy")
+  }
+
+  private func stateCheck(_ session: Session) -> HealthCheck {
+    do throws(StateFault) {
+      let directory = try StateDirectory.locate(environment: session.environment)
+      try directory.create()
+      return HealthCheck(
+        name: "state directory", verdict: .pass, finding: directory.path, remedy: nil)
+    } catch {
+      return HealthCheck(
+        name: "state directory", verdict: .fail, finding: "\(error)",
+        remedy: "Set XDG_STATE_HOME to a directory that you can write to.")
+    }
+  }
+}
+
+/// One thing that must be right, ours or the Bluetooth stack's.
+private struct HealthCheck {
+  let name: String
+  let verdict: DoctorCheck.Verdict
+  let finding: String
+  let remedy: String?
+
+  init(name: String, verdict: DoctorCheck.Verdict, finding: String, remedy: String?) {
+    self.name = name
+    self.verdict = verdict
+    self.finding = finding
+    self.remedy = remedy
+  }
+
+  init(_ check: DoctorCheck) {
+    self.init(
+      name: check.check, verdict: check.verdict, finding: check.finding, remedy: check.remedy)
+  }
+
+  var row: [String] { [verdict.rawValue, name, finding, remedy ?? ""] }
+
+  var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "name": .string(name), "verdict": .string(verdict.rawValue), "finding": .string(finding),
+      "remedy": remedy.map { .string($0) },
+    ])
+  }
+}

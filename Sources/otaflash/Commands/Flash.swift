@@ -1,0 +1,201 @@
+import ArgumentParser
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashGATT
+import OtaflashUpdate
+
+extension WriteMode: ExpressibleByArgument {}
+
+/// The main job: sends an image to one device and proves that it runs.
+struct Flash: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "flash",
+    abstract: "Send an image to a device, start it, and prove that it runs.",
+    discussion: """
+      An update that was broken off goes on where the device stopped: run the same command again.
+      """)
+
+  @Argument(help: "The image (raw binary or Intel HEX), or - for standard input.")
+  var image: String
+
+  @OptionGroup var target: DeviceOption
+  @OptionGroup var identity: IdentityOptions
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How data is written: with-response or without-response (fills the air).",
+      valueName: "mode"))
+  var mode = WriteMode.withResponse
+
+  @Option(name: .long, help: "The ATT_MTU to ask for, 23 to 517 octets.")
+  var mtu = 512
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Image octets in one data write; by default what fits.", valueName: "size"),
+    transform: ByteCount.parse)
+  var chunk: ByteCount?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The file that holds the device's key.", valueName: "path"),
+    completion: .file())
+  var keyFile: String?
+
+  @Flag(name: .long, help: "Send an image that is older than the one that runs.")
+  var allowDowngrade = false
+
+  @Flag(name: .long, help: "Send an image that is meant for other hardware.")
+  var allowOtherHardware = false
+
+  @Flag(name: .long, help: "Send an image whose version or hardware nobody knows.")
+  var allowUnknown = false
+
+  @Flag(name: .long, help: "Check everything and send nothing.")
+  var dryRun = false
+
+  @Flag(name: .long, help: "Discard what the device holds of an earlier transfer.")
+  var restart = false
+
+  @Flag(name: .long, help: "Send the image even if the device runs it already.")
+  var force = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Stop, and keep the resume point, after this time.", valueName: "time"),
+    transform: TimeSpan.parse)
+  var timeLimit: TimeSpan?
+
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: target.device.text, image: image) }
+
+  private static let mtuRange = 23...517
+  private static let chunkRange = 1...512
+
+  func validate() throws {
+    guard Self.mtuRange.contains(mtu) else {
+      throw ValidationError("--mtu \(mtu) is out of range; it is 23 to 517")
+    }
+    if let chunk, !Self.chunkRange.contains(chunk.octets) {
+      throw ValidationError("--chunk \(chunk.octets) is out of range; it is 1 to 512")
+    }
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let firmware = try ImageSource.load(image, saying: identity.identity)
+    var options = try updateOptions()
+    session.console.event("image", firmware.members)
+    session.console.note(firmware.summary)
+    session.console.announce(targetVersion: firmware.version?.description)
+    let destination = try await Destination.resolve(target.device, in: session)
+    let records = try DeviceRecords.open(session)
+    let lock = try records.lock(destination.identity)
+    let notebook = UpdateNotebook(firmware, on: destination, in: records)
+    let job = FlashJob(
+      image: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
+      session: session)
+    noteEarlier(notebook.earlier(), firmware, session)
+    let result: UpdateResult
+    do throws(CommandFault) {
+      result = try await job.run(options)
+    } catch {
+      guard case .update(.downgrade(let running, let older)) = error,
+        Question.ask("Replace \(running) by the older \(older)?", in: session)
+      else { throw failed(error, firmware, destination, records) }
+      options.allowDowngrade = true
+      result = try await job.run(options)
+    }
+    lock.release()
+    return finished(result, destination, records, session)
+  }
+
+  private func noteEarlier(
+    _ entry: UpdateJournal.Entry?, _ firmware: FirmwareImage, _ session: Session
+  ) {
+    guard let entry, !restart else { return }
+    let share = "\(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
+    session.console.note(
+      entry.imageCRC32 == firmware.crc32
+        ? "  an earlier run was broken off after \(share)"
+        : "  an earlier run was sending \(entry.imageName) (\(share)); this one starts over")
+  }
+
+  private func updateOptions() throws(CommandFault) -> UpdateOptions {
+    var options = UpdateOptions()
+    options.mode = mode
+    options.mtu = mtu
+    options.chunk = chunk?.octets
+    if let keyFile { options.key = try Self.key(keyFile) }
+    options.allowDowngrade = allowDowngrade
+    options.allowOtherHardware = allowOtherHardware
+    options.allowUnknown = allowUnknown
+    options.restart = restart
+    options.evenIfCurrent = force
+    options.dryRun = dryRun
+    options.random = { Double.random(in: 0..<1) }
+    return options
+  }
+
+  private static func key(_ path: String) throws(CommandFault) -> [UInt8] {
+    do throws(KeyFileFault) { return try KeyFile.load(path) } catch { throw .keyFile(error) }
+  }
+
+  /// The fault, after it was noted in the list of devices.
+  private func failed(
+    _ fault: CommandFault, _ firmware: FirmwareImage, _ destination: Destination,
+    _ records: DeviceRecords
+  ) -> CommandFault {
+    if fault.reachedDevice {
+      records.flashed(destination, outcome: .failed, version: firmware.version)
+    }
+    return fault
+  }
+
+  private func finished(
+    _ result: UpdateResult, _ destination: Destination, _ records: DeviceRecords,
+    _ session: Session
+  ) -> Ending {
+    switch result.outcome {
+    case .flashed: records.flashed(destination, outcome: .flashed, version: result.to)
+    case .alreadyCurrent, .wouldFlash: records.connected(destination)
+    }
+    session.console.result(result.sentence(in: session.console.settings.outputStyle))
+    if let next = next(after: result, session) { session.console.result("next:   " + next) }
+    let device = Ending.Device(
+      id: target.device.text, outcome: result.outcome.rawValue, from: result.from?.description,
+      to: result.to?.description, verified: result.verified, took: result.took,
+      resumes: result.resumes)
+    return .done(result.outcome.rawValue, devices: [device])
+  }
+
+  private func next(after result: UpdateResult, _ session: Session) -> String? {
+    switch result.outcome {
+    case .flashed: session.context.inspectDevice
+    case .alreadyCurrent: nil
+    case .wouldFlash:
+      session.context.command(session.context.arguments.filter { $0 != "--dry-run" })
+    }
+  }
+}
+
+extension UpdateResult {
+  /// The one line that a success is.
+  func sentence(in style: Style) -> String {
+    let version = to?.description ?? "the image"
+    switch outcome {
+    case .alreadyCurrent:
+      return style.green("done") + "    already running \(version); nothing was sent"
+    case .wouldFlash:
+      let change = from.map { "\($0) \(style.arrow) \(version)" } ?? version
+      return style.green("done") + "    dry run: nothing stands in the way of \(change)"
+    case .flashed:
+      var parts = ["upload \(Text.seconds(uploadTook))"]
+      if uploadTook > .zero { parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds)) }
+      if resumes > 0 { parts.append(resumes == 1 ? "1 resume" : "\(resumes) resumes") }
+      return style.green("done") + "    running \(version)\(verified ? ", verified" : ""), "
+        + "in \(Text.seconds(took)) (\(parts.joined(separator: ", ")))"
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import OtaflashFirmware
+import OtaflashUpdate
+
+/// One update with what stands around it: the display's ticks and the time limit.
+struct FlashJob: Sendable {
+  private enum Part: Sendable {
+    case update(Result<UpdateResult, UpdateFault>)
+    case timeIsUp
+    case display
+  }
+
+  private static let tickInterval = Duration.milliseconds(250)
+
+  let image: FirmwareImage
+  let destination: Destination
+  let notebook: UpdateNotebook
+  let limit: Duration?
+  let session: Session
+
+  func run(_ options: UpdateOptions) async throws(CommandFault) -> UpdateResult {
+    let (result, isLate) = await withTaskGroup(
+      of: Part.self, returning: (Result<UpdateResult, UpdateFault>, isLate: Bool).self
+    ) { group in
+      group.addTask { .update(await update(options)) }
+      group.addTask { await display() }
+      if let limit { group.addTask { await wait(limit) } }
+      var isLate = false
+      for await part in group {
+        switch part {
+        case .update(let result):
+          group.cancelAll()
+          return (result, isLate)
+        case .timeIsUp:
+          isLate = true
+          group.cancelAll()
+        case .display: break
+        }
+      }
+      preconditionFailure("the update ended without a result")
+    }
+    switch result {
+    case .success(let result):
+      if result.outcome != .wouldFlash { notebook.done() }
+      return result
+    case .failure(let fault):
+      notebook.brokenOff()
+      guard isLate, case .cancelled(let resumable, let acknowledged) = fault else {
+        throw .update(fault)
+      }
+      throw .timeLimit(limit ?? .zero, resumable: resumable, acknowledged: acknowledged)
+    }
+  }
+
+  private func update(_ options: UpdateOptions) async -> Result<UpdateResult, UpdateFault> {
+    let update = FirmwareUpdate(image: image, options: options) { event in
+      notebook.observe(event)
+      session.console.observe(event)
+    }
+    return await destination.withDevice {
+      do throws(UpdateFault) {
+        return .success(try await update.run(on: destination.dialer, clock: destination.clock))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private func display() async -> Part {
+    while await Pause.sleep(for: Self.tickInterval) { session.console.tick() }
+    return .display
+  }
+
+  private func wait(_ limit: Duration) async -> Part {
+    await Pause.sleep(for: limit) ? .timeIsUp : .display
+  }
+}
+
+/// The command line's own waits, on the wall's clock.
+enum Pause {
+  /// `false` when the task was cancelled first.
+  static func sleep(for duration: Duration) async -> Bool {
+    do {
+      try await Task.sleep(for: duration)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

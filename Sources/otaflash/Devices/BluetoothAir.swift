@@ -1,0 +1,76 @@
+import OtaflashBlueZ
+import OtaflashGATT
+
+/// The real radio: links to addresses, and the devices that advertise.
+enum BluetoothAir {
+  static func dialer(
+    to address: BluetoothAddress, adapter: UInt16?, within limit: Duration
+  ) -> Dialer {
+    Dialer { () async throws(ConnectFault) -> any Link in
+      try await L2CAPLink.connect(
+        to: address, adapter: try await own(adapter), within: limit)
+    }
+  }
+
+  /// The devices heard within `limit`, each once; `found` is told of each when it is heard.
+  static func survey(
+    _ filter: DiscoveryFilter, adapter: UInt16?, for limit: Duration, duplicates: Bool = false,
+    found: @Sendable (Sighting) -> Void
+  ) async throws(CommandFault) -> [Sighting] {
+    let discovery = Discovery(
+      adapter: adapter ?? 0, filter: filter, within: limit, reportsDuplicates: duplicates)
+    var sightings: [BluetoothAddress: Sighting] = [:]
+    var order: [BluetoothAddress] = []
+    do throws(MgmtFault) {
+      for try await device in discovery {
+        let sighting = Sighting(device)
+        if sightings.updateValue(sighting, forKey: device.address) == nil {
+          order.append(device.address)
+        }
+        found(sighting)
+      }
+    } catch {
+      throw .survey(error)
+    }
+    return order.compactMap { sightings[$0] }
+  }
+
+  /// The address of the adapter that was asked for; `nil` = the kernel's choice.
+  private static func own(_ adapter: UInt16?) async throws(ConnectFault) -> BluetoothAddress? {
+    guard let adapter else { return nil }
+    do throws(MgmtFault) {
+      let session = try MgmtSession()
+      defer { session.close() }
+      let answer = try await session.perform(.readControllerInformation, index: adapter)
+      do throws(MgmtDecodeFault) {
+        return try ControllerInformation(decoding: answer).address
+      } catch {
+        throw MgmtFault.malformed
+      }
+    } catch {
+      throw error.asConnectFault
+    }
+  }
+}
+
+extension MgmtFault {
+  /// The same failure, met on the way to a device.
+  fileprivate var asConnectFault: ConnectFault {
+    switch self {
+    case .adapterUnavailable(let cause, let remedy):
+      .adapterUnavailable(cause: cause, remedy: remedy)
+    case .permissionDenied(let cause, let remedy):
+      .permissionDenied(cause: cause, remedy: remedy)
+    case .busy(let cause, let remedy): .busy(cause: cause, remedy: remedy)
+    case .cancelled: .cancelled
+    case .systemCall(let name, let errno):
+      .systemCall(
+        name: name, errno: errno, cause: "The adapters cannot be looked at.",
+        remedy: "Run without --adapter.")
+    case .refused, .noAnswer, .malformed, .socket:
+      .adapterUnavailable(
+        cause: "The kernel did not say which address the adapter has.",
+        remedy: "Run without --adapter.")
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import OtaflashBlueZ
+import OtaflashGATT
+
+/// A device that a selector led to: how to reach it, and how it is remembered.
+struct Destination: Sendable {
+  /// The name of its lock and its records: its address, socket or profile.
+  let identity: String
+  let name: String?
+  let address: String?
+  let dialer: Dialer
+  let clock: any LinkClock
+  /// The device itself, where it lives in this process.
+  private let device: SimulatedDevice?
+
+  private static let connectLimit = Duration.seconds(20)
+
+  static func resolve(
+    _ selector: DeviceSelector, in session: Session
+  ) async throws(CommandFault) -> Destination {
+    let limit = session.global.timeout?.duration ?? connectLimit
+    switch selector.kind {
+    case .address(let address):
+      return radio(address, name: nil, adapter: session.global.adapterNumber, within: limit)
+    case .name(let pattern):
+      let found = try await find(pattern, within: limit, in: session)
+      return radio(
+        found.address, name: found.name, adapter: session.global.adapterNumber, within: limit)
+    case .unix(let path):
+      let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+        try await UnixLink.connect(path: path, within: limit)
+      }
+      return Destination(
+        identity: selector.text, name: nil, address: nil, dialer: dialer, clock: EventLoopClock(),
+        device: nil)
+    case .simulated(let profile):
+      let device = try SimulatedDevice.persistent(selector.text, profile, in: session)
+      return Destination(
+        identity: selector.text, name: nil, address: nil, dialer: device.dialer,
+        clock: EventLoopClock(), device: device)
+    }
+  }
+
+  /// Runs `body` while the device is there to be dialed.
+  func withDevice<Success: Sendable>(
+    _ body: @escaping @Sendable () async -> Success
+  ) async -> Success {
+    await withTaskExecutorPreference(EventLoop.shared) {
+      guard let device else { return await body() }
+      return await device.run(while: body)
+    }
+  }
+
+  private static func radio(
+    _ address: BluetoothAddress, name: String?, adapter: UInt16?, within limit: Duration
+  ) -> Destination {
+    Destination(
+      identity: address.description, name: name, address: address.description,
+      dialer: BluetoothAir.dialer(to: address, adapter: adapter, within: limit),
+      clock: EventLoopClock(), device: nil)
+  }
+
+  /// The one device whose name matches; with none or several nothing is picked.
+  private static func find(
+    _ pattern: NamePattern, within limit: Duration, in session: Session
+  ) async throws(CommandFault) -> Sighting {
+    session.console.note("looking for a device with a name like '\(pattern.text)'")
+    let found = try await BluetoothAir.survey(
+      DiscoveryFilter(name: pattern), adapter: session.global.adapterNumber, for: limit,
+      found: { _ in })
+    guard let first = found.first else { throw .noMatch(pattern: pattern.text, waited: limit) }
+    guard found.count == 1 else {
+      throw .ambiguous(
+        pattern: pattern.text, matches: found.map { "\($0.address) (\($0.name ?? "no name"))" })
+    }
+    return first
+  }
+}

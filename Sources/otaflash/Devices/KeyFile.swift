@@ -1,0 +1,74 @@
+import Glibc
+
+enum KeyFileFault: Error, Equatable {
+  case file(FileFault)
+  /// The group or everybody may read it; `mode` are the permission bits.
+  case exposed(path: String, mode: UInt32)
+  case wrongLength(path: String, octets: Int)
+}
+
+/// The key that authorizes an update: 16 to 64 octets, raw or as hex digits, in a file that only
+/// its owner may read. Keys never come from flags or the environment.
+enum KeyFile {
+  static let lengths = 16...64
+  /// Enough for 64 octets as hex digits with a line break.
+  private static let sizeLimit = 256
+
+  static func load(_ path: String) throws(KeyFileFault) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw .file(
+        errno == ENOENT ? .missing(path: path) : .unreadable(path: path, errno: errno))
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw .file(.unreadable(path: path, errno: errno))
+    }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw .file(.isDirectory(path: path)) }
+    let mode = status.st_mode & 0o777
+    guard mode & 0o077 == 0 else { throw .exposed(path: path, mode: mode) }
+    let content = try read(descriptor, path: path)
+    guard let key = key(from: content) else {
+      throw .wrongLength(path: path, octets: content.count)
+    }
+    return key
+  }
+
+  /// The key in a file's content, or `nil` when there is none. Hex digits are tried first: a raw
+  /// key consists of 32 or more hex digits by chance less than once in 10^30.
+  static func key(from content: [UInt8]) -> [UInt8]? {
+    let text = content.filter { !" \t\r\n".utf8.contains($0) }
+    if let octets = hexadecimal(text), lengths.contains(octets.count) { return octets }
+    return lengths.contains(content.count) ? content : nil
+  }
+
+  private static func hexadecimal(_ digits: [UInt8]) -> [UInt8]? {
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var octets: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = Character(UnicodeScalar(digits[index])).hexDigitValue,
+        let low = Character(UnicodeScalar(digits[index + 1])).hexDigitValue
+      else { return nil }
+      octets.append(UInt8(high << 4 | low))
+    }
+    return octets
+  }
+
+  private static func read(
+    _ descriptor: Int32, path: String
+  ) throws(KeyFileFault) -> [UInt8] {
+    var content = [UInt8](repeating: 0, count: sizeLimit)
+    var filled = 0
+    while filled < sizeLimit {
+      let count = content.withUnsafeMutableBytes { buffer in
+        Glibc.read(descriptor, buffer.baseAddress! + filled, sizeLimit - filled)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .file(.unreadable(path: path, errno: errno)) }
+      if count == 0 { break }
+      filled += count
+    }
+    return Array(content.prefix(filled))
+  }
+}

@@ -1,0 +1,32 @@
+import OtaflashATT
+import OtaflashBlueZ
+
+/// A device as it was heard while scanning.
+struct Sighting: Equatable, Sendable {
+  let address: BluetoothAddress
+  var name: String?
+  /// Received signal strength, in dBm.
+  var rssi: Int?
+  var services: [BluetoothUUID]
+
+  init(_ device: DiscoveredDevice) {
+    address = device.address
+    name = device.name
+    rssi = device.rssi.map { Int($0) }
+    services = device.services
+  }
+
+  var row: [String] {
+    [
+      address.description, rssi.map { "\($0) dBm" } ?? "", name ?? "",
+      services.map(\.description).joined(separator: " "),
+    ]
+  }
+
+  var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "id": .string(address.description), "name": name.map { .string($0) }, "rssi": .integer(rssi),
+      "services": .array(services.map { .string($0.description) }),
+    ])
+  }
+}

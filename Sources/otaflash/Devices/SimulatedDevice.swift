@@ -1,0 +1,118 @@
+import ArgumentParser
+import Glibc
+import OtaflashBlueZ
+import OtaflashFleet
+import OtaflashGATT
+import OtaflashSimulation
+
+/// A simulated device in this process. Its flash lies in the state directory, one file for each way
+/// of writing the profile, so that what a run left behind is there for the next.
+struct SimulatedDevice: Sendable {
+  /// The longest file name that every file system takes, with room for the suffix.
+  private static let nameMaximum = 200
+
+  private let board: SimulatedBoard
+
+  init(
+    _ profile: SimulationProfile, storage: (any FlashMedium)?
+  ) throws(CommandFault) {
+    do throws(FlashFault) {
+      board = try SimulatedBoard(profile: profile, storage: storage, clock: EventLoopClock())
+    } catch {
+      throw .simulation(error.sentence)
+    }
+  }
+
+  /// The device that `text` (`sim:…`) stands for, as its last run left it.
+  static func persistent(
+    _ text: String, _ profile: SimulationProfile, in session: Session
+  ) throws(CommandFault) -> SimulatedDevice {
+    let path = try flashPath(text, in: DeviceRecords.open(session).directory)
+    return try SimulatedDevice(profile, storage: try file(path, for: profile))
+  }
+
+  /// Where the flash of `text` lies.
+  static func flashPath(
+    _ text: String, in directory: StateDirectory
+  ) throws(CommandFault) -> String {
+    let folder = directory.path + "/sim"
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw .simulation("\(folder) cannot be made: \(SystemError.text(errno))")
+    }
+    return "\(folder)/\(fileName(text)).flash"
+  }
+
+  static func file(
+    _ path: String, for profile: SimulationProfile
+  ) throws(CommandFault) -> FlashFile {
+    do throws(FlashFault) {
+      return try FlashFile(path: path, size: profile.flashSize)
+    } catch {
+      throw .simulation("\(path): \(error.sentence)")
+    }
+  }
+
+  static func fileName(_ text: String) -> String {
+    let body = text.removingPrefix("sim:") ?? text
+    guard !body.isEmpty else { return "plain" }
+    let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=&.".utf8)
+    let escaped = body.utf8.map { octet in
+      plain.contains(octet)
+        ? String(UnicodeScalar(octet)) : "%" + Text.padded(String(octet, radix: 16), 2)
+    }.joined()
+    return String(escaped.prefix(nameMaximum))
+  }
+
+  static func profile(_ text: String) throws -> SimulationProfile {
+    do throws(ProfileFault) {
+      return try SimulationProfile(parsing: text)
+    } catch {
+      throw ValidationError(error.sentence)
+    }
+  }
+
+  var dialer: Dialer {
+    let board = board
+    return Dialer { () async throws(ConnectFault) -> any Link in try await board.dial() }
+  }
+
+  func dial() async throws(ConnectFault) -> any Link { try await board.dial() }
+
+  /// Powers the device until `body` has ended. Cancelling reaches the body alone: the device must
+  /// still be there when the body says goodbye to it.
+  func run<Success: Sendable>(while body: @Sendable () async -> Success) async -> Success {
+    let power = Task(executorPreference: EventLoop.shared) { await board.run() }
+    let result = await body()
+    power.cancel()
+    _ = await power.value
+    return result
+  }
+}
+
+extension ProfileFault {
+  var sentence: String {
+    switch self {
+    case .unknownProfile(let name, let allowed):
+      "there is no profile '\(name)'; there are " + allowed.joined(separator: ", ")
+    case .unknownKey(let key, let allowed):
+      "there is no setting '\(key)'; there are " + allowed.joined(separator: ", ")
+    case .valueNotAllowed(let key, let value, let allowed):
+      "'\(value)' is not allowed for \(key); it is \(allowed)"
+    case .repeatedKey(let key): "\(key) is set twice"
+    case .radio(let fault): "no such radio can be built: \(fault)"
+    }
+  }
+}
+
+extension FlashFault {
+  var sentence: String {
+    switch self {
+    case .medium(_, EWOULDBLOCK): "another process simulates this device"
+    case .medium(_, EFBIG):
+      "the flash of this device was made with another slot size; reset it with "
+        + "`otaflash simulate --reset`"
+    case .medium(let operation, let errno): "\(operation) failed: \(SystemError.text(errno))"
+    case let fault: "the simulated flash was misused: \(fault)"
+    }
+  }
+}

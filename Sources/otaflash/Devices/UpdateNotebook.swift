@@ -1,0 +1,66 @@
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashUpdate
+import Synchronization
+
+/// Notes how far an update came, so that a later run can say that one was broken off. Only a hint:
+/// where a transfer really goes on, the device says.
+final class UpdateNotebook: Sendable {
+  /// Every note waits for the disk, so they are rare.
+  private static let noteStep = 64 * 1024
+
+  private struct Page: Sendable {
+    var entry: UpdateJournal.Entry
+    var noted = 0
+  }
+
+  private let records: DeviceRecords
+  private let journal: UpdateJournal
+  private let page: Mutex<Page>
+
+  init(_ image: FirmwareImage, on device: Destination, in records: DeviceRecords) {
+    let now = Timestamp.secondsSince1970()
+    self.records = records
+    journal = UpdateJournal(device: device.identity, in: records.directory)
+    page = Mutex(
+      Page(
+        entry: UpdateJournal.Entry(
+          device: device.identity, imageName: image.name, imageSize: image.bytes.count,
+          imageCRC32: image.crc32, acknowledged: 0, started: now, updated: now)))
+  }
+
+  /// The update of this device that was broken off before, if one was.
+  func earlier() -> UpdateJournal.Entry? {
+    var earlier: UpdateJournal.Entry?
+    records.attempt("the resume hint") { () throws(StateFault) in
+      earlier = try journal.read().content
+    }
+    return earlier
+  }
+
+  func observe(_ event: UpdateEvent) {
+    guard case .progress(let acknowledged, let total) = event else { return }
+    let due = page.withLock { page -> UpdateJournal.Entry? in
+      page.entry.acknowledged = acknowledged
+      guard acknowledged - page.noted >= Self.noteStep, acknowledged < total else { return nil }
+      page.noted = acknowledged
+      page.entry.updated = Timestamp.secondsSince1970()
+      return page.entry
+    }
+    if let due { write(due) }
+  }
+
+  /// The update ended without being done; what the device holds stays known.
+  func brokenOff() {
+    let entry = page.withLock { $0.entry }
+    if entry.acknowledged > 0 { write(entry) }
+  }
+
+  func done() {
+    records.attempt("the end of the update") { () throws(StateFault) in try journal.remove() }
+  }
+
+  private func write(_ entry: UpdateJournal.Entry) {
+    records.attempt("the resume hint") { () throws(StateFault) in try journal.write(entry) }
+  }
+}

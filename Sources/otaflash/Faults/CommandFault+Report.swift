@@ -1,0 +1,144 @@
+import OtaflashFirmware
+import OtaflashFleet
+
+extension FaultReport {
+  /// Every fault of a command, in words.
+  init(_ fault: CommandFault, in context: FaultContext) {
+    self =
+      switch fault {
+      case .usage(let message, let command):
+        FaultReport(
+          .usage, message, why: "The command line cannot be understood; nothing was done.",
+          help: context.command(command.split(separator: " ").map(String.init) + ["--help"]),
+          exit: .usage)
+      case .image(let fault): FaultReport(fault, in: context)
+      case .checksumDiffers(let name, let wanted, let found):
+        FaultReport(
+          .image, "\(name) has CRC32 \(Text.hex(found)), not \(Text.hex(wanted))",
+          why: "It is another image, or it was damaged on its way.", help: context.inspectImage,
+          exit: .malformedInput)
+      case .keyFile(let fault): FaultReport(fault, in: context)
+      case .update(let fault): FaultReport(fault, in: context)
+      case .connect(let fault): FaultReport(fault, in: context)
+      case .survey(let fault): FaultReport(fault, in: context)
+      case .noMatch(let pattern, let waited):
+        FaultReport(
+          .deviceNotFound, "no device with a name like '\(pattern)' was found",
+          why: "Nothing that matches advertised within \(Text.seconds(waited)).",
+          help: context.command(["scan"]), exit: .deviceUnavailable, retryable: true)
+      case .ambiguous(let pattern, let matches):
+        FaultReport(
+          .deviceAmbiguous, "\(matches.count) devices have a name like '\(pattern)'",
+          why: "Name one of them by its address: " + matches.joined(separator: ", ") + ".",
+          help: context.command(["scan", "--name", pattern]), exit: .deviceUnavailable)
+      case .state(let fault): FaultReport(fault, in: context)
+      case .timeLimit(let limit, let resumable, let acknowledged):
+        FaultReport(
+          .timeLimit, "the time limit of \(Text.seconds(limit)) ran out",
+          why: Self.kept(resumable, acknowledged), help: context.again,
+          exit: resumable ? .linkLostResumable : .linkLost, retryable: true)
+      case .unhealthy(let failed):
+        FaultReport(
+          .noAdapter, failed == 1 ? "1 check failed" : "\(failed) checks failed",
+          why:
+            "Bluetooth devices cannot be flashed from here; the remedies stand beside the checks.",
+          help: context.again, exit: .deviceUnavailable)
+      case .simulation(let detail):
+        FaultReport(
+          .usage, detail, why: "The simulated device was not started.",
+          help: context.command(["simulate", "--help"]), exit: .usage)
+      case .stopped:
+        FaultReport(
+          .interrupted, "stopped", why: "Nothing was left half done.", help: context.again,
+          exit: .linkLost, retryable: true)
+      case .output(let errno):
+        FaultReport(
+          .output, "the output cannot be written: \(SystemError.text(errno))",
+          why: "Whoever reads it has gone, or the disk is full.", help: context.again,
+          exit: .outputFailed)
+      }
+  }
+
+  init(_ fault: FileFault, in context: FaultContext) {
+    self =
+      switch fault {
+      case .missing(let path):
+        FaultReport(
+          .file, "there is no file \(path)", why: "The path is looked up from where you are.",
+          help: "ls -l -- " + ShellWords.quote(Self.folder(of: path)), exit: .missingInput)
+      case .unreadable(let path, let errno):
+        FaultReport(
+          .file, "\(path) cannot be read: \(SystemError.text(errno))",
+          why: "The file exists, but not for this user.",
+          help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput)
+      case .isDirectory(let path):
+        FaultReport(
+          .file, "\(path) is a directory", why: "A file is wanted.",
+          help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput)
+      }
+  }
+
+  init(_ fault: KeyFileFault, in context: FaultContext) {
+    self =
+      switch fault {
+      case .file(let fault): FaultReport(fault, in: context)
+      case .exposed(let path, let mode):
+        FaultReport(
+          .keyFileExposed, "\(path) can be read by others (mode \(String(mode, radix: 8)))",
+          why: "Who has the key can put any firmware on the device.",
+          help: "chmod 600 -- " + ShellWords.quote(path), exit: .permissionDenied)
+      case .wrongLength(let path, let octets):
+        FaultReport(
+          .keyFile, "\(path) holds \(octets) bytes, which is no key",
+          why: "A key is 16 to 64 bytes, raw or as hex digits.",
+          help: "wc -c -- " + ShellWords.quote(path), exit: .configuration)
+      }
+  }
+
+  init(_ fault: ImageFileFault, in context: FaultContext) {
+    self =
+      switch fault {
+      case .missing(let path): FaultReport(FileFault.missing(path: path), in: context)
+      case .isDirectory(let path): FaultReport(FileFault.isDirectory(path: path), in: context)
+      case .unreadable(let path, let errno):
+        FaultReport(FileFault.unreadable(path: path, errno: errno.rawValue), in: context)
+      case .malformed(let path, let fault):
+        FaultReport(
+          .image, "\(path): \(fault)", why: "It cannot be sent as it is; nothing was written.",
+          help: context.command(["image", "info", "--help"]), exit: .malformedInput)
+      case .sidecar(let path, let fault):
+        FaultReport(
+          .image, "\(path): \(fault)",
+          why: "The file beside an image says its version and hardware; see otaflash-image(5).",
+          help: "cat -- " + ShellWords.quote(path), exit: .malformedInput)
+      }
+  }
+
+  init(_ fault: StateFault, in context: FaultContext) {
+    let why =
+      "The state directory keeps locks, resume hints and the list of devices; XDG_STATE_HOME "
+      + "moves it."
+    self =
+      switch fault {
+      case .deviceBusy(let device, let holder):
+        FaultReport(
+          .deviceBusy, "another otaflash works on \(device)",
+          why: holder.map { "It is process \($0); wait until it has ended." }
+            ?? "Wait until it has ended.",
+          help: context.again, exit: .deviceUnavailable, retryable: true)
+      case .noPlace, .notADirectory, .tooLarge, .newerFormat:
+        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .configuration)
+      case .permissionDenied:
+        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .permissionDenied)
+      case .diskFull:
+        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .outputFailed)
+      case .system:
+        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .systemCall)
+      }
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}

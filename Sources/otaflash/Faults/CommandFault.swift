@@ -1,0 +1,47 @@
+import OtaflashBlueZ
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashGATT
+import OtaflashUpdate
+
+/// Every way a command can fail.
+enum CommandFault: Error {
+  case usage(message: String, command: String)
+  case image(ImageFileFault)
+  case checksumDiffers(name: String, wanted: UInt32, found: UInt32)
+  case keyFile(KeyFileFault)
+  case update(UpdateFault)
+  case connect(ConnectFault)
+  /// Looking for devices.
+  case survey(MgmtFault)
+  /// No device advertises a name that matches.
+  case noMatch(pattern: String, waited: Duration)
+  /// Several devices match; each with address and name.
+  case ambiguous(pattern: String, matches: [String])
+  case state(StateFault)
+  case timeLimit(Duration, resumable: Bool, acknowledged: Int)
+  /// Checks of `doctor` that failed.
+  case unhealthy(failed: Int)
+  /// A simulated device's profile, listening socket or flash file.
+  case simulation(String)
+  case stopped
+  case output(errno: Int32)
+}
+
+/// A file that the command line names and that cannot be read.
+enum FileFault: Error, Equatable {
+  case missing(path: String)
+  case unreadable(path: String, errno: Int32)
+  case isDirectory(path: String)
+}
+
+extension CommandFault {
+  /// Something was, or may have been, sent to the device.
+  var reachedDevice: Bool {
+    switch self {
+    case .update(.couldNotConnect): false
+    case .update, .timeLimit: true
+    default: false
+    }
+  }
+}

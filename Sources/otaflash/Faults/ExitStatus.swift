@@ -1,0 +1,40 @@
+/// What the process tells its parent; the numbers are those of sysexits(3) where one fits.
+enum ExitStatus: Hashable, Sendable {
+  case done
+  case bug
+  case refusedBeforeWriting
+  case rejectedByDevice
+  case usage
+  case malformedInput
+  case missingInput
+  case deviceUnavailable
+  case systemCall
+  case outputFailed
+  case linkLost
+  case linkLostResumable
+  case protocolBroken
+  case permissionDenied
+  case configuration
+  case signal(Int32)
+
+  var code: Int32 {
+    switch self {
+    case .done: 0
+    case .bug: 1
+    case .refusedBeforeWriting: 5
+    case .rejectedByDevice: 6
+    case .usage: 64
+    case .malformedInput: 65
+    case .missingInput: 66
+    case .deviceUnavailable: 69
+    case .systemCall: 71
+    case .outputFailed: 73
+    case .linkLost: 74
+    case .linkLostResumable: 75
+    case .protocolBroken: 76
+    case .permissionDenied: 77
+    case .configuration: 78
+    case .signal(let number): 128 + number
+    }
+  }
+}

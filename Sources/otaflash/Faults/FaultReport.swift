@@ -1,0 +1,55 @@
+/// A fault as it is told: to a person in three lines, to a program in one JSON object.
+struct FaultReport: Equatable, Sendable {
+  let code: FaultCode
+  /// What happened; no full stop, no line break.
+  let what: String
+  /// Why, or what it means for the device; one or more sentences.
+  let why: String
+  /// A command that works as printed.
+  let help: String
+  let exit: ExitStatus
+  /// The same command can succeed when it is run again as it is.
+  let retryable: Bool
+
+  init(
+    _ code: FaultCode, _ what: String, why: String, help: String, exit: ExitStatus,
+    retryable: Bool = false
+  ) {
+    self.code = code
+    self.what = what
+    self.why = why
+    self.help = help
+    self.exit = exit
+    self.retryable = retryable
+  }
+}
+
+/// What a fault's remedies are made of: the words of this very run.
+struct FaultContext: Equatable, Sendable {
+  /// The program as it was called, so that printed commands work as they stand.
+  let program: String
+  /// All words behind it.
+  let arguments: [String]
+  /// The DEVICE and the IMAGE that were asked for, as they were written.
+  var device: String?
+  var image: String?
+
+  /// This run's command. `--restart` is left out: what is printed must go on, not start over.
+  var again: String { command(arguments.filter { $0 != "--restart" }) }
+
+  /// This run's command with one more word at its end.
+  func again(with words: String...) -> String { command(arguments + words) }
+
+  var inspectDevice: String {
+    device.map { command(["info", "-d", $0]) } ?? command(["devices"])
+  }
+
+  var inspectImage: String {
+    guard let image, image != "-" else { return command(["image", "info", "--help"]) }
+    return command(["image", "info", image])
+  }
+
+  var doctor: String { command(["doctor"]) }
+
+  func command(_ words: [String]) -> String { ShellWords.join([program] + words) }
+}

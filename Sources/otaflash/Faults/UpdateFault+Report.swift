@@ -1,0 +1,129 @@
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashUpdate
+
+extension FaultReport {
+  /// Every way an update can fail, in words (docs/ota-service.md names the rules behind them). One
+  /// switch, however long: a new case must not compile until somebody has found the words for it.
+  init(_ fault: UpdateFault, in context: FaultContext) {
+    self =
+      switch fault {
+      case .wrongHardware(let device, let image):
+        FaultReport(
+          .wrongHardware, "the image is for hardware \(image), the device is \(device)",
+          why: "An image for another board can leave the device unusable; nothing was written.",
+          help: context.inspectImage, exit: .refusedBeforeWriting)
+      case .doesNotFit(let size, let slot):
+        FaultReport(
+          .doesNotFit, "the image has \(Text.grouped(size)) B, the slot \(Text.grouped(slot)) B",
+          why: "The device has no room for it; nothing was written.",
+          help: context.inspectImage, exit: .refusedBeforeWriting)
+      case .downgrade(let running, let image):
+        FaultReport(
+          .downgrade, "the device runs \(running), the image is the older \(image)",
+          why: "Older firmware may not read newer settings, and may have known holes.",
+          help: context.again(with: "--allow-downgrade"), exit: .refusedBeforeWriting)
+      case .versionUnknown:
+        FaultReport(
+          .versionUnknown, "nobody says which version the image is",
+          why: "It has no descriptor and no sidecar file, and --image-version was not given; "
+            + "without a version a downgrade cannot be seen.",
+          help: context.again(with: "--allow-unknown"), exit: .refusedBeforeWriting)
+      case .hardwareUnknown:
+        FaultReport(
+          .hardwareUnknown, "nobody says which hardware the image is for",
+          why: "It has no descriptor and no sidecar file, and --hardware was not given; "
+            + "without it an image for another board cannot be told apart.",
+          help: context.again(with: "--allow-unknown"), exit: .refusedBeforeWriting)
+      case .authorizationRequired:
+        FaultReport(
+          .authorizationRequired, "the device takes updates only from those who hold its key",
+          why:
+            "Put the key (16 to 64 bytes, or their hex digits) in a file that only you can read.",
+          help: context.again(with: "--key-file", "ota.key"), exit: .permissionDenied)
+      case .wrongKey:
+        FaultReport(
+          .wrongKey, "the device says that the key is wrong",
+          why: "After 5 wrong proofs it refuses every key until it is restarted.",
+          help: context.inspectDevice, exit: .permissionDenied)
+      case .noUpdateService:
+        FaultReport(
+          .noUpdateService, "the device has no update service that otaflash knows",
+          why: "It is the wrong device, or its firmware must first be put into update mode.",
+          help: context.inspectDevice, exit: .protocolBroken)
+      case .unsupportedProtocolVersion(let lowest, let highest):
+        FaultReport(
+          .protocolVersion, "the device speaks protocol versions \(lowest) to \(highest) only",
+          why: "This otaflash speaks version 1; a newer one is needed.",
+          help: context.command(["--version"]), exit: .protocolBroken)
+      case .reverted(let running):
+        FaultReport(
+          .reverted, "the device started the new image and went back to \(running)",
+          why: "Its boot loader rejected the image, or the image did not come up.",
+          help: context.inspectDevice, exit: .rejectedByDevice)
+      case .oldVersionStillRuns(let running):
+        FaultReport(
+          .oldVersionRuns, "the device restarted and still runs \(running)",
+          why: "It took the image and did not start it.",
+          help: context.inspectDevice, exit: .rejectedByDevice)
+      case .differentImageRuns(let running):
+        FaultReport(
+          .differentImageRuns, "the device runs \(running), which is not the image that was sent",
+          why: "Its size or CRC32 differs; another host may have updated it meanwhile.",
+          help: context.inspectDevice, exit: .rejectedByDevice)
+      case .unreachableAfterActivation(let loss):
+        FaultReport(
+          .unreachableAfterActivation, "the device did not come back after the restart",
+          why:
+            "\(loss.sentence) The whole image was sent and checked; whether it runs is not known.",
+          help: context.inspectDevice, exit: .linkLostResumable, retryable: true)
+      case .imageRejected(let expected, let found):
+        FaultReport(
+          .imageRejected, "the device's flash does not hold the image that was sent",
+          why: "CRC32 \(Text.hex(expected)) was sent, \(Text.hex(found)) was read back.",
+          help: context.again, exit: .rejectedByDevice, retryable: true)
+      case .blockKeepsFailing(let offset, let attempts):
+        FaultReport(
+          .blockKeepsFailing,
+          "the block at \(Text.grouped(offset)) was sent \(attempts) times and is still wrong",
+          why: "The device's memory or its receiver is at fault; the link has its own checksum.",
+          help: context.again(with: "--restart"), exit: .rejectedByDevice)
+      case .stalled(let offset, let waited):
+        FaultReport(
+          .stalled, "the device took nothing more from byte \(Text.grouped(offset)) on",
+          why: "It said nothing for \(Text.seconds(waited)). What it holds is kept.",
+          help: context.again, exit: .linkLostResumable, retryable: true)
+      case .noProgress(let offset, let repeats):
+        FaultReport(
+          .noProgress, "the device asked \(repeats) times for byte \(Text.grouped(offset))",
+          why: "Each time it was sent, and it did not go on: its receiver is at fault.",
+          help: context.again(with: "--restart"), exit: .protocolBroken)
+      case .linkLost(let loss, let stage, let resumable, let acknowledged):
+        FaultReport(
+          .linkLost, "the link was lost during \(stage.rawValue)",
+          why: loss.sentence + " " + Self.kept(resumable, acknowledged), help: context.again,
+          exit: resumable ? .linkLostResumable : .linkLost, retryable: true)
+      case .cancelled(let resumable, let acknowledged):
+        FaultReport(
+          .interrupted, "the update was stopped", why: Self.kept(resumable, acknowledged),
+          help: context.again, exit: resumable ? .linkLostResumable : .linkLost, retryable: true)
+      case .refused(let stage, let refusal):
+        FaultReport(refusal, during: stage, in: context)
+      case .couldNotConnect(let fault):
+        FaultReport(fault, in: context)
+      case .protocolViolation(let stage, let detail):
+        FaultReport(
+          .protocolViolation, "the device broke the update protocol during \(stage.rawValue)",
+          why: detail, help: context.inspectDevice, exit: .protocolBroken)
+      case .gatt(let stage, let fault):
+        FaultReport(fault, during: stage, in: context)
+      }
+  }
+
+  /// What a broken transfer leaves behind.
+  static func kept(_ resumable: Bool, _ acknowledged: Int) -> String {
+    resumable
+      ? "The device keeps \(Text.grouped(acknowledged)) B; the same command goes on from there."
+      : "The device holds no part of the image; the same command starts over."
+  }
+}

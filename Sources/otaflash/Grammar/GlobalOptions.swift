@@ -1,0 +1,52 @@
+import ArgumentParser
+
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case auto, always, never
+}
+
+enum ProgressChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case auto, bar, plain, none
+}
+
+/// The options that every command takes, before or after its name.
+struct GlobalOptions: ParsableArguments, Sendable {
+  @Flag(name: .shortAndLong, help: "Say more; -vv and -vvv say more still.")
+  var verbose: Int
+
+  @Flag(name: .shortAndLong, help: "Print the result and errors only.")
+  var quiet = false
+
+  @Flag(name: .long, help: "Write JSON Lines (schema version 1) to standard output.")
+  var json = false
+
+  @Option(name: .long, help: "When to colour: auto, always or never.")
+  var color = ColorChoice.auto
+
+  @Option(name: .long, help: "How to show progress: auto, bar, plain or none.")
+  var progress = ProgressChoice.auto
+
+  @Option(name: .long, help: ArgumentHelp("The Bluetooth adapter to use.", valueName: "hciN"))
+  var adapter: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How long to look for a device, or to wait for it.", valueName: "time"),
+    transform: TimeSpan.parse)
+  var timeout: TimeSpan?
+
+  @Flag(name: .long, help: "Never ask anything; refuse where a question would be asked.")
+  var noInput = false
+
+  @Flag(name: .shortAndLong, help: "Answer every question with yes.")
+  var yes = false
+
+  func validate() throws {
+    guard let adapter else { return }
+    guard adapter.hasPrefix("hci"), UInt16(adapter.dropFirst(3)) != nil else {
+      throw ValidationError("'\(adapter)' is no adapter; adapters are called hci0, hci1 …")
+    }
+  }
+
+  /// The number of the adapter asked for, or `nil` for the first that works.
+  var adapterNumber: UInt16? { adapter.flatMap { UInt16($0.dropFirst(3)) } }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+
+/// A span of time as the command line takes it: `500ms`, `5s`, `2m`, `1h`, at most a week.
+struct TimeSpan: Equatable, Sendable {
+  let duration: Duration
+
+  private static let units: [(suffix: String, milliseconds: Double)] = [
+    ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
+  ]
+  private static let maximumMilliseconds = 7.0 * 24 * 3_600_000
+
+  init(_ duration: Duration) { self.duration = duration }
+
+  init?(_ text: String) {
+    for (suffix, scale) in Self.units where text.hasSuffix(suffix) {
+      guard let number = Quantity.number(text.dropLast(suffix.count)) else { continue }
+      let milliseconds = number * scale
+      guard milliseconds > 0, milliseconds <= Self.maximumMilliseconds else { return nil }
+      duration = .microseconds(Int64(milliseconds * 1000))
+      return
+    }
+    return nil
+  }
+
+  static func parse(_ text: String) throws -> TimeSpan {
+    guard let span = TimeSpan(text) else {
+      throw ValidationError("'\(text)' is no time; write it with its unit: 500ms, 5s, 2m or 1h")
+    }
+    return span
+  }
+}
+
+/// A number of octets: `4096`, `256K`, `1M` (K = 1024, M = 1024 K).
+struct ByteCount: Equatable, Sendable {
+  let octets: Int
+
+  private static let maximum = 1 << 40
+
+  init?(_ text: String) {
+    let scale = text.hasSuffix("K") ? 1024 : text.hasSuffix("M") ? 1024 * 1024 : 1
+    let digits = scale == 1 ? text[...] : text.dropLast()
+    guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }),
+      let number = Int(digits), number <= Self.maximum / scale
+    else { return nil }
+    octets = number * scale
+  }
+
+  static func parse(_ text: String) throws -> ByteCount {
+    guard let count = ByteCount(text) else {
+      throw ValidationError("'\(text)' is no number of bytes; write 512, 256K or 1M")
+    }
+    return count
+  }
+}
+
+enum Quantity {
+  /// A plain decimal number: digits, and at most one point between them.
+  static func number(_ text: some StringProtocol) -> Double? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count),
+      parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0.isASCII && $0.isNumber } })
+    else { return nil }
+    return Double(text)
+  }
+}

@@ -1,0 +1,162 @@
+import Glibc
+import OtaflashUpdate
+import Synchronization
+
+/// The one place where a run writes: results to standard output, everything else to standard
+/// error; with `--json`, nothing but JSON Lines to standard output.
+final class Console: Sendable {
+  private struct State: Sendable {
+    var json: JSONLines?
+    var transcript: HumanTranscript
+    var hasTransientLine = false
+    /// The first errno of a write to standard output that failed.
+    var failure: Int32?
+  }
+
+  let settings: OutputSettings
+  private let state: Mutex<State>
+  private let start = ContinuousClock.now
+  private let cursorHidden = Atomic(false)
+
+  init(settings: OutputSettings, command: String, device: String?, targetVersion: String? = nil) {
+    self.settings = settings
+    let name = device ?? ""
+    state = Mutex(
+      State(
+        json: settings.json ? JSONLines(device: name) : nil,
+        transcript: HumanTranscript(
+          device: name, targetVersion: targetVersion, progress: settings.progress,
+          style: settings.errorStyle, airLimit: AirLimit.bytesPerSecond)))
+    event(
+      "hello",
+      [
+        "ts": .string(Timestamp.now()), "tool": "otaflash", "version": .string(Release.version),
+        "command": .string(command),
+      ])
+  }
+
+  /// The errno with which standard output failed, if it did.
+  var outputFailure: Int32? { state.withLock { $0.failure } }
+
+  /// The version that `flash` is about to bring, for the headline.
+  func announce(targetVersion: String?) {
+    state.withLock { $0.transcript.announce(targetVersion: targetVersion) }
+  }
+
+  // MARK: What commands say
+
+  /// A line of the result, for people.
+  func result(_ line: String) {
+    state.withLock { state in
+      guard state.json == nil else { return }
+      eraseTransientLine(&state)
+      writeOut(line + "\n", &state)
+    }
+  }
+
+  /// A part of the result, for programs.
+  func event(_ type: String, _ members: KeyValuePairs<String, JSONValue?>) {
+    event(type, JSONValue.fields(members))
+  }
+
+  func event(_ type: String, _ members: [JSONValue.Member]) {
+    state.withLock { state in
+      guard let line = state.json?.line(type, members) else { return }
+      writeOut(line + "\n", &state)
+    }
+  }
+
+  /// A remark on standard error; silent with `-q` and `--json`.
+  func note(_ line: String, verbosity: Int = 0) {
+    guard !settings.quiet, !settings.json, settings.verbosity >= verbosity else { return }
+    state.withLock { perform([.line(line)], &$0) }
+  }
+
+  /// One step of an update.
+  func observe(_ update: UpdateEvent) {
+    let now = ContinuousClock.now - start
+    state.withLock { state in
+      if let lines = state.json?.observe(update, at: now) {
+        for line in lines { writeOut(line + "\n", &state) }
+        return
+      }
+      let steps = state.transcript.observe(update, at: now)
+      if !settings.quiet { perform(steps, &state) }
+    }
+  }
+
+  /// Redraws what time alone changes.
+  func tick() {
+    let now = ContinuousClock.now - start
+    state.withLock { perform($0.transcript.tick(at: now), &$0) }
+  }
+
+  func fail(_ report: FaultReport) {
+    closeTask(ok: false)
+    event(
+      "error",
+      [
+        "code": .string(report.code.rawValue), "message": .string(report.what),
+        "why": .string(report.why), "help": .string(report.help),
+        "retryable": .bool(report.retryable),
+      ])
+    guard !settings.json else { return }
+    let style = settings.errorStyle
+    let lines = [
+      style.red("error[\(report.code.rawValue)]") + ": " + report.what, "  " + report.why,
+      "  help: " + report.help,
+    ]
+    state.withLock { perform(lines.map { .line($0) }, &$0) }
+  }
+
+  /// The last word. Nothing may follow.
+  func end(_ ending: Ending) {
+    closeTask(ok: ending.exit == .done)
+    event("result", ending.members)
+    state.withLock { eraseTransientLine(&$0) }
+    restoreTerminal()
+  }
+
+  /// Shows the cursor again. Takes no lock, so that a dying process can call it at any time.
+  func restoreTerminal() {
+    guard cursorHidden.exchange(false, ordering: .relaxed) else { return }
+    _ = FileOutput.standardError.write("\u{1B}[?25h")
+  }
+
+  // MARK: Writing
+
+  private func closeTask(ok: Bool) {
+    let now = ContinuousClock.now - start
+    state.withLock { state in
+      for line in state.json?.endAll(ok: ok, at: now) ?? [] { writeOut(line + "\n", &state) }
+    }
+  }
+
+  private func perform(_ steps: [HumanTranscript.Step], _ state: inout State) {
+    for step in steps {
+      switch step {
+      case .line(let text):
+        eraseTransientLine(&state)
+        writeError(text + "\n")
+      case .transient(let text):
+        if !cursorHidden.exchange(true, ordering: .relaxed) { writeError("\u{1B}[?25l") }
+        writeError("\r\u{1B}[K" + text)
+        state.hasTransientLine = !text.isEmpty
+      }
+    }
+  }
+
+  private func eraseTransientLine(_ state: inout State) {
+    guard state.hasTransientLine else { return }
+    state.hasTransientLine = false
+    writeError("\r\u{1B}[K")
+  }
+
+  private func writeOut(_ text: String, _ state: inout State) {
+    guard state.failure == nil else { return }
+    state.failure = FileOutput.standardOutput.write(text)
+  }
+
+  /// Nobody can be told when standard error fails; the exit status still tells the outcome.
+  private func writeError(_ text: String) { _ = FileOutput.standardError.write(text) }
+}

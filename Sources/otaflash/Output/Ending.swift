@@ -1,0 +1,45 @@
+/// How a run ended: its exit status, and the one result that `--json` writes last.
+struct Ending: Equatable, Sendable {
+  /// One device's part of the result.
+  struct Device: Equatable, Sendable {
+    var id: String
+    var outcome: String
+    var from: String?
+    var to: String?
+    var verified: Bool?
+    var took: Duration?
+    var resumes: Int?
+
+    var json: JSONValue {
+      .object([
+        "id": .string(id), "outcome": .string(outcome), "from": from.map { .string($0) },
+        "to": to.map { .string($0) }, "verified": verified.map { .bool($0) },
+        "ms": .integer(took?.inMilliseconds), "resumes": .integer(resumes),
+      ])
+    }
+  }
+
+  var exit: ExitStatus
+  /// One word: `flashed`, `listed`, `failed` …
+  var outcome: String
+  var devices: [Device] = []
+
+  static func done(_ outcome: String, devices: [Device] = []) -> Ending {
+    Ending(exit: .done, outcome: outcome, devices: devices)
+  }
+
+  static func failed(_ exit: ExitStatus, outcome: String = "failed", device: String? = nil)
+    -> Ending
+  {
+    Ending(
+      exit: exit, outcome: outcome,
+      devices: device.map { [Device(id: $0, outcome: outcome)] } ?? [])
+  }
+
+  var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "exit": .integer(Int(exit.code)), "outcome": .string(outcome),
+      "devices": .array(devices.map(\.json)),
+    ])
+  }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// Whole writes to a file descriptor that this process did not open.
+struct FileOutput: Sendable {
+  static let standardOutput = FileOutput(descriptor: STDOUT_FILENO)
+  static let standardError = FileOutput(descriptor: STDERR_FILENO)
+
+  let descriptor: Int32
+
+  var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  /// The terminal's width; 80 where there is none.
+  var columns: Int {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
+  /// Writes all of `text`; the errno of the write that failed, else `nil`.
+  func write(_ text: String) -> Int32? {
+    var text = text
+    return text.withUTF8 { bytes in
+      var rest = UnsafeRawBufferPointer(bytes)
+      while !rest.isEmpty {
+        let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        if count < 0, errno == EAGAIN {
+          waitUntilWritable()
+          continue
+        }
+        if count < 0 { return errno }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+      return nil
+    }
+  }
+
+  /// A parent may have made the shared pipe non-blocking.
+  private func waitUntilWritable() {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&entry, 1, -1)
+  }
+}

@@ -1,0 +1,66 @@
+/// Numbers as people read them.
+enum Text {
+  /// `266,112`
+  static func grouped(_ number: Int) -> String {
+    let digits = Array(String(number.magnitude))
+    var text = number < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+      text.append(digit)
+    }
+    return text
+  }
+
+  /// `9f2c01aa`
+  static func hex(_ value: UInt32) -> String { padded(String(value, radix: 16), 8) }
+  /// `0x0d`
+  static func hex(_ value: UInt8) -> String { "0x" + padded(String(value, radix: 16), 2) }
+
+  /// `0.8 s`, `14.2 s`
+  static func seconds(_ duration: Duration) -> String { fixed(duration.inSeconds) + " s" }
+
+  /// `32.9 kB/s`
+  static func rate(_ bytesPerSecond: Double) -> String { fixed(bytesPerSecond / 1000) + " kB/s" }
+
+  /// `0:04`, `1:02:03`
+  static func clock(_ duration: Duration) -> String {
+    let all = Int(duration.inSeconds.rounded(.up))
+    let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60)
+    let tail = padded(String(seconds), 2)
+    return hours > 0 ? "\(hours):\(padded(String(minutes), 2)):\(tail)" : "\(minutes):\(tail)"
+  }
+
+  /// One digit after the point.
+  static func fixed(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
+  }
+
+  static func padded(_ digits: String, _ count: Int) -> String {
+    String(repeating: "0", count: max(0, count - digits.count)) + digits
+  }
+
+  /// Columns of equal width with two spaces between them; no space at a line's end.
+  static func table(_ rows: [[String]]) -> [String] {
+    let columns = rows.map(\.count).max() ?? 0
+    let widths = (0..<columns).map { column in
+      rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+    }
+    return rows.map { row in
+      let last = row.lastIndex { !$0.isEmpty } ?? -1
+      return row.prefix(last + 1).enumerated().map { index, cell in
+        index == last ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
+      }.joined(separator: "  ")
+    }
+  }
+}
+
+extension Duration {
+  var inSeconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) / 1e18
+  }
+
+  var inMilliseconds: Int {
+    Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
+  }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+
+/// What a command line asks for.
+enum CommandLineReading {
+  case command(any Subcommand, name: String)
+  /// `--help`, `--version`, or what the parser writes for tools.
+  case text(String)
+  /// A command that only groups others: its help, and no success.
+  case groupAlone(help: String)
+  case malformed(message: String, name: String)
+
+  init(_ arguments: [String], environment: [String: String]) {
+    do {
+      let words = try Self.expanded(arguments, environment: environment)
+      let parsed = try Otaflash.parseAsRoot(words)
+      if let command = parsed as? any Subcommand {
+        self = .command(command, name: type(of: command).words)
+      } else if let group = parsed as? any GroupCommand {
+        self = .groupAlone(help: Otaflash.helpMessage(for: type(of: group)))
+      } else {
+        var help = parsed
+        try help.run()
+        self = .text("")
+      }
+    } catch {
+      self = Self.meaning(of: error, arguments: arguments)
+    }
+  }
+
+  /// The words with those that the environment adds, behind the command's name.
+  private static func expanded(
+    _ arguments: [String], environment: [String: String]
+  ) throws -> [String] {
+    guard environment.keys.contains(where: { $0.hasPrefix(EnvironmentOptions.prefix) }) else {
+      return arguments
+    }
+    let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(arguments)
+    guard path.commands.count > 1 else { return arguments }
+    let added = EnvironmentOptions.words(for: path, arguments: arguments, environment: environment)
+    return Array(arguments[..<path.namesEnd]) + added + Array(arguments[path.namesEnd...])
+  }
+
+  private static func meaning(of error: any Error, arguments: [String]) -> CommandLineReading {
+    let text = Otaflash.fullMessage(for: error)
+    guard Otaflash.exitCode(for: error) != .success else { return .text(text) }
+    let message = firstSentence(of: Otaflash.message(for: error))
+    do {
+      let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(arguments)
+      guard let stranger = path.stranger else {
+        return .malformed(message: message, name: path.name)
+      }
+      let known = (path.last.subcommands ?? []).map(\.commandName)
+      let hint = Suggestion.nearest(to: stranger, among: known).map { "; did you mean '\($0)'?" }
+      return .malformed(
+        message: "there is no command '\(stranger)'" + (hint ?? ""), name: path.name)
+    } catch {
+      return .malformed(message: message, name: "")
+    }
+  }
+
+  private static func firstSentence(of message: String) -> String {
+    String(message.prefix { $0 != "\n" })
+  }
+}
+
+/// A command that only groups others.
+protocol GroupCommand: ParsableCommand {}
+
+extension Otaflash: GroupCommand {}

@@ -1,0 +1,23 @@
+import FoundationEssentials
+import Glibc
+
+@main
+enum Program {
+  /// Not `async`: the runtime would then park this thread with all signals open, and a signal would
+  /// kill the process before anything could be said.
+  static func main() {
+    let interruption = Interruption()
+    interruption.watch()
+    let run = Run(
+      program: CommandLine.arguments.first ?? "otaflash",
+      arguments: Array(CommandLine.arguments.dropFirst()),
+      environment: ProcessInfo.processInfo.environment, interruption: interruption)
+    Task.detached {
+      switch await run.perform() {
+      case .signal(let number): Interruption.die(by: number)
+      case let status: exit(status.code)
+      }
+    }
+    while true { pause() }
+  }
+}

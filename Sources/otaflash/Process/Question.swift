@@ -1,0 +1,16 @@
+import Glibc
+
+/// A yes-or-no question to the person at the terminal.
+enum Question {
+  /// `true` when the answer is yes: at once with `--yes`; never without a terminal, with
+  /// `--no-input`, `--json` or `--quiet`, or once a signal came.
+  static func ask(_ text: String, in session: Session) -> Bool {
+    if session.global.yes { return true }
+    guard !session.global.noInput, !session.global.json, !session.global.quiet,
+      isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1, session.interruption.signal == nil
+    else { return false }
+    _ = FileOutput.standardError.write(text + " [y/N] ")
+    let answer = readLine()?.lowercased() ?? ""
+    return answer == "y" || answer == "yes"
+  }
+}

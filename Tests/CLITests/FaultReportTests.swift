@@ -1,0 +1,100 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashUpdate
+import Testing
+
+@testable import otaflash
+
+@Suite struct FaultReportTests {
+  static let context = FaultContext(
+    program: "otaflash", arguments: ["flash", "app.bin", "-d", "door-01", "--restart"],
+    device: "door-01", image: "app.bin")
+
+  static let expected: [(UpdateFault, FaultCode, Int32, Bool)] = [
+    (.wrongHardware(device: HardwareID(1), image: HardwareID(2)), .wrongHardware, 5, false),
+    (.doesNotFit(imageSize: 2, slotSize: 1), .doesNotFit, 5, false),
+    (
+      .downgrade(running: FirmwareVersion(1, 3, 0), image: FirmwareVersion(1, 2, 0)), .downgrade, 5,
+      false
+    ),
+    (.versionUnknown, .versionUnknown, 5, false), (.hardwareUnknown, .hardwareUnknown, 5, false),
+    (.refused(.prepare, .downgrade), .downgrade, 5, false),
+    (.refused(.verify, .checksumMismatch), .imageRejected, 6, false),
+    (.refused(.authorize, .locked), .deviceLocked, 77, false),
+    (.refused(.prepare, .wrongState), .deviceRefused, 76, false),
+    (.authorizationRequired, .authorizationRequired, 77, false), (.wrongKey, .wrongKey, 77, false),
+    (.noUpdateService, .noUpdateService, 76, false),
+    (
+      .unsupportedProtocolVersion(deviceLowest: 2, deviceHighest: 3), .protocolVersion, 76, false
+    ),
+    (.reverted(running: FirmwareVersion(1, 2, 0)), .reverted, 6, false),
+    (.oldVersionStillRuns(running: FirmwareVersion(1, 2, 0)), .oldVersionRuns, 6, false),
+    (.differentImageRuns(running: FirmwareVersion(1, 2, 0)), .differentImageRuns, 6, false),
+    (.unreachableAfterActivation(.supervisionTimeout), .unreachableAfterActivation, 75, true),
+    (.imageRejected(expectedCRC32: 1, deviceCRC32: 2), .imageRejected, 6, true),
+    (.blockKeepsFailing(atOffset: 4096, attempts: 4), .blockKeepsFailing, 6, false),
+    (.stalled(atOffset: 4096, waited: .seconds(60)), .stalled, 75, true),
+    (.noProgress(atOffset: 4096, repeats: 9), .noProgress, 76, false),
+    (
+      .linkLost(.supervisionTimeout, .upload, resumable: true, acknowledged: 98_304), .linkLost, 75,
+      true
+    ),
+    (
+      .linkLost(.closedByPeer, .connect, resumable: false, acknowledged: 0), .linkLost, 74, true
+    ),
+    (.couldNotConnect(.deviceNotFound(cause: "a", remedy: "b")), .deviceNotFound, 69, true),
+    (.couldNotConnect(.adapterUnavailable(cause: "a", remedy: "b")), .noAdapter, 69, false),
+    (.couldNotConnect(.permissionDenied(cause: "a", remedy: "b")), .permission, 77, false),
+    (
+      .couldNotConnect(.systemCall(name: "bind", errno: 5, cause: "a", remedy: "b")), .systemCall,
+      71, false
+    ),
+    (.protocolViolation(.upload, "x"), .protocolViolation, 76, false),
+    (.gatt(.connect, .transactionTimedOut), .linkLost, 74, true),
+    (.gatt(.connect, .refused(.first, .insufficientEncryption)), .permission, 77, false),
+    (.cancelled(resumable: true, acknowledged: 10), .interrupted, 75, true),
+  ]
+
+  @Test(arguments: expected)
+  func everyFaultHasItsCodeExitAndRemedy(
+    _ fault: UpdateFault, _ code: FaultCode, _ exit: Int32, _ retryable: Bool
+  ) {
+    let report = FaultReport(fault, in: Self.context)
+    #expect(report.code == code)
+    #expect(report.exit.code == exit)
+    #expect(report.retryable == retryable)
+    #expect(!report.what.isEmpty && !report.what.contains("\n") && !report.what.hasSuffix("."))
+    #expect(!report.why.isEmpty)
+    #expect(report.help.hasPrefix("otaflash "))
+  }
+
+  @Test func everyRefusalOfADeviceHasWords() {
+    for refusal in DeviceRefusal.allCases {
+      let report = FaultReport(refusal, during: .prepare, in: Self.context)
+      #expect(report.what.contains(refusal.name))
+      #expect([5, 6, 76, 77].contains(report.exit.code))
+    }
+  }
+
+  @Test func whatIsPrintedGoesOnAndDoesNotStartOver() {
+    let lost = FaultReport(
+      .linkLost(.supervisionTimeout, .upload, resumable: true, acknowledged: 98_304),
+      in: Self.context)
+    #expect(lost.help == "otaflash flash app.bin -d door-01")
+    #expect(lost.why.contains("98,304"))
+  }
+
+  @Test func aSignalTurnsAnyFaultIntoADeathBySignal() {
+    let report = FaultReport(
+      .cancelled(resumable: true, acknowledged: 5), in: Self.context
+    ).interrupted(by: 15)
+    #expect(report.exit.code == 143)
+    #expect(report.code == .interrupted)
+  }
+
+  @Test func codesAreUnique() {
+    #expect(Set(FaultCode.allCases.map(\.rawValue)).count == FaultCode.allCases.count)
+    #expect(FaultCode.allCases.allSatisfy { $0.rawValue.hasPrefix("E-") })
+  }
+}

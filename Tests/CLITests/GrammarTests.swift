@@ -1,0 +1,103 @@
+import ArgumentParser
+import Testing
+
+@testable import otaflash
+
+@Suite struct GrammarTests {
+  @Test(arguments: [
+    (["--json", "devices"], true), (["devices", "--json"], true), (["devices"], false),
+  ])
+  func globalOptionsStandBeforeAndAfterTheCommand(_ words: [String], _ json: Bool) throws {
+    guard case .command(let command, "devices") = CommandLineReading(words, environment: [:]) else {
+      Issue.record("not read as devices")
+      return
+    }
+    #expect(command.global.json == json)
+  }
+
+  @Test func environmentGivesWhatTheCommandLineDoesNot() throws {
+    let environment = [
+      "OTAFLASH_MTU": "247", "OTAFLASH_DEVICE": "unix:/a", "OTAFLASH_DRY_RUN": "1",
+      "OTAFLASH_FORCE": "no",
+    ]
+    let reading = CommandLineReading(
+      ["flash", "app.bin", "-d", "unix:/b"], environment: environment)
+    guard case .command(let command, "flash") = reading, let flash = command as? Flash else {
+      Issue.record("not read as flash: \(reading)")
+      return
+    }
+    #expect(flash.mtu == 247)
+    #expect(flash.target.device.text == "unix:/b")
+    #expect(flash.dryRun)
+    #expect(!flash.force)
+  }
+
+  @Test(arguments: [
+    (["flsh"], "there is no command 'flsh'; did you mean 'flash'?"),
+    (["image", "inof", "x"], "there is no command 'inof'; did you mean 'info'?"),
+    (["xyzzy"], "there is no command 'xyzzy'"),
+    (["flash", "a", "-d", "sim:", "--mtu", "9"], "--mtu 9 is out of range; it is 23 to 517"),
+  ])
+  func malformedLinesSayWhat(_ words: [String], _ expected: String) {
+    guard case .malformed(let message, _) = CommandLineReading(words, environment: [:]) else {
+      Issue.record("read without complaint")
+      return
+    }
+    #expect(message == expected)
+  }
+
+  @Test func devicesAreReadAsTheyAreWritten() throws {
+    #expect(try DeviceSelector.parse("unix:/tmp/a").kind == .unix(path: "/tmp/a"))
+    guard case .address(let address) = try DeviceSelector.parse("C0:FF:EE:00:00:01").kind else {
+      Issue.record("no address")
+      return
+    }
+    #expect(address.kind == .random)
+    guard case .name(let pattern) = try DeviceSelector.parse("name:^door").kind else {
+      Issue.record("no name")
+      return
+    }
+    #expect(pattern.text == "^door")
+    guard case .simulated(let profile) = try DeviceSelector.parse("sim:fast?seed=7").kind else {
+      Issue.record("not simulated")
+      return
+    }
+    #expect(profile.seed == 7)
+  }
+
+  @Test(arguments: [
+    "", "C0:FF:EE", "C0:FF:EE:00:00:01/other", "name:", "name:(", "unix:", "sim:nosuch",
+    "sim:?nosuch=1", "door-01",
+  ])
+  func otherDevicesAreRefused(_ text: String) {
+    #expect(throws: ValidationError.self) { try DeviceSelector.parse(text) }
+  }
+
+  @Test func unitsAreTyped() {
+    #expect(TimeSpan("500ms")?.duration == .milliseconds(500))
+    #expect(TimeSpan("1.5s")?.duration == .milliseconds(1500))
+    #expect(TimeSpan("2m")?.duration == .seconds(120))
+    for text in ["", "5", "s", "-1s", "0s", "1e3s", "8d", "169h", "inf s", "nans"] {
+      #expect(TimeSpan(text) == nil, "\(text)")
+    }
+    #expect(ByteCount("256K")?.octets == 262_144)
+    #expect(ByteCount("1M")?.octets == 1_048_576)
+    for text in ["", "K", "-1", "+1", "1k", "1.5K", "9999999999999999M"] {
+      #expect(ByteCount(text) == nil, "\(text)")
+    }
+  }
+
+  @Test func wordsComeBackFromTheShellAsTheyWere() {
+    #expect(
+      ShellWords.join(["otaflash", "a b", "it's", "", "unix:/x"])
+        == "otaflash 'a b' 'it'\\''s' '' unix:/x")
+  }
+
+  @Test func keysAreRawOrHexadecimal() {
+    let raw = [UInt8](repeating: 0x7F, count: 16)
+    #expect(KeyFile.key(from: raw) == raw)
+    #expect(KeyFile.key(from: Array("000102030405060708090A0b0c0d0e0f\n".utf8)) == Array(0...15))
+    #expect(KeyFile.key(from: Array("0001".utf8)) == nil)
+    #expect(KeyFile.key(from: [UInt8](repeating: 0xFF, count: 65)) == nil)
+  }
+}

@@ -1,0 +1,124 @@
+import OtaflashFirmware
+import OtaflashUpdate
+import Testing
+
+@testable import otaflash
+
+@Suite struct OutputTests {
+  private static let style = Style(color: false, unicode: true, columns: 120)
+
+  private static func report() -> DeviceReport {
+    var report = DeviceReport(protocolName: "otaflash", protocolVersion: 1)
+    report.runningVersion = FirmwareVersion(1, 2, 0)
+    return report
+  }
+
+  private static let link = LinkReport(mtu: 498, phy: "2M", intervalMilliseconds: 15)
+
+  @Test func theBarTellsResumeRateAirAndRemainingTime() {
+    var transcript = HumanTranscript(
+      device: "door-01", targetVersion: "1.3.0", progress: .bar, style: Self.style,
+      airLimit: { _ in 160_000 })
+    #expect(transcript.observe(.connected(Self.link), at: .zero) == [])
+    #expect(
+      transcript.observe(.device(Self.report()), at: .zero)
+        == [.line("door-01  1.2.0 → 1.3.0   MTU 498 · 2M · 15 ms")])
+    #expect(
+      transcript.observe(.stageEnded(.connect, took: .milliseconds(800)), at: .seconds(1))
+        == [.transient("  ✓ connect 0.8 s")])
+    let began = transcript.observe(
+      .transferBegan(offset: 100_000, total: 200_000, resumed: true), at: .seconds(1))
+    #expect(began.first == .line("  ✓ connect 0.8 s   ✓ resume from 100,000"))
+    let half = transcript.observe(
+      .progress(acknowledged: 132_000, total: 200_000), at: .seconds(2))
+    guard case .transient(let line) = half.first else {
+      Issue.record("nothing drawn")
+      return
+    }
+    #expect(line.hasPrefix("  upload  ╍"))
+    #expect(line.hasSuffix("66%  132/200 kB  32.0 kB/s  20% of the air limit  ETA 0:03"))
+    // Within 100 ms nothing is drawn again.
+    #expect(
+      transcript.observe(.progress(acknowledged: 140_000, total: 200_000), at: .milliseconds(2050))
+        == [])
+    guard case .transient(let stalled) = transcript.tick(at: .milliseconds(10_100)).first else {
+      Issue.record("nothing drawn")
+      return
+    }
+    #expect(stalled.hasSuffix("stalled 8s"))
+  }
+
+  @Test func plainProgressIsTenPercentOrFiveSecondsWhicheverIsLater() {
+    var transcript = HumanTranscript(
+      device: "d", targetVersion: nil, progress: .plain, style: .plain)
+    #expect(
+      transcript.observe(.transferBegan(offset: 0, total: 100_000, resumed: false), at: .zero)
+        == [.line("  upload  0%  0/100 kB")])
+    func lines(_ done: Int, _ seconds: Int) -> Int {
+      transcript.observe(.progress(acknowledged: done, total: 100_000), at: .seconds(seconds)).count
+    }
+    #expect(lines(50_000, 1) == 0)
+    #expect(lines(51_000, 5) == 1)
+    #expect(lines(55_000, 11) == 0)
+    #expect(lines(61_000, 12) == 1)
+  }
+
+  @Test func aStreamHasNoGapsAndClosesItsTasks() {
+    var stream = JSONLines(device: "d")
+    let lost = UpdateEvent.linkLost(
+      reason: "x", acknowledged: 4096, attempt: 1, retryIn: .milliseconds(500))
+    var lines = [stream.line("hello", ["command": "flash"])]
+    lines += stream.observe(.transferBegan(offset: 0, total: 8192, resumed: false), at: .zero)
+    lines += stream.observe(lost, at: .seconds(1))
+    lines += stream.observe(.stageBegan(.reconnect), at: .seconds(1))
+    lines += stream.observe(.stageBegan(.connect), at: .seconds(1))
+    lines += stream.endAll(ok: false, at: .seconds(2))
+    lines.append(stream.line("result", ["exit": 75]))
+    #expect(
+      lines == [
+        #"{"v":1,"seq":0,"type":"hello","command":"flash"}"#,
+        #"{"v":1,"seq":1,"type":"task_begin","task":"upload","device":"d","total":8192,"offset":0,"#
+          + #""resumed":false}"#,
+        #"{"v":1,"seq":2,"type":"task_end","task":"upload","ok":false,"bytes":0,"ms":1000}"#,
+        #"{"v":1,"seq":3,"type":"link","event":"lost","reason":"x","offset":4096,"attempt":1,"#
+          + #""retry_in_ms":500}"#,
+        #"{"v":1,"seq":4,"type":"task_begin","task":"reconnect","device":"d"}"#,
+        #"{"v":1,"seq":5,"type":"task_begin","task":"connect","device":"d"}"#,
+        #"{"v":1,"seq":6,"type":"task_end","task":"connect","ok":false,"ms":1000}"#,
+        #"{"v":1,"seq":7,"type":"task_end","task":"reconnect","ok":false,"ms":1000}"#,
+        #"{"v":1,"seq":8,"type":"result","exit":75}"#,
+      ])
+  }
+
+  @Test func textIsQuotedForJSON() {
+    #expect(JSONValue.string("a\"\\\n\u{1}é").text == #""a\"\\\n\u0001é""#)
+    #expect(JSONValue.number(7.5).text == "7.5")
+    #expect(JSONValue.number(15).text == "15")
+    #expect(JSONValue.number(.infinity).text == "null")
+  }
+
+  @Test func numbersAreForPeople() {
+    #expect(Text.grouped(266_112) == "266,112")
+    #expect(Text.grouped(-1234) == "-1,234")
+    #expect(Text.hex(UInt32(0x9f2c_01aa)) == "9f2c01aa")
+    #expect(Text.clock(.seconds(3723)) == "1:02:03")
+    #expect(Text.table([["a", "", "b"], ["ccc", "d"]]) == ["a       b", "ccc  d"])
+  }
+
+  @Test func coloursAndBarsDependOnTheStream() {
+    func settings(_ environment: [String: String], terminal: Bool = true) -> OutputSettings {
+      OutputSettings(
+        in: OutputSettings.Surroundings(
+          outputIsTerminal: terminal, errorIsTerminal: terminal, columns: 80,
+          environment: environment))
+    }
+    #expect(settings([:]).progress == .bar)
+    #expect(settings([:]).errorStyle.color)
+    #expect(!settings(["NO_COLOR": "1"]).errorStyle.color)
+    #expect(settings(["NO_COLOR": ""]).errorStyle.color)
+    #expect(settings(["TERM": "dumb"]).progress == .plain)
+    #expect(settings(["CI": "true"]).progress == .plain)
+    #expect(settings([:], terminal: false).progress == .plain)
+    #expect(settings(["LC_ALL": "C", "LANG": "de_DE.UTF-8"]).errorStyle.unicode == false)
+  }
+}

@@ -1,0 +1,72 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Testing
+
+/// The plug is pulled, and the same update is run again: it always goes on, and ends in the image.
+@Suite struct CutTests {
+  private static let image = UpdateTests.image(size: 20_000)
+
+  /// Every PDU of a clean run is once the last one of its connection.
+  @Test(arguments: WriteMode.allCases)
+  func theLinkMayEndAtEveryPDU(_ mode: WriteMode) throws {
+    let clean = try flash(Self.image, onto: "fast") { $0.mode = mode }
+    let octets = try clean.outcome.get().octetsSent
+    #expect(octets == Self.image.bytes.count)
+    var cut = 0
+    var wasCut = true
+    while wasCut {
+      cut += 1
+      let result = try flash(Self.image, onto: "fast?cut-at-pdu=\(cut)") { $0.mode = mode }
+      let update = try result.outcome.get()
+      #expect(update.verified && result.runningImage == Self.image.bytes, "cut at PDU \(cut)")
+      wasCut = result.counters.connections > clean.counters.connections
+    }
+    // Every PDU of the clean run was the last one once.
+    #expect(cut > 100)
+  }
+
+  /// The device loses its power at every flash operation, before and inside it.
+  @Test(arguments: ["", "&torn"])
+  func theDeviceMayResetAtEveryFlashOperation(_ torn: String) throws {
+    let clean = try flash(Self.image, onto: "fast")
+    let operations = clean.counters.flashOperations
+    #expect(operations > 20)
+    for operation in 1...operations {
+      let storage = FlashMemory(size: try SimulationProfile(parsing: "fast").flashSize)
+      let profile = "fast?reset-at-flash-op=\(operation)\(torn)"
+      var result = try flash(Self.image, onto: profile, storage: storage)
+      // A reset between the agreement to restart and the boot loader's mark: the truth is that the
+      // old version runs, and the same update again cures it.
+      if case .failure(.oldVersionStillRuns) = result.outcome {
+        #expect(operation > operations - 3)
+        result = try flash(Self.image, onto: "fast", storage: storage)
+      }
+      let update = try result.outcome.get()
+      #expect(
+        update.verified && result.runningImage == Self.image.bytes, "reset at \(operation)")
+      #expect(result.flashFaults.isEmpty)
+      // At most a page and what the device still had in its buffer is sent again.
+      #expect(update.octetsSent <= Self.image.bytes.count + 4096 + 8192)
+    }
+  }
+
+  @Test func aCancelledUpdateTellsTheDeviceAndTheNextOneGoesOn() throws {
+    let storage = FlashMemory(size: try SimulationProfile(parsing: "plain").flashSize)
+    let first = try flash(
+      Self.image, onto: "plain", storage: storage, cancelAfter: .milliseconds(1200))
+    #expect(throws: UpdateFault.self) { try first.outcome.get() as UpdateResult }
+    let acknowledged = first.events.reduce(0) { most, event in
+      if case .progress(let offset, _) = event { max(most, offset) } else { most }
+    }
+    #expect(acknowledged > 4096)
+    #expect(first.elapsed < .seconds(3))
+    let second = try flash(Self.image, onto: "plain", storage: storage)
+    let update = try second.outcome.get()
+    #expect(update.resumes == 1)
+    #expect(update.octetsSent <= Self.image.bytes.count - acknowledged + 4096)
+    #expect(second.runningImage == Self.image.bytes)
+  }
+}

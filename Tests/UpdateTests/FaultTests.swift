@@ -1,0 +1,56 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Testing
+
+/// Every fault of the catalogue, one update each: it ends, within its bounds, with the truth.
+@Suite struct FaultTests {
+  static let size = 60_000
+
+  private func run(
+    _ profile: String, _ adjust: (inout UpdateOptions) -> Void = { _ in }
+  ) throws -> BenchResult {
+    try flash(UpdateTests.image(size: Self.size), onto: profile, adjust)
+  }
+
+  /// Success is only said when the new image runs, and an old or new image always runs whole.
+  private func expectTruth(_ result: BenchResult) {
+    let new = UpdateTests.image(size: Self.size)
+    let runsNew = result.runningImage == new.bytes
+    switch result.outcome {
+    case .success(let update):
+      #expect(update.verified && runsNew)
+    case .failure:
+      break
+    }
+    #expect(runsNew || result.running.version == FirmwareVersion(1, 2, 0))
+    #expect(result.flashFaults.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      "cut-at-pdu", "cut-after", "reset-at-flash-op", "torn", "notification-loss",
+      "wrong-crc-once", "jump-back", "mtu-lie",
+    ], WriteMode.allCases)
+  func aPassingFaultEndsInTheNewImage(_ fault: String, _ mode: WriteMode) throws {
+    let result = try run(fault) { $0.mode = mode }
+    expectTruth(result)
+    let update = try result.outcome.get()
+    #expect(update.outcome == .flashed)
+  }
+
+  @Test(
+    arguments: [
+      "busy-forever", "bad-block", "wrong-crc-always", "repeat-offset", "beyond-end",
+      "other-image", "never-returns", "comes-back-old", "reverts", "adapter-vanishes", "nonsense",
+      "silent",
+    ], WriteMode.allCases)
+  func aLastingFaultEndsInTheTruth(_ fault: String, _ mode: WriteMode) throws {
+    let result = try run(fault) { $0.mode = mode }
+    expectTruth(result)
+    #expect(throws: UpdateFault.self) { try result.outcome.get() as UpdateResult }
+    #expect(result.elapsed < .seconds(120))
+  }
+}

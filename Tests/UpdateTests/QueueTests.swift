@@ -1,0 +1,63 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+import Testing
+
+/// What happened, in order.
+private final class Order: Sendable {
+  private let lines = Mutex<[String]>([])
+  func note(_ line: String) { lines.withLock { $0.append(line) } }
+  var all: [String] { lines.withLock { $0 } }
+}
+
+@Suite struct QueueTests {
+  /// An unrelated operation that is issued in the middle of a flash waits for its turn, and then
+  /// works on the connection that the flash left behind.
+  @Test func anUnrelatedReadDuringAFlashWaitsItsTurn() throws {
+    let order = Order()
+    let timeline = VirtualTimeline()
+    let board = try SimulatedBoard(
+      profile: SimulationProfile(parsing: "plain"), clock: timeline.clock)
+    let update = FirmwareUpdate(image: image(size: 20_000)) { event in
+      if case .stageBegan(.upload) = event { order.note("upload begins") }
+      if case .finished = event { order.note("flash done") }
+    }
+    let firmware = try timeline.run { clock -> String in
+      await withTaskGroup(of: String?.self) { group in
+        group.addTask {
+          await board.run()
+          return nil
+        }
+        let dialer = Dialer { () async throws(ConnectFault) -> any Link in try await board.dial() }
+        let text = await withPeripheral(dialer, clock: clock) { peripheral -> String in
+          await withTaskGroup(of: String?.self) { work in
+            work.addTask {
+              do { return "\(try await peripheral.perform(update.command).outcome)" } catch {
+                return "\(error)"
+              }
+            }
+            work.addTask {
+              await clock.pause(for: .seconds(1))
+              order.note("read issued")
+              do {
+                let value = try await peripheral.read(
+                  BluetoothUUID(0x2A26), in: BluetoothUUID(0x180A))
+                order.note("read done")
+                return String(decoding: value, as: UTF8.self)
+              } catch {
+                return "\(error)"
+              }
+            }
+            return await work.reduce(into: "") { $0 += ($1 ?? "") + " " }
+          }
+        }
+        group.cancelAll()
+        return text
+      }
+    }
+    #expect(order.all == ["upload begins", "read issued", "flash done", "read done"])
+    #expect(firmware == "flashed 1.3.0 ")
+  }
+}
