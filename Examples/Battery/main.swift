@@ -2,8 +2,9 @@
 // needs five seconds for each. The slow one cannot hold up the quick one or the link; it is told
 // how many values it missed.
 //
-// The device is simulated here, and time is virtual. To use a real one, call `watchBattery` with
-// the BlueZ target's central and `EventLoopClock()`.
+// The device is simulated here, and time is virtual. With a real one (import OtaflashBlueZ) the last
+// statement is
+//   try await watchBattery(downTo: 80, from: LocalAdapter(), on: EventLoopClock())
 
 import OtaflashATT
 import OtaflashGATT

@@ -1,8 +1,9 @@
 // Prints who made a device. Six reads wait in the device's command queue at once, run one after the
 // other, and are bounded and repeated each on its own.
 //
-// The device is simulated here, and time is virtual. To use a real one, call
-// `printDeviceInformation` with the BlueZ target's central and `EventLoopClock()`.
+// The device is simulated here, and time is virtual. With a real one (import OtaflashBlueZ) the last
+// statement is
+//   try await printDeviceInformation(from: LocalAdapter(), on: EventLoopClock())
 
 import OtaflashATT
 import OtaflashGATT

@@ -1,8 +1,9 @@
 // Prints what a heart rate strap measures. The strap goes out of range once; the program finds it
 // again and goes on.
 //
-// The strap is simulated here, and time is virtual. To use a real one, call `printHeartRate` with
-// the BlueZ target's central and `EventLoopClock()`; it stays as it is.
+// The strap is simulated here, and time is virtual. With a real one (import OtaflashBlueZ) the last
+// statement is
+//   try await printHeartRate(count: 8, from: LocalAdapter(), on: EventLoopClock())
 
 import OtaflashATT
 import OtaflashGATT

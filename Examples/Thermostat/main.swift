@@ -2,8 +2,10 @@
 // The host sets a target, follows the measured temperature until it is reached, and is refused a
 // target that the thermostat does not accept.
 //
-// The thermostat is simulated here, and time is virtual. To use a real one, call `heat` with the
-// BlueZ target's central and `EventLoopClock()`.
+// The thermostat is simulated here, and time is virtual. With a real one (import OtaflashBlueZ) the
+// last statement is
+//   try await heat(
+//     to: Temperature(hundredths: 21_50), from: LocalAdapter(), on: EventLoopClock())
 
 import OtaflashATT
 import OtaflashGATT
