@@ -98,3 +98,15 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+/// Programs that show the library in use, from one folder each; ExamplesTests runs them all.
+let examples = ["HeartRate", "DeviceInformation", "Battery", "Thermostat"]
+
+package.targets += examples.map { name in
+  .executableTarget(
+    name: name, dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],
+    path: "Examples/\(name)", swiftSettings: strict)
+}
+package.targets.append(
+  .testTarget(
+    name: "ExamplesTests", dependencies: examples.map { .target(name: $0) }, swiftSettings: strict))

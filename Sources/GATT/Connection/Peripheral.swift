@@ -82,11 +82,7 @@ public final class Peripheral: Sendable {
   public func perform<Output: Sendable>(
     _ name: String, _ body: @escaping @Sendable (GATTClient) async throws(GATTFault) -> Output
   ) async throws(PeripheralFault) -> Output {
-    let command = Command(name) { (turn: PeripheralTurn) async throws(PeripheralFault) -> Output in
-      let client: GATTClient
-      do throws(ConnectFault) { client = try await turn.connect() } catch { throw .connect(error) }
-      do throws(GATTFault) { return try await body(client) } catch { throw .gatt(error) }
-    }
+    let command = Command(onConnection: name, body)
     do throws(QueueFault<PeripheralFault>) {
       return try await perform(command)
     } catch {
@@ -119,13 +115,16 @@ public final class Peripheral: Sendable {
   }
 
   /// Subscribes in its turn; the values then flow beside whatever the queue does.
+  ///
+  /// - Parameter capacity: values kept for a reader that is slow, 1 or more; the oldest are dropped.
   public func subscribe(
-    to characteristic: BluetoothUUID, in service: BluetoothUUID
+    to characteristic: BluetoothUUID, in service: BluetoothUUID,
+    buffering capacity: Int = GATTClient.notificationBufferDefault
   ) async throws(PeripheralFault) -> NotificationStream {
     try await perform("subscribe \(characteristic)") {
       (client) async throws(GATTFault) -> NotificationStream in
       try await client.subscribe(
-        to: try await client.characteristic(characteristic, in: service))
+        to: try await client.characteristic(characteristic, in: service), buffering: capacity)
     }
   }
 
@@ -226,6 +225,20 @@ public struct PeripheralTurn: Sendable {
 
   /// Ends the connection; the next `connect` makes a new one.
   public func disconnect() { peripheral.disconnect() }
+}
+
+extension Command where Context == PeripheralTurn, Failure == PeripheralFault {
+  /// A piece of work on a peripheral's connection, which is made first where there is none.
+  public init(
+    onConnection name: String,
+    _ body: @escaping @Sendable (GATTClient) async throws(GATTFault) -> Output
+  ) {
+    self.init(name) { (turn) async throws(PeripheralFault) -> Output in
+      let client: GATTClient
+      do throws(ConnectFault) { client = try await turn.connect() } catch { throw .connect(error) }
+      do throws(GATTFault) { return try await body(client) } catch { throw .gatt(error) }
+    }
+  }
 }
 
 /// The steps of a connection, in order.

@@ -1,0 +1,50 @@
+import OtaflashATT
+import OtaflashGATT
+
+extension BluetoothUUID {
+  static let heartRate = BluetoothUUID(0x180D)
+  static let heartRateMeasurement = BluetoothUUID(0x2A37)
+  static let bodySensorLocation = BluetoothUUID(0x2A38)
+}
+
+/// Heart Rate Measurement (Heart Rate Service 1.0, 3.1): flags, then 8 or 16 bits of beats a minute,
+/// then fields that this example does not show.
+struct HeartRateMeasurement: Equatable, CustomStringConvertible {
+  /// Whether the strap touches the skin; `nil` when it cannot tell.
+  let isInContact: Bool?
+  let beatsPerMinute: Int
+
+  init(decoding octets: [UInt8]) throws(GATTFault) {
+    guard let flags = octets.first else { throw .violation("a heart rate measurement is empty") }
+    let size = flags & 0x01 == 0 ? 1 : 2
+    guard octets.count > size else {
+      throw .violation("a heart rate measurement has \(octets.count) octets")
+    }
+    isInContact = flags & 0x04 == 0 ? nil : flags & 0x02 != 0
+    beatsPerMinute = octets[1...size].reversed().reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  var description: String {
+    "\(beatsPerMinute) beats a minute" + (isInContact == false ? ", no skin contact" : "")
+  }
+}
+
+/// Body Sensor Location (3.2).
+enum BodySensorLocation: UInt8, CustomStringConvertible {
+  case other, chest, wrist, finger, hand, earLobe, foot
+
+  /// Values that are reserved for later are shown as `other`.
+  init(decoding octets: [UInt8]) { self = octets.first.flatMap(Self.init) ?? .other }
+
+  var description: String {
+    switch self {
+    case .other: "another place"
+    case .chest: "chest"
+    case .wrist: "wrist"
+    case .finger: "finger"
+    case .hand: "hand"
+    case .earLobe: "ear lobe"
+    case .foot: "foot"
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashSimulation
+import Synchronization
+
+/// The device's side. The table's order is that of its handles; the Client Characteristic
+/// Configuration, by which the host subscribes, is added where `notify` is declared.
+func simulatedThermostat(on clock: any LinkClock) throws(RadioModelFault) -> SimulatedPeripheral {
+  let room = Room()
+  let table = AttributeTable(services: [
+    LocalService(
+      .thermostat,
+      characteristics: [
+        LocalCharacteristic(
+          .targetTemperature, properties: [.read, .write],
+          value: .dynamic(
+            read: { _ in .success(room.target.encoded) },
+            write: { octets, _ in room.setTarget(octets) })),
+        LocalCharacteristic(
+          .measuredTemperature, properties: [.read, .notify],
+          value: .computed { _ in .success(room.measured.encoded) }),
+      ])
+  ])
+  guard let measured = table.valueHandle(of: .measuredTemperature) else {
+    preconditionFailure("the table above holds it")
+  }
+  let advertisement = Advertisement(
+    id: "sim:thermostat", name: "Thermostat", rssi: -58, services: [.thermostat])
+  return try SimulatedPeripheral(
+    advertising: advertisement, server: GATTServer(table: table), clock: clock
+  ) { thermostat in
+    while await clock.pause(for: .seconds(1)) {
+      thermostat.server.notify(measured, room.heat().encoded)
+    }
+  }
+}
+
+/// A room that nears its target by half a degree a second.
+private final class Room: Sendable {
+  private static let permitted: ClosedRange<Int16> = 5_00...30_00
+  private static let stepHundredths: Int16 = 50
+
+  private struct State {
+    var target = Temperature(hundredths: 18_00)
+    var measured = Temperature(hundredths: 19_30)
+  }
+
+  private let state = Mutex(State())
+
+  var target: Temperature { state.withLock { $0.target } }
+  var measured: Temperature { state.withLock { $0.measured } }
+
+  /// Returns why the octets are refused, which the host gets as the answer to its write.
+  func setTarget(_ octets: [UInt8]) -> ATTErrorCode? {
+    do throws(GATTFault) {
+      let target = try Temperature(decoding: octets)
+      guard Self.permitted.contains(target.hundredths) else { return .outOfRange }
+      state.withLock { $0.target = target }
+      return nil
+    } catch {
+      return .invalidAttributeValueLength
+    }
+  }
+
+  func heat() -> Temperature {
+    state.withLock { state in
+      let missing = state.target.hundredths - state.measured.hundredths
+      let step = min(max(missing, -Self.stepHundredths), Self.stepHundredths)
+      state.measured = Temperature(hundredths: state.measured.hundredths + step)
+      return state.measured
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// An adapter of this machine: scans over the management interface (CAP_NET_ADMIN), connects over
+/// the kernel's L2CAP channel for attributes (no capability).
+///
+/// ```swift
+/// let dialer = Dialer(
+///   to: filter, from: LocalAdapter(), within: .seconds(10), on: EventLoopClock())
+/// ```
+public struct LocalAdapter: Central {
+  private let number: UInt16
+  private let address: BluetoothAddress?
+  private let security: SecurityLevel
+  private let open: @Sendable () throws(MgmtFault) -> MgmtSession
+
+  /// - Parameters:
+  ///   - number: the adapter that scans; `hci0` is 0.
+  ///   - address: the same adapter's own address, for connecting; `nil` takes the first adapter that
+  ///     is on, which is a guess where there are two.
+  ///   - security: what a link must have reached before it is used.
+  public init(
+    _ number: UInt16 = 0, address: BluetoothAddress? = nil, security: SecurityLevel = .low
+  ) {
+    self.init(
+      number, address: address, security: security,
+      open: { () throws(MgmtFault) in try MgmtSession() })
+  }
+
+  init(
+    _ number: UInt16, address: BluetoothAddress?, security: SecurityLevel,
+    open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession
+  ) {
+    self.number = number
+    self.address = address
+    self.security = security
+    self.open = open
+  }
+
+  public func advertisements(matching filter: AdvertisementFilter) -> AdapterAdvertisements {
+    // The kernel judges services and strength as well, and so wakes us less often.
+    let discoveryFilter = DiscoveryFilter(
+      services: filter.services, rssiMinimum: filter.rssiMinimum.map(Int8.init(clamping:))
+    ) { device in filter.accepts(Advertisement(device)) }
+    return AdapterAdvertisements(
+      discovery: Discovery(
+        adapter: number, filter: discoveryFilter, within: nil, reportsDuplicates: false,
+        open: open))
+  }
+
+  public func connect(
+    to device: Advertisement, within limit: Duration
+  ) async throws(ConnectFault) -> any Link {
+    guard let peer = BluetoothAddress(device.id) else {
+      throw .deviceNotFound(
+        cause: "\(device.id) is not a Bluetooth address.",
+        remedy: "Connect to a device that this adapter has reported.")
+    }
+    return try await L2CAPLink.connect(
+      to: peer, adapter: address, within: limit, security: security)
+  }
+}
+
+/// What an adapter hears. Never ends by itself.
+public struct AdapterAdvertisements: AsyncSequence, Sendable {
+  public typealias Element = Advertisement
+  public typealias Failure = ScanFault
+
+  let discovery: Discovery
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(devices: discovery.makeAsyncIterator())
+  }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    var devices: Discovery.Iterator
+
+    public mutating func next() async throws(ScanFault) -> Advertisement? {
+      try await next(isolation: nil)
+    }
+
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(ScanFault) -> Advertisement? {
+      do throws(MgmtFault) {
+        return try await devices.next(isolation: actor).map(Advertisement.init)
+      } catch {
+        throw ScanFault(error)
+      }
+    }
+  }
+}
+
+extension Advertisement {
+  /// The address is the name by which the device is connected, its type included.
+  init(_ device: DiscoveredDevice) {
+    self.init(
+      id: "\(device.address)", name: device.name, rssi: device.rssi.map(Int.init),
+      services: device.services)
+  }
+}
+
+extension ScanFault {
+  init(_ fault: MgmtFault) {
+    switch fault {
+    case .adapterUnavailable(let cause, let remedy):
+      self = .adapterUnavailable(cause: cause, remedy: remedy)
+    case .permissionDenied(let cause, let remedy):
+      self = .permissionDenied(cause: cause, remedy: remedy)
+    case .busy(let cause, let remedy): self = .busy(cause: cause, remedy: remedy)
+    case .refused(let opcode, let status):
+      self = .failed(reason: "The kernel refused command \(opcode) with \(status).")
+    case .noAnswer(let opcode):
+      self = .failed(reason: "The kernel did not answer command \(opcode).")
+    case .malformed: self = .failed(reason: "The kernel sent a malformed packet.")
+    case .socket(let loss): self = .failed(reason: "The control socket failed: \(loss).")
+    case .systemCall(let name, let number):
+      self = .failed(reason: "\(name) failed with errno \(number).")
+    case .cancelled: self = .cancelled
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// What a host hears of simulated devices: each that passes the filter, once. Never ends by itself.
+public struct SimulatedAdvertisements: AsyncSequence, Sendable {
+  public typealias Element = Advertisement
+  public typealias Failure = ScanFault
+
+  /// How far each advertisement is moved by chance, so that devices with one interval do not stay
+  /// in step (advDelay; Core 5.4, Vol 6, Part B, 4.4.2.2.1).
+  private static let delayMaximumMicroseconds: UInt64 = 10_000
+  /// A host without anything to hear looks this often whether its task was cancelled.
+  private static let silence: Duration = .seconds(60)
+
+  let peripherals: [SimulatedPeripheral]
+  let filter: AdvertisementFilter
+  let clock: any LinkClock
+  let random: SeededRandom
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    private let filter: AdvertisementFilter
+    private let clock: any LinkClock
+    private var random: SeededRandom
+    /// The devices not reported so far, with the moment of their next advertisement.
+    private var coming: [(peripheral: SimulatedPeripheral, at: LinkInstant)] = []
+
+    fileprivate init(_ sequence: SimulatedAdvertisements) {
+      filter = sequence.filter
+      clock = sequence.clock
+      random = sequence.random
+      let now = clock.now
+      coming = sequence.peripherals.map { peripheral in
+        let phase = Double.random(in: 0..<1, using: &random)
+        return (peripheral, now.advanced(by: peripheral.advertisingInterval * phase))
+      }
+    }
+
+    public mutating func next() async throws(ScanFault) -> Advertisement? {
+      try await next(isolation: nil)
+    }
+
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(ScanFault) -> Advertisement? {
+      while true {
+        guard let soonest = coming.indices.min(by: { coming[$0].at < coming[$1].at }) else {
+          guard await clock.pause(for: SimulatedAdvertisements.silence) else { throw .cancelled }
+          continue
+        }
+        guard await clock.pause(until: coming[soonest].at) else { throw .cancelled }
+        let peripheral = coming[soonest].peripheral
+        if peripheral.isHeard, filter.accepts(peripheral.advertisement) {
+          coming.remove(at: soonest)
+          return peripheral.advertisement
+        }
+        coming[soonest].at = moment(after: coming[soonest].at, of: peripheral)
+      }
+    }
+
+    private mutating func moment(
+      after moment: LinkInstant, of peripheral: SimulatedPeripheral
+    ) -> LinkInstant {
+      let delay = random.next() % SimulatedAdvertisements.delayMaximumMicroseconds
+      return moment.advanced(by: peripheral.advertisingInterval + .microseconds(Int64(delay)))
+    }
+  }
+}

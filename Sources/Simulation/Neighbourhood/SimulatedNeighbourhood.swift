@@ -1,0 +1,100 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// Simulated devices within the range of one host: a scanner that hears their advertisements at
+/// their intervals, and connects to them over the modelled radio.
+///
+/// Made by `withNeighbourhood`, and valid inside its body.
+public final class SimulatedNeighbourhood: Central {
+  public let peripherals: [SimulatedPeripheral]
+  private let clock: any LinkClock
+  private let random: Mutex<SeededRandom>
+
+  fileprivate init(
+    _ peripherals: [SimulatedPeripheral], clock: any LinkClock, random: SeededRandom
+  ) {
+    self.peripherals = peripherals
+    self.clock = clock
+    self.random = Mutex(random)
+  }
+
+  public func advertisements(matching filter: AdvertisementFilter) -> SimulatedAdvertisements {
+    SimulatedAdvertisements(
+      peripherals: peripherals, filter: filter, clock: clock, random: forkedRandom())
+  }
+
+  /// Connects when the device advertises next, as the link layer of an initiator does (Core 5.4,
+  /// Vol 6, Part B, 4.4.4).
+  public func connect(
+    to device: Advertisement, within limit: Duration
+  ) async throws(ConnectFault) -> any Link {
+    let deadline = clock.now.advanced(by: limit)
+    guard let peripheral = peripherals.first(where: { $0.advertisement.id == device.id }) else {
+      throw Self.notFound(device, within: limit)
+    }
+    while clock.now < deadline {
+      guard await clock.pause(for: peripheral.advertisingInterval) else { throw .cancelled }
+      if let link = peripheral.connect(random: forkedRandom()) { return link }
+    }
+    throw Self.notFound(device, within: limit)
+  }
+
+  private static func notFound(_ device: Advertisement, within limit: Duration) -> ConnectFault {
+    .deviceNotFound(
+      cause: "The simulated device \(device.id) did not advertise within \(limit).",
+      remedy: "Let it come into range.")
+  }
+
+  private func forkedRandom() -> SeededRandom {
+    random.withLock { SeededRandom(seed: $0.next()) }
+  }
+
+  fileprivate func run() async {
+    await withDiscardingTaskGroup { group in
+      for peripheral in peripherals { group.addTask { await peripheral.run() } }
+    }
+  }
+
+  fileprivate func switchOff() {
+    for peripheral in peripherals { peripheral.switchOff() }
+  }
+}
+
+/// Gives `peripherals` power, and `body` a scanner that hears them; the power goes when `body` has
+/// ended, however it ended.
+///
+/// - Parameter random: moves the advertisements in time, and loses packets where a radio model says
+///   so.
+public func withNeighbourhood<Value: Sendable, Failure: Error>(
+  _ peripherals: [SimulatedPeripheral], clock: any LinkClock,
+  random: SeededRandom = SeededRandom(seed: 1),
+  _ body: @escaping @Sendable (SimulatedNeighbourhood) async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+  let neighbourhood = SimulatedNeighbourhood(peripherals, clock: clock, random: random)
+  return try await withService {
+    await neighbourhood.run()
+  } stop: {
+    neighbourhood.switchOff()
+  } _: { () async throws(Failure) -> Value in
+    try await body(neighbourhood)
+  }
+}
+
+/// Runs `body` near simulated devices, in virtual time that starts at zero.
+///
+/// - Parameter makePeripherals: each makes one device.
+/// - Throws: what the closures throw, and `SimulationFault`.
+public func simulate<Value: Sendable>(
+  near makePeripherals: [(VirtualClock) throws -> SimulatedPeripheral],
+  _ body: @escaping @Sendable (SimulatedNeighbourhood, VirtualClock) async throws -> Value
+) throws -> Value {
+  let timeline = VirtualTimeline()
+  let peripherals = try makePeripherals.map { try $0(timeline.clock) }
+  let result = try timeline.run { clock -> Result<Value, any Error> in
+    await withNeighbourhood(peripherals, clock: clock) { neighbourhood in
+      do { return .success(try await body(neighbourhood, clock)) } catch { return .failure(error) }
+    }
+  }
+  return try result.get()
+}

@@ -1,0 +1,121 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// A simulated device with any services: it advertises, serves one host at a time over the modelled
+/// radio, and lives its own life beside that.
+///
+/// ```swift
+/// let strap = try SimulatedPeripheral(advertising: advertisement, server: server, clock: clock) {
+///   strap in while await clock.pause(for: .seconds(1)) { strap.server.notify(…) }
+/// }
+/// ```
+public final class SimulatedPeripheral: Sendable {
+  private struct State {
+    var connection: SimulatedConnection?
+    var outOfRangeUntil = LinkInstant.start
+    var connectionCount: UInt64 = 0
+    var isOff = false
+  }
+
+  public let advertisement: Advertisement
+  public let advertisingInterval: Duration
+  public let server: GATTServer
+  private let radio: RadioModel
+  private let clock: any LinkClock
+  private let behaviour: @Sendable (SimulatedPeripheral) async -> Void
+  private let accepted = Mailbox<SimulatedConnection>(capacity: 1)
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - advertisingInterval: 20 ms…10.24 s (Core 5.4, Vol 6, Part B, 4.4.2.2).
+  ///   - behaviour: what the device does by itself as long as it has power. It returns, or ends
+  ///     when its task is cancelled.
+  /// - Throws: what `RadioModel.validate()` throws.
+  public init(
+    advertising advertisement: Advertisement,
+    every advertisingInterval: Duration = .milliseconds(100),
+    server: GATTServer, radio: RadioModel = RadioModel(), clock: any LinkClock,
+    behaviour: @escaping @Sendable (SimulatedPeripheral) async -> Void = { _ in }
+  ) throws(RadioModelFault) {
+    precondition(
+      advertisingInterval >= .milliseconds(20) && advertisingInterval <= .milliseconds(10_240),
+      "an advertising interval is 20 ms...10.24 s")
+    try radio.validate()
+    self.advertisement = advertisement
+    self.advertisingInterval = advertisingInterval
+    self.server = server
+    self.radio = radio
+    self.clock = clock
+    self.behaviour = behaviour
+  }
+
+  /// Carries the device out of range for a time: a connection falls silent, so that both sides
+  /// notice after the supervision timeout, and no advertisement is heard.
+  public func leaveRange(for duration: Duration) {
+    let connection = state.withLock { state in
+      state.outOfRangeUntil = max(state.outOfRangeUntil, clock.now.advanced(by: duration))
+      return state.connection
+    }
+    connection?.cut()
+  }
+
+  /// Whether an advertisement sent now would be heard: a connected device sends none.
+  var isHeard: Bool {
+    state.withLock { Self.isHeard($0, at: clock.now) }
+  }
+
+  private static func isHeard(_ state: State, at now: LinkInstant) -> Bool {
+    !state.isOff && state.connection == nil && state.outOfRangeUntil <= now
+  }
+
+  /// Answers a host that wants to connect; `nil` when it is not heard.
+  func connect(random: SeededRandom) -> SimulatedLink? {
+    let connection = state.withLock { state -> SimulatedConnection? in
+      guard Self.isHeard(state, at: clock.now) else { return nil }
+      state.connectionCount += 1
+      let connection = makeConnection(random: random.forked(for: state.connectionCount))
+      state.connection = connection
+      return connection
+    }
+    guard let connection, accepted.offer(connection) else { return nil }
+    return connection.central
+  }
+
+  private func makeConnection(random: SeededRandom) -> SimulatedConnection {
+    do throws(RadioModelFault) {
+      return try SimulatedConnection(model: radio, clock: clock, random: random)
+    } catch {
+      preconditionFailure("the radio was validated by init: \(error)")
+    }
+  }
+
+  // MARK: Life
+
+  /// Powers the device until `switchOff`.
+  func run() async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.behaviour(self) }
+      while let connection = await accepted.next() { await serve(connection) }
+      group.cancelAll()
+    }
+  }
+
+  /// The air outlives the server's part: the host hears of the end later.
+  private func serve(_ connection: SimulatedConnection) async {
+    async let air: Void = connection.run()
+    _ = await server.serve(connection.peripheral, clock: clock)
+    await air
+    state.withLock { $0.connection = nil }
+  }
+
+  /// Ends the connection, so that the host hears of it, and advertises no more.
+  func switchOff() {
+    let connection = state.withLock { state in
+      state.isOff = true
+      return state.connection
+    }
+    connection?.peripheral.close()
+    accepted.finish()
+  }
+}

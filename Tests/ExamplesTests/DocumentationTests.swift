@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+/// The overviews show code that is compiled and run: each of their snippets must be found, line by
+/// line and whatever its indentation, in an example or a test.
+@Suite struct DocumentationTests {
+  @Test(arguments: ["GATT", "Update"])
+  func everySnippetIsCodeThatRuns(_ target: String) throws {
+    let overview = try text(of: Self.root.appending(path: Self.overview(of: target)))
+    let sources = try Self.swiftFiles(in: ["Examples", "Tests/UpdateTests"]).map { file in
+      try Self.lines(text(of: file))
+    }
+    let snippets = Self.snippets(in: overview)
+    #expect(snippets.count >= 4)
+    for snippet in snippets {
+      #expect(
+        sources.contains { $0.contains(snippet) },
+        "no example has this snippet:\n\(snippet.joined(separator: "\n"))")
+    }
+  }
+
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  private static func overview(of target: String) -> String {
+    "Sources/\(target)/Documentation.docc/Documentation.md"
+  }
+
+  private func text(of file: URL) throws -> String {
+    String(decoding: try Data(contentsOf: file), as: UTF8.self)
+  }
+
+  private static func swiftFiles(in folders: [String]) throws -> [URL] {
+    try folders.flatMap { folder in
+      try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path())
+        .filter { $0.hasSuffix(".swift") }
+        .map { root.appending(path: folder).appending(path: $0) }
+    }
+  }
+
+  private static func lines(_ text: String) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+      .filter { !$0.isEmpty }
+  }
+
+  /// The lines between fences of the Swift kind.
+  private static func snippets(in markdown: String) -> [[String]] {
+    markdown.components(separatedBy: "```swift\n").dropFirst().compactMap { rest in
+      rest.components(separatedBy: "```").first.map(lines)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+/// Every example is a program that a reader may run: these run it and compare what it prints.
+@Suite struct ExampleTests {
+  @Test func heartRateFindsTheStrapAgainAndGoesOn() throws {
+    let run = try Program(name: "HeartRate").run()
+    #expect(run.status == 0)
+    let connection = [
+      "idle -> scanning", "scanning -> discovered", "discovered -> connecting",
+      "connecting -> connected", "connected -> discovering-services",
+      "discovering-services -> services-ready", "worn on: chest", "services-ready -> subscribing",
+      "subscribing -> ready",
+    ]
+    let beats = [64, 67, 70, 76, 79, 82, 85, 88].map { "\($0) beats a minute" }
+    // The measurement of 73 was on the air when the strap went out of range.
+    let expected: [String] = [
+      connection, Array(beats[..<3]), ["ready -> idle (supervisionTimeout)"], connection,
+      Array(beats[3...]), ["8 measurements in 15 s"],
+    ].flatMap(\.self)
+    #expect(run.lines == expected)
+  }
+
+  @Test func deviceInformationReadsOneFieldAfterTheOtherAndRepeatsOne() throws {
+    let run = try Program(name: "DeviceInformation").run()
+    #expect(run.status == 0)
+    #expect(
+      run.lines == [
+        "model number: Door sensor, long range, outdoor use",
+        "serial number: the device has no memory for 0x000B now",
+        "serial number: D7-000193",
+        "firmware revision: 1.2.0",
+        "hardware revision: rev C",
+        "software revision: not on this device",
+        "manufacturer: Example Works",
+      ])
+  }
+
+  @Test func batteryShowsThatASlowObserverHoldsUpNobody() throws {
+    let run = try Program(name: "Battery").run()
+    #expect(run.status == 0)
+    #expect(run.lines.first == "now: 100%")
+    #expect(
+      run.lines.filter { $0.hasPrefix("display") }
+        == (80...99).reversed().map { "display: \($0)%" })
+    // The logger keeps the newest two, and every level is either shown or counted as missed.
+    #expect(
+      run.lines.filter { $0.hasPrefix("logger") } == [
+        "logger: 99%", "logger: 95% (3 missed)", "logger: 91% (3 missed)",
+        "logger: 86% (4 missed)", "logger: 80% (5 missed)",
+      ])
+  }
+
+  @Test func thermostatReachesItsTargetAndRefusesAnother() throws {
+    let run = try Program(name: "Thermostat").run()
+    #expect(run.status == 0)
+    #expect(
+      run.lines == [
+        "target: 18.0 °C -> 21.5 °C", "measured: 19.8 °C", "measured: 20.3 °C",
+        "measured: 20.8 °C", "measured: 21.3 °C", "measured: 21.5 °C",
+        "95.0 °C was refused: the value is out of range (0xFF)",
+      ])
+  }
+}

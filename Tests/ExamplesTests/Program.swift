@@ -1,0 +1,36 @@
+import Foundation
+
+/// A program of this package, built beside the tests.
+struct Program {
+  struct Run: Equatable {
+    let lines: [String]
+    let status: Int32
+  }
+
+  let name: String
+
+  /// Runs it to its end and returns what it printed.
+  func run() throws -> Run {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = Self.buildFolder.appending(component: name)
+    process.standardOutput = output
+    try process.run()
+    let octets = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    let text = String(decoding: octets, as: UTF8.self)
+    return Run(
+      lines: text.split(separator: "\n").map(String.init), status: process.terminationStatus)
+  }
+
+  /// The test bundle is an executable of its own on Linux and lies beside the products; elsewhere
+  /// it is a folder in theirs.
+  private static let buildFolder: URL = {
+    #if os(Linux)
+      URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    #else
+      Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+        .deletingLastPathComponent() ?? Bundle.main.bundleURL
+    #endif
+  }()
+}

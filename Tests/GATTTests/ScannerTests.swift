@@ -1,0 +1,157 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashSimulation
+import Testing
+
+/// Reports its devices one a second, then nothing.
+private struct ScriptedScanner: Central {
+  let devices: [Advertisement]
+  let clock: VirtualClock
+  var ending: ScanFault?
+  let link: PipeLink
+
+  init(
+    _ devices: [Advertisement], ending: ScanFault? = nil, clock: VirtualClock,
+    link: PipeLink = PipeLink.pair(capacity: 1).0
+  ) {
+    self.devices = devices
+    self.ending = ending
+    self.clock = clock
+    self.link = link
+  }
+
+  struct Reports: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    var devices: [Advertisement]
+    let ending: ScanFault?
+    let clock: VirtualClock
+
+    func makeAsyncIterator() -> Reports { self }
+
+    mutating func next() async throws(ScanFault) -> Advertisement? {
+      try await next(isolation: nil)
+    }
+
+    mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(ScanFault) -> Advertisement? {
+      let isQuiet = devices.isEmpty
+      guard await clock.pause(for: .seconds(isQuiet && ending == nil ? 3_600 : 1)) else {
+        throw .cancelled
+      }
+      if isQuiet, let ending { throw ending }
+      return isQuiet ? nil : devices.removeFirst()
+    }
+  }
+
+  func advertisements(matching filter: AdvertisementFilter) -> Reports {
+    Reports(devices: devices.filter(filter.accepts), ending: ending, clock: clock)
+  }
+
+  func connect(
+    to device: Advertisement, within limit: Duration
+  ) async throws(ConnectFault) -> any Link { link }
+}
+
+private func device(
+  _ name: String?, rssi: Int? = -60, _ services: BluetoothUUID...
+) -> Advertisement {
+  Advertisement(id: "C0:FF:EE:00:00:01", name: name, rssi: rssi, services: services)
+}
+
+@Suite struct ScannerTests {
+  private static let heartRate = BluetoothUUID(0x180D)
+
+  @Test func aFilterTakesWhatMeetsEveryCondition() {
+    let filter = AdvertisementFilter(name: /^Strap/, services: [Self.heartRate], rssiMinimum: -80)
+    #expect(filter.accepts(device("Strap 12", rssi: -80, Self.heartRate)))
+    #expect(filter.accepts(device("Strap 12", rssi: nil, Self.heartRate, BluetoothUUID(0x180F))))
+    #expect(!filter.accepts(device("My Strap", Self.heartRate)))
+    #expect(!filter.accepts(device(nil, Self.heartRate)))
+    #expect(!filter.accepts(device("Strap 12", rssi: -81, Self.heartRate)))
+    #expect(!filter.accepts(device("Strap 12", BluetoothUUID(0x180F))))
+    #expect(AdvertisementFilter().accepts(device(nil, rssi: nil)))
+  }
+
+  @Test func aNameMayBeJudgedByAClosure() {
+    let filter = AdvertisementFilter { $0.count == 3 }
+    #expect(filter.accepts(device("abc")))
+    #expect(!filter.accepts(device("abcd")))
+  }
+
+  @Test func theFirstDeviceThatPassesIsFound() throws {
+    let (found, at) = try VirtualTimeline().run { clock in
+      let scanner = ScriptedScanner(
+        [device("a"), device("b"), device("b", rssi: -1)], clock: clock)
+      return (await Self.first(AdvertisementFilter(name: /b/), scanner, clock), clock.now)
+    }
+    #expect(found == .success(device("b")))
+    #expect(at.elapsed == .seconds(1))
+  }
+
+  @Test func theTimeLimitEndsTheScan() throws {
+    let (found, at) = try VirtualTimeline().run { clock in
+      let scanner = ScriptedScanner([device("a")], clock: clock)
+      return (await Self.first(AdvertisementFilter(name: /b/), scanner, clock), clock.now)
+    }
+    #expect(found == .failure(.notFound(within: .seconds(10))))
+    #expect(at.elapsed == .seconds(10))
+  }
+
+  @Test func aFaultOfTheScannerIsToldAsItIs() throws {
+    let off = ScanFault.adapterUnavailable(cause: "The adapter is off.", remedy: "Switch it on.")
+    let found = try VirtualTimeline().run { clock in
+      await Self.first(AdvertisementFilter(), ScriptedScanner([], ending: off, clock: clock), clock)
+    }
+    #expect(found == .failure(off))
+  }
+
+  @Test func aDialerThatScansShowsItsStepsAndItsFault() throws {
+    let steps = try VirtualTimeline().run { clock -> [String] in
+      let (near, far) = PipeLink.pair(capacity: 4)
+      let scanner = ScriptedScanner([device("a")], clock: clock, link: near)
+      let answering = Self.dialer(to: /a/, scanner, clock)
+      let silent = Self.dialer(to: /b/, scanner, clock)
+      return await Self.steps(of: answering, far, clock) + Self.steps(of: silent, far, clock)
+    }
+    #expect(
+      steps == [
+        "scanning", "discovered", "connecting", "connected", "idle", "nil",
+        "scanning", "idle", "deviceNotFound",
+      ])
+  }
+
+  private static func dialer(
+    to name: @autoclosure @escaping @Sendable () -> Regex<Substring>, _ scanner: ScriptedScanner,
+    _ clock: VirtualClock
+  ) -> Dialer {
+    Dialer(
+      to: AdvertisementFilter(name: name()), from: scanner, within: .seconds(10), on: clock)
+  }
+
+  /// The states that a connection goes through until it is closed, and how connecting failed.
+  private static func steps(
+    of dialer: Dialer, _ far: PipeLink, _ clock: VirtualClock
+  ) async -> [String] {
+    let (steps, fault) = await withPeripheral(dialer, clock: clock) { peripheral in
+      let steps = peripheral.transitions()
+      var fault = "nil"
+      do throws(PeripheralFault) {
+        try await peripheral.perform("connect") { (_) async throws(GATTFault) in }
+      } catch .connect(.deviceNotFound) { fault = "deviceNotFound" } catch { fault = "\(error)" }
+      return (steps, fault)
+    }
+    var names: [String] = []
+    for await step in steps { names.append(step.to.rawValue) }
+    return names + [fault]
+  }
+
+  private static func first(
+    _ filter: AdvertisementFilter, _ scanner: ScriptedScanner, _ clock: VirtualClock
+  ) async -> Result<Advertisement, ScanFault> {
+    do throws(ScanFault) {
+      return .success(try await scanner.first(matching: filter, within: .seconds(10), on: clock))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
