@@ -59,6 +59,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/otaflash", swiftSettings: strict),
+    .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
     .testTarget(
       name: "GATTTests", dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],

@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+/// The rules of the house that the compiler does not hold: who may import whom, and where the
+/// system may be seen.
+@Suite struct ImportTests {
+  /// What the files of each target may import, beside the standard library's own modules.
+  static let permitted: [String: Set<String>] = [
+    "ATT": [],
+    "GATT": ["OtaflashATT"],
+    "Firmware": ["COtaflashZlib"],
+    "Update": ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto"],
+    "Simulation": [
+      "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "Crypto",
+    ],
+    "BlueZ": [
+      "COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "Glibc", "FoundationEssentials",
+    ],
+    "Fleet": ["OtaflashFirmware", "OtaflashUpdate", "Glibc", "FoundationEssentials"],
+  ]
+  /// The one file of the simulation that keeps a device's flash in a file.
+  static let exceptions = ["Sources/Simulation/Flash/FlashFile.swift": "Glibc"]
+  static let standard: Set<String> = ["Synchronization", "_Concurrency", "RegexBuilder"]
+
+  /// What would make a simulated run depend on more than its seed.
+  static let realWorld = [
+    "Task.sleep", "ContinuousClock", "SuspendingClock", "Date()", "Task.detached", "DispatchQueue",
+    "Thread(", "usleep(", "SystemRandomNumberGenerator",
+  ]
+
+  static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  static func files(of folder: String) throws -> [(path: String, text: String)] {
+    let base = root.appending(path: folder)
+    let walker = try #require(FileManager.default.enumerator(atPath: base.path))
+    return try walker.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted()
+      .map { ("\(folder)/\($0)", try String(contentsOf: base.appending(path: $0), encoding: .utf8)) }
+  }
+
+  @Test(arguments: permitted.keys.sorted())
+  func aTargetImportsOnlyThoseBeforeIt(_ target: String) throws {
+    let files = try Self.files(of: "Sources/\(target)")
+    #expect(!files.isEmpty)
+    for file in files {
+      for line in file.text.split(separator: "\n") {
+        let words = line.split(separator: " ")
+        guard let index = words.firstIndex(of: "import"), index <= 1, index + 1 < words.count,
+          words[0] == "import" || words[0].hasPrefix("@") || words[0] == "public"
+            || words[0] == "private" || words[0] == "internal"
+        else { continue }
+        let module = String(words[index + 1])
+        #expect(
+          Self.standard.contains(module) || Self.permitted[target]?.contains(module) == true
+            || Self.exceptions[file.path] == module,
+          "\(file.path) imports \(module)")
+      }
+    }
+  }
+
+  @Test(arguments: ["ATT", "GATT", "Firmware", "Update", "Simulation"])
+  func timeAndChanceAreInjected(_ target: String) throws {
+    for file in try Self.files(of: "Sources/\(target)") {
+      for word in Self.realWorld where file.text.contains(word) {
+        Issue.record("\(file.path) uses \(word)")
+      }
+    }
+  }
+
+  @Test func unstructuredTasksAreMadeInOnePlace() throws {
+    for target in Self.permitted.keys {
+      for file in try Self.files(of: "Sources/\(target)") where file.text.contains(" Task(") {
+        #expect(
+          [
+            "Sources/GATT/Concurrency/Shield.swift", "Sources/Simulation/Time/VirtualTimeline.swift",
+          ].contains(file.path), "\(file.path) makes a task that is no child")
+      }
+    }
+  }
+
+  @Test(arguments: permitted.keys.sorted() + ["otaflash"])
+  func filesStaySmall(_ target: String) throws {
+    for file in try Self.files(of: "Sources/\(target)") {
+      let lines = file.text.count { $0 == "\n" }
+      #expect(lines <= 400, "\(file.path) has \(lines) lines")
+    }
+  }
+}
