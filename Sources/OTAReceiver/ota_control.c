@@ -78,12 +78,7 @@ static uint8_t confirm(ota_receiver *r) {
 enum { NEEDS_AUTHORIZATION = 1, NEEDS_FLASH_AT_REST = 2, NEEDS_BOTH = 3 };
 
 /// The states in which an operation is permitted, one bit for each.
-enum {
-  IN_RECEIVING = 1 << OTA_STATE_RECEIVING,
-  IN_VERIFIED = 1 << OTA_STATE_VERIFIED,
-  UNTIL_ACTIVATING = (1 << OTA_STATE_ACTIVATING) - 1,
-  ALWAYS = (1 << (OTA_STATE_ACTIVATING + 1)) - 1
-};
+enum { IN_RECEIVING = 0x02, IN_VERIFIED = 0x08, UNTIL_ACTIVATING = 0x0F, ALWAYS = 0x1F };
 
 typedef struct {
   uint8_t (*carry_out)(ota_receiver *r);
@@ -125,19 +120,15 @@ static void answer(ota_receiver *r, uint8_t result) {
   r->phase = OTA_PHASE_ANSWERING;
 }
 
-/// Between the request and its answer.
+/// Taken up, and not yet answered.
 static bool is_later(const ota_receiver *r) {
-  return r->phase == OTA_PHASE_DRAINING || r->phase == OTA_PHASE_READING ||
-         r->phase == OTA_PHASE_RECORDING;
+  return r->phase >= OTA_PHASE_DRAINING && r->phase <= OTA_PHASE_RECORDING;
 }
 
 void ota_control_run(ota_receiver *r) {
   uint8_t result = OTA_RESULT_LATER;
-  if (r->phase == OTA_PHASE_REQUESTED) {
-    result = take_up(r);
-  } else if (is_later(r)) {
-    result = ota_update_continue(r);
-  }
+  if (is_later(r)) result = ota_update_continue(r);
+  if (r->phase == OTA_PHASE_REQUESTED) result = take_up(r);
   if (result != OTA_RESULT_LATER) answer(r, result);
 }
 

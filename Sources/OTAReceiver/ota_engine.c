@@ -14,23 +14,24 @@ void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address) {
   r->flash_outcome = (uint8_t)r->config->flash_erase(r->config->context, page_address);
 }
 
-bool ota_flash_equals(
-    const ota_receiver *r, uint32_t address, const uint8_t *octets, uint32_t size) {
+bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size) {
   uint8_t found[OTA_READ_STEP];
-  for (uint32_t at = 0; at < size; at += OTA_READ_STEP) {
+  for (uint32_t at = 0; at < size; at++) {
+    uint32_t i = at % OTA_READ_STEP;
     uint32_t count = ota_least(OTA_READ_STEP, size - at);
-    if (!r->config->flash_read(r->config->context, address + at, found, count)) return false;
-    if (memcmp(found, octets + at, count) != 0) return false;
+    if (i == 0 && !r->config->flash_read(r->config->context, address + at, found, count))
+      return false;
+    if (found[i] != (want != NULL ? want[at] : 0xFF)) return false;
   }
   return true;
 }
 
 bool ota_engine_at_rest(const ota_receiver *r) {
-  return r->flash_work == OTA_WORK_NONE && r->record.step == OTA_RECORD_REST;
+  return r->flash_work == OTA_WORK_NONE && r->record.step == OTA_RECORD_WHOLE;
 }
 
 void ota_engine_fault(ota_receiver *r) {
-  r->record.step = OTA_RECORD_REST;
+  r->record.step = OTA_RECORD_WHOLE;
   // What flash holds is the truth now; the ring is given up.
   ota_record_load(r);
   if (r->sinking) return;
@@ -97,7 +98,6 @@ bool ota_engine_finish(ota_receiver *r) {
   if (work == OTA_WORK_ERASE) finish_erase(r, ok);
   if (work == OTA_WORK_ROW) finish_row(r, ok);
   if (work == OTA_WORK_RECORD) ota_record_finish(r, ok);
-  if (work == OTA_WORK_MARK) ota_mark_finish(r, ok);
   return true;
 }
 
@@ -113,15 +113,13 @@ static void start_row(ota_receiver *r) {
 void ota_engine_start(ota_receiver *r) {
   const ota_session *s = &r->session;
   if (r->flash_work != OTA_WORK_NONE || r->phase == OTA_PHASE_READING) return;
-  if (r->record.step != OTA_RECORD_REST) {
+  if (ota_record_due(r)) {
     ota_record_start(r);
-  } else if (s->live && ota_mark_due(r)) {
-    ota_mark_start(r);
-  } else if (s->live && s->written < s->image.size) {
-    if (s->written == s->erased) {
-      ota_flash_erase(r, OTA_WORK_ERASE, r->config->slot_address + s->erased);
-    } else if (s->next - s->written >= row_size(r)) {
-      start_row(r);
-    }
+  } else if (!s->live || s->written == s->image.size) {
+    return;
+  } else if (s->written == s->erased) {
+    ota_flash_erase(r, OTA_WORK_ERASE, r->config->slot_address + s->erased);
+  } else if (s->next - s->written >= row_size(r)) {
+    start_row(r);
   }
 }

@@ -7,10 +7,10 @@
 #include "ota_receiver.h"
 
 /// What the one flash operation under way is for.
-enum { OTA_WORK_NONE, OTA_WORK_ERASE, OTA_WORK_ROW, OTA_WORK_RECORD, OTA_WORK_MARK };
+enum { OTA_WORK_NONE, OTA_WORK_ERASE, OTA_WORK_ROW, OTA_WORK_RECORD };
 
-/// What comes next in writing a new resume record.
-enum { OTA_RECORD_REST, OTA_RECORD_ERASE, OTA_RECORD_COPY, OTA_RECORD_HEADER };
+/// What is written to the resume record next: while it is whole, marks; else a new one.
+enum { OTA_RECORD_WHOLE, OTA_RECORD_ERASE, OTA_RECORD_COPY, OTA_RECORD_HEADER };
 
 /// How far a control operation has come.
 enum {
@@ -52,9 +52,8 @@ static inline uint32_t ota_round_up(uint32_t value, uint32_t unit) {
 void ota_flash_write(
     ota_receiver *r, uint8_t work, uint32_t address, const uint8_t *from, uint32_t size);
 void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address);
-/// Whether flash holds exactly these octets.
-bool ota_flash_equals(
-    const ota_receiver *r, uint32_t address, const uint8_t *octets, uint32_t size);
+/// Whether flash holds exactly these octets; NULL: whether it is erased.
+bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size);
 /// No operation is under way and the resume record is whole: control operations may change both.
 bool ota_engine_at_rest(const ota_receiver *r);
 /// Looks at the end of an operation; true if there was one.
@@ -71,12 +70,10 @@ void ota_record_load(ota_receiver *r);
 void ota_record_rewrite(ota_receiver *r, uint32_t marks);
 /// Forgets the session and, where one is written, its resume point.
 void ota_record_forget(ota_receiver *r);
+/// Whether a step of a new record, or the next mark, is to be written.
+bool ota_record_due(const ota_receiver *r);
 void ota_record_start(ota_receiver *r);
 void ota_record_finish(ota_receiver *r, bool ok);
-/// Whether the octets written have just reached the end of the next mark.
-bool ota_mark_due(const ota_receiver *r);
-void ota_mark_start(ota_receiver *r);
-void ota_mark_finish(ota_receiver *r, bool ok);
 /// The CRC32 in the last of the first `marks` marks, 0 without any; false if it is not whole.
 bool ota_mark_read(const ota_receiver *r, uint32_t marks, uint32_t *crc);
 /// Octets that a reset leaves: the end of the last mark.
@@ -108,11 +105,8 @@ uint8_t ota_update_continue(ota_receiver *r);
 bool ota_is_authorized(const ota_receiver *r);
 void ota_enter(ota_receiver *r, uint8_t state);
 void ota_status_owe(ota_receiver *r, uint8_t error);
-/// The session that data goes to; `ota_held` to look at it only.
-static inline ota_session *ota_current(ota_receiver *r) {
-  return r->sinking ? &r->sink : &r->session;
-}
-static inline const ota_session *ota_held(const ota_receiver *r) {
+/// The session that data goes to.
+static inline const ota_session *ota_current(const ota_receiver *r) {
   return r->sinking ? &r->sink : &r->session;
 }
 

@@ -46,8 +46,6 @@ void ota_enter(ota_receiver *r, uint8_t state) {
   r->state = state;
 }
 
-// The link
-
 static void change_link(ota_receiver *r, bool connected) {
   ota_control_disconnected(r);
   memset(&r->link, 0, sizeof r->link);
@@ -84,10 +82,8 @@ void ota_receiver_flash_done(ota_receiver *r, bool ok) {
   r->flash_outcome = ok ? OTA_FLASH_DONE : OTA_FLASH_FAILED;
 }
 
-// Data
-
 static uint32_t window(const ota_receiver *r) {
-  const ota_session *s = ota_held(r);
+  const ota_session *s = ota_current(r);
   if (r->state != OTA_STATE_RECEIVING) return 0;
   return ota_least(r->config->ring_size - (s->next - s->written), UINT16_MAX);
 }
@@ -103,7 +99,7 @@ static uint8_t refuse(ota_receiver *r, bool with_response, uint8_t error, uint8_
 }
 
 static void receive(ota_receiver *r, const uint8_t *octets, uint32_t count) {
-  ota_session *s = ota_current(r);
+  ota_session *s = r->sinking ? &r->sink : &r->session;
   uint32_t position = s->next % r->config->ring_size;
   uint32_t first = ota_least(count, r->config->ring_size - position);
   s->next_crc = ota_crc32(s->next_crc, octets, count);
@@ -134,14 +130,12 @@ uint8_t ota_receiver_data_write(
   return OTA_ATT_OK;
 }
 
-// Status
-
 static uint32_t durable(const ota_receiver *r) {
   return r->sinking ? r->sink.next : ota_record_durable(r);
 }
 
 static void fill_status(const ota_receiver *r, uint8_t error, uint8_t *to) {
-  const ota_session *s = ota_held(r);
+  const ota_session *s = ota_current(r);
   to[0] = r->state;
   to[1] = error;
   ota_put(to + 2, window(r), 2);
@@ -157,7 +151,7 @@ void ota_receiver_status_read(const ota_receiver *r, uint8_t *to) {
 /// Whether the progress made since the last notification is worth one (2.2).
 static bool is_worth_telling(const ota_receiver *r) {
   const ota_receiver_config *c = r->config;
-  const ota_session *s = ota_held(r);
+  const ota_session *s = ota_current(r);
   const ota_link *link = &r->link;
   if (r->state != OTA_STATE_RECEIVING) return false;
   uint32_t limit = s->next + window(r);
@@ -184,9 +178,9 @@ static bool send_status(ota_receiver *r) {
     if (!r->config->notify_status(r->config->context, status)) return false;
     // Whatever was owed without an error is told with it.
     link->status_due &= (uint8_t) ~(bit | 1u << OTA_ERROR_NONE);
-    link->told_next = ota_held(r)->next;
+    link->told_next = ota_current(r)->next;
     link->told_window = (uint16_t)window(r);
-    link->told_durable = durable(r) == ota_held(r)->image.size;
+    link->told_durable = durable(r) == ota_current(r)->image.size;
   }
   return true;
 }
@@ -194,7 +188,7 @@ static bool send_status(ota_receiver *r) {
 static bool send_answer(ota_receiver *r) {
   if (r->phase != OTA_PHASE_ANSWERING) return true;
   if (!r->connected) {
-    ota_control_disconnected(r);
+    ota_control_disconnected(r);  // nobody to tell; a reset that was promised is due
     return true;
   }
   if (!r->config->indicate_control(r->config->context, r->answer, r->answer_size)) return false;

@@ -58,27 +58,16 @@ bool ota_mark_read(const ota_receiver *r, uint32_t marks, uint32_t *crc) {
 /// Reads the header of `page`, and takes it for the record if it is whole and newer.
 static void read_header(ota_receiver *r, uint8_t page) {
   uint8_t header[HEADER_SIZE];
+  uint32_t words[HEADER_SIZE / 4];
   uint32_t address = r->config->metadata_address[page];
   if (!r->config->flash_read(r->config->context, address, header, HEADER_SIZE)) return;
-  if (ota_get(header, 4) != MAGIC || ota_get(header + 28, 4) != ota_crc32(0, header, 28)) return;
-  if (ota_get(header + 4, 4) <= r->record.sequence) return;
-  r->record.sequence = ota_get(header + 4, 4);
-  r->record.image.size = ota_get(header + 8, 4);
-  r->record.image.crc32 = ota_get(header + 12, 4);
-  r->record.image.version = ota_get(header + 16, 4);
-  r->record.image.hardware_id = ota_get(header + 20, 4);
-  r->record.stride = ota_get(header + 24, 4);
+  for (uint8_t i = 0; i < HEADER_SIZE / 4; i++) words[i] = ota_get(header + i * 4, 4);
+  if (words[0] != MAGIC || words[7] != ota_crc32(0, header, HEADER_SIZE - 4)) return;
+  if (words[1] <= r->record.sequence) return;
+  r->record.sequence = words[1];
+  r->record.image = (ota_image){words[2], words[3], words[4], words[5]};
+  r->record.stride = words[6];
   r->record.page = page;
-}
-
-static bool is_blank(const ota_receiver *r, uint32_t address, uint32_t size) {
-  uint8_t blank[OTA_READ_STEP];
-  memset(blank, 0xFF, sizeof blank);
-  for (uint32_t at = 0; at < size; at += OTA_READ_STEP) {
-    if (!ota_flash_equals(r, address + at, blank, ota_least(OTA_READ_STEP, size - at)))
-      return false;
-  }
-  return true;
 }
 
 /// Finds the resume point: the last mark in line, or the start of its page if something was
@@ -93,7 +82,7 @@ static void resume_from_marks(ota_receiver *r) {
   uint32_t offset = ota_record_durable(r);
   uint32_t page_end = ota_round_up(offset, page_size);
   if (offset < s->image.size &&
-      !is_blank(r, r->config->slot_address + offset, page_end - offset)) {
+      !ota_flash_equals(r, r->config->slot_address + offset, NULL, page_end - offset)) {
     offset = page_end = ota_round_down(offset, page_size);
     record->marks = offset / record->stride;
   }
@@ -138,21 +127,34 @@ void ota_record_forget(ota_receiver *r) {
   if (r->record.image.size != 0) ota_record_rewrite(r, 0);
 }
 
-/// Where the step under way of writing a new record writes to.
+/// Where what `step` writes belongs.
 static uint32_t target_address(const ota_receiver *r) {
-  uint8_t target = r->record.page ^ 1;
-  if (r->record.step == OTA_RECORD_COPY) return mark_address(r, target, r->record.copied);
-  return r->config->metadata_address[target];
+  const ota_record *record = &r->record;
+  if (record->step == OTA_RECORD_WHOLE) return mark_address(r, record->page, record->marks);
+  if (record->step == OTA_RECORD_COPY) return mark_address(r, record->page ^ 1, record->copied);
+  return r->config->metadata_address[record->page ^ 1];
+}
+
+/// Writes `size` octets of `scratch`.
+static void write_scratch(ota_receiver *r, uint32_t size) {
+  ota_flash_write(r, OTA_WORK_RECORD, target_address(r), (uint8_t *)r->scratch, size);
+}
+
+static void write_mark(ota_receiver *r) {
+  uint8_t *mark = (uint8_t *)r->scratch;
+  memset(mark, 0xFF, sizeof r->scratch);
+  ota_put(mark, r->session.written_crc, 4);
+  ota_put(mark + 4, ~r->session.written_crc, 4);
+  write_scratch(r, mark_pitch(r->config));
 }
 
 static void copy_marks(ota_receiver *r) {
   const ota_record *record = &r->record;
-  uint8_t *marks = (uint8_t *)r->scratch;
   uint32_t pitch = mark_pitch(r->config);
   uint32_t size = ota_least(OTA_READ_STEP / pitch, record->marks - record->copied) * pitch;
   uint32_t from = mark_address(r, record->page, record->copied);
-  if (r->config->flash_read(r->config->context, from, marks, size)) {
-    ota_flash_write(r, OTA_WORK_RECORD, target_address(r), marks, size);
+  if (r->config->flash_read(r->config->context, from, (uint8_t *)r->scratch, size)) {
+    write_scratch(r, size);
   } else {
     r->flash_work = OTA_WORK_RECORD;
     r->flash_outcome = OTA_FLASH_FAILED;
@@ -160,76 +162,50 @@ static void copy_marks(ota_receiver *r) {
 }
 
 static void write_header(ota_receiver *r) {
-  const ota_record *record = &r->record;
+  const ota_image *image = &r->record.image;
+  const uint32_t words[] = {
+      MAGIC, r->record.sequence + 1, image->size, image->crc32, image->version,
+      image->hardware_id, r->record.stride};
   uint8_t *header = (uint8_t *)r->scratch;
-  ota_put(header, MAGIC, 4);
-  ota_put(header + 4, record->sequence + 1, 4);
-  ota_put(header + 8, record->image.size, 4);
-  ota_put(header + 12, record->image.crc32, 4);
-  ota_put(header + 16, record->image.version, 4);
-  ota_put(header + 20, record->image.hardware_id, 4);
-  ota_put(header + 24, record->stride, 4);
-  ota_put(header + 28, ota_crc32(0, header, 28), 4);
-  ota_flash_write(r, OTA_WORK_RECORD, target_address(r), header, HEADER_SIZE);
+  for (uint8_t i = 0; i < sizeof words / 4; i++) ota_put(header + i * 4, words[i], 4);
+  ota_put(header + sizeof words, ota_crc32(0, header, sizeof words), 4);
+  write_scratch(r, HEADER_SIZE);
+}
+
+bool ota_record_due(const ota_receiver *r) {
+  const ota_session *s = &r->session;
+  return r->record.step != OTA_RECORD_WHOLE ||
+         (s->live && ota_record_durable(r) < s->written &&
+          s->written == mark_end(r, r->record.marks));
 }
 
 void ota_record_start(ota_receiver *r) {
-  if (r->record.step == OTA_RECORD_ERASE) {
-    ota_flash_erase(r, OTA_WORK_RECORD, target_address(r));
-  } else if (r->record.step == OTA_RECORD_COPY) {
-    copy_marks(r);
-  } else {
-    write_header(r);
-  }
-}
-
-/// Whether flash holds what was just written from `scratch` to `address`.
-static bool is_written(const ota_receiver *r, uint32_t address) {
-  return ota_flash_equals(r, address, (const uint8_t *)r->scratch, r->flash_size);
+  uint8_t step = r->record.step;
+  if (step == OTA_RECORD_WHOLE) write_mark(r);
+  if (step == OTA_RECORD_ERASE) ota_flash_erase(r, OTA_WORK_RECORD, target_address(r));
+  if (step == OTA_RECORD_COPY) copy_marks(r);
+  if (step == OTA_RECORD_HEADER) write_header(r);
 }
 
 void ota_record_finish(ota_receiver *r, bool ok) {
   ota_record *record = &r->record;
-  if (!ok || (record->step != OTA_RECORD_ERASE && !is_written(r, target_address(r)))) {
+  const uint8_t *written = (const uint8_t *)r->scratch;
+  if (ok && record->step != OTA_RECORD_ERASE)
+    ok = ota_flash_equals(r, target_address(r), written, r->flash_size);
+  if (!ok) {
+    // The place is spoilt; the record is written anew, on the other page.
     record->copied = 0;
     record->step = OTA_RECORD_ERASE;
     if (++record->faults > OTA_FLASH_RETRY_MAXIMUM) ota_engine_fault(r);
+  } else if (record->step == OTA_RECORD_WHOLE) {
+    record->marks++;
+    record->faults = 0;
   } else if (record->step == OTA_RECORD_HEADER) {
     record->page ^= 1;
     record->sequence++;
-    record->step = OTA_RECORD_REST;
+    record->step = OTA_RECORD_WHOLE;
   } else {
     if (record->step == OTA_RECORD_COPY) record->copied += r->flash_size / mark_pitch(r->config);
     record->step = record->copied < record->marks ? OTA_RECORD_COPY : OTA_RECORD_HEADER;
-  }
-}
-
-static uint32_t next_mark_address(const ota_receiver *r) {
-  return mark_address(r, r->record.page, r->record.marks);
-}
-
-bool ota_mark_due(const ota_receiver *r) {
-  return ota_record_durable(r) < r->session.written &&
-         r->session.written == mark_end(r, r->record.marks);
-}
-
-void ota_mark_start(ota_receiver *r) {
-  uint8_t *mark = (uint8_t *)r->scratch;
-  memset(mark, 0xFF, sizeof r->scratch);
-  ota_put(mark, r->session.written_crc, 4);
-  ota_put(mark + 4, ~r->session.written_crc, 4);
-  ota_flash_write(r, OTA_WORK_MARK, next_mark_address(r), mark, mark_pitch(r->config));
-}
-
-void ota_mark_finish(ota_receiver *r, bool ok) {
-  ota_record *record = &r->record;
-  if (ok && is_written(r, next_mark_address(r))) {
-    record->marks++;
-    record->faults = 0;
-  } else if (++record->faults > OTA_FLASH_RETRY_MAXIMUM) {
-    ota_engine_fault(r);
-  } else {
-    // The place is spoilt; the record moves to the other page.
-    ota_record_rewrite(r, record->marks);
   }
 }

@@ -11,17 +11,20 @@ static uint8_t tell_progress(ota_receiver *r) {
   return OTA_RESULT_DONE;
 }
 
+static uint8_t later(ota_receiver *r, uint8_t phase) {
+  r->phase = phase;
+  return OTA_RESULT_LATER;
+}
+
 static uint8_t rewrite(ota_receiver *r, uint32_t marks) {
   r->record.faults = 0;
   ota_record_rewrite(r, marks);
-  r->phase = OTA_PHASE_RECORDING;
-  return OTA_RESULT_LATER;
+  return later(r, OTA_PHASE_RECORDING);
 }
 
 static uint8_t forget(ota_receiver *r) {
   ota_record_forget(r);
-  r->phase = OTA_PHASE_RECORDING;
-  return OTA_RESULT_LATER;
+  return later(r, OTA_PHASE_RECORDING);
 }
 
 static uint8_t check_begin(const ota_receiver *r, const ota_image *image, uint8_t flags) {
@@ -49,7 +52,7 @@ uint8_t ota_begin(ota_receiver *r) {
   r->link.status_told = 0;
   r->link.told_durable = false;
   r->sinking = flags & OTA_BEGIN_SINK;
-  ota_session *s = ota_current(r);
+  ota_session *s = r->sinking ? &r->sink : &r->session;
   ota_enter(r, OTA_STATE_RECEIVING);
   bool same = memcmp(&image, &s->image, sizeof image) == 0;
   bool over = r->sinking || (flags & OTA_BEGIN_RESTART) || !same;
@@ -92,8 +95,7 @@ uint8_t ota_rewind(ota_receiver *r) {
   if (!found) r->reading.crc = 0;
   r->reading.offset = found ? marks * r->record.stride : 0;
   r->reading.end = page;
-  r->phase = OTA_PHASE_READING;
-  return OTA_RESULT_LATER;
+  return later(r, OTA_PHASE_READING);
 }
 
 static uint8_t rewind_flash(ota_receiver *r) {
@@ -120,8 +122,7 @@ uint8_t ota_verify(ota_receiver *r) {
   if (s->next != s->image.size) return OTA_RESULT_WRONG_STATE;
   if (r->sinking) return conclude_verify(r, s->next_crc);
   ota_enter(r, OTA_STATE_VERIFYING);
-  r->phase = OTA_PHASE_DRAINING;
-  return OTA_RESULT_LATER;
+  return later(r, OTA_PHASE_DRAINING);
 }
 
 uint8_t ota_activate(ota_receiver *r) {
@@ -176,9 +177,7 @@ uint8_t ota_update_continue(ota_receiver *r) {
   if (r->phase == OTA_PHASE_READING) return read_page(r);
   if (!ota_engine_at_rest(r)) return OTA_RESULT_LATER;
   if (r->phase == OTA_PHASE_RECORDING) return conclude_recording(r);
-  if (s->written == s->image.size && ota_record_durable(r) == s->image.size) {
-    r->reading = (ota_reading){0, s->image.size, 0};
-    r->phase = OTA_PHASE_READING;
-  }
-  return OTA_RESULT_LATER;
+  if (ota_record_durable(r) < s->image.size) return OTA_RESULT_LATER;
+  r->reading = (ota_reading){0, s->image.size, 0};
+  return later(r, OTA_PHASE_READING);
 }
