@@ -2,49 +2,36 @@
 /// start of a page that will not hold its data.
 #include "ota_internal.h"
 
-#include <string.h>
-
-static void settle(ota_receiver *r, ota_flash_result result) {
-  if (result == OTA_FLASH_DONE) r->flash_outcome = OTA_OUTCOME_DONE;
-  if (result == OTA_FLASH_FAILED) r->flash_outcome = OTA_OUTCOME_FAILED;
-}
-
 void ota_flash_write(
     ota_receiver *r, uint8_t work, uint32_t address, const uint8_t *from, uint32_t size) {
   r->flash_work = work;
-  r->flash_outcome = OTA_OUTCOME_RUNNING;
   r->flash_size = size;
-  settle(r, r->config->flash_write(r->config->context, address, from, size));
+  r->flash_outcome = (uint8_t)r->config->flash_write(r->config->context, address, from, size);
 }
 
 void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address) {
   r->flash_work = work;
-  r->flash_outcome = OTA_OUTCOME_RUNNING;
-  settle(r, r->config->flash_erase(r->config->context, page_address));
+  r->flash_outcome = (uint8_t)r->config->flash_erase(r->config->context, page_address);
 }
 
-bool ota_flash_equals(
-    const ota_receiver *r, uint32_t address, const uint8_t *octets, uint32_t size) {
+bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size) {
   uint8_t found[OTA_READ_STEP];
-  for (uint32_t at = 0; at < size; at += OTA_READ_STEP) {
+  for (uint32_t at = 0; at < size; at++) {
+    uint32_t i = at % OTA_READ_STEP;
     uint32_t count = ota_least(OTA_READ_STEP, size - at);
-    if (!r->config->flash_read(r->config->context, address + at, found, count)) return false;
-    if (memcmp(found, octets + at, count) != 0) return false;
+    if (i == 0 && !r->config->flash_read(r->config->context, address + at, found, count))
+      return false;
+    if (found[i] != (want != NULL ? want[at] : 0xFF)) return false;
   }
   return true;
 }
 
 bool ota_engine_at_rest(const ota_receiver *r) {
-  return r->flash_work == OTA_WORK_NONE && r->record.step == OTA_RECORD_REST;
-}
-
-bool ota_engine_drained(const ota_receiver *r) {
-  return ota_engine_at_rest(r) && r->session.written == r->session.image.size &&
-         ota_record_durable(r) == r->session.image.size;
+  return r->flash_work == OTA_WORK_NONE && r->record.step == OTA_RECORD_WHOLE;
 }
 
 void ota_engine_fault(ota_receiver *r) {
-  r->record.step = OTA_RECORD_REST;
+  r->record.step = OTA_RECORD_WHOLE;
   // What flash holds is the truth now; the ring is given up.
   ota_record_load(r);
   if (r->sinking) return;
@@ -65,7 +52,7 @@ static void fall_back_to_page(ota_receiver *r) {
   uint32_t page = ota_round_down(s->written, r->config->page_size);
   s->next = s->written = s->erased = page;
   s->next_crc = s->written_crc = s->page_crc;
-  if (ota_record_durable(r) > page) ota_record_rewrite(r, &s->image, page / r->record.stride);
+  if (ota_record_durable(r) > page) ota_record_rewrite(r, page / r->record.stride);
   if (r->sinking) return;
   if (r->state == OTA_STATE_VERIFYING) {
     ota_enter(r, OTA_STATE_RECEIVING);
@@ -86,43 +73,31 @@ static uint32_t row_size(const ota_receiver *r) {
 static void finish_row(ota_receiver *r, bool ok) {
   ota_session *s = &r->session;
   const uint8_t *row = row_in_ring(r);
-  if (!ok ||
-      !ota_flash_equals(r, r->config->slot_address + s->written, row, r->flash_size)) {
+  if (!ok || !ota_flash_equals(r, r->config->slot_address + s->written, row, r->flash_size)) {
     fall_back_to_page(r);
     return;
   }
   uint32_t size = row_size(r);
   s->written_crc = ota_crc32(s->written_crc, row, size);
   s->written += size;
-  if (s->written % r->config->page_size == 0) {
-    s->page_crc = s->written_crc;
-    s->page_faults = 0;
-  }
+  if (s->written % r->config->page_size != 0) return;
+  s->page_crc = s->written_crc;
+  s->page_faults = 0;
 }
 
 static void finish_erase(ota_receiver *r, bool ok) {
-  ota_session *s = &r->session;
-  if (ok) {
-    s->erased += r->config->page_size;
-  } else if (++s->page_faults > OTA_FLASH_RETRY_MAXIMUM) {
-    ota_engine_fault(r);
-  }
+  if (ok) r->session.erased += r->config->page_size;
+  if (!ok && ++r->session.page_faults > OTA_FLASH_RETRY_MAXIMUM) ota_engine_fault(r);
 }
 
 bool ota_engine_finish(ota_receiver *r) {
   uint8_t work = r->flash_work;
-  if (work == OTA_WORK_NONE || r->flash_outcome == OTA_OUTCOME_RUNNING) return false;
-  bool ok = r->flash_outcome == OTA_OUTCOME_DONE;
+  bool ok = r->flash_outcome == OTA_FLASH_DONE;
+  if (work == OTA_WORK_NONE || r->flash_outcome == OTA_FLASH_PENDING) return false;
   r->flash_work = OTA_WORK_NONE;
-  if (work == OTA_WORK_ERASE) {
-    finish_erase(r, ok);
-  } else if (work == OTA_WORK_ROW) {
-    finish_row(r, ok);
-  } else if (work == OTA_WORK_MARK) {
-    ota_mark_finish(r, ok);
-  } else {
-    ota_record_finish(r, ok);
-  }
+  if (work == OTA_WORK_ERASE) finish_erase(r, ok);
+  if (work == OTA_WORK_ROW) finish_row(r, ok);
+  if (work == OTA_WORK_RECORD) ota_record_finish(r, ok);
   return true;
 }
 
@@ -138,13 +113,9 @@ static void start_row(ota_receiver *r) {
 void ota_engine_start(ota_receiver *r) {
   const ota_session *s = &r->session;
   if (r->flash_work != OTA_WORK_NONE || r->phase == OTA_PHASE_READING) return;
-  if (r->record.step != OTA_RECORD_REST) {
+  if (ota_record_due(r)) {
     ota_record_start(r);
-  } else if (!s->live) {
-    return;
-  } else if (ota_mark_due(r)) {
-    ota_mark_start(r);
-  } else if (s->written == s->image.size) {
+  } else if (!s->live || s->written == s->image.size) {
     return;
   } else if (s->written == s->erased) {
     ota_flash_erase(r, OTA_WORK_ERASE, r->config->slot_address + s->erased);

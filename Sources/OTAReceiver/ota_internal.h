@@ -2,59 +2,39 @@
 #ifndef OTA_INTERNAL_H
 #define OTA_INTERNAL_H
 
+#include <string.h>
+
 #include "ota_receiver.h"
 
 /// What the one flash operation under way is for.
-enum {
-  OTA_WORK_NONE,
-  OTA_WORK_ERASE,
-  OTA_WORK_ROW,
-  OTA_WORK_RECORD_ERASE,
-  OTA_WORK_RECORD_COPY,
-  OTA_WORK_RECORD_HEADER,
-  OTA_WORK_MARK
-};
+enum { OTA_WORK_NONE, OTA_WORK_ERASE, OTA_WORK_ROW, OTA_WORK_RECORD };
 
-enum { OTA_OUTCOME_RUNNING, OTA_OUTCOME_DONE, OTA_OUTCOME_FAILED };
-
-/// What comes next in writing a new resume record.
-enum { OTA_RECORD_REST, OTA_RECORD_ERASE, OTA_RECORD_COPY, OTA_RECORD_HEADER };
+/// What is written to the resume record next: while it is whole, marks; else a new one.
+enum { OTA_RECORD_WHOLE, OTA_RECORD_ERASE, OTA_RECORD_COPY, OTA_RECORD_HEADER };
 
 /// How far a control operation has come.
 enum {
   OTA_PHASE_REST,
-  /// Written to Control, not yet looked at.
-  OTA_PHASE_REQUESTED,
-  /// VERIFY waits until all of the image is in flash.
-  OTA_PHASE_DRAINING,
-  /// VERIFY or REWIND reads flash, one page a poll.
-  OTA_PHASE_READING,
-  /// The resume record is being written; the answer follows.
-  OTA_PHASE_RECORDING,
-  /// The answer is ready for the stack.
-  OTA_PHASE_ANSWERING,
-  /// The indication is out.
-  OTA_PHASE_CONFIRMING,
-  /// ACTIVATE is answered; the reset is due.
-  OTA_PHASE_RESETTING
+  OTA_PHASE_REQUESTED,   // written to Control, not yet looked at
+  OTA_PHASE_DRAINING,    // VERIFY waits until all of the image is in flash
+  OTA_PHASE_READING,     // VERIFY or REWIND reads flash, one page a poll
+  OTA_PHASE_RECORDING,   // the resume record is being written; the answer follows
+  OTA_PHASE_ANSWERING,   // the answer is ready for the stack
+  OTA_PHASE_CONFIRMING,  // the indication is out
+  OTA_PHASE_RESETTING    // ACTIVATE is answered; the reset is due
 };
 
-static inline uint16_t ota_get16(const uint8_t *from) {
-  return (uint16_t)(from[0] | from[1] << 8);
+/// Instead of a result: the operation goes on, and its answer follows.
+enum { OTA_RESULT_LATER = 0xFF };
+
+static inline uint32_t ota_get(const uint8_t *from, uint8_t size) {
+  uint32_t value = 0;
+  while (size > 0) value = value << 8 | from[--size];
+  return value;
 }
 
-static inline uint32_t ota_get32(const uint8_t *from) {
-  return ota_get16(from) | (uint32_t)ota_get16(from + 2) << 16;
-}
-
-static inline void ota_put16(uint8_t *to, uint16_t value) {
-  to[0] = (uint8_t)value;
-  to[1] = (uint8_t)(value >> 8);
-}
-
-static inline void ota_put32(uint8_t *to, uint32_t value) {
-  ota_put16(to, (uint16_t)value);
-  ota_put16(to + 2, (uint16_t)(value >> 16));
+static inline void ota_put(uint8_t *to, uint32_t value, uint8_t size) {
+  for (; size > 0; size--, value >>= 8) *to++ = (uint8_t)value;
 }
 
 static inline uint32_t ota_least(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -72,13 +52,10 @@ static inline uint32_t ota_round_up(uint32_t value, uint32_t unit) {
 void ota_flash_write(
     ota_receiver *r, uint8_t work, uint32_t address, const uint8_t *from, uint32_t size);
 void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address);
-/// Whether flash holds exactly these octets.
-bool ota_flash_equals(
-    const ota_receiver *r, uint32_t address, const uint8_t *octets, uint32_t size);
+/// Whether flash holds exactly these octets; NULL: whether it is erased.
+bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size);
 /// No operation is under way and the resume record is whole: control operations may change both.
 bool ota_engine_at_rest(const ota_receiver *r);
-/// Every octet of the session's image is in flash and marked.
-bool ota_engine_drained(const ota_receiver *r);
 /// Looks at the end of an operation; true if there was one.
 bool ota_engine_finish(ota_receiver *r);
 /// Starts the next operation that is due, if any.
@@ -89,34 +66,48 @@ void ota_engine_fault(ota_receiver *r);
 // ota_record.c: the resume record.
 /// Reads the newest whole record, and from it the session that can be gone on with.
 void ota_record_load(ota_receiver *r);
-/// Has a new record written that names `image` and keeps the first `marks` marks.
-void ota_record_rewrite(ota_receiver *r, const ota_image *image, uint32_t marks);
+/// Has a new record written that names the session's image and keeps the first `marks` marks.
+void ota_record_rewrite(ota_receiver *r, uint32_t marks);
+/// Forgets the session and, where one is written, its resume point.
+void ota_record_forget(ota_receiver *r);
+/// Whether a step of a new record, or the next mark, is to be written.
+bool ota_record_due(const ota_receiver *r);
 void ota_record_start(ota_receiver *r);
 void ota_record_finish(ota_receiver *r, bool ok);
-/// Whether the octets written have just reached the end of the next mark.
-bool ota_mark_due(const ota_receiver *r);
-void ota_mark_start(ota_receiver *r);
-void ota_mark_finish(ota_receiver *r, bool ok);
-/// Reads mark `index`; false if it is not whole.
-bool ota_mark_read(const ota_receiver *r, uint32_t index, uint32_t *crc);
+/// The CRC32 in the last of the first `marks` marks, 0 without any; false if it is not whole.
+bool ota_mark_read(const ota_receiver *r, uint32_t marks, uint32_t *crc);
 /// Octets that a reset leaves: the end of the last mark.
 uint32_t ota_record_durable(const ota_receiver *r);
 /// Whether the metadata pages can hold a record at all.
 bool ota_record_fits(const ota_receiver_config *config);
 
-// ota_control.c: the operations of Control.
+// ota_control.c: requests and answers.
 /// Goes on with the operation under way.
 void ota_control_run(ota_receiver *r);
 /// Ends the operation under way, if it has not been answered yet, with `result`.
 void ota_control_fail(ota_receiver *r, uint8_t result);
-/// ACTIVATE is answered, or about to be, and the reset waits for the confirmation.
-bool ota_reset_is_promised(const ota_receiver *r);
 /// The connection of the operation under way is gone.
 void ota_control_disconnected(ota_receiver *r);
+/// ACTIVATE is answered, or about to be, and the reset waits for the confirmation.
+bool ota_reset_is_promised(const ota_receiver *r);
+void ota_answer_append(ota_receiver *r, uint32_t value, uint8_t size);
+
+// ota_update.c: the operations on the session. Each returns its result, or OTA_RESULT_LATER.
+uint8_t ota_begin(ota_receiver *r);
+uint8_t ota_rewind(ota_receiver *r);
+uint8_t ota_verify(ota_receiver *r);
+uint8_t ota_activate(ota_receiver *r);
+uint8_t ota_abort(ota_receiver *r);
+/// Goes on with an operation that was to be answered later.
+uint8_t ota_update_continue(ota_receiver *r);
 
 // ota_receiver.c: the session as seen from the link.
 bool ota_is_authorized(const ota_receiver *r);
 void ota_enter(ota_receiver *r, uint8_t state);
 void ota_status_owe(ota_receiver *r, uint8_t error);
+/// The session that data goes to.
+static inline const ota_session *ota_current(const ota_receiver *r) {
+  return r->sinking ? &r->sink : &r->session;
+}
 
 #endif

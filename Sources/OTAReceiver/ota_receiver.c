@@ -1,52 +1,44 @@
 /// The receiver as the Bluetooth stack sees it: connections, Data, Status, and the poll.
-#include "ota_receiver.h"
-
-#include <string.h>
-
 #include "ota_internal.h"
 
 enum { DATA_HEADER_SIZE = 4 };
 
-static bool is_sound(const ota_receiver_config *c) {
-  uint32_t alignment = c->write_alignment;
-  if (alignment == 0 || alignment > OTA_WRITE_ALIGNMENT_MAXIMUM || (alignment & (alignment - 1)))
-    return false;
-  if (c->row_size == 0 || c->row_size % alignment != 0) return false;
-  if (c->page_size == 0 || c->page_size % c->row_size != 0) return false;
-  if (c->slot_size == 0 || c->slot_size > INT32_MAX || c->slot_size % c->page_size != 0)
-    return false;
-  if (c->largest_chunk == 0 || c->largest_chunk > OTA_CHUNK_MAXIMUM) return false;
-  if (c->ring_size % c->row_size != 0 || c->ring_size > INT32_MAX) return false;
-  if (c->ring_size < c->row_size + c->largest_chunk) return false;
+static bool is_complete(const ota_receiver_config *c) {
   return c->ring != NULL && c->flash_read != NULL && c->flash_write != NULL &&
          c->flash_erase != NULL && c->indicate_control != NULL && c->notify_status != NULL &&
-         c->activate != NULL && (c->check_proof == NULL || c->random != NULL) &&
-         ota_record_fits(c);
+         c->activate != NULL && (c->check_proof == NULL || c->random != NULL);
+}
+
+static bool divides(uint32_t unit, uint32_t size) { return unit != 0 && size % unit == 0; }
+
+static bool is_sound(const ota_receiver_config *c) {
+  return divides(c->write_alignment, OTA_WRITE_ALIGNMENT_MAXIMUM) && c->row_size != 0 &&
+         divides(c->write_alignment, c->row_size) && c->page_size != 0 &&
+         divides(c->row_size, c->page_size) && c->slot_size != 0 && c->slot_size <= INT32_MAX &&
+         divides(c->page_size, c->slot_size) && divides(c->row_size, c->ring_size) &&
+         c->ring_size <= INT32_MAX && c->ring_size >= c->row_size + c->largest_chunk &&
+         c->largest_chunk != 0 && c->largest_chunk <= OTA_CHUNK_MAXIMUM && ota_record_fits(c);
 }
 
 bool ota_receiver_init(ota_receiver *r, const ota_receiver_config *config) {
   memset(r, 0, sizeof *r);
-  if (!is_sound(config)) return false;
+  if (!is_complete(config) || !is_sound(config)) return false;
   r->config = config;
   r->trial = config->trial;
   ota_record_load(r);
-  if (config->boot_outcome != OTA_BOOT_NORMAL && r->record.image.size != 0) {
-    // The boot loader has used the slot since the record was written.
-    static const ota_image nothing = {0, 0, 0, 0};
-    memset(&r->session, 0, sizeof r->session);
-    ota_record_rewrite(r, &nothing, 0);
-  }
+  // After any other outcome the boot loader has used the slot since the record was written.
+  if (config->boot_outcome != OTA_BOOT_NORMAL) ota_record_forget(r);
   return true;
 }
 
 bool ota_is_authorized(const ota_receiver *r) {
-  return r->config->check_proof == NULL || r->authorized;
+  return r->config->check_proof == NULL || r->link.authorized;
 }
 
 void ota_status_owe(ota_receiver *r, uint8_t error) {
-  r->status_due |= (uint8_t)(1u << error);
+  r->link.status_due |= (uint8_t)(1u << error);
   // A gap that the device made itself is told here, not again at the first data that misses it.
-  if (error == OTA_ERROR_GAP) r->status_told |= 1u << OTA_ERROR_GAP;
+  if (error == OTA_ERROR_GAP) r->link.status_told |= 1u << OTA_ERROR_GAP;
 }
 
 void ota_enter(ota_receiver *r, uint8_t state) {
@@ -54,38 +46,22 @@ void ota_enter(ota_receiver *r, uint8_t state) {
   r->state = state;
 }
 
-// The link
-
-static void forget_connection(ota_receiver *r) {
+static void change_link(ota_receiver *r, bool connected) {
   ota_control_disconnected(r);
-  r->authorized = false;
-  r->challenged = false;
-  r->control_cccd = 0;
-  r->status_cccd = 0;
-  r->status_due = 0;
-  r->status_told = 0;
-  r->told_limit = 0;
-  r->told_next = 0;
-  r->told_window = 0;
-  r->told_durable = false;
+  memset(&r->link, 0, sizeof r->link);
+  r->connected = connected;
 }
 
-void ota_receiver_connected(ota_receiver *r) {
-  forget_connection(r);
-  r->connected = true;
-}
+void ota_receiver_connected(ota_receiver *r) { change_link(r, true); }
 
-void ota_receiver_disconnected(ota_receiver *r) {
-  r->connected = false;
-  forget_connection(r);
-}
+void ota_receiver_disconnected(ota_receiver *r) { change_link(r, false); }
 
-void ota_receiver_control_cccd(ota_receiver *r, uint16_t value) { r->control_cccd = value; }
+void ota_receiver_control_cccd(ota_receiver *r, uint16_t value) { r->link.control_cccd = value; }
 
-void ota_receiver_status_cccd(ota_receiver *r, uint16_t value) { r->status_cccd = value; }
+void ota_receiver_status_cccd(ota_receiver *r, uint16_t value) { r->link.status_cccd = value; }
 
 uint8_t ota_receiver_control_write(ota_receiver *r, const uint8_t *bytes, uint32_t size) {
-  if (r->control_cccd != 2) return OTA_ATT_CCCD_IMPROPER;
+  if (r->link.control_cccd != 2) return OTA_ATT_CCCD_IMPROPER;
   if (r->phase != OTA_PHASE_REST) return OTA_ATT_BUSY;
   if (size == 0) return OTA_ATT_INVALID_LENGTH;
   // A longer request is kept as one octet too long: malformed, whatever it says.
@@ -102,78 +78,70 @@ void ota_receiver_indication_confirmed(ota_receiver *r) {
 }
 
 void ota_receiver_flash_done(ota_receiver *r, bool ok) {
-  if (r->flash_work == OTA_WORK_NONE || r->flash_outcome != OTA_OUTCOME_RUNNING) return;
-  r->flash_outcome = ok ? OTA_OUTCOME_DONE : OTA_OUTCOME_FAILED;
+  if (r->flash_work == OTA_WORK_NONE || r->flash_outcome != OTA_FLASH_PENDING) return;
+  r->flash_outcome = ok ? OTA_FLASH_DONE : OTA_FLASH_FAILED;
 }
 
-// Data
-
 static uint32_t window(const ota_receiver *r) {
-  const ota_session *s = &r->session;
+  const ota_session *s = ota_current(r);
   if (r->state != OTA_STATE_RECEIVING) return 0;
-  uint32_t waiting = r->sinking ? 0 : s->next - s->written;
-  return ota_least(r->config->ring_size - waiting, UINT16_MAX);
+  return ota_least(r->config->ring_size - (s->next - s->written), UINT16_MAX);
 }
 
 /// Refuses a data write; an error without a response is told once by Status, until a write is
 /// accepted again.
 static uint8_t refuse(ota_receiver *r, bool with_response, uint8_t error, uint8_t att_error) {
   uint8_t bit = (uint8_t)(1u << error);
-  if (!with_response && !(r->status_told & bit)) {
-    r->status_told |= bit;
-    r->status_due |= bit;
-  }
+  if (with_response || (r->link.status_told & bit)) return att_error;
+  r->link.status_told |= bit;
+  r->link.status_due |= bit;
   return att_error;
 }
 
 static void receive(ota_receiver *r, const uint8_t *octets, uint32_t count) {
-  ota_session *s = &r->session;
+  ota_session *s = r->sinking ? &r->sink : &r->session;
   uint32_t position = s->next % r->config->ring_size;
   uint32_t first = ota_least(count, r->config->ring_size - position);
-  memcpy(r->config->ring + position, octets, first);
-  memcpy(r->config->ring, octets + first, count - first);
   s->next_crc = ota_crc32(s->next_crc, octets, count);
   s->next += count;
+  if (r->sinking) {
+    s->written = s->next;
+    return;
+  }
+  memcpy(r->config->ring + position, octets, first);
+  memcpy(r->config->ring, octets + first, count - first);
 }
 
 uint8_t ota_receiver_data_write(
     ota_receiver *r, const uint8_t *bytes, uint32_t size, bool with_response) {
-  if (size <= DATA_HEADER_SIZE || size - DATA_HEADER_SIZE > r->config->largest_chunk)
-    return OTA_ATT_INVALID_LENGTH;
+  const ota_session *s = ota_current(r);
+  uint32_t count = size - DATA_HEADER_SIZE;
+  if (size <= DATA_HEADER_SIZE || count > r->config->largest_chunk) return OTA_ATT_INVALID_LENGTH;
   if (!ota_is_authorized(r))
     return refuse(r, with_response, OTA_ERROR_NOT_AUTHORIZED, OTA_ATT_NOT_AUTHORIZED);
   if (r->state != OTA_STATE_RECEIVING)
     return refuse(r, with_response, OTA_ERROR_NO_SESSION, OTA_ATT_NO_SESSION);
-  uint32_t next = r->sinking ? r->sink_next : r->session.next;
-  uint32_t image_size = r->sinking ? r->sink.size : r->session.image.size;
-  uint32_t count = size - DATA_HEADER_SIZE;
-  if (ota_get32(bytes) != next) return refuse(r, with_response, OTA_ERROR_GAP, OTA_ATT_GAP);
-  if (count > image_size - next)
+  if (ota_get(bytes, 4) != s->next) return refuse(r, with_response, OTA_ERROR_GAP, OTA_ATT_GAP);
+  if (count > s->image.size - s->next)
     return refuse(r, with_response, OTA_ERROR_OVERRUN, OTA_ATT_INVALID_LENGTH);
   if (count > window(r)) return refuse(r, with_response, OTA_ERROR_OVERRUN, OTA_ATT_BUSY);
-  if (r->sinking) {
-    r->sink_crc = ota_crc32(r->sink_crc, bytes + DATA_HEADER_SIZE, count);
-    r->sink_next += count;
-  } else {
-    receive(r, bytes + DATA_HEADER_SIZE, count);
-  }
-  r->status_told = 0;
+  receive(r, bytes + DATA_HEADER_SIZE, count);
+  r->link.status_told = 0;
   return OTA_ATT_OK;
 }
 
-// Status
-
 static uint32_t durable(const ota_receiver *r) {
-  return r->sinking ? r->sink_next : ota_record_durable(r);
+  return r->sinking ? r->sink.next : ota_record_durable(r);
 }
 
 static void fill_status(const ota_receiver *r, uint8_t error, uint8_t *to) {
+  const ota_session *s = ota_current(r);
   to[0] = r->state;
   to[1] = error;
-  ota_put16(to + 2, (uint16_t)window(r));
-  ota_put32(to + 4, r->sinking ? r->sink_next : r->session.next);
-  ota_put32(to + 8, r->sinking ? r->sink_crc : r->session.next_crc);
-  ota_put32(to + 12, durable(r));
+  ota_put(to + 2, window(r), 2);
+  ota_put(to + 4, s->next, 4);
+  ota_put(to + 8, s->next_crc, 4);
+  ota_put(to + 12, durable(r), 4);
 }
 
 void ota_receiver_status_read(const ota_receiver *r, uint8_t *to) {
@@ -183,36 +151,36 @@ void ota_receiver_status_read(const ota_receiver *r, uint8_t *to) {
 /// Whether the progress made since the last notification is worth one (2.2).
 static bool is_worth_telling(const ota_receiver *r) {
   const ota_receiver_config *c = r->config;
+  const ota_session *s = ota_current(r);
+  const ota_link *link = &r->link;
   if (r->state != OTA_STATE_RECEIVING) return false;
-  uint32_t image_size = r->sinking ? r->sink.size : r->session.image.size;
-  uint32_t next = r->sinking ? r->sink_next : r->session.next;
-  uint32_t ahead = next + window(r);
+  uint32_t limit = s->next + window(r);
+  uint32_t told_limit = link->told_next + link->told_window;
   uint32_t quarter = ota_least(c->ring_size, UINT16_MAX) / 4;
   uint32_t step = quarter > c->largest_chunk ? quarter : c->largest_chunk;
-  if (ahead >= r->told_limit && ahead - r->told_limit >= step) return true;
-  if (r->told_window < c->largest_chunk && window(r) >= c->largest_chunk) return true;
-  if (next / c->page_size > r->told_next / c->page_size) return true;
-  if (next == image_size && r->told_next != next) return true;
-  return durable(r) == image_size && !r->told_durable;
+  return (limit >= told_limit && limit - told_limit >= step) ||
+         (link->told_window < c->largest_chunk && window(r) >= c->largest_chunk) ||
+         s->next / c->page_size > link->told_next / c->page_size ||
+         (s->next == s->image.size && link->told_next != s->next) ||
+         (durable(r) == s->image.size && !link->told_durable);
 }
 
 /// Sends one status for each error owed, else one for progress. False: the stack is full.
 static bool send_status(ota_receiver *r) {
   uint8_t status[OTA_STATUS_SIZE];
-  if (r->status_cccd != 1) r->status_due = 0;
-  if (r->status_cccd == 1 && is_worth_telling(r)) ota_status_owe(r, OTA_ERROR_NONE);
-  for (uint8_t error = OTA_ERROR_NOT_AUTHORIZED; r->status_due != 0; error--) {
+  ota_link *link = &r->link;
+  if (link->status_cccd != 1) link->status_due = 0;
+  if (link->status_cccd == 1 && is_worth_telling(r)) ota_status_owe(r, OTA_ERROR_NONE);
+  for (uint8_t error = OTA_ERROR_NOT_AUTHORIZED; link->status_due != 0; error--) {
     uint8_t bit = (uint8_t)(1u << error);
-    if (!(r->status_due & bit)) continue;
+    if (!(link->status_due & bit)) continue;
     fill_status(r, error, status);
     if (!r->config->notify_status(r->config->context, status)) return false;
     // Whatever was owed without an error is told with it.
-    r->status_due &= (uint8_t) ~(bit | 1u << OTA_ERROR_NONE);
-    uint32_t image_size = r->sinking ? r->sink.size : r->session.image.size;
-    r->told_next = ota_get32(status + 4);
-    r->told_window = ota_get16(status + 2);
-    r->told_limit = r->told_next + r->told_window;
-    r->told_durable = durable(r) == image_size;
+    link->status_due &= (uint8_t) ~(bit | 1u << OTA_ERROR_NONE);
+    link->told_next = ota_current(r)->next;
+    link->told_window = (uint16_t)window(r);
+    link->told_durable = durable(r) == ota_current(r)->image.size;
   }
   return true;
 }
@@ -220,7 +188,7 @@ static bool send_status(ota_receiver *r) {
 static bool send_answer(ota_receiver *r) {
   if (r->phase != OTA_PHASE_ANSWERING) return true;
   if (!r->connected) {
-    r->phase = OTA_PHASE_REST;
+    ota_control_disconnected(r);  // nobody to tell; a reset that was promised is due
     return true;
   }
   if (!r->config->indicate_control(r->config->context, r->answer, r->answer_size)) return false;
@@ -249,7 +217,7 @@ uint32_t ota_receiver_poll(ota_receiver *r, uint32_t now_ms) {
   bool sent = send_status(r);
   sent = send_answer(r) && sent;
   uint32_t wait = reset_when_due(r);
-  bool flash_ended = r->flash_work != OTA_WORK_NONE && r->flash_outcome != OTA_OUTCOME_RUNNING;
+  bool flash_ended = r->flash_work != OTA_WORK_NONE && r->flash_outcome != OTA_FLASH_PENDING;
   if (finished || flash_ended || phase != r->phase || r->phase == OTA_PHASE_READING) return 0;
   return sent ? wait : ota_least(wait, OTA_SEND_RETRY_MS);
 }

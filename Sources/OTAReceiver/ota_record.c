@@ -9,8 +9,6 @@
 /// that the power cut is told by its halves: both have a bit 1 where programming did not get to.
 #include "ota_internal.h"
 
-#include <string.h>
-
 enum { MAGIC = 0x3141544F, HEADER_SIZE = 32, MARK_SIZE = 8 };
 
 static uint32_t mark_pitch(const ota_receiver_config *c) {
@@ -47,40 +45,29 @@ uint32_t ota_record_durable(const ota_receiver *r) {
   return r->record.marks == 0 ? 0 : mark_end(r, r->record.marks - 1);
 }
 
-bool ota_mark_read(const ota_receiver *r, uint32_t index, uint32_t *crc) {
+bool ota_mark_read(const ota_receiver *r, uint32_t marks, uint32_t *crc) {
   uint8_t mark[MARK_SIZE];
-  uint32_t address = mark_address(r, r->record.page, index);
+  *crc = 0;
+  if (marks == 0) return true;
+  uint32_t address = mark_address(r, r->record.page, marks - 1);
   if (!r->config->flash_read(r->config->context, address, mark, MARK_SIZE)) return false;
-  *crc = ota_get32(mark);
-  return *crc == (uint32_t)~ota_get32(mark + 4);
+  *crc = ota_get(mark, 4);
+  return *crc == (uint32_t)~ota_get(mark + 4, 4);
 }
 
-/// Reads the header of `page` into `found`; false if it is not whole.
-static bool read_header(const ota_receiver *r, uint8_t page, ota_record *found) {
+/// Reads the header of `page`, and takes it for the record if it is whole and newer.
+static void read_header(ota_receiver *r, uint8_t page) {
   uint8_t header[HEADER_SIZE];
+  uint32_t words[HEADER_SIZE / 4];
   uint32_t address = r->config->metadata_address[page];
-  if (!r->config->flash_read(r->config->context, address, header, HEADER_SIZE)) return false;
-  if (ota_get32(header) != MAGIC || ota_get32(header + 28) != ota_crc32(0, header, 28))
-    return false;
-  memset(found, 0, sizeof *found);
-  found->sequence = ota_get32(header + 4);
-  found->image.size = ota_get32(header + 8);
-  found->image.crc32 = ota_get32(header + 12);
-  found->image.version = ota_get32(header + 16);
-  found->image.hardware_id = ota_get32(header + 20);
-  found->stride = ota_get32(header + 24);
-  found->page = page;
-  return true;
-}
-
-static bool is_blank(const ota_receiver *r, uint32_t address, uint32_t size) {
-  uint8_t blank[OTA_READ_STEP];
-  memset(blank, 0xFF, sizeof blank);
-  for (uint32_t at = 0; at < size; at += OTA_READ_STEP) {
-    if (!ota_flash_equals(r, address + at, blank, ota_least(OTA_READ_STEP, size - at)))
-      return false;
-  }
-  return true;
+  if (!r->config->flash_read(r->config->context, address, header, HEADER_SIZE)) return;
+  for (uint8_t i = 0; i < HEADER_SIZE / 4; i++) words[i] = ota_get(header + i * 4, 4);
+  if (words[0] != MAGIC || words[7] != ota_crc32(0, header, HEADER_SIZE - 4)) return;
+  if (words[1] <= r->record.sequence) return;
+  r->record.sequence = words[1];
+  r->record.image = (ota_image){words[2], words[3], words[4], words[5]};
+  r->record.stride = words[6];
+  r->record.page = page;
 }
 
 /// Finds the resume point: the last mark in line, or the start of its page if something was
@@ -89,21 +76,18 @@ static void resume_from_marks(ota_receiver *r) {
   ota_session *s = &r->session;
   ota_record *record = &r->record;
   uint32_t page_size = r->config->page_size;
-  uint32_t crc;
-  while (ota_record_durable(r) < s->image.size && ota_mark_read(r, record->marks, &crc))
+  uint32_t crc, page_crc;
+  while (ota_record_durable(r) < s->image.size && ota_mark_read(r, record->marks + 1, &crc))
     record->marks++;
   uint32_t offset = ota_record_durable(r);
   uint32_t page_end = ota_round_up(offset, page_size);
   if (offset < s->image.size &&
-      !is_blank(r, r->config->slot_address + offset, page_end - offset)) {
+      !ota_flash_equals(r, r->config->slot_address + offset, NULL, page_end - offset)) {
     offset = page_end = ota_round_down(offset, page_size);
     record->marks = offset / record->stride;
   }
   uint32_t page_marks = ota_round_down(offset, page_size) / record->stride;
-  uint32_t page_crc = 0;
-  crc = 0;
-  if ((page_marks > 0 && !ota_mark_read(r, page_marks - 1, &page_crc)) ||
-      (record->marks > 0 && !ota_mark_read(r, record->marks - 1, &crc))) {
+  if (!ota_mark_read(r, page_marks, &page_crc) || !ota_mark_read(r, record->marks, &crc)) {
     record->marks = 0;
     return;
   }
@@ -114,125 +98,114 @@ static void resume_from_marks(ota_receiver *r) {
 }
 
 void ota_record_load(ota_receiver *r) {
-  ota_record found;
   memset(&r->session, 0, sizeof r->session);
   memset(&r->record, 0, sizeof r->record);
   r->record.page = 1;
-  r->record.stride = r->config->row_size;
-  for (uint8_t page = 0; page < 2; page++) {
-    if (read_header(r, page, &found) && found.sequence > r->record.sequence) r->record = found;
-  }
+  read_header(r, 0);
+  read_header(r, 1);
   uint32_t size = r->record.image.size;
-  if (size == 0 || size > r->config->slot_size ||
-      r->record.stride != stride_of(r->config, size)) {
+  if (size != 0 && size <= r->config->slot_size &&
+      r->record.stride == stride_of(r->config, size)) {
+    r->session.image = r->record.image;
+    resume_from_marks(r);
+  } else {
     r->record.stride = r->config->row_size;
-    return;
   }
-  r->session.image = r->record.image;
-  resume_from_marks(r);
 }
 
-void ota_record_rewrite(ota_receiver *r, const ota_image *image, uint32_t marks) {
-  r->record.image = *image;
-  r->record.stride = stride_of(r->config, image->size);
+void ota_record_rewrite(ota_receiver *r, uint32_t marks) {
+  r->record.image = r->session.image;
+  r->record.stride = stride_of(r->config, r->session.image.size);
   r->record.marks = marks;
   r->record.copied = 0;
   r->record.step = OTA_RECORD_ERASE;
 }
 
-static void copy_marks(ota_receiver *r, uint8_t target) {
-  ota_record *record = &r->record;
-  uint32_t pitch = mark_pitch(r->config);
-  uint32_t count = ota_least(OTA_READ_STEP / pitch, record->marks - record->copied);
-  uint8_t *marks = (uint8_t *)r->scratch;
-  uint32_t from = mark_address(r, record->page, record->copied);
-  if (!r->config->flash_read(r->config->context, from, marks, count * pitch)) {
-    r->flash_work = OTA_WORK_RECORD_COPY;
-    r->flash_outcome = OTA_OUTCOME_FAILED;
-    return;
-  }
-  ota_flash_write(
-      r, OTA_WORK_RECORD_COPY, mark_address(r, target, record->copied), marks, count * pitch);
+void ota_record_forget(ota_receiver *r) {
+  memset(&r->session, 0, sizeof r->session);
+  r->record.faults = 0;
+  if (r->record.image.size != 0) ota_record_rewrite(r, 0);
 }
 
-static void write_header(ota_receiver *r, uint8_t target) {
+/// Where what `step` writes belongs.
+static uint32_t target_address(const ota_receiver *r) {
   const ota_record *record = &r->record;
+  if (record->step == OTA_RECORD_WHOLE) return mark_address(r, record->page, record->marks);
+  if (record->step == OTA_RECORD_COPY) return mark_address(r, record->page ^ 1, record->copied);
+  return r->config->metadata_address[record->page ^ 1];
+}
+
+/// Writes `size` octets of `scratch`.
+static void write_scratch(ota_receiver *r, uint32_t size) {
+  ota_flash_write(r, OTA_WORK_RECORD, target_address(r), (uint8_t *)r->scratch, size);
+}
+
+static void write_mark(ota_receiver *r) {
+  uint8_t *mark = (uint8_t *)r->scratch;
+  memset(mark, 0xFF, sizeof r->scratch);
+  ota_put(mark, r->session.written_crc, 4);
+  ota_put(mark + 4, ~r->session.written_crc, 4);
+  write_scratch(r, mark_pitch(r->config));
+}
+
+static void copy_marks(ota_receiver *r) {
+  const ota_record *record = &r->record;
+  uint32_t pitch = mark_pitch(r->config);
+  uint32_t size = ota_least(OTA_READ_STEP / pitch, record->marks - record->copied) * pitch;
+  uint32_t from = mark_address(r, record->page, record->copied);
+  if (r->config->flash_read(r->config->context, from, (uint8_t *)r->scratch, size)) {
+    write_scratch(r, size);
+  } else {
+    r->flash_work = OTA_WORK_RECORD;
+    r->flash_outcome = OTA_FLASH_FAILED;
+  }
+}
+
+static void write_header(ota_receiver *r) {
+  const ota_image *image = &r->record.image;
+  const uint32_t words[] = {
+      MAGIC, r->record.sequence + 1, image->size, image->crc32, image->version,
+      image->hardware_id, r->record.stride};
   uint8_t *header = (uint8_t *)r->scratch;
-  ota_put32(header, MAGIC);
-  ota_put32(header + 4, record->sequence + 1);
-  ota_put32(header + 8, record->image.size);
-  ota_put32(header + 12, record->image.crc32);
-  ota_put32(header + 16, record->image.version);
-  ota_put32(header + 20, record->image.hardware_id);
-  ota_put32(header + 24, record->stride);
-  ota_put32(header + 28, ota_crc32(0, header, 28));
-  ota_flash_write(
-      r, OTA_WORK_RECORD_HEADER, r->config->metadata_address[target], header, HEADER_SIZE);
+  for (uint8_t i = 0; i < sizeof words / 4; i++) ota_put(header + i * 4, words[i], 4);
+  ota_put(header + sizeof words, ota_crc32(0, header, sizeof words), 4);
+  write_scratch(r, HEADER_SIZE);
+}
+
+bool ota_record_due(const ota_receiver *r) {
+  const ota_session *s = &r->session;
+  return r->record.step != OTA_RECORD_WHOLE ||
+         (s->live && ota_record_durable(r) < s->written &&
+          s->written == mark_end(r, r->record.marks));
 }
 
 void ota_record_start(ota_receiver *r) {
-  uint8_t target = r->record.page ^ 1;
-  if (r->record.step == OTA_RECORD_ERASE) {
-    ota_flash_erase(r, OTA_WORK_RECORD_ERASE, r->config->metadata_address[target]);
-  } else if (r->record.step == OTA_RECORD_COPY) {
-    copy_marks(r, target);
-  } else {
-    write_header(r, target);
-  }
-}
-
-/// Whether flash holds what was just written from `scratch` to `address`.
-static bool is_written(const ota_receiver *r, uint32_t address) {
-  return ota_flash_equals(r, address, (const uint8_t *)r->scratch, r->flash_size);
+  uint8_t step = r->record.step;
+  if (step == OTA_RECORD_WHOLE) write_mark(r);
+  if (step == OTA_RECORD_ERASE) ota_flash_erase(r, OTA_WORK_RECORD, target_address(r));
+  if (step == OTA_RECORD_COPY) copy_marks(r);
+  if (step == OTA_RECORD_HEADER) write_header(r);
 }
 
 void ota_record_finish(ota_receiver *r, bool ok) {
   ota_record *record = &r->record;
-  uint8_t target = record->page ^ 1;
-  if (ok && record->step == OTA_RECORD_COPY)
-    ok = is_written(r, mark_address(r, target, record->copied));
-  if (ok && record->step == OTA_RECORD_HEADER)
-    ok = is_written(r, r->config->metadata_address[target]);
+  const uint8_t *written = (const uint8_t *)r->scratch;
+  if (ok && record->step != OTA_RECORD_ERASE)
+    ok = ota_flash_equals(r, target_address(r), written, r->flash_size);
   if (!ok) {
+    // The place is spoilt; the record is written anew, on the other page.
     record->copied = 0;
     record->step = OTA_RECORD_ERASE;
     if (++record->faults > OTA_FLASH_RETRY_MAXIMUM) ota_engine_fault(r);
-    return;
-  }
-  if (record->step == OTA_RECORD_HEADER) {
-    record->page = target;
-    record->sequence++;
-    record->step = OTA_RECORD_REST;
-    return;
-  }
-  if (record->step == OTA_RECORD_COPY) record->copied += r->flash_size / mark_pitch(r->config);
-  record->step = record->copied < record->marks ? OTA_RECORD_COPY : OTA_RECORD_HEADER;
-}
-
-bool ota_mark_due(const ota_receiver *r) {
-  return ota_record_durable(r) < r->session.written &&
-         r->session.written == mark_end(r, r->record.marks);
-}
-
-void ota_mark_start(ota_receiver *r) {
-  uint8_t *mark = (uint8_t *)r->scratch;
-  memset(mark, 0xFF, sizeof r->scratch);
-  ota_put32(mark, r->session.written_crc);
-  ota_put32(mark + 4, ~r->session.written_crc);
-  ota_flash_write(
-      r, OTA_WORK_MARK, mark_address(r, r->record.page, r->record.marks), mark,
-      mark_pitch(r->config));
-}
-
-void ota_mark_finish(ota_receiver *r, bool ok) {
-  ota_record *record = &r->record;
-  if (ok && is_written(r, mark_address(r, record->page, record->marks))) {
+  } else if (record->step == OTA_RECORD_WHOLE) {
     record->marks++;
     record->faults = 0;
-  } else if (++record->faults > OTA_FLASH_RETRY_MAXIMUM) {
-    ota_engine_fault(r);
+  } else if (record->step == OTA_RECORD_HEADER) {
+    record->page ^= 1;
+    record->sequence++;
+    record->step = OTA_RECORD_WHOLE;
   } else {
-    // The place is spoilt; the record moves to the other page.
-    ota_record_rewrite(r, &r->session.image, record->marks);
+    if (record->step == OTA_RECORD_COPY) record->copied += r->flash_size / mark_pitch(r->config);
+    record->step = record->copied < record->marks ? OTA_RECORD_COPY : OTA_RECORD_HEADER;
   }
 }

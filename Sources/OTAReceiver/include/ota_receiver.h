@@ -251,27 +251,40 @@ typedef struct {
   uint32_t crc;
 } ota_reading;
 
+/// What is forgotten with the connection.
+typedef struct {
+  bool authorized;
+  /// `challenge` was given out and not yet used.
+  bool challenged;
+  uint8_t challenge[OTA_CHALLENGE_SIZE];
+  uint16_t control_cccd;
+  uint16_t status_cccd;
+  /// Statuses owed and told: one bit for each error.
+  uint8_t status_due;
+  uint8_t status_told;
+  /// What the last status said.
+  uint32_t told_next;
+  uint16_t told_window;
+  bool told_durable;
+} ota_link;
+
 /// One receiver. The integrator gives the memory; every field is the receiver's own.
 typedef struct {
   const ota_receiver_config *config;
   ota_session session;
   ota_record record;
   ota_reading reading;
-  /// A sink session's image and progress; no flash, so it can stand beside `session`.
-  ota_image sink;
-  uint32_t sink_next;
-  uint32_t sink_crc;
+  /// A sink session: no flash, so it can stand beside `session`. All it received counts as written.
+  ota_session sink;
   bool sinking;
 
   uint8_t state;
   bool connected;
-  bool authorized;
-  bool challenged;
+  ota_link link;
   bool trial;
+  /// A flash fault ended the session, and no BEGIN has come since.
+  bool faulted;
   uint8_t wrong_proofs;
-  uint16_t control_cccd;
-  uint16_t status_cccd;
-  uint8_t challenge[OTA_CHALLENGE_SIZE];
 
   /// The control operation under way.
   uint8_t operation;
@@ -283,15 +296,6 @@ typedef struct {
   uint32_t now_ms;
   uint32_t activate_at_ms;
   ota_image activating;
-
-  /// Statuses owed and told: one bit for each error.
-  uint8_t status_due;
-  uint8_t status_told;
-  bool faulted;
-  uint32_t told_limit;
-  uint32_t told_next;
-  uint16_t told_window;
-  bool told_durable;
 
   /// The flash operation under way, and how it ended.
   uint8_t flash_work;

@@ -1,0 +1,183 @@
+/// The operations of Control that work on the session: BEGIN, REWIND, VERIFY, ACTIVATE, ABORT
+/// (docs/ota-service.md, 4.2). What takes flash time returns OTA_RESULT_LATER and is gone on with.
+#include "ota_internal.h"
+
+/// Answers BEGIN or REWIND with where the session stands.
+static uint8_t tell_progress(ota_receiver *r) {
+  const ota_session *s = ota_current(r);
+  ota_answer_append(r, s->next, 4);
+  ota_answer_append(r, s->next_crc, 4);
+  ota_status_owe(r, OTA_ERROR_NONE);
+  return OTA_RESULT_DONE;
+}
+
+static uint8_t later(ota_receiver *r, uint8_t phase) {
+  r->phase = phase;
+  return OTA_RESULT_LATER;
+}
+
+static uint8_t rewrite(ota_receiver *r, uint32_t marks) {
+  r->record.faults = 0;
+  ota_record_rewrite(r, marks);
+  return later(r, OTA_PHASE_RECORDING);
+}
+
+static uint8_t forget(ota_receiver *r) {
+  ota_record_forget(r);
+  return later(r, OTA_PHASE_RECORDING);
+}
+
+static uint8_t check_begin(const ota_receiver *r, const ota_image *image, uint8_t flags) {
+  const ota_receiver_config *c = r->config;
+  if (flags & ~0x0F) return OTA_RESULT_MALFORMED_REQUEST;
+  if (image->size == 0 || image->size > c->slot_size) return OTA_RESULT_DOES_NOT_FIT;
+  if (image->hardware_id != c->running.hardware_id && !(flags & OTA_BEGIN_ALLOW_OTHER_HARDWARE))
+    return OTA_RESULT_WRONG_HARDWARE;
+  if (image->version < c->running.version && !(flags & OTA_BEGIN_ALLOW_DOWNGRADE))
+    return OTA_RESULT_DOWNGRADE;
+  if (c->may_begin != NULL &&
+      !c->may_begin(c->context, image->size, image->version, image->hardware_id))
+    return OTA_RESULT_REFUSED_BY_APPLICATION;
+  return OTA_RESULT_DONE;
+}
+
+uint8_t ota_begin(ota_receiver *r) {
+  const uint8_t *q = r->request;
+  uint8_t flags = q[1];
+  uint32_t version = ota_version(q[10], q[11], (uint16_t)ota_get(q + 12, 2));
+  ota_image image = {ota_get(q + 2, 4), ota_get(q + 6, 4), version, ota_get(q + 14, 4)};
+  uint8_t refusal = check_begin(r, &image, flags);
+  if (refusal != OTA_RESULT_DONE) return refusal;
+  r->faulted = false;
+  r->link.status_told = 0;
+  r->link.told_durable = false;
+  r->sinking = flags & OTA_BEGIN_SINK;
+  ota_session *s = r->sinking ? &r->sink : &r->session;
+  ota_enter(r, OTA_STATE_RECEIVING);
+  bool same = memcmp(&image, &s->image, sizeof image) == 0;
+  bool over = r->sinking || (flags & OTA_BEGIN_RESTART) || !same;
+  bool live = s->live;
+  if (over) memset(s, 0, sizeof *s);
+  s->image = image;
+  s->live = true;
+  if (r->sinking || (live && !over)) return tell_progress(r);
+  // Even one that is gone on with, for the marks behind the resume point may be spoilt or about to
+  // be lies.
+  return rewrite(r, over ? 0 : r->record.marks);
+}
+
+/// What the ring holds is dropped from `page` on; flash stays as it is.
+static uint8_t rewind_ring(ota_receiver *r, uint32_t page) {
+  ota_session *s = &r->session;
+  s->next_crc = s->written_crc;
+  for (s->next = s->written; s->next < page;) {
+    uint32_t position = s->next % r->config->ring_size;
+    uint32_t count = ota_least(page - s->next, r->config->ring_size - position);
+    s->next_crc = ota_crc32(s->next_crc, r->config->ring + position, count);
+    s->next += count;
+  }
+  return tell_progress(r);
+}
+
+uint8_t ota_rewind(ota_receiver *r) {
+  uint32_t offset = ota_get(r->request + 1, 4);
+  uint32_t page = ota_round_down(offset, r->config->page_size);
+  if (offset > ota_current(r)->next) return OTA_RESULT_MALFORMED_REQUEST;
+  r->link.status_told = 0;
+  if (r->sinking) {
+    r->sink.next = r->sink.next_crc = r->sink.written = 0;
+    return tell_progress(r);
+  }
+  if (page >= r->session.written) return rewind_ring(r, page);
+  // The octets before the page are read from the last mark on, for their CRC32.
+  uint32_t marks = page / r->record.stride;
+  bool found = ota_mark_read(r, marks, &r->reading.crc);
+  if (!found) r->reading.crc = 0;
+  r->reading.offset = found ? marks * r->record.stride : 0;
+  r->reading.end = page;
+  return later(r, OTA_PHASE_READING);
+}
+
+static uint8_t rewind_flash(ota_receiver *r) {
+  ota_session *s = &r->session;
+  uint32_t page = r->reading.end;
+  s->next = s->written = s->erased = page;
+  s->next_crc = s->written_crc = s->page_crc = r->reading.crc;
+  s->page_faults = 0;
+  r->link.told_durable = false;
+  return ota_record_durable(r) > page ? rewrite(r, page / r->record.stride) : tell_progress(r);
+}
+
+static uint8_t conclude_verify(ota_receiver *r, uint32_t found) {
+  bool equal = found == ota_current(r)->image.crc32;
+  ota_enter(r, equal ? OTA_STATE_VERIFIED : OTA_STATE_IDLE);
+  if (!equal && !r->sinking) return forget(r);
+  r->sinking = r->sinking && equal;
+  ota_answer_append(r, found, 4);
+  return equal ? OTA_RESULT_DONE : OTA_RESULT_CRC_MISMATCH;
+}
+
+uint8_t ota_verify(ota_receiver *r) {
+  const ota_session *s = ota_current(r);
+  if (s->next != s->image.size) return OTA_RESULT_WRONG_STATE;
+  if (r->sinking) return conclude_verify(r, s->next_crc);
+  ota_enter(r, OTA_STATE_VERIFYING);
+  return later(r, OTA_PHASE_DRAINING);
+}
+
+uint8_t ota_activate(ota_receiver *r) {
+  if (r->sinking) return OTA_RESULT_WRONG_STATE;
+  // The slot is the boot loader's from here on, so nothing in it may be resumed later.
+  r->activating = r->session.image;
+  ota_enter(r, OTA_STATE_ACTIVATING);
+  return forget(r);
+}
+
+uint8_t ota_abort(ota_receiver *r) {
+  uint8_t flags = r->request[1];
+  if (flags & ~OTA_ABORT_DISCARD) return OTA_RESULT_MALFORMED_REQUEST;
+  bool was_sink = r->sinking;
+  r->sinking = false;
+  ota_enter(r, OTA_STATE_IDLE);
+  return (flags & OTA_ABORT_DISCARD) && !was_sink ? forget(r) : OTA_RESULT_DONE;
+}
+
+/// Reads up to one page; the operation goes on when the end is reached.
+static uint8_t read_page(ota_receiver *r) {
+  const ota_receiver_config *c = r->config;
+  uint8_t *octets = (uint8_t *)r->scratch;
+  ota_reading *reading = &r->reading;
+  uint32_t page_end = reading->offset + ota_least(c->page_size, reading->end - reading->offset);
+  while (reading->offset < page_end) {
+    uint32_t count = ota_least(OTA_READ_STEP, page_end - reading->offset);
+    if (!c->flash_read(c->context, c->slot_address + reading->offset, octets, count)) {
+      ota_engine_fault(r);
+      return OTA_RESULT_LATER;
+    }
+    reading->crc = ota_crc32(reading->crc, octets, count);
+    reading->offset += count;
+  }
+  if (reading->offset < reading->end) return OTA_RESULT_LATER;
+  return r->operation == OTA_OP_VERIFY ? conclude_verify(r, reading->crc) : rewind_flash(r);
+}
+
+/// The resume record is written, or forgotten, as the operation wanted it.
+static uint8_t conclude_recording(ota_receiver *r) {
+  if (r->operation == OTA_OP_VERIFY) {
+    ota_answer_append(r, r->reading.crc, 4);
+    return OTA_RESULT_CRC_MISMATCH;
+  }
+  if (r->operation == OTA_OP_BEGIN || r->operation == OTA_OP_REWIND) return tell_progress(r);
+  if (r->operation == OTA_OP_ACTIVATE) r->activate_at_ms = r->now_ms + OTA_ACTIVATE_WAIT_MS;
+  return OTA_RESULT_DONE;
+}
+
+uint8_t ota_update_continue(ota_receiver *r) {
+  const ota_session *s = &r->session;
+  if (r->phase == OTA_PHASE_READING) return read_page(r);
+  if (!ota_engine_at_rest(r)) return OTA_RESULT_LATER;
+  if (r->phase == OTA_PHASE_RECORDING) return conclude_recording(r);
+  if (ota_record_durable(r) < s->image.size) return OTA_RESULT_LATER;
+  r->reading = (ota_reading){0, s->image.size, 0};
+  return later(r, OTA_PHASE_READING);
+}

@@ -1,0 +1,161 @@
+import OtaflashFirmware
+import OtaflashUpdate
+import Testing
+
+@Suite struct PreflightTests {
+  private static let board = HardwareID(0xA001)
+  private static let otherBoard = HardwareID(0xB002)
+  private static let running = FirmwareVersion(1, 2, 0)
+
+  @Test func anImageForTheBoardIsSentAsItIs() throws {
+    let image = makeImage()
+    let plan = try plan(image)
+    #expect(plan.image == image)
+    #expect(plan.version == FirmwareVersion(1, 3, 0))
+    #expect(plan.hardware == Self.board)
+    #expect(!plan.allowDowngrade && !plan.allowOtherHardware)
+  }
+
+  @Test func theSameVersionWithOtherContentIsSent() throws {
+    #expect(try plan(makeImage(version: Self.running)).version == Self.running)
+  }
+
+  @Test func anImageForAnotherBoardIsRefusedUnlessAllowed() throws {
+    let image = makeImage(hardware: Self.otherBoard)
+    #expect(throws: UpdateFault.wrongHardware(device: Self.board, image: Self.otherBoard)) {
+      try Preflight.check(image, against: device(), options: UpdateOptions())
+    }
+    let plan = try plan(image) { $0.allowOtherHardware = true }
+    #expect(plan.hardware == Self.otherBoard)
+    #expect(plan.allowOtherHardware && !plan.allowDowngrade)
+  }
+
+  @Test func anImageOfTheSlotsSizeFitsAndOneOctetMoreDoesNot() throws {
+    #expect(try plan(makeImage(size: 0x4000)).image.bytes.count == 0x4000)
+    #expect(throws: UpdateFault.doesNotFit(imageSize: 0x4001, slotSize: 0x4000)) {
+      try Preflight.check(makeImage(size: 0x4001), against: device(), options: permissive)
+    }
+  }
+
+  @Test(arguments: [FirmwareVersion(1, 1, 65_535), FirmwareVersion(0, 255, 0)])
+  func anOlderVersionIsRefusedUnlessAllowed(_ older: FirmwareVersion) throws {
+    let image = makeImage(version: older)
+    #expect(throws: UpdateFault.downgrade(running: Self.running, image: older)) {
+      try Preflight.check(image, against: device(), options: UpdateOptions())
+    }
+    let plan = try plan(image) { $0.allowDowngrade = true }
+    #expect(plan.version == older)
+    #expect(plan.allowDowngrade && !plan.allowOtherHardware)
+  }
+
+  @Test func anUnknownVersionIsRefusedUnlessAllowedAndThenAnnouncedAsTheLowest() throws {
+    let image = makeImage(version: nil)
+    #expect(throws: UpdateFault.versionUnknown) {
+      try Preflight.check(image, against: device(), options: UpdateOptions())
+    }
+    let plan = try plan(image) { $0.allowUnknown = true }
+    #expect(plan.version == FirmwareVersion(0, 0, 0))
+    #expect(plan.allowDowngrade, "or the device would refuse version 0.0.0")
+  }
+
+  @Test func unknownHardwareIsRefusedUnlessAllowedAndThenAnnouncedAsTheBoards() throws {
+    let image = makeImage(hardware: nil)
+    #expect(throws: UpdateFault.hardwareUnknown) {
+      try Preflight.check(image, against: device(), options: UpdateOptions())
+    }
+    let plan = try plan(image) { $0.allowUnknown = true }
+    #expect(plan.hardware == Self.board)
+    #expect(!plan.allowOtherHardware && !plan.allowDowngrade)
+  }
+
+  @Test func theRunningImageIsNotSentAgainUnlessAskedFor() throws {
+    let image = makeImage(version: Self.running)
+    var device = device()
+    device.runningCRC32 = image.crc32
+    #expect(
+      try Preflight.check(image, against: device, options: UpdateOptions()) == .alreadyCurrent)
+    #expect(try plan(image, onto: device) { $0.evenIfCurrent = true }.image == image)
+    device.runningCRC32 = image.crc32 ^ 1
+    #expect(try plan(image, onto: device).image == image)
+  }
+
+  @Test func theRunningImageNeedsNoKey() throws {
+    let image = makeImage(version: Self.running)
+    var device = device()
+    device.runningCRC32 = image.crc32
+    device.needsAuthorization = true
+    #expect(
+      try Preflight.check(image, against: device, options: UpdateOptions()) == .alreadyCurrent)
+  }
+
+  @Test func aDeviceThatAsksForAKeyGetsNothingWithoutOne() throws {
+    var device = device()
+    device.needsAuthorization = true
+    #expect(throws: UpdateFault.authorizationRequired) {
+      try Preflight.check(makeImage(), against: device, options: UpdateOptions())
+    }
+    #expect(try plan(makeImage(), onto: device) { $0.key = [1] }.hardware == Self.board)
+  }
+
+  @Test func aDeviceThatTellsNothingOfItselfIsSentTheImage() throws {
+    let silent = DeviceReport(protocolName: "otaflash", protocolVersion: 1)
+    #expect(try plan(makeImage(size: 0x10000), onto: silent).hardware == Self.board)
+  }
+
+  @Test func noOverrideReachesFurtherThanItsName() {
+    let image = makeImage(
+      size: 0x4001, version: FirmwareVersion(1, 0, 0), hardware: Self.otherBoard)
+    var options = UpdateOptions()
+    options.allowUnknown = true
+    options.evenIfCurrent = true
+    options.restart = true
+    #expect(throws: UpdateFault.wrongHardware(device: Self.board, image: Self.otherBoard)) {
+      try Preflight.check(image, against: device(), options: options)
+    }
+    options.allowOtherHardware = true
+    #expect(throws: UpdateFault.doesNotFit(imageSize: 0x4001, slotSize: 0x4000)) {
+      try Preflight.check(image, against: device(), options: options)
+    }
+  }
+
+  // MARK: The parties
+
+  private var permissive: UpdateOptions {
+    var options = UpdateOptions()
+    options.allowDowngrade = true
+    options.allowOtherHardware = true
+    options.allowUnknown = true
+    return options
+  }
+
+  private func plan(
+    _ image: FirmwareImage, onto device: DeviceReport? = nil,
+    _ adjust: (inout UpdateOptions) -> Void = { _ in }
+  ) throws -> UpdatePlan {
+    var options = UpdateOptions()
+    adjust(&options)
+    let decision = try Preflight.check(image, against: device ?? self.device(), options: options)
+    guard case .send(let plan) = decision else { throw Unexpected(decision: decision) }
+    return plan
+  }
+
+  private struct Unexpected: Error { let decision: Preflight }
+
+  private func device() -> DeviceReport {
+    var report = DeviceReport(protocolName: "otaflash", protocolVersion: 1)
+    report.hardware = Self.board
+    report.runningVersion = Self.running
+    report.runningCRC32 = 0x1122_3344
+    report.slotSize = 0x4000
+    return report
+  }
+
+  private func makeImage(
+    size: Int = 100, version: FirmwareVersion? = FirmwareVersion(1, 3, 0),
+    hardware: HardwareID? = PreflightTests.board
+  ) -> FirmwareImage {
+    FirmwareImage(
+      name: "test.bin", format: .binary, bytes: [UInt8](repeating: 0x5A, count: size),
+      version: version, hardware: hardware)
+  }
+}
