@@ -14,7 +14,7 @@ struct OTATransfer {
     case discard(from: Int)
   }
 
-  /// Times that one block is sent again before the update gives up.
+  /// Times that octets are discarded, wherever they lie, before the compared part must have grown.
   static let blockRepeatsMaximum = 3
   /// Rewinds without progress after which smaller writes are tried, and what they shrink to: an
   /// ATT_MTU of 247, then of 23. Some stacks announce an MTU that their buffers do not hold.
@@ -40,7 +40,8 @@ struct OTATransfer {
   private var sentEnd: Int
   private var furthest: Int
   private var rewinds = 0
-  private var failedBlock = (offset: -1, attempts: 0)
+  private var verifiedEnd: Int
+  private var discards = 0
 
   /// - Parameters:
   ///   - offset: where the device said it stands, with a CRC32 that agreed.
@@ -55,6 +56,7 @@ struct OTATransfer {
     verified = offset
     limit = offset
     sentEnd = offset
+    verifiedEnd = offset
     furthest = offset
   }
 
@@ -104,6 +106,10 @@ struct OTATransfer {
       return try discard(status)
     }
     verified = status.nextOffset
+    if verified > verifiedEnd {
+      verifiedEnd = verified
+      discards = 0
+    }
     acknowledged = isNews ? status.nextOffset : max(acknowledged, status.nextOffset)
     // What the device has already need not be sent again.
     next = max(next, status.nextOffset)
@@ -133,9 +139,9 @@ struct OTATransfer {
 
   private mutating func discard(_ status: OTAStatus) throws(UpdateFault) -> Reaction {
     let from = min(verified, status.nextOffset)
-    if failedBlock.offset == from { failedBlock.attempts += 1 } else { failedBlock = (from, 1) }
-    guard failedBlock.attempts <= Self.blockRepeatsMaximum else {
-      throw .blockKeepsFailing(atOffset: from, attempts: failedBlock.attempts)
+    discards += 1
+    guard discards <= Self.blockRepeatsMaximum else {
+      throw .blockKeepsFailing(atOffset: from, attempts: discards)
     }
     return .discard(from: from)
   }
@@ -145,7 +151,7 @@ struct OTATransfer {
     guard position.nextOffset <= verified,
       position.crc32 == prefixes.checksum(ofFirst: position.nextOffset)
     else {
-      throw .blockKeepsFailing(atOffset: position.nextOffset, attempts: failedBlock.attempts)
+      throw .blockKeepsFailing(atOffset: position.nextOffset, attempts: discards)
     }
     next = position.nextOffset
     acknowledged = position.nextOffset
