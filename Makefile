@@ -3,7 +3,7 @@ SHELL := /bin/bash
 SWIFT ?= swift
 DEB_PACKAGES := libbluetooth-dev zlib1g-dev make gcc libc6-dev
 
-.PHONY: demo build test test-receiver bench format lint man clean deps
+.PHONY: demo build test test-receiver lab bench format lint man clean deps
 
 # Flashes a sample onto a simulated device, pulls the plug in the middle, and goes on.
 demo: deps
@@ -19,6 +19,12 @@ test: deps
 # The device side alone, in C, under the sanitizers.
 test-receiver: deps
 	$(MAKE) -C Tests/ReceiverC test
+
+# The radio path in a real kernel with virtual controllers, under QEMU. ONLY=name runs one scenario,
+# SHELL=1 gives a shell in the guest.
+lab: deps
+	ONLY='$(ONLY)' SHELL_IN_GUEST='$(if $(filter command line,$(origin SHELL)),$(SHELL))' \
+	  /bin/bash Tests/KernelLab/run
 
 bench: deps
 	$(SWIFT) build -c release --product otaflash

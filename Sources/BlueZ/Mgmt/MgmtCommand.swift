@@ -13,7 +13,8 @@ public enum MgmtCommand: Equatable, Sendable {
   case addAdvertising(Advertisement)
   /// Ends the advertisement that `addAdvertising` began.
   case removeAdvertising
-  /// Ends the link to a device at once; closing its sockets leaves it standing for 2 s.
+  /// Ends the link to a device at once; closing its sockets leaves it standing for 2 s,
+  /// for 4 s at the peripheral.
   case disconnect(BluetoothAddress)
 
   /// The index that commands which concern no adapter carry.

@@ -72,11 +72,12 @@ struct RadioFront: DeviceFront {
     _ device: SimulatedDevice, connected: @Sendable () -> Void
   ) async throws(ConnectFault) {
     let host = try await listener.accept()
+    let central = host.peer
     connected()
     await device.serve(host)
-    // The kernel would keep the link for 2 s more, and a host that connects again meanwhile would
+    // The kernel would keep the link for 4 s more, and a host that connects again meanwhile would
     // find nobody on the channel.
-    if let central = host.peer { advertiser.disconnect(central) }
+    if let central { advertiser.disconnect(central) }
   }
 
   func close() {
