@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo build test kill-test test-receiver bench format lint man clean deps
+.PHONY: demo build test kill-test test-receiver lab bench format lint man clean deps
 
 # Flashes a sample onto a simulated device, pulls the plug in the middle, and goes on.
 demo: deps
@@ -24,6 +24,12 @@ kill-test: build
 test-receiver: deps
 	$(MAKE) -C Tests/ReceiverC test
 
+# The radio path in a real kernel with virtual controllers, under QEMU. ONLY=name runs one scenario,
+# SHELL=1 gives a shell in the guest.
+lab: deps
+	ONLY='$(ONLY)' SHELL_IN_GUEST='$(if $(filter command line,$(origin SHELL)),$(SHELL))' \
+	  /bin/bash Tests/KernelLab/run
+
 bench: deps
 	$(SWIFT) build -c release --product otaflash
 	Benchmarks/run
@@ -35,7 +41,7 @@ format:
 lint:
 	$(SWIFT) format lint --strict --recursive --configuration .swift-format \
 	  Package.swift Sources Tests Examples
-	shellcheck tools/deps Tests/run Examples/*.sh Benchmarks/run .ci/run
+	shellcheck --severity=warning tools/deps Tests/run Examples/*.sh Benchmarks/run .ci/run
 
 man:
 	man/generate
