@@ -16,6 +16,9 @@ public struct UpdateOptions: Sendable {
   public var mtu = 512
   /// Image octets a data write; `nil` = as many as fill whole link-layer packets.
   public var chunk: Int?
+  /// Octets sent ahead of the last acknowledgement at most, one data write or more; `nil` = as many
+  /// as the device permits.
+  public var windowLimit: Int?
   /// The device's key, for a device that asks for authorization.
   public var key: [UInt8]?
   public var allowDowngrade = false

@@ -14,6 +14,7 @@ enum AirLimit {
     var model = RadioModel()
     model.phy = phy
     model.interval = interval
+    if let payload = link.linkLayerPayload { model.payloadMaximum = payload }
     let limit = model.eventPackedLimit(mtu: link.mtu)
     return limit > 0 ? limit : nil
   }
