@@ -191,7 +191,8 @@ static bool is_worth_telling(const ota_receiver *r) {
   uint32_t step = quarter > c->largest_chunk ? quarter : c->largest_chunk;
   if (ahead >= r->told_limit && ahead - r->told_limit >= step) return true;
   if (r->told_window < c->largest_chunk && window(r) >= c->largest_chunk) return true;
-  if (next / c->page_size > r->told_next / c->page_size) return true;
+  uint32_t block = c->page_size * (quarter > c->page_size ? quarter / c->page_size : 1);
+  if (next / block > r->told_next / block) return true;
   if (next == image_size && r->told_next != next) return true;
   return durable(r) == image_size && !r->told_durable;
 }

@@ -128,13 +128,14 @@ public struct LinkBenchmark: Sendable {
       observe: flow.observe, meter: meter)
     let session = opened.reporting(to: context)
     try await session.beginSink(image, version: Self.version)
-    let start = context.clock.now
     try await session.upload(image, from: 0)
-    let took = start.duration(to: context.clock.now)
+    let end = context.clock.now
+    guard let start = meter.firstWrite else { preconditionFailure("nothing was written") }
     try await session.abandon()
     return Measurement(
       link: LinkReport(of: session.client), chunk: session.chunkSize, octets: image.count,
-      octetsSent: context.tally.now.octetsSent, took: took, rewinds: flow.rewinds,
+      octetsSent: context.tally.now.octetsSent, took: start.duration(to: end),
+      rewinds: flow.rewinds,
       busySigns: flow.busySigns, waits: meter.waits)
   }
 

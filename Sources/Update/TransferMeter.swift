@@ -22,24 +22,30 @@ final class TransferMeter: Sendable {
     fileprivate let start: LinkInstant
   }
 
-  private let state = Mutex(TransferWaits())
+  private let state = Mutex((waits: TransferWaits(), firstWrite: LinkInstant?.none))
   private let roundTrip: @Sendable (Duration) -> Void
 
   /// - Parameter roundTrip: told the time from each Write Request to its response.
   init(roundTrip: @escaping @Sendable (Duration) -> Void) { self.roundTrip = roundTrip }
 
-  var waits: TransferWaits { state.withLock { $0 } }
+  var waits: TransferWaits { state.withLock { $0.waits } }
+
+  /// When the first data write was handed over.
+  var firstWrite: LinkInstant? { state.withLock { $0.firstWrite } }
 
   func begin(_ clock: any LinkClock) -> Wait { Wait(clock: clock, start: clock.now) }
 
   func waited(_ wait: Wait, for cause: Cause) {
     let time = wait.start.duration(to: wait.clock.now)
-    state.withLock { waits in
+    state.withLock { state in
       switch cause {
-      case .device: waits.device += time
-      case .transport: waits.transport += time
-      case .response: waits.responses += time
+      case .device:
+        state.waits.device += time
+        return
+      case .transport: state.waits.transport += time
+      case .response: state.waits.responses += time
       }
+      state.firstWrite = state.firstWrite ?? wait.start
     }
     if cause == .response { roundTrip(time) }
   }

@@ -35,7 +35,12 @@ extension OTASession {
     let facts = client.linkFacts
     let sizing = PDUSizing(
       linkLayerPayload: facts.linkLayerPayload ?? 251, phy: facts.phy == .le1M ? .le1M : .le2M)
-    let pdu = sizing.bestSize(mtu: ATTMTU(clamping: client.mtu))
+    // With a response a write costs its round trip, however long it is: the longest is the best.
+    let pdu =
+      switch context.options.mode {
+      case .withResponse: client.mtu
+      case .withoutResponse: sizing.bestSize(mtu: ATTMTU(clamping: client.mtu))
+      }
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
     let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
     return max(1, min(fitting, most, context.tally.now.chunkCeiling))
