@@ -190,6 +190,142 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
     }
   }
 
+<<<<<<< HEAD
+=======
+  // MARK: Connections
+
+  private func openSession(attempt: Int) async throws(UpdateFault) -> Session {
+    context.observe(.connecting(attempt: attempt))
+    return try await within(.connect) { () async throws(UpdateFault) -> Session in
+      let client: GATTClient
+      do throws(ConnectFault) { client = try await turn.connect() } catch {
+        throw .couldNotConnect(error)
+      }
+      do throws(GATTFault) { _ = try await client.requestMTU(context.options.mtu) } catch {
+        throw .gatt(.connect, error)
+      }
+      context.observe(.connected(LinkReport(of: client)))
+      return try await Session.open(on: client, context)
+    }
+  }
+
+  private func backOff(
+    _ loss: LinkLoss, _ attempt: Int, _ fault: UpdateFault
+  ) async throws(UpdateFault) {
+    turn.disconnect()
+    let random = context.options.random()
+    guard let delay = context.options.reconnection.delay(beforeAttempt: attempt, random: random)
+    else { throw fault }
+    let acknowledged = context.tally.now.acknowledged
+    context.observe(
+      .linkLost(
+        reason: "\(loss)", acknowledged: acknowledged, attempt: attempt, retryIn: delay))
+    guard await context.clock.pause(for: delay) else {
+      throw .cancelled(resumable: acknowledged > 0, acknowledged: acknowledged)
+    }
+  }
+
+  /// A fault of the link or of cancellation, with what the tally knows.
+  private func attributed(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
+    let acknowledged = context.tally.now.acknowledged
+    switch fault {
+    case .gatt(let stage, .linkLost(let loss)):
+      return .linkLost(
+        loss, stage, resumable: acknowledged > 0, acknowledged: acknowledged)
+    case .gatt(_, .cancelled), .couldNotConnect(.cancelled), .linkLost(.cancelled, _, _, _):
+      return .cancelled(resumable: acknowledged > 0, acknowledged: acknowledged)
+    default:
+      return fault
+    }
+  }
+
+  /// Tells the device before leaving, within a bound, even when cancelled.
+  private func farewell(_ fault: UpdateFault, _ session: Session?) async -> UpdateFault {
+    let clock = context.clock
+    let limit = context.options.farewellLimit
+    if case .cancelled = fault, let session {
+      await shielded {
+        do throws(UpdateFault) {
+          let deadline = clock.now.advanced(by: limit)
+          try await withDeadline(deadline, on: clock, orThrow: fault) {
+            () async throws(UpdateFault) in try await session.abandon()
+          }
+        } catch {
+          // The device could not be told; it keeps its resume point all the same.
+        }
+      }
+    }
+    turn.disconnect()
+    return fault
+  }
+
+  // MARK: After activation
+
+  /// Waits for the restart and reads what runs: only that is success.
+  private func prove() async throws(UpdateFault) -> RunningImage {
+    let running = try await within(.reconnect) { () async throws(UpdateFault) -> RunningImage in
+      await turn.waitUntilLost(within: context.options.rebootLimit / 4)
+      turn.disconnect()
+      return try await readAfterRestart()
+    }
+    guard running.isImage(image) else {
+      if running.outcome == .rejected { throw .reverted(running: running.version) }
+      if running.version == image.version { throw .differentImageRuns(running: running.version) }
+      throw .oldVersionStillRuns(running: running.version)
+    }
+    return running
+  }
+
+  private func readAfterRestart() async throws(UpdateFault) -> RunningImage {
+    let deadline = context.clock.now.advanced(by: context.options.rebootLimit)
+    var loss = LinkLoss.supervisionTimeout
+    var attempt = 0
+    while context.clock.now < deadline {
+      attempt += 1
+      do throws(UpdateFault) {
+        return try await readOnce(attempt, before: deadline)
+      } catch {
+        let fault = attributed(error, .reconnect)
+        guard let found = fault.linkLoss(afterConnecting: true) else { throw fault }
+        loss = found
+      }
+      turn.disconnect()
+      guard await context.clock.pause(for: Self.rebootPoll) else {
+        throw .cancelled(resumable: false, acknowledged: image.bytes.count)
+      }
+    }
+    throw .unreachableAfterActivation(loss)
+  }
+
+  private func readOnce(
+    _ attempt: Int, before deadline: LinkInstant
+  ) async throws(UpdateFault) -> RunningImage {
+    try await withDeadline(
+      deadline, on: context.clock, orThrow: .unreachableAfterActivation(.supervisionTimeout)
+    ) { () async throws(UpdateFault) -> RunningImage in
+      let session = try await openSession(attempt: attempt)
+      var stage = UpdateStage.reconnect
+      try await authorize(session, stage: &stage)
+      let running = try await session.running()
+      return running.isImage(image) ? try await confirmIfOnTrial(running, session) : running
+    }
+  }
+
+  private func confirmIfOnTrial(
+    _ running: RunningImage, _ session: Session
+  ) async throws(UpdateFault) -> RunningImage {
+    guard running.onTrial else { return running }
+    return try await within(.confirm) { () async throws(UpdateFault) -> RunningImage in
+      try await session.confirm()
+      let confirmed = try await session.running()
+      guard !confirmed.onTrial else {
+        throw .protocolViolation(.confirm, "it confirmed the image and still has it on trial")
+      }
+      return confirmed
+    }
+  }
+
+>>>>>>> wt/bench
   // MARK: Reporting
 
   func within<Value: Sendable>(

@@ -25,6 +25,8 @@ struct OTATransfer {
   static let rewindsMaximum = 16
 
   private let prefixes: PrefixChecksums
+  /// Octets ahead of `acknowledged` at most, whatever the device permits.
+  private let windowLimit: Int
   let total: Int
   /// Image octets a data write; shrinks when a device does not take what its ATT_MTU promises.
   private(set) var chunk: Int
@@ -46,9 +48,14 @@ struct OTATransfer {
   /// - Parameters:
   ///   - offset: where the device said it stands, with a CRC32 that agreed.
   ///   - chunk: image octets a data write, 1 or more.
-  init(prefixes: PrefixChecksums, startingAt offset: Int, chunk: Int) {
-    precondition(chunk > 0)
+  ///   - windowLimit: octets sent ahead of the last acknowledgement at most, 1 or more; less than a
+  ///     chunk counts as one.
+  init(
+    prefixes: PrefixChecksums, startingAt offset: Int, chunk: Int, windowLimit: Int? = nil
+  ) {
+    precondition(chunk > 0 && windowLimit ?? 1 > 0)
     self.prefixes = prefixes
+    self.windowLimit = windowLimit ?? .max / 2
     total = prefixes.count
     self.chunk = chunk
     next = offset
@@ -66,8 +73,15 @@ struct OTATransfer {
   /// The octets that may go out now, or `nil` when the window is used up or all is sent.
   var sendable: Range<Int>? {
     let end = min(next + chunk, total)
-    guard next < end, end <= limit else { return nil }
+    guard next < end, end <= limit, !isHeldBack else { return nil }
     return next..<end
+  }
+
+  /// The device permits more than our own window limit does: it has no reason to say anything, so it
+  /// is asked.
+  var isHeldBack: Bool {
+    let end = min(next + chunk, total)
+    return next < end && end <= limit && end > acknowledged + max(windowLimit, chunk)
   }
 
   mutating func sent(_ range: Range<Int>) {
