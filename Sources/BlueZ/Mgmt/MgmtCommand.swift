@@ -10,7 +10,7 @@ public enum MgmtCommand: Equatable, Sendable {
   /// `rssiMinimum` in dBm; `nil` takes every strength.
   case startServiceDiscovery(rssiMinimum: Int8?, services: [BluetoothUUID])
   case loadConnectionParameters([MgmtConnectionParameters])
-  case addAdvertising(Advertisement)
+  case addAdvertising(PeripheralAdvertising)
   /// Ends the advertisement that `addAdvertising` began.
   case removeAdvertising
   /// Ends the link to a device at once; closing its sockets leaves it standing for 2 s,
@@ -56,7 +56,7 @@ public enum MgmtCommand: Equatable, Sendable {
     case .loadConnectionParameters(let entries):
       UInt16(entries.count).octets + entries.flatMap(\.octets)
     case .addAdvertising(let advertisement): advertisement.parameters
-    case .removeAdvertising: [Advertisement.instance]
+    case .removeAdvertising: [PeripheralAdvertising.instance]
     case .disconnect(let device): device.littleEndian + [device.kind.rawValue]
     }
   }

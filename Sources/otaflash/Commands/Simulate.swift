@@ -58,8 +58,8 @@ struct Simulate: Subcommand {
     guard listen != nil || global.adapter != nil || reset else {
       throw ValidationError("Missing expected argument '--listen <path>' or '--adapter <hciN>'")
     }
-    guard Advertisement(name: name, service: OTAService.service) != nil else {
-      throw ValidationError("--name has 1 to \(Advertisement.nameMaximum) octets")
+    guard PeripheralAdvertising(name: name, service: OTAService.service) != nil else {
+      throw ValidationError("--name has 1 to \(PeripheralAdvertising.nameMaximum) octets")
     }
   }
 
@@ -89,7 +89,7 @@ struct Simulate: Subcommand {
   private func front() async throws(CommandFault) -> any DeviceFront {
     if let listen { return try SocketFront(path: listen) }
     guard let adapter = global.adapterNumber,
-      let advertisement = Advertisement(name: name, service: OTAService.service)
+      let advertisement = PeripheralAdvertising(name: name, service: OTAService.service)
     else { preconditionFailure("checked by validate") }
     return try await RadioFront(adapter: adapter, advertisement: advertisement)
   }

@@ -49,7 +49,7 @@ struct RadioFront: DeviceFront {
   private let listener: L2CAPListener
   private let advertiser: Advertiser
 
-  init(adapter: UInt16, advertisement: Advertisement) async throws(CommandFault) {
+  init(adapter: UInt16, advertisement: PeripheralAdvertising) async throws(CommandFault) {
     do throws(MgmtFault) {
       advertiser = try await Advertiser(adapter: adapter)
     } catch {

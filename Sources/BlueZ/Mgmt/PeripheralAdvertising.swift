@@ -1,7 +1,7 @@
 import OtaflashATT
 
 /// What a peripheral tells everybody: connectable, discoverable, a name and one service.
-public struct Advertisement: Equatable, Sendable {
+public struct PeripheralAdvertising: Equatable, Sendable {
   /// The kernel keeps several advertisements apart by number; ours is always this one, so that the
   /// one of a process that was killed is replaced.
   static let instance: UInt8 = 1
@@ -60,7 +60,7 @@ public struct Advertiser: Sendable {
 
   /// Advertises from now on, with pauses while a central is connected, until `stop` is called or
   /// the adapter goes. Survives this process: a killed one leaves it on.
-  public func start(_ advertisement: Advertisement) async throws(MgmtFault) {
+  public func start(_ advertisement: PeripheralAdvertising) async throws(MgmtFault) {
     try await session.perform(.addAdvertising(advertisement), index: adapter)
   }
 
