@@ -28,6 +28,8 @@ public enum ImageFile {
   public static let standardInput = "-"
   /// Of a sidecar file, in bytes.
   public static let sidecarLimit = 4096
+  /// Behind an image's path: its sidecar file's.
+  public static let sidecarSuffix = ".json"
 
   /// Reads an image and, unless it comes from standard input, its sidecar file `<path>.json`.
   /// - Parameter limit: in bytes; no more than one byte beyond it is read.
@@ -39,7 +41,7 @@ public enum ImageFile {
       path == standardInput
       ? try read(descriptor: STDIN_FILENO, limit: limit) : try read(path: path, limit: limit)
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    let sidecar = path == standardInput ? nil : try loadSidecar(path + ".json")
+    let sidecar = path == standardInput ? nil : try loadSidecar(path + sidecarSuffix)
     do throws(FirmwareFault) {
       return try FirmwareImage.decode(
         name: name, bytes: bytes, sidecar: sidecar, overrides: overrides, limit: limit)

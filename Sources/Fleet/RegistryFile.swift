@@ -11,13 +11,28 @@ public struct RegistryFile: Sendable {
     let devices: [DeviceRecord]
   }
 
+  /// Others hold the lock only while they read and write one small file.
+  static let patience = Patience(attempts: 250, interval: .milliseconds(20))
+
+  /// How often, and how far apart, a lock that others hold is tried.
+  struct Patience: Sendable {
+    let attempts: Int
+    let interval: Duration
+
+    var total: Duration { interval * (attempts - 1) }
+  }
+
   private let json: VersionedJSON<Page>
   private let lockPath: String
+  private let patience: Patience
 
   /// - Parameter directory: created before (`StateDirectory.create()`).
   public init(in directory: StateDirectory) { self.init(in: directory, writing: .system) }
 
-  init(in directory: StateDirectory, writing: FileWriting) {
+  init(
+    in directory: StateDirectory, writing: FileWriting, patience: Patience = RegistryFile.patience
+  ) {
+    self.patience = patience
     let file = AtomicFile(
       path: directory.registryPath, limit: Self.sizeLimit, writing: writing)
     json = VersionedJSON(file: file, format: 1)
@@ -49,15 +64,31 @@ public struct RegistryFile: Sendable {
       content: page.content.map { DeviceRegistry($0.devices) }, setAside: page.setAside)
   }
 
-  /// Others hold the lock only while they read and write one small file, so waiting is short.
+  /// - Throws: `.registryBusy` when the lock was not free within the patience.
   private func waitForTurn() throws(StateFault) -> FileDescriptor {
     let file = try FileDescriptor(opening: lockPath, O_RDWR | O_CREAT | O_NOFOLLOW, as: .lock)
+    for attempt in 1...patience.attempts {
+      if try tryLock(file) { return file }
+      if attempt < patience.attempts { rest() }
+    }
+    throw .registryBusy(path: lockPath, waited: patience.total)
+  }
+
+  private func tryLock(_ file: borrowing FileDescriptor) throws(StateFault) -> Bool {
     let number = file.number
     do throws(FileErrno.Failure) {
-      _ = try FileErrno.checked { flock(number, LOCK_EX) }
+      _ = try FileErrno.checked { flock(number, LOCK_EX | LOCK_NB) }
+      return true
     } catch {
-      throw StateFault(.lock, path: lockPath, error.errno)
+      guard error.errno == .wouldBlock else { throw StateFault(.lock, path: lockPath, error.errno) }
+      return false
     }
-    return file
+  }
+
+  /// A signal that ends it early costs one attempt, no more.
+  private func rest() {
+    let (seconds, attoseconds) = patience.interval.components
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    nanosleep(&time, nil)
   }
 }

@@ -15,6 +15,8 @@ public enum StateFault: Error, Equatable, Sendable {
   /// Another process (or this one, elsewhere) works on the device. The pid is `nil` when the
   /// holder has not written it yet.
   case deviceBusy(device: String, holder: Int32?)
+  /// Another process held the list of devices for longer than the wait's bound.
+  case registryBusy(path: String, waited: Duration)
   case system(FileOperation, path: String, FileErrno)
 
   init(_ operation: FileOperation, path: String, _ errno: FileErrno) {
@@ -48,6 +50,8 @@ extension StateFault: CustomStringConvertible {
       "\(path) has format \(format), written by a later otaflash"
     case .deviceBusy(let device, let holder?): "\(device) is in use by process \(holder)"
     case .deviceBusy(let device, nil): "\(device) is in use by another process"
+    case .registryBusy(let path, let waited):
+      "\(path) was locked by another process for \(waited.components.seconds) s"
     case .system(let operation, let path, let errno): "\(operation.rawValue) \(path): \(errno)"
     }
   }

@@ -1,3 +1,4 @@
+import Glibc
 import OtaflashFirmware
 import Testing
 
@@ -102,5 +103,21 @@ struct DeviceRegistryTests {
         .update { $0.seen("b", name: nil, address: nil, at: 2) }
     }
     #expect(try file.load().content?.records.map(\.id) == ["a"])
+  }
+
+  @Test("a process that hangs with the lock ends the wait, not the next process")
+  func lockHeldForEver() throws {
+    let temporary = try TemporaryDirectory()
+    let directory = try temporary.state()
+    let lockPath = directory.registryPath + ".lock"
+    let holder = try FileDescriptor(opening: lockPath, O_RDWR | O_CREAT)
+    try #require(flock(holder.number, LOCK_EX) == 0)
+    let impatient = RegistryFile.Patience(attempts: 2, interval: .nanoseconds(1))
+    let file = RegistryFile(in: directory, writing: .system, patience: impatient)
+    #expect(throws: StateFault.registryBusy(path: lockPath, waited: impatient.total)) {
+      try file.load()
+    }
+    try #require(flock(holder.number, LOCK_UN) == 0)
+    #expect(try file.load().content == nil)
   }
 }

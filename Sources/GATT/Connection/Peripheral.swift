@@ -1,24 +1,6 @@
 import OtaflashATT
 import Synchronization
 
-/// How to reach a device: returns a fresh link each time. It may report `.scanStarted` and
-/// `.deviceFound` on the way.
-public struct Dialer: Sendable {
-  let dial: @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault) -> any Link
-
-  public init(
-    reporting dial:
-      @escaping @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault)
-      -> any Link
-  ) {
-    self.dial = dial
-  }
-
-  public init(_ dial: @escaping @Sendable () async throws(ConnectFault) -> any Link) {
-    self.dial = { (_) async throws(ConnectFault) -> any Link in try await dial() }
-  }
-}
-
 /// Why an operation on a peripheral failed.
 public enum PeripheralFault: Error, Equatable, Sendable {
   case connect(ConnectFault)
@@ -175,6 +157,7 @@ public final class Peripheral: Sendable {
       }
     }
     guard let (transition, observers) = published else { return }
+    dialer.observe(transition)
     for observer in observers { observer.push(transition) }
   }
 

@@ -1,0 +1,90 @@
+extension ATTPDU: CustomStringConvertible {
+  /// One line for people: the PDU's name, what it is about, and how much it carries, as
+  /// `WriteRequest 0x0010 495 octets`.
+  public var description: String {
+    switch self {
+    case .request(let request): request.description
+    case .response(let response): response.description
+    case .writeCommand(let handle, let value):
+      ATTOpcode.writeCommand.name + " \(handle) \(octets(value))"
+    case .signedWriteCommand(let handle, let value, _):
+      ATTOpcode.signedWriteCommand.name + " \(handle) \(octets(value))"
+    case .notification(let handle, let value):
+      ATTOpcode.handleValueNotification.name + " \(handle) \(octets(value))"
+    case .multipleNotification(let entries):
+      ATTOpcode.multipleHandleValueNotification.name + " \(handles(entries.map(\.handle)))"
+    case .indication(let handle, let value):
+      ATTOpcode.handleValueIndication.name + " \(handle) \(octets(value))"
+    case .confirmation: ATTOpcode.handleValueConfirmation.name
+    case .unknown(let opcode): "unknown opcode \(hexadecimal(opcode))"
+    }
+  }
+}
+
+extension ATTRequest: CustomStringConvertible {
+  public var description: String { opcode.name + " " + details }
+
+  private var details: String {
+    switch self {
+    case .exchangeMTU(let mtu): "\(mtu)"
+    case .findInformation(let range): "\(range)"
+    case .findByTypeValue(let range, let type, let value):
+      "\(range) \(BluetoothUUID(type)) \(octets(value))"
+    case .readByType(let range, let type), .readByGroupType(let range, let type):
+      "\(range) \(type)"
+    case .read(let handle): "\(handle)"
+    case .readBlob(let handle, let offset): "\(handle) from \(offset)"
+    case .readMultiple(let set), .readMultipleVariable(let set): handles(set)
+    case .write(let handle, let value): "\(handle) \(octets(value))"
+    case .prepareWrite(let handle, let offset, let part): "\(handle) from \(offset) \(octets(part))"
+    case .executeWrite(let flags): "\(flags)"
+    }
+  }
+}
+
+extension ATTResponse: CustomStringConvertible {
+  public var description: String { details.isEmpty ? opcode.name : opcode.name + " " + details }
+
+  private var details: String {
+    switch self {
+    case .error(let error):
+      "\(error.handle) error \(hexadecimal(error.code.rawValue)) to "
+        + (ATTOpcode(rawValue: error.requestOpcode)?.name ?? hexadecimal(error.requestOpcode))
+    case .exchangeMTU(let mtu): "\(mtu)"
+    case .findInformation(let found): handles(found.map(\.handle))
+    case .findByTypeValue(let ranges): ranges.map(\.description).joined(separator: " ")
+    case .readByType(let found): handles(found.map(\.handle))
+    case .read(let value), .readBlob(let value), .readMultiple(let value): octets(value)
+    case .readMultipleVariable(let values): "\(values.count) values"
+    case .readByGroupType(let groups):
+      groups.map(\.handles.description).joined(separator: " ")
+    case .write, .executeWrite: ""
+    case .prepareWrite(let handle, let offset, let part):
+      "\(handle) from \(offset) \(octets(part))"
+    }
+  }
+}
+
+extension ATTOpcode {
+  /// The PDU's name as the specification writes it, without spaces: `WriteRequest`.
+  public var name: String {
+    let text = "\(self)"
+    return text.prefix(1).uppercased() + text.dropFirst()
+  }
+}
+
+extension HandleRange: CustomStringConvertible {
+  public var description: String { "\(first)-\(last)" }
+}
+
+private func octets(_ bytes: [UInt8]) -> String {
+  bytes.count == 1 ? "1 octet" : "\(bytes.count) octets"
+}
+
+private func handles(_ handles: [AttributeHandle]) -> String {
+  handles.map(\.description).joined(separator: " ")
+}
+
+private func hexadecimal(_ octet: UInt8) -> String {
+  "0x" + (octet < 16 ? "0" : "") + String(octet, radix: 16, uppercase: true)
+}

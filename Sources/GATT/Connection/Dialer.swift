@@ -1,0 +1,45 @@
+import OtaflashATT
+
+/// How to reach a device: returns a fresh link each time. It may report `.scanStarted` and
+/// `.deviceFound` on the way. Decorators add who is told of what goes on: `tracing`, `observing`.
+public struct Dialer: Sendable {
+  let dial: @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault) -> any Link
+  private(set) var observe: @Sendable (ConnectionTransition) -> Void = { _ in }
+
+  public init(
+    reporting dial:
+      @escaping @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault)
+      -> any Link
+  ) {
+    self.dial = dial
+  }
+
+  public init(_ dial: @escaping @Sendable () async throws(ConnectFault) -> any Link) {
+    self.dial = { (_) async throws(ConnectFault) -> any Link in try await dial() }
+  }
+
+  /// The same, with every PDU of its links told to `trace` (`TracingLink`).
+  public func tracing(
+    on clock: any LinkClock, _ trace: @escaping @Sendable (TracingLink.Crossing) -> Void
+  ) -> Dialer {
+    let dial = dial
+    var traced = Dialer(reporting: { (report) async throws(ConnectFault) -> any Link in
+      TracingLink(try await dial(report), clock: clock, trace: trace)
+    })
+    traced.observe = observe
+    return traced
+  }
+
+  /// The same, with every step of a connection made by it told to `observe`, which must return soon.
+  public func observing(
+    _ observe: @escaping @Sendable (ConnectionTransition) -> Void
+  ) -> Dialer {
+    let former = self.observe
+    var observed = self
+    observed.observe = { transition in
+      former(transition)
+      observe(transition)
+    }
+    return observed
+  }
+}
