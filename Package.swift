@@ -16,6 +16,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
     .systemLibrary(
@@ -57,8 +58,24 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
         "OtaflashBlueZ", "OtaflashFleet",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       path: "Sources/otaflash", swiftSettings: strict),
+    .executableTarget(name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
+    .executableTarget(
+      name: "goals",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+        "OtaflashBlueZ",
+      ],
+      path: "Benchmarks/Goals", swiftSettings: strict),
+    .testTarget(
+      name: "BenchmarkTests",
+      dependencies: [
+        "otaflash", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
     .testTarget(
