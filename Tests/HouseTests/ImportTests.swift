@@ -35,7 +35,9 @@ import Testing
     let base = root.appending(path: folder)
     let walker = try #require(FileManager.default.enumerator(atPath: base.path))
     return try walker.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted()
-      .map { ("\(folder)/\($0)", try String(contentsOf: base.appending(path: $0), encoding: .utf8)) }
+      .map { file in
+        ("\(folder)/\(file)", try String(contentsOf: base.appending(path: file), encoding: .utf8))
+      }
   }
 
   @Test(arguments: permitted.keys.sorted())
@@ -72,7 +74,8 @@ import Testing
       for file in try Self.files(of: "Sources/\(target)") where file.text.contains(" Task(") {
         #expect(
           [
-            "Sources/GATT/Concurrency/Shield.swift", "Sources/Simulation/Time/VirtualTimeline.swift",
+            "Sources/GATT/Concurrency/Shield.swift",
+            "Sources/Simulation/Time/VirtualTimeline.swift",
           ].contains(file.path), "\(file.path) makes a task that is no child")
       }
     }
