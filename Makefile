@@ -34,7 +34,8 @@ lint:
 	shellcheck Tests/run Examples/*.sh Benchmarks/run .ci/run
 
 man:
-	man/generate
+	$(SWIFT) build --product otaflash
+	man/generate .build/debug/otaflash man
 
 # Installs the Debian packages that are missing; quiet when all are there.
 deps:

@@ -22,9 +22,8 @@ enum CommandFault: Error {
   case timeLimit(Duration, resumable: Bool, acknowledged: Int)
   /// Checks of `doctor` that failed.
   case unhealthy(failed: Int)
-  /// A simulated device's profile, listening socket or flash file.
-  case simulation(String)
-  case stopped
+  /// A simulated device's profile or, with an `errno`, its flash file.
+  case simulation(String, errno: Int32? = nil)
   case output(errno: Int32)
 }
 
