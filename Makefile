@@ -44,7 +44,8 @@ lint:
 	shellcheck --severity=warning tools/deps Tests/run Examples/*.sh Benchmarks/run .ci/run
 
 man:
-	man/generate
+	$(SWIFT) build --product otaflash
+	man/generate .build/debug/otaflash man
 
 # Installs the Debian packages that are missing.
 deps:

@@ -80,6 +80,15 @@ public struct DeviceReport: Equatable, Sendable {
     }
   }
 
+  /// How the device's last start went, as its boot loader says.
+  public enum BootOutcome: String, Sendable {
+    case normal
+    /// The last activation was carried out.
+    case activated
+    /// The last activation was rejected, or carried out and reverted.
+    case rejected
+  }
+
   /// The update protocol's name, `otaflash`.
   public var protocolName: String
   public var protocolVersion: Int
@@ -91,6 +100,7 @@ public struct DeviceReport: Equatable, Sendable {
   public var largestChunk: Int?
   public var bufferSize: Int?
   public var needsAuthorization: Bool
+  public var lastBoot: BootOutcome?
   public var onTrial: Bool
   public var resumePoint: ResumePoint?
 

@@ -59,12 +59,10 @@ struct UpdateContext: Sendable {
 
 /// What a device runs, as it says itself.
 struct RunningImage: Equatable, Sendable {
-  enum Outcome: Equatable, Sendable { case normal, activated, rejected }
-
   let version: FirmwareVersion
   let size: Int
   let crc32: UInt32
-  let outcome: Outcome
+  let outcome: DeviceReport.BootOutcome
   let onTrial: Bool
 
   func isImage(_ image: FirmwareImage) -> Bool {

@@ -1,3 +1,4 @@
+import Glibc
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
@@ -67,6 +68,52 @@ import Testing
     #expect(!report.what.isEmpty && !report.what.contains("\n") && !report.what.hasSuffix("."))
     #expect(!report.why.isEmpty)
     #expect(report.help.hasPrefix("otaflash "))
+  }
+
+  static let commandFaults: [(CommandFault, FaultCode, Int32, String)] = [
+    (
+      .ambiguous(pattern: "door", matches: ["C0:FF:EE:00:00:01 (door-01)"]), .deviceAmbiguous, 69,
+      "otaflash scan --name door"
+    ),
+    (.noMatch(pattern: "door", waited: .seconds(5)), .deviceNotFound, 69, "otaflash scan"),
+    (
+      .survey(.adapterUnavailable(cause: "It is off.", remedy: "Switch it on.")), .noAdapter, 69,
+      "otaflash doctor"
+    ),
+    (
+      .survey(.permissionDenied(cause: "No right.", remedy: "Ask.")), .permission, 77,
+      "otaflash doctor"
+    ),
+    (.simulation("no such profile"), .usage, 64, "otaflash simulate --help"),
+    (.simulation("held", errno: EWOULDBLOCK), .deviceBusy, 69, "otaflash flash app.bin -d door-01"),
+    (.simulation("denied", errno: EACCES), .state, 77, "otaflash doctor"),
+    (.simulation("full", errno: ENOSPC), .state, 73, "otaflash doctor"),
+    (.simulation("broken", errno: EIO), .state, 71, "otaflash doctor"),
+    (.state(.diskFull(path: "/s")), .state, 73, "otaflash doctor"),
+    (.state(.permissionDenied(path: "/s")), .state, 77, "otaflash doctor"),
+    (
+      .state(.registryBusy(path: "/s", waited: .seconds(5))), .state, 71,
+      "otaflash flash app.bin -d door-01"
+    ),
+    (
+      .image(.malformed(path: "a b.hex", .intelHex(line: 7, .endMissing))), .image, 65,
+      "sed -n 7p -- 'a b.hex'"
+    ),
+    (.image(.malformed(path: "a.bin", .empty)), .image, 65, "ls -l -- a.bin"),
+    (
+      .image(.malformed(path: "a.bin", .descriptorDamaged(offset: 64))), .image, 65,
+      "od -A d -t x1 -j 64 -N 32 -- a.bin"
+    ),
+  ]
+
+  @Test(arguments: commandFaults)
+  func everyFaultOfACommandHasItsCodeExitAndRemedy(
+    _ fault: CommandFault, _ code: FaultCode, _ exit: Int32, _ help: String
+  ) {
+    let report = FaultReport(fault, in: Self.context)
+    #expect(report.code == code)
+    #expect(report.exit.code == exit)
+    #expect(report.help == help)
   }
 
   @Test func everyRefusalOfADeviceHasWords() {

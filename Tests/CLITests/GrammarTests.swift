@@ -32,6 +32,52 @@ import Testing
     #expect(!flash.force)
   }
 
+  /// Every command that does something, with a line that its parser takes.
+  static let lines: [[String]] = [
+    ["scan"], ["info", "-d", "sim:"], ["flash", "a", "-d", "sim:"], ["image", "info", "a"],
+    ["image", "verify", "a"], ["simulate", "--listen", "a"], ["devices"], ["doctor"],
+    ["completion", "bash"],
+  ]
+
+  @Test(arguments: lines)
+  func everyLongOptionIsReadFromItsVariable(_ line: [String]) throws {
+    let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(line)
+    let options = (path.last.arguments ?? []).filter {
+      $0.longName != nil && !["help", "version"].contains($0.longName)
+    }
+    #expect(options.count >= 9, "the global options at least")
+    for option in options {
+      let name = try #require(option.longName)
+      let variable = "OTAFLASH_" + name.uppercased().replacing("-", with: "_")
+      let words = EnvironmentOptions.words(
+        for: path, arguments: [], environment: [variable: "1", "OTAFLASH_NOSUCH": "1"])
+      #expect(words == [option.takesValue ? "--\(name)=1" : "--\(name)"])
+      let given = [option.takesValue ? "--\(name)=2" : "--\(name)"]
+      #expect(
+        EnvironmentOptions.words(for: path, arguments: given, environment: [variable: "1"]) == [])
+    }
+  }
+
+  @Test func aVariableThatCannotBeReadIsNamed() {
+    guard
+      case .malformed(let message, "flash") = CommandLineReading(
+        ["flash", "a", "-d", "sim:"], environment: ["OTAFLASH_MTU": "x", "OTAFLASH_MODE": ""])
+    else {
+      Issue.record("read without complaint")
+      return
+    }
+    #expect(message == "The value 'x' is invalid for '--mtu <mtu>' (from OTAFLASH_MTU)")
+  }
+
+  @Test func verbosityIsANumberInTheEnvironment() {
+    let reading = CommandLineReading(["devices"], environment: ["OTAFLASH_VERBOSE": "3"])
+    guard case .command(let command, _) = reading else {
+      Issue.record("not read: \(reading)")
+      return
+    }
+    #expect(command.global.verbose == 3)
+  }
+
   @Test(arguments: [
     (["flsh"], "there is no command 'flsh'; did you mean 'flash'?"),
     (["image", "inof", "x"], "there is no command 'inof'; did you mean 'info'?"),

@@ -1,4 +1,6 @@
+import OtaflashATT
 import OtaflashFirmware
+import OtaflashGATT
 import OtaflashUpdate
 import Testing
 
@@ -88,6 +90,48 @@ import Testing
         #"{"v":1,"seq":7,"type":"task_end","task":"reconnect","ok":false,"ms":1000}"#,
         #"{"v":1,"seq":8,"type":"result","exit":75}"#,
       ])
+  }
+
+  @Test func connectionsAndPDUsAreOneLineEach() {
+    let sent = TracingLink.Crossing(
+      direction: .sent, instant: LinkInstant(elapsed: .microseconds(1_500_250)),
+      pdu: [0x12, 0x10, 0x00, 1, 2, 3])
+    let start = LinkInstant(elapsed: .seconds(1))
+    #expect(
+      ConnectionLog.line(sent, since: start, in: Self.style)
+        == "  0.500250 → WriteRequest 0x0010 3 octets")
+    let malformed = TracingLink.Crossing(direction: .received, instant: start, pdu: [0x0A, 0x01])
+    #expect(
+      ConnectionLog.line(malformed, since: start, in: .plain)
+        .hasPrefix("  0.000000 <- malformed, 2 octets: 0a 01 ("))
+    let lost = ConnectionTransition(
+      from: .ready, to: .idle, failure: .gatt(.linkLost(.closedByPeer)))
+    #expect(
+      ConnectionLog.line(lost, in: Self.style)
+        == "  connection ready → idle: the device ended the connection")
+  }
+
+  @Test func theForecastSaysWhatFlashWouldDo() {
+    let image = FirmwareImage(
+      name: "a.bin", format: .binary, bytes: Array("123456789".utf8),
+      version: FirmwareVersion(1, 3, 0), hardware: HardwareID(1))
+    var device = Self.report()
+    device.hardware = HardwareID(1)
+    func forecast() -> String {
+      Forecast(image, on: device, in: FaultReportTests.context).sentence(in: Self.style)
+    }
+    #expect(forecast() == "send 9 B: 1.2.0 → 1.3.0")
+    device.resumePoint = DeviceReport.ResumePoint(
+      imageSize: 9, imageCRC32: 0xCBF4_3926, offset: 4, heldCRC32: 0x9BE3_E0A3)
+    #expect(forecast() == "send the last 5 B of 1.2.0 → 1.3.0")
+    device.resumePoint?.heldCRC32 = 0
+    #expect(forecast() == "send 9 B: 1.2.0 → 1.3.0")
+    device.hardware = HardwareID(2)
+    #expect(forecast().hasPrefix("refuse (E-WRONG-HARDWARE): the image is for hardware"))
+    device.hardware = HardwareID(1)
+    device.runningVersion = FirmwareVersion(1, 3, 0)
+    device.runningCRC32 = 0xCBF4_3926
+    #expect(forecast() == "send nothing: the device runs this very image")
   }
 
   @Test func textIsQuotedForJSON() {

@@ -142,6 +142,14 @@ extension DeviceReport.ResumePoint {
 }
 
 extension DeviceReport {
+  /// Where a transfer of `image` would begin: behind what the device holds of it, else at 0.
+  public func resumeOffset(for image: FirmwareImage) -> Int {
+    guard let resumePoint, resumePoint.isPrefix(of: PrefixChecksums(image.bytes), image) else {
+      return 0
+    }
+    return resumePoint.offset
+  }
+
   init(info: OTAInfo, running: OTARunning, resumePoint: OTAResumePoint) {
     self.init(protocolName: "otaflash", protocolVersion: Int(info.version))
     hardware = info.hardware
@@ -152,6 +160,7 @@ extension DeviceReport {
     largestChunk = info.largestChunk
     bufferSize = info.bufferSize
     needsAuthorization = info.needsAuthorization
+    lastBoot = BootOutcome(running.bootOutcome)
     onTrial = running.onTrial
     if resumePoint.imageSize > 0 {
       self.resumePoint = ResumePoint(
@@ -163,15 +172,20 @@ extension DeviceReport {
 
 extension RunningImage {
   init(_ running: OTARunning) {
-    let outcome: Outcome =
-      switch running.bootOutcome {
+    self.init(
+      version: running.version, size: running.imageSize, crc32: running.imageCRC32,
+      outcome: DeviceReport.BootOutcome(running.bootOutcome), onTrial: running.onTrial)
+  }
+}
+
+extension DeviceReport.BootOutcome {
+  init(_ outcome: OTARunning.BootOutcome) {
+    self =
+      switch outcome {
       case .normal: .normal
       case .activated: .activated
       case .rejected: .rejected
       }
-    self.init(
-      version: running.version, size: running.imageSize, crc32: running.imageCRC32,
-      outcome: outcome, onTrial: running.onTrial)
   }
 }
 

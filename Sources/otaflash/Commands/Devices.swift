@@ -12,19 +12,25 @@ struct Devices: Subcommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let devices = try DeviceRecords.open(session).devices()
     for device in devices { session.console.event("known_device", device.members) }
-    for line in Text.table(devices.map(\.row)) { session.console.result(line) }
-    if devices.isEmpty {
+    guard !devices.isEmpty else {
       session.console.note("no device is known yet; " + session.command("scan") + " looks for some")
+      return .done("listed")
+    }
+    for line in Text.table([DeviceRecord.columns] + devices.map(\.row)) {
+      session.console.result(line)
     }
     return .done("listed")
   }
 }
 
 extension DeviceRecord {
+  static let columns = ["DEVICE", "NAME", "VERSION", "OUTCOME", "LAST CONNECTED", "LAST SEEN"]
+
   var row: [String] {
     [
       id, name ?? "", lastFlashing?.version?.description ?? "",
-      lastFlashing?.outcome.rawValue ?? "", Timestamp.text(lastConnected ?? lastSeen),
+      lastFlashing?.outcome.rawValue ?? "", lastConnected.map { Timestamp.text($0) } ?? "",
+      Timestamp.text(lastSeen),
     ]
   }
 

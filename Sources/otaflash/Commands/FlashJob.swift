@@ -54,6 +54,10 @@ struct FlashJob: Sendable {
   private func update(_ options: UpdateOptions) async -> Result<UpdateResult, UpdateFault> {
     let update = FirmwareUpdate(image: image, options: options) { event in
       notebook.observe(event)
+      if case .stageBegan(let stage) = event {
+        session.console.note(
+          "  stage \(stage.rawValue)", verbosity: ConnectionLog.stepVerbosity)
+      }
       session.console.observe(event)
     }
     return await destination.withDevice {

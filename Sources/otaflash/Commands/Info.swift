@@ -1,5 +1,7 @@
 import ArgumentParser
 import OtaflashATT
+import OtaflashFirmware
+import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
@@ -7,26 +9,51 @@ import OtaflashUpdate
 struct Info: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Tell a device's services, versions, link and update protocol.")
+    abstract: "Tell a device's services, versions, link and update protocol.",
+    discussion: """
+      With an image, it also tells what flash would do with it. Nothing on the device changes.
+      """)
+
+  @Argument(help: "The image to compare with the device, or - for standard input.")
+  var image: String?
 
   @OptionGroup var target: DeviceOption
+  @OptionGroup var identity: IdentityOptions
   @OptionGroup var global: GlobalOptions
 
-  var subject: Subject { Subject(device: target.device.text) }
+  var subject: Subject { Subject(device: target.device.text, image: image) }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let firmware = try image.map { path throws(CommandFault) in
+      try ImageSource.load(path, saying: identity.identity)
+    }
     let destination = try await Destination.resolve(target.device, in: session)
     let result = await destination.withDevice { await inspect(destination) }
     let inspection: Inspection
     do throws(UpdateFault) { inspection = try result.get() } catch { throw .update(error) }
     if let records = recordsIfAny(session) { records.connected(destination) }
     show(inspection, on: session.console)
-    if inspection.device != nil {
-      session.console.result(
-        "next:   " + session.command("flash", "IMAGE", "-d", target.device.text, "--dry-run"))
-    }
+    if let device = inspection.device { foretell(firmware, on: device, in: session) }
     return .done(
       "described", devices: [Ending.Device(id: target.device.text, outcome: "described")])
+  }
+
+  private func foretell(
+    _ firmware: FirmwareImage?, on device: DeviceReport, in session: Session
+  ) {
+    guard let image, let firmware else {
+      session.console.note(
+        "with an image (" + session.command("info", "IMAGE", "-d", target.device.text)
+          + ") this tells what flash would do")
+      return
+    }
+    let forecast = Forecast(firmware, on: device, in: session.context)
+    session.console.event("forecast", forecast.members)
+    session.console.result(
+      "flash would " + forecast.sentence(in: session.console.settings.outputStyle))
+    guard case .send = forecast, image != ImageFile.standardInput else { return }
+    session.console.result(
+      "next:   " + session.command("flash", image, "-d", target.device.text))
   }
 
   private func inspect(_ destination: Destination) async -> Result<Inspection, UpdateFault> {
@@ -87,6 +114,16 @@ struct Info: Subcommand {
   }
 }
 
+extension DeviceReport.BootOutcome {
+  fileprivate var sentence: String {
+    switch self {
+    case .normal: "normal"
+    case .activated: "into a new image"
+    case .rejected: "the new image was rejected or reverted"
+    }
+  }
+}
+
 extension DeviceReport {
   var rows: [[String]] {
     var rows = [["protocol", "\(protocolName) \(protocolVersion)"]]
@@ -95,7 +132,9 @@ extension DeviceReport {
     }
     add("hardware", hardware?.description)
     add("running", runningVersion.map { "\($0)" + (onTrial ? " (on trial)" : "") })
+    add("last boot", lastBoot?.sentence)
     add("slot", slotSize.map { Text.grouped($0) + " B" })
+    add("page", pageSize.map { Text.grouped($0) + " B" })
     add("buffer", bufferSize.map { Text.grouped($0) + " B" })
     add("largest chunk", largestChunk.map { Text.grouped($0) + " B" })
     add("authorization", needsAuthorization ? "wanted (--key-file)" : "not wanted")
@@ -104,7 +143,7 @@ extension DeviceReport {
       resumePoint.map {
         "\(Text.grouped($0.offset)) of \(Text.grouped($0.imageSize)) B, "
           + "crc32 \(Text.hex($0.imageCRC32))"
-      })
+      } ?? "none")
     return rows
   }
 }

@@ -118,7 +118,8 @@ struct Simulate: Subcommand {
         "sim:" + profile, in: DeviceRecords.open(session).directory)
     }
     guard unlink(path) == 0 || errno == ENOENT else {
-      throw .simulation("\(path) cannot be removed: \(SystemError.text(errno))")
+      let failure = errno
+      throw .simulation("\(path) cannot be removed: \(SystemError.text(failure))", errno: failure)
     }
   }
 }

@@ -13,9 +13,11 @@ enum BluetoothAir {
   }
 
   /// The devices heard within `limit`, each once; `found` is told of each when it is heard.
+  ///
+  /// - Parameter endsWhenCancelled: a cancelled survey has ended well, with what it heard.
   static func survey(
     _ filter: DiscoveryFilter, adapter: UInt16?, for limit: Duration, duplicates: Bool = false,
-    found: @Sendable (Sighting) -> Void
+    endsWhenCancelled: Bool = false, found: @Sendable (Sighting) -> Void
   ) async throws(CommandFault) -> [Sighting] {
     let discovery = Discovery(
       adapter: adapter ?? 0, filter: filter, within: limit, reportsDuplicates: duplicates)
@@ -29,6 +31,8 @@ enum BluetoothAir {
         }
         found(sighting)
       }
+    } catch .cancelled where endsWhenCancelled {
+      // Whoever watches without a limit ends it so.
     } catch {
       throw .survey(error)
     }

@@ -8,14 +8,24 @@ struct Destination: Sendable {
   let identity: String
   let name: String?
   let address: String?
-  let dialer: Dialer
+  private(set) var dialer: Dialer
   let clock: any LinkClock
   /// The device itself, where it lives in this process.
   private let device: SimulatedDevice?
 
   private static let connectLimit = Duration.seconds(20)
 
+  /// Finds the device; with -vv and -vvv the session hears of its connections and their PDUs.
   static func resolve(
+    _ selector: DeviceSelector, in session: Session
+  ) async throws(CommandFault) -> Destination {
+    var destination = try await locate(selector, in: session)
+    destination.dialer = ConnectionLog(console: session.console).watching(
+      destination.dialer, on: destination.clock)
+    return destination
+  }
+
+  private static func locate(
     _ selector: DeviceSelector, in session: Session
   ) async throws(CommandFault) -> Destination {
     let limit = session.global.timeout?.duration ?? connectLimit

@@ -66,18 +66,22 @@ struct DeviceRecords: Sendable {
   }
 
   private func change(_ change: (inout DeviceRegistry) -> Void) {
-    attempt("the list of devices") { () throws(StateFault) in
+    attempt(orNote: "the list of devices was not kept") { () throws(StateFault) in
       if let path = try RegistryFile(in: directory).update(change) {
         console.note("the damaged list of devices is now \(path)")
       }
     }
   }
 
-  func attempt(_ what: String, _ body: () throws(StateFault) -> Void) {
+  /// Whether `body` worked; when it did not, the user is told `failure`, and why.
+  @discardableResult
+  func attempt(orNote failure: String, _ body: () throws(StateFault) -> Void) -> Bool {
     do throws(StateFault) {
       try body()
+      return true
     } catch {
-      console.note("note: \(what) was not kept: \(error)")
+      console.note("note: \(failure): \(error)")
+      return false
     }
   }
 }

@@ -16,6 +16,10 @@ struct Sighting: Equatable, Sendable {
     services = device.services
   }
 
+  /// The first two have their widest value's width, so that lines written one by one stand below
+  /// each other too.
+  static let columns = ["ADDRESS          ", "RSSI    ", "NAME", "SERVICES"]
+
   var row: [String] {
     [
       address.description, rssi.map { "\($0) dBm" } ?? "", name ?? "",

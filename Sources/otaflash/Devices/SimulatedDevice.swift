@@ -19,7 +19,7 @@ struct SimulatedDevice: Sendable {
     do throws(FlashFault) {
       board = try SimulatedBoard(profile: profile, storage: storage, clock: EventLoopClock())
     } catch {
-      throw .simulation(error.sentence)
+      throw .simulation(error.sentence, errno: error.errno)
     }
   }
 
@@ -37,7 +37,8 @@ struct SimulatedDevice: Sendable {
   ) throws(CommandFault) -> String {
     let folder = directory.path + "/sim"
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-      throw .simulation("\(folder) cannot be made: \(SystemError.text(errno))")
+      let failure = errno
+      throw .simulation("\(folder) cannot be made: \(SystemError.text(failure))", errno: failure)
     }
     return "\(folder)/\(fileName(text)).flash"
   }
@@ -48,7 +49,7 @@ struct SimulatedDevice: Sendable {
     do throws(FlashFault) {
       return try FlashFile(path: path, size: profile.flashSize)
     } catch {
-      throw .simulation("\(path): \(error.sentence)")
+      throw .simulation("\(path): \(error.sentence)", errno: error.errno)
     }
   }
 
@@ -108,12 +109,17 @@ extension ProfileFault {
 }
 
 extension FlashFault {
+  /// What the file behind the flash failed with; EIO for a flash that holds what no boot loader
+  /// wrote.
+  fileprivate var errno: Int32 {
+    if case .medium(_, let errno) = self { errno } else { EIO }
+  }
+
   var sentence: String {
     switch self {
     case .medium(_, EWOULDBLOCK): "another process simulates this device"
     case .medium(_, EFBIG):
-      "the flash of this device was made with another slot size; reset it with "
-        + "`otaflash simulate --reset`"
+      "the flash of this device was made with another slot size"
     case .medium(let operation, let errno): "\(operation) failed: \(SystemError.text(errno))"
     case let fault: "the simulated flash was misused: \(fault)"
     }

@@ -12,6 +12,8 @@ final class UpdateNotebook: Sendable {
   private struct Page: Sendable {
     var entry: UpdateJournal.Entry
     var noted = 0
+    /// A note could not be kept, and the user was told; the disk is not tried again.
+    var isGivenUp = false
   }
 
   private let records: DeviceRecords
@@ -32,7 +34,7 @@ final class UpdateNotebook: Sendable {
   /// The update of this device that was broken off before, if one was.
   func earlier() -> UpdateJournal.Entry? {
     var earlier: UpdateJournal.Entry?
-    records.attempt("the resume hint") { () throws(StateFault) in
+    records.attempt(orNote: "the note of an earlier run was not read") { () throws(StateFault) in
       earlier = try journal.read().content
     }
     return earlier
@@ -57,10 +59,16 @@ final class UpdateNotebook: Sendable {
   }
 
   func done() {
-    records.attempt("the end of the update") { () throws(StateFault) in try journal.remove() }
+    records.attempt(orNote: "the resume hint was not removed") { () throws(StateFault) in
+      try journal.remove()
+    }
   }
 
   private func write(_ entry: UpdateJournal.Entry) {
-    records.attempt("the resume hint") { () throws(StateFault) in try journal.write(entry) }
+    guard !page.withLock({ $0.isGivenUp }) else { return }
+    let isKept = records.attempt(orNote: "the resume hint was not kept") { () throws(StateFault) in
+      try journal.write(entry)
+    }
+    if !isKept { page.withLock { $0.isGivenUp = true } }
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import OtaflashFirmware
 import OtaflashFleet
 
@@ -43,7 +44,7 @@ extension FaultReport {
           why:
             "Bluetooth devices cannot be flashed from here; the remedies stand beside the checks.",
           help: context.again, exit: .deviceUnavailable)
-      case .simulation(let detail):
+      case .simulation(let detail, nil):
         FaultReport(
           .usage, detail, why: "The simulated device was not started.",
           help: context.command(["simulate", "--help"]), exit: .usage)
@@ -58,12 +59,30 @@ extension FaultReport {
         FaultReport(
           .interrupted, "stopped", why: "Nothing was left half done.", help: context.again,
           exit: .linkLost, retryable: true)
+      case .simulation(let detail, let errno?): Self.simulation(detail, errno, in: context)
       case .output(let errno):
         FaultReport(
           .output, "the output cannot be written: \(SystemError.text(errno))",
           why: "Whoever reads it has gone, or the disk is full.", help: context.again,
           exit: .outputFailed)
       }
+  }
+
+  /// A simulated device whose flash file cannot be used.
+  private static func simulation(
+    _ detail: String, _ errno: Int32, in context: FaultContext
+  ) -> FaultReport {
+    let (code, help, exit): (FaultCode, String, ExitStatus) =
+      switch errno {
+      case EWOULDBLOCK: (.deviceBusy, context.again, .deviceUnavailable)
+      case EFBIG: (.state, context.resetSimulation, .configuration)
+      case EACCES, EPERM, EROFS: (.state, context.doctor, .permissionDenied)
+      case ENOSPC, EDQUOT, ENOENT, ENOTDIR, EISDIR: (.state, context.doctor, .outputFailed)
+      default: (.state, context.doctor, .systemCall)
+      }
+    return FaultReport(
+      code, detail, why: "The simulated device was not started.", help: help, exit: exit,
+      retryable: errno == EWOULDBLOCK)
   }
 
   init(_ fault: FileFault, in context: FaultContext) {
@@ -130,7 +149,7 @@ extension FaultReport {
       case .malformed(let path, let fault):
         FaultReport(
           .image, "\(path): \(fault)", why: "It cannot be sent as it is; nothing was written.",
-          help: context.command(["image", "info", "--help"]), exit: .malformedInput)
+          help: Self.show(fault, in: path, context), exit: .malformedInput)
       case .sidecar(let path, let fault):
         FaultReport(
           .image, "\(path): \(fault)",
@@ -151,6 +170,10 @@ extension FaultReport {
           why: holder.map { "It is process \($0); wait until it has ended." }
             ?? "Wait until it has ended.",
           help: context.again, exit: .deviceUnavailable, retryable: true)
+      case .registryBusy:
+        FaultReport(
+          .state, "\(fault)", why: "A process that holds it for so long hangs, or its disk does.",
+          help: context.again, exit: .systemCall, retryable: true)
       case .noPlace, .notADirectory, .tooLarge, .newerFormat:
         FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .configuration)
       case .permissionDenied:
@@ -160,6 +183,24 @@ extension FaultReport {
       case .system:
         FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .systemCall)
       }
+  }
+
+  /// The command that shows the place in the file.
+  private static func show(
+    _ fault: FirmwareFault, in path: String, _ context: FaultContext
+  ) -> String {
+    guard context.image != "-" else { return context.command(["image", "verify", "--help"]) }
+    let file = "-- " + ShellWords.quote(path)
+    return switch fault {
+    case .intelHex(let line, _): "sed -n \(line)p \(file)"
+    case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
+      .descriptorsDiffer(_, let offset):
+      "od -A d -t x1 -j \(offset) -N \(ImageDescriptor.size) \(file)"
+    case .foreignFormat: "od -A d -c -N 64 \(file)"
+    case .empty, .tooLarge: "ls -l \(file)"
+    case .versionContradicted, .hardwareContradicted:
+      "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)
+    }
   }
 
   private static func folder(of path: String) -> String {

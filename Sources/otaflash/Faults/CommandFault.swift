@@ -22,12 +22,12 @@ enum CommandFault: Error {
   case timeLimit(Duration, resumable: Bool, acknowledged: Int)
   /// Checks of `doctor` that failed.
   case unhealthy(failed: Int)
-  /// A simulated device's profile, listening socket or flash file.
-  case simulation(String)
   case baseline(BaselineFault)
   /// A benchmark was slower than an earlier one; `worst` says which case, as a sentence.
   case belowBaseline(count: Int, worst: String, wanted: Percentage)
   case stopped
+  /// A simulated device's profile or, with an `errno`, its flash file.
+  case simulation(String, errno: Int32? = nil)
   case output(errno: Int32)
 }
 

@@ -49,6 +49,12 @@ struct FaultContext: Equatable, Sendable {
     return command(["image", "info", image])
   }
 
+  /// The command that puts this run's simulated device back into its factory state.
+  var resetSimulation: String {
+    guard let profile = device?.removingPrefix("sim:") else { return again(with: "--reset") }
+    return command(["simulate", "--reset"] + (profile.isEmpty ? [] : ["--profile", profile]))
+  }
+
   var doctor: String { command(["doctor"]) }
 
   func command(_ words: [String]) -> String { ShellWords.join([program] + words) }

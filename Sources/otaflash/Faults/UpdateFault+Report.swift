@@ -85,7 +85,8 @@ extension FaultReport {
       case .blockKeepsFailing(let offset, let attempts):
         FaultReport(
           .blockKeepsFailing,
-          "the block at \(Text.grouped(offset)) was sent \(attempts) times and is still wrong",
+          "the block at \(Text.grouped(offset)) is still wrong after "
+            + (attempts == 1 ? "1 attempt" : "\(attempts) attempts"),
           why: "The device's memory or its receiver is at fault; the link has its own checksum.",
           help: context.again(with: "--restart"), exit: .rejectedByDevice)
       case .stalled(let offset, let waited):

@@ -1,6 +1,7 @@
 /// Every long option `--x-y` is also read from `OTAFLASH_X_Y`; the command line wins.
 enum EnvironmentOptions {
   static let prefix = "OTAFLASH_"
+  private static let repeatsMaximum = 3
 
   /// The words that the environment adds to a command line, in the order of the catalog.
   static func words(
@@ -12,16 +13,34 @@ enum EnvironmentOptions {
         !isGiven(argument, in: arguments)
       else { return [] }
       if argument.takesValue { return ["--\(name)=\(value)"] }
-      return isTrue(value) ? ["--\(name)"] : []
+      return Array(
+        repeating: "--\(name)", count: count(value, isRepeating: argument.isRepeating ?? false))
     }
+  }
+
+  /// The variable whose option a parser's complaint is about, if one is.
+  static func origin(of message: String, among added: [String]) -> String? {
+    let blamed = added.first { word in
+      let name = word.prefix { $0 != "=" }
+      return message.contains("\(name) ") || message.contains("\(name)'")
+    }
+    return blamed.map { word in variable(String(word.prefix { $0 != "=" }.dropFirst(2))) }
   }
 
   static func variable(_ longName: String) -> String {
     prefix + longName.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
   }
 
-  private static func isTrue(_ value: String) -> Bool {
-    !["0", "false", "no", "off"].contains(value.lowercased())
+  /// Where `value` counts as "not given" for an option that takes none.
+  static func isTrue(_ value: String) -> Bool {
+    !["", "0", "false", "no", "off"].contains(value.lowercased())
+  }
+
+  /// How often a value stands for its flag: OTAFLASH_VERBOSE=3 is -vvv.
+  private static func count(_ value: String, isRepeating: Bool) -> Int {
+    guard isTrue(value) else { return 0 }
+    guard isRepeating, let times = Int(value) else { return 1 }
+    return min(max(1, times), repeatsMaximum)
   }
 
   private static func isGiven(_ argument: OptionCatalog.Argument, in words: [String]) -> Bool {

@@ -10,7 +10,7 @@ enum ProgressChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
 
 /// The options that every command takes, before or after its name.
 struct GlobalOptions: ParsableArguments, Sendable {
-  @Flag(name: .shortAndLong, help: "Say more; -vv and -vvv say more still.")
+  @Flag(name: .shortAndLong, help: "Say more; -vv tells each step of a connection, -vvv each PDU.")
   var verbose: Int
 
   @Flag(name: .shortAndLong, help: "Print the result and errors only.")

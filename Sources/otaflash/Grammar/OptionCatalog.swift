@@ -23,6 +23,7 @@ struct OptionCatalog {
     }
 
     let kind: String
+    let isRepeating: Bool?
     let names: [Name]?
 
     var takesValue: Bool { kind == "option" }

@@ -66,9 +66,14 @@ final class Console: Sendable {
     }
   }
 
+  /// Whether a remark of this verbosity is written at all.
+  func tells(atVerbosity verbosity: Int) -> Bool {
+    !settings.quiet && !settings.json && settings.verbosity >= verbosity
+  }
+
   /// A remark on standard error; silent with `-q` and `--json`.
   func note(_ line: String, verbosity: Int = 0) {
-    guard !settings.quiet, !settings.json, settings.verbosity >= verbosity else { return }
+    guard tells(atVerbosity: verbosity) else { return }
     state.withLock { perform([.line(line)], &$0) }
   }
 

@@ -163,7 +163,8 @@ extension DeviceReport {
       "running": .text(runningVersion), "running_crc32": runningCRC32.map { .string(Text.hex($0)) },
       "slot_size": .integer(slotSize), "page_size": .integer(pageSize),
       "largest_chunk": .integer(largestChunk), "buffer_size": .integer(bufferSize),
-      "needs_authorization": .bool(needsAuthorization), "on_trial": .bool(onTrial),
+      "needs_authorization": .bool(needsAuthorization),
+      "last_boot": lastBoot.map { .string($0.rawValue) }, "on_trial": .bool(onTrial),
       "resume_offset": .integer(resumePoint?.offset), "link": link.map { .object($0.members) },
     ])
   }

@@ -18,6 +18,7 @@ struct Style: Equatable, Sendable {
 
   var tick: String { unicode ? "✓" : "ok" }
   var arrow: String { unicode ? "→" : "->" }
+  var backArrow: String { unicode ? "←" : "<-" }
   var dot: String { unicode ? "·" : "," }
 }
 

@@ -19,6 +19,12 @@ enum Text {
   /// `0.8 s`, `14.2 s`
   static func seconds(_ duration: Duration) -> String { fixed(duration.inSeconds) + " s" }
 
+  /// `14.250000`, in seconds.
+  static func microseconds(_ duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    return "\(seconds)." + padded(String(attoseconds / 1_000_000_000_000), 6)
+  }
+
   /// `32.9 kB/s`
   static func rate(_ bytesPerSecond: Double) -> String { fixed(bytesPerSecond / 1000) + " kB/s" }
 

@@ -10,9 +10,11 @@ enum CommandLineReading {
   case malformed(message: String, name: String)
 
   init(_ arguments: [String], environment: [String: String]) {
+    var added: [String] = []
     do {
-      let words = try Self.expanded(arguments, environment: environment)
-      let parsed = try Otaflash.parseAsRoot(words)
+      let expansion = try Self.expansion(arguments, environment: environment)
+      added = expansion.added
+      let parsed = try Otaflash.parseAsRoot(expansion.words)
       if let command = parsed as? any Subcommand {
         self = .command(command, name: type(of: command).words)
       } else if let group = parsed as? any GroupCommand {
@@ -23,31 +25,37 @@ enum CommandLineReading {
         self = .text("")
       }
     } catch {
-      self = Self.meaning(of: error, arguments: arguments)
+      self = Self.meaning(of: error, arguments: arguments, fromEnvironment: added)
     }
   }
 
   /// The words with those that the environment adds, behind the command's name.
-  private static func expanded(
+  private static func expansion(
     _ arguments: [String], environment: [String: String]
-  ) throws -> [String] {
+  ) throws -> (words: [String], added: [String]) {
     guard environment.keys.contains(where: { $0.hasPrefix(EnvironmentOptions.prefix) }) else {
-      return arguments
+      return (arguments, [])
     }
     let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(arguments)
-    guard path.commands.count > 1 else { return arguments }
+    guard path.commands.count > 1 else { return (arguments, []) }
     let added = EnvironmentOptions.words(for: path, arguments: arguments, environment: environment)
-    return Array(arguments[..<path.namesEnd]) + added + Array(arguments[path.namesEnd...])
+    return (
+      Array(arguments[..<path.namesEnd]) + added + Array(arguments[path.namesEnd...]), added
+    )
   }
 
-  private static func meaning(of error: any Error, arguments: [String]) -> CommandLineReading {
+  private static func meaning(
+    of error: any Error, arguments: [String], fromEnvironment added: [String]
+  ) -> CommandLineReading {
     let text = Otaflash.fullMessage(for: error)
     guard Otaflash.exitCode(for: error) != .success else { return .text(text) }
     let message = firstSentence(of: Otaflash.message(for: error))
     do {
       let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(arguments)
       guard let stranger = path.stranger else {
-        return .malformed(message: message, name: path.name)
+        let origin = EnvironmentOptions.origin(of: message, among: added)
+        return .malformed(
+          message: message + (origin.map { " (from \($0))" } ?? ""), name: path.name)
       }
       let known = (path.last.subcommands ?? []).map(\.commandName)
       let hint = Suggestion.nearest(to: stranger, among: known).map { "; did you mean '\($0)'?" }

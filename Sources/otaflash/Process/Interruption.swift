@@ -57,14 +57,15 @@ final class Interruption: Sendable {
     pthread_detach(thread)
   }
 
-  /// Dies by `number`, so that a calling shell sees it and stops its loop.
+  /// Dies by `number`, so that a calling shell sees it and stops its loop. The signal is sent to
+  /// this thread alone: one sent to the process could be taken by the thread that waits for a second.
   static func die(by number: Int32) -> Never {
     Glibc.signal(number, SIG_DFL)
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, number)
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-    kill(getpid(), number)
+    raise(number)
     _exit(128 + number)
   }
 

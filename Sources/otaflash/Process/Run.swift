@@ -66,7 +66,8 @@ struct Run: Sendable {
   }
 
   private func refuse(_ message: String, in name: String) -> ExitStatus {
-    let json = arguments.contains("--json")
+    let asked = environment[EnvironmentOptions.variable("json")] ?? ""
+    let json = arguments.contains("--json") || EnvironmentOptions.isTrue(asked)
     let settings = OutputSettings(json: json, in: .current(environment: environment))
     let console = Console(settings: settings, command: name, device: nil)
     let context = FaultContext(program: program, arguments: arguments)

@@ -1,0 +1,213 @@
+import Foundation
+import Testing
+
+/// Every bad input that a user can meet: a clear error with its code and exit status, no hang, no
+/// crash. Each runs the built program.
+@Suite struct BadInputTests {
+  /// What is run, and what it must say.
+  struct Case: CustomTestStringConvertible, Sendable {
+    let name: String
+    let words: [String]
+    let status: Int32
+    let code: String
+    let saying: String
+
+    init(_ name: String, _ words: [String], _ status: Int32, _ code: String, saying: String = "") {
+      self.name = name
+      self.words = words
+      self.status = status
+      self.code = code
+      self.saying = saying
+    }
+
+    var testDescription: String { name }
+  }
+
+  private static let small = "firmware-samples/blink-1.0.0.bin"
+  private static let large = "firmware-samples/app-1.3.0.bin"
+
+  private static func flash(_ image: String, _ device: String, _ more: String...) -> [String] {
+    ["flash", image, "-d", device, "--allow-downgrade"] + more
+  }
+
+  static let inputs = [
+    Case("missing file", flash("nofile.bin", "sim:fast"), 66, "E-FILE"),
+    Case("empty file", flash("/dev/null", "sim:fast"), 65, "E-IMAGE", saying: "no bytes"),
+    Case(
+      "wrong checksum line", flash("firmware-samples/damaged-1.4.0.hex", "sim:fast"), 65,
+      "E-IMAGE", saying: "line 100 ends with checksum"),
+    Case("directory", flash("firmware-samples", "sim:fast"), 66, "E-FILE"),
+    Case("too large", flash(large, "sim:fast?slot=64K"), 5, "E-DOES-NOT-FIT"),
+    Case(
+      "wrong board", flash("firmware-samples/other-board-2.0.0.bin", "sim:fast"), 5,
+      "E-WRONG-HARDWARE"),
+    Case("downgrade", ["flash", small, "-d", "sim:fast"], 5, "E-DOWNGRADE"),
+    Case("no such profile", flash(small, "sim:nosuch"), 64, "E-USAGE"),
+    Case("no device at all", flash(small, "door-01"), 64, "E-USAGE"),
+    Case("unknown device", flash(small, "unix:/nonexistent"), 69, "E-DEVICE-NOT-FOUND"),
+    Case("no key", flash(small, "sim:fast?key=00112233"), 77, "E-AUTHORIZATION-REQUIRED"),
+    Case(
+      "missing key file", flash(small, "sim:fast?key=00112233", "--key-file", "nofile"), 66,
+      "E-FILE"),
+  ]
+
+  static let devices = [
+    Case(
+      "never answers", flash(small, "sim:silent", "--time-limit", "2s"), 74, "E-TIME-LIMIT"),
+    Case("nonsense", flash(small, "sim:nonsense"), 76, "E-PROTOCOL-VIOLATION"),
+    Case("repeats an offset for ever", flash(large, "sim:repeat-offset"), 76, "E-NO-PROGRESS"),
+    Case("wants more than there is", flash(small, "sim:beyond-end"), 76, "E-PROTOCOL-VIOLATION"),
+    Case("wrong CRC32 always", flash(large, "sim:wrong-crc-always"), 6, "E-BLOCK-KEEPS-FAILING"),
+    Case(
+      "busy for ever", flash(large, "sim:busy-forever", "--time-limit", "6s"), 75,
+      "E-TIME-LIMIT"),
+    Case("reverts", flash(small, "sim:reverts?erase=0&write=0"), 6, "E-REVERTED"),
+    Case(
+      "old version", flash(small, "sim:comes-back-old?erase=0&write=0"), 6, "E-OLD-VERSION-RUNS"),
+    Case(
+      "third image", flash(small, "sim:other-image?erase=0&write=0"), 6, "E-DIFFERENT-IMAGE-RUNS"),
+    Case("adapter pulled", flash(large, "sim:adapter-vanishes"), 69, "E-NO-ADAPTER"),
+  ]
+
+  @Test(arguments: inputs + devices)
+  func isToldWithItsCodeAndExitStatus(_ given: Case) throws {
+    let outcome = try Program().run(given.words)
+    #expect(outcome.reason == .exit)
+    #expect(outcome.status == given.status, "\(outcome.errors)")
+    #expect(outcome.code == given.code, "\(outcome.errors)")
+    #expect(
+      given.saying.isEmpty || outcome.errors.contains(given.saying), "\(outcome.errors)")
+    #expect(outcome.errors.contains("\n  help: "))
+  }
+
+  @Test(arguments: [1, 5, 20, 40])
+  func aDeviceThatDisconnectsAtAnyMomentIsTakenUpAgain(_ pdus: Int) throws {
+    let outcome = try Program().run(
+      Self.flash(Self.small, "sim:fast?drop=close&cut-at-pdu=\(pdus)"))
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains("running 1.0.0, verified"))
+  }
+
+  @Test func aTruncatedFileNamesItsLastLine() throws {
+    let program = try Program()
+    let whole = try String(
+      contentsOf: Program.root.appending(path: "firmware-samples/sensor-1.1.0.hex"),
+      encoding: .utf8)
+    let lines = whole.split(separator: "\n", omittingEmptySubsequences: false)
+    let path = try program.file("cut.hex", lines.prefix(50).joined(separator: "\n").utf8)
+    let outcome = try program.run(Self.flash(path, "sim:fast"))
+    #expect(outcome.status == 65)
+    #expect(outcome.code == "E-IMAGE")
+    #expect(outcome.errors.contains("line 50 is the last one"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("help: sed -n 50p -- \(path)"), "\(outcome.errors)")
+  }
+
+  @Test func keysAreCheckedBeforeTheyAreUsed() throws {
+    let program = try Program()
+    func flash(_ keyFile: String) throws -> Program.Outcome {
+      try program.run(
+        Self.flash(Self.small, "sim:fast?key=000102030405060708090a0b0c0d0e0f")
+          + ["--key-file", keyFile])
+    }
+    let right = Array("000102030405060708090a0b0c0d0e0f\n".utf8)
+    let exposed = try flash(program.file("exposed", right, mode: 0o640))
+    #expect(exposed.status == 77)
+    #expect(exposed.code == "E-KEY-FILE-EXPOSED")
+    let short = try flash(program.file("short", right.prefix(8)))
+    #expect(short.status == 78)
+    #expect(short.code == "E-KEY-FILE")
+    let wrong = try flash(program.file("wrong", right.reversed()))
+    #expect(wrong.status == 77)
+    #expect(wrong.code == "E-WRONG-KEY")
+    #expect(try flash(program.file("right", right)).status == 0)
+  }
+
+  @Test func aKernelWithoutTheDeviceOrWithoutBluetoothSaysSo() throws {
+    let outcome = try Program().run(
+      Self.flash(Self.small, "C0:FF:EE:00:00:01", "--timeout", "1s"))
+    #expect([69, 71, 77].contains(outcome.status), "\(outcome.errors)")
+    #expect(outcome.code != nil)
+  }
+
+  // MARK: Places that cannot be written
+
+  @Test func aJournalThatCannotBeKeptIsToldOnceAndTheUpdateGoesOn() throws {
+    let program = try Program()
+    // Something else stands where the journal belongs.
+    let journal = program.home.appending(path: "otaflash/journal/sim%3Afast.json")
+    try FileManager.default.createDirectory(
+      at: journal.appending(path: "in-the-way"), withIntermediateDirectories: true)
+    let outcome = try program.run(
+      Self.flash("firmware-samples/app-1.3.0.bin", "sim:fast", "--mode", "without-response"))
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let hints = outcome.errors.components(separatedBy: "the resume hint was not kept").count - 1
+    #expect(hints == 1, "\(outcome.errors)")
+  }
+
+  /// Whether a file system of a few kilobytes can be mounted here.
+  static let canMount = { () -> Bool in
+    do {
+      return try Program.runTool(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).status
+        == 0
+    } catch {
+      return false
+    }
+  }()
+
+  @Test(.enabled(if: canMount, "unshare(1) may not mount here"))
+  func aFullDiskStopsNothingThatIsOnlyAHint() throws {
+    let program = try Program()
+    let state = program.home.path
+    // The state directory on a disk of 1 MiB; the device is another process, on another disk.
+    let device = try program.start(["simulate", "--listen", state + "/d", "--profile", "fast"])
+    try #require(SignalTests.waitForFile(state + "/d"))
+    let script = """
+      mkdir -p \(state)/small/otaflash/journal &&
+      mount -t tmpfs -o size=64k none \(state)/small/otaflash &&
+      mkdir \(state)/small/otaflash/journal &&
+      { cat /dev/zero > \(state)/small/otaflash/ballast 2>/dev/null; } ;
+      exec "$0" "$@"
+      """
+    let words = Self.flash(Self.large, "unix:\(state)/d", "--mode", "without-response")
+    let outcome = try Program.runTool(
+      ["unshare", "-rm", "sh", "-c", script, Program.path()] + words,
+      environment: [
+        "XDG_STATE_HOME": state + "/small", "XDG_RUNTIME_DIR": state, "LANG": "C.UTF-8",
+      ])
+    device.send(SIGTERM)
+    _ = device.end()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let hints = outcome.errors.components(separatedBy: "the resume hint was not kept").count - 1
+    #expect(hints == 1, "\(outcome.errors)")
+    #expect(outcome.errors.contains("the disk or the quota is full"), "\(outcome.errors)")
+  }
+
+  @Test func aResultThatCannotBeWrittenFails() throws {
+    let program = try Program()
+    let outcome = try Program.runTool(
+      ["sh", "-c", "exec \"$0\" completion bash > /dev/full", Program.path()],
+      environment: program.environment)
+    #expect(outcome.status == 73)
+    #expect(outcome.code == "E-OUTPUT")
+  }
+
+  @Test func aStateDirectoryThatIsNoneIsBadConfiguration() throws {
+    let outcome = try Program().run(
+      Self.flash(Self.small, "sim:fast"), environment: ["XDG_STATE_HOME": "/dev/null"])
+    #expect(outcome.status == 78, "\(outcome.errors)")
+    #expect(outcome.code == "E-STATE")
+  }
+
+  @Test func aSimulatedDeviceOfAnotherSizeSaysHowToBeginAnew() throws {
+    let program = try Program()
+    let file = try program.file("board.flash", Array(repeating: UInt8(0xFF), count: 4096))
+    let words = ["simulate", "--listen", program.home.path + "/d", "--flash-file", file]
+    let outcome = try program.run(words)
+    #expect(outcome.status == 78, "\(outcome.errors)")
+    #expect(outcome.code == "E-STATE")
+    #expect(outcome.errors.contains("--flash-file \(file) --reset"), "\(outcome.errors)")
+    let nowhere = try program.run(
+      ["simulate", "--listen", program.home.path + "/d", "--flash-file", "/nonexistent/f"])
+    #expect(nowhere.status == 73, "\(nowhere.errors)")
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// What SIGINT and SIGTERM do to a running update.
+@Suite struct SignalTests {
+  private static let flash = ["flash", "firmware-samples/app-1.3.0.bin", "-d", "sim:"]
+
+  /// The command behind `help:`, without the program's own path.
+  private static func printedCommand(_ outcome: Program.Outcome) -> [String]? {
+    outcome.errors.split(separator: "\n").first { $0.hasPrefix("  help: ") }.map {
+      $0.dropFirst("  help: ".count).split(separator: " ").dropFirst().map(String.init)
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func aSignalStopsAtASafePointAndThePrintedCommandGoesOn(_ signal: Int32) throws {
+    let program = try Program()
+    let run = try program.start(Self.flash + ["--mode", "without-response", "-vvv"])
+    // Data has been acknowledged: the first Status after the first Write Command.
+    try #require(run.waitUntilItSays("→ WriteCommand"))
+    try #require(run.waitUntilItSays("HandleValueNotification"))
+    let begun = ContinuousClock.now
+    run.send(signal)
+    let stopped = run.end()
+    #expect(ContinuousClock.now - begun < .seconds(5))
+    #expect(stopped.reason == .uncaughtSignal)
+    #expect(stopped.status == signal)
+    #expect(stopped.code == "E-INTERRUPTED", "\(stopped.errors)")
+    let again = try #require(Self.printedCommand(stopped))
+    #expect(Array(again.prefix(4)) == Self.flash)
+    let resumed = try program.run(again.filter { $0 != "-vvv" })
+    #expect(resumed.status == 0, "\(resumed.errors)")
+    #expect(resumed.errors.contains("resume from "), "\(resumed.errors)")
+    #expect(resumed.output.contains("running 1.3.0, verified"))
+  }
+
+  @Test func withJSONTheResultIsThatOfTheSignal() throws {
+    let program = try Program()
+    let run = try program.start(["simulate", "--listen", program.home.path + "/d", "--json"])
+    // Nothing is said on standard error; the socket is the sign that it listens.
+    try #require(Self.waitForFile(program.home.path + "/d"))
+    run.send(SIGTERM)
+    let ended = run.end()
+    #expect(ended.reason == .uncaughtSignal)
+    #expect(ended.status == SIGTERM)
+    #expect(ended.output.contains(#""exit":143"#), "\(ended.output)")
+  }
+
+  static func waitForFile(_ path: String) -> Bool {
+    for _ in 0..<1000 {
+      if FileManager.default.fileExists(atPath: path) { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+}
