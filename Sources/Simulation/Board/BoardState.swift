@@ -25,6 +25,7 @@ struct BoardState {
   var isCutDone = false
   var isPowerCut = false
   var isAdapterGone = false
+  var hasNewAddress = false
   /// PDUs that earlier connections have carried.
   var pdusBefore = 0
 

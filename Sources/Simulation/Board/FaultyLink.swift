@@ -25,16 +25,18 @@ final class FaultyLink: Link {
   private let base: any Link
   private let device: DeviceAttributes
   private let history: History
+  private let clock: any LinkClock
   private let note: @Sendable (Traffic) -> Void
 
   /// - Parameter note: called with the counts after each PDU from the host.
   init(
     _ base: any Link, device: DeviceAttributes, history: History,
-    note: @escaping @Sendable (Traffic) -> Void
+    clock: any LinkClock, note: @escaping @Sendable (Traffic) -> Void
   ) {
     self.base = base
     self.device = device
     self.history = history
+    self.clock = clock
     self.note = note
   }
 
@@ -42,6 +44,9 @@ final class FaultyLink: Link {
 
   func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     guard let altered = history.state.withLock({ $0.filter.sent(pdu, by: device) }) else { return }
+    let (delay, nonsense) = history.state.withLock { $0.filter.departure() }
+    if delay > .zero, !(await clock.pause(for: delay)) { throw .cancelled }
+    if let nonsense { try await base.send(nonsense) }
     try await base.send(altered)
   }
 

@@ -66,7 +66,7 @@ public final class SimulatedBoard: Sendable {
     while clock.now < deadline {
       guard await clock.pause(for: Self.advertisingInterval) else { throw .cancelled }
       guard !state.withLock({ $0.isAdapterGone }) else { throw Self.adapterIsGone }
-      if let link = connect() { return link }
+      if let link = connect() { return observed(link) }
     }
     throw .deviceNotFound(
       cause: "The simulated device did not advertise within \(limit).",
@@ -115,7 +115,7 @@ extension SimulatedBoard {
   /// A connection, if the device advertises now.
   private func connect() -> SimulatedLink? {
     let connection = state.withLock { state -> SimulatedConnection? in
-      guard case .advertising = state.phase else { return nil }
+      guard case .advertising = state.phase, !state.hasNewAddress else { return nil }
       let connection = makeConnection(&state)
       state.phase = .connected(connection)
       state.offered = connection
@@ -126,6 +126,10 @@ extension SimulatedBoard {
     precondition(isTakenUp, "a board that advertises runs its radios")
     connectionOffered.signal()
     return connection.central
+  }
+
+  private func observed(_ link: SimulatedLink) -> any Link {
+    profile.faults.contains(.slowObserver) ? SlowLink(link, clock: clock) : link
   }
 
   private func makeConnection(_ state: inout BoardState) -> SimulatedConnection {
