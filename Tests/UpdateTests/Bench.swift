@@ -69,7 +69,9 @@ func flash(
         let update = FirmwareUpdate(image: image, options: settings) { log.note($0) }
         let dialer = Dialer { () async throws(ConnectFault) -> any Link in try await board.dial() }
         do throws(UpdateFault) {
-          guard let cancelAfter else { return .success(try await update.run(on: dialer, clock: clock)) }
+          guard let cancelAfter else {
+            return .success(try await update.run(on: dialer, clock: clock))
+          }
           return .success(
             try await withDeadline(
               clock.now.advanced(by: cancelAfter), on: clock,

@@ -94,7 +94,7 @@ public final class SimulatedBoard: Sendable {
     let traffic = history.traffic
     return state.withLock {
       BoardCounters(
-        dataWrites: traffic.dataWrites, dataOctets: traffic.dataOctets,
+        pdus: traffic.pdus, dataWrites: traffic.dataWrites, dataOctets: traffic.dataOctets,
         connections: $0.connections, resets: $0.resets, flashOperations: $0.flashOperations,
         flash: flash.counts)
     }

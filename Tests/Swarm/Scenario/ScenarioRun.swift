@@ -23,15 +23,19 @@ public enum ScenarioFault: Error, Sendable {
   case profile(ProfileFault)
   case storage(FlashFault)
   /// It never ended, or would not have within its bound.
-  case hang(SimulationFault)
+  case hang(SimulationFault, [UpdateEvent])
 }
 
 extension Scenario {
-  /// What any update must end within, beside the time that its device's flash takes: 9 attempts of
-  /// half a minute for each of the two phases, and the waits between.
+  /// What any update must end within, beside the time that the device's flash and the air take: 9
+  /// attempts of half a minute for each of the two phases, and the waits between.
   static let patience = Duration.seconds(3600)
   /// Times that a page may have to be written in one update.
   private static let writesOfPageMaximum = 12
+  /// Octets a data write at the smallest ATT_MTU, and how much longer the air may take than two
+  /// intervals for each of them, with all its losses and connections anew.
+  private static let smallestChunk = 16
+  private static let slowness = 20
 
   /// Runs the scenario in virtual time; a run is a function of the scenario and the storage.
   ///
@@ -50,12 +54,23 @@ extension Scenario {
         await update(board, log, on: clock)
       }
     } catch {
-      throw .hang(error)
+      throw .hang(error, log.all)
     }
     let running = try Self.stored { () throws(FlashFault) in try board.runningImage() }
     return ScenarioEnding(
       outcome: outcome, events: log.all, running: running, before: before,
       counters: board.counters, flashFaults: board.flashFaults, took: timeline.clock.now.elapsed)
+  }
+
+  /// Lets a device of that profile leave the factory, and returns its image.
+  static func factory(
+    _ profile: String, storage: any FlashMedium
+  ) throws(ScenarioFault) -> [UInt8] {
+    let settings = try Scenario(profile: profile, image: .drawn(size: 1)).settings()
+    return try stored { () throws(FlashFault) in
+      try SimulatedBoard(profile: settings, storage: storage, clock: VirtualTimeline().clock)
+        .runningImage()
+    }
   }
 
   /// The profile, read.
@@ -74,7 +89,8 @@ extension Scenario {
   /// The virtual time that the scenario may take.
   private func limit(_ settings: SimulationProfile) -> Duration {
     let pages = image.bytes.count / 4096 + 3
-    return Self.patience
+    let roundTrips = image.bytes.count / Self.smallestChunk + 1
+    return Self.patience + settings.radio.interval.duration * (2 * roundTrips * Self.slowness)
       + (settings.eraseTime + settings.writeTimePer4KiB) * (pages * Self.writesOfPageMaximum)
   }
 

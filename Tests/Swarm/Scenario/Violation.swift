@@ -93,6 +93,8 @@ extension ScenarioEnding {
 
 /// A scenario with its ending judged, and cured when it failed.
 public struct Judgement: Sendable {
+  private static let eventsOfHangShown = 40
+
   public let ending: ScenarioEnding?
   public let violations: [Violation]
 
@@ -108,7 +110,9 @@ public struct Judgement: Sendable {
     } catch {
       ending = nil
       switch error {
-      case .hang(let fault): violations = [.hang("\(fault)")]
+      case .hang(let fault, let events):
+        let last = events.suffix(Self.eventsOfHangShown).map { "\n  \($0)" }
+        violations = [.hang("\(fault), \(events.count) events, the last:\(last.joined())")]
       case .profile(let fault): violations = [.setting("\(fault)")]
       case .storage(let fault): violations = [.setting("\(fault)")]
       }

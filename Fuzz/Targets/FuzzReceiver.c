@@ -59,6 +59,11 @@ static void spoil(device *d, uint8_t how) {
   }
 }
 
+static void begin_some(device *d, input *in, const uint8_t *image) {
+  uint32_t size = 1 + octet(in) * 21;
+  begin(d, image, size < IMAGE ? size : IMAGE, octet(in));
+}
+
 static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) {
   switch (octet(in) % 16) {
     case 0: write_raw(d, in, true); break;
@@ -71,7 +76,7 @@ static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) 
     case 7: device_boot(d); break;
     case 8: d->flash.cut_at = d->flash.operations + 1 + octet(in) % 16; break;
     case 9: spoil(d, octet(in)); break;
-    case 10: begin(d, image, 1 + octet(in) * 21, octet(in)); break;
+    case 10: begin_some(d, in, image); break;
     case 11: request_op(d, octet(in)); break;
     case 12: d->stack_full = octet(in) & 1; break;
     case 13: ota_receiver_indication_confirmed(&d->receiver); break;
