@@ -28,6 +28,8 @@ public struct Scenario: Sendable {
 
   /// Every fault passes, and what passes no update may fail for.
   public var mustSucceed = false
+  /// The device lies in a way that no update may believe, or never shows the new image.
+  public var mustFail = false
 
   /// The same device and image on a day when nothing goes wrong.
   func cure() throws(ScenarioFault) -> Scenario {

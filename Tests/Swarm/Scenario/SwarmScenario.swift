@@ -24,6 +24,7 @@ extension Scenario {
     scenario.cancelAfter = draw.chance(0.1) ? draw.moment() : nil
     scenario.powerCutAfter = draw.chance(0.15) ? draw.moment() : nil
     scenario.losses = draw.losses()
+    scenario.mustFail = !SwarmDraw.lying.isDisjoint(with: faults)
     scenario.mustSucceed =
       faults.allSatisfy(SwarmDraw.passing.contains) && SwarmDraw.isSteady(link)
       && scenario.cancelAfter == nil
@@ -42,6 +43,12 @@ private struct SwarmDraw {
   static let passing: Set<FaultName> = [
     .cutAtPDU, .cutAfter, .notificationLoss, .wrongCRCOnce, .jumpBack, .mtuLie, .foreignState,
     .latePDU, .slowObserver,
+  ]
+
+  /// Faults that an update must not be able to overlook.
+  static let lying: Set<FaultName> = [
+    .wrongCRCAlways, .wrongVerifyCRC, .otherImage, .neverReturns, .newAddress, .comesBackOld,
+    .reverts, .nonsense, .silent,
   ]
 
   private var random: SeededRandom

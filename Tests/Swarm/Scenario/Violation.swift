@@ -16,6 +16,10 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
   case unbounded(String)
   /// What the update told does not fit together.
   case events(String)
+  /// Success was said although the device lied all the way.
+  case credulity
+  /// A new device was said to hold a part already.
+  case inventedResume(Int)
   /// Nothing stood in the way for ever, and the update gave up.
   case needlessFailure(String)
   /// The device was left so that a later update without faults failed.
@@ -31,6 +35,8 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
     case .flashRule(let fault): "the device broke a rule of flash: \(fault)"
     case .unbounded(let what): "beyond its bound: \(what)"
     case .events(let what): "the events contradict each other: \(what)"
+    case .credulity: "success was said although the device kept lying"
+    case .inventedResume(let offset): "a new device was taken up at octet \(offset)"
     case .needlessFailure(let fault): "it gave up although every fault passes: \(fault)"
     case .incurable(let fault): "the next update, without faults, failed: \(fault)"
     case .setting(let what): "the scenario could not be set up: \(what)"
@@ -59,11 +65,22 @@ extension ScenarioEnding {
     if counters.dataOctets > Self.repetitionsMaximum * (scenario.image.bytes.count + 4096) {
       found.append(.unbounded("\(counters.dataOctets) octets sent"))
     }
+    if scenario.mustFail, case .success = outcome { found.append(.credulity) }
     if scenario.mustSucceed, case .failure(let fault) = outcome {
       found.append(.needlessFailure("\(fault)"))
     }
     if let contradiction = contradiction(scenario) { found.append(.events(contradiction)) }
     return found
+  }
+
+  /// Of a device that was new: its first transfer begins at the beginning.
+  var inventedResumes: [Violation] {
+    for event in events {
+      if case .transferBegan(let offset, _, _) = event {
+        return offset == 0 ? [] : [.inventedResume(offset)]
+      }
+    }
+    return []
   }
 
   private func contradiction(_ scenario: Scenario) -> String? {
@@ -106,7 +123,9 @@ public struct Judgement: Sendable {
       let storage = FlashMemory(size: settings.flashSize)
       let ending = try scenario.run(storage: storage)
       self.ending = ending
-      violations = ending.violations(of: scenario) + Self.cureViolations(scenario, ending, storage)
+      violations =
+        ending.violations(of: scenario) + ending.inventedResumes
+        + Self.cureViolations(scenario, ending, storage)
     } catch {
       ending = nil
       switch error {
