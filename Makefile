@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo build test kill-test test-receiver lab bench format lint man clean deps
+.PHONY: demo build test kill-test test-receiver lab bench swarm replay sweep fuzz format lint man clean deps
 
 # Flashes a sample onto a simulated device, pulls the plug in the middle, and goes on.
 demo: deps
@@ -33,6 +33,26 @@ lab: deps
 bench: deps
 	$(SWIFT) build -c release --product otaflash
 	Benchmarks/run
+
+# Days of bad luck, drawn from seeds 1…SEEDS; and one of them, told in full.
+SEEDS ?= 10000
+swarm: deps
+	$(SWIFT) build -c release --product otaflash-swarm
+	.build/release/otaflash-swarm --seeds $(SEEDS)
+
+replay: deps
+	$(SWIFT) build -c release --product otaflash-swarm
+	.build/release/otaflash-swarm --seed $(SEED)
+
+# The update of every sample, cut at every one of its PDUs, in both write modes.
+sweep: deps
+	$(SWIFT) build -c release --product otaflash-swarm
+	.build/release/otaflash-swarm --cuts firmware-samples
+
+# Every decoder in turn, so many seconds each.
+fuzz: SECONDS_EACH = $(if $(filter file command,$(origin SECONDS)),$(SECONDS),60)
+fuzz:
+	$(MAKE) --no-print-directory -C Fuzz fuzz SECONDS_EACH=$(SECONDS_EACH)
 
 format:
 	$(SWIFT) format --in-place --recursive --configuration .swift-format \

@@ -76,6 +76,22 @@ let package = Package(
         "OtaflashSimulation",
       ],
       swiftSettings: strict),
+    .target(
+      name: "OtaflashSwarm",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      path: "Tests/Swarm/Scenario", swiftSettings: strict),
+    .executableTarget(
+      name: "otaflash-swarm", dependencies: ["OtaflashSwarm"], path: "Tests/Swarm/Command",
+      swiftSettings: strict),
+    .testTarget(
+      name: "SweepTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+        "OtaflashSwarm",
+      ],
+      swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
     .testTarget(

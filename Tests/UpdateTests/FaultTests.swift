@@ -32,7 +32,8 @@ import Testing
   @Test(
     arguments: [
       "cut-at-pdu", "cut-after", "reset-at-flash-op", "torn", "notification-loss",
-      "wrong-crc-once", "jump-back", "mtu-lie",
+      "wrong-crc-once", "jump-back", "mtu-lie", "foreign-state", "late-pdu", "slow-observer",
+      "erase-400ms",
     ], WriteMode.allCases)
   func aPassingFaultEndsInTheNewImage(_ fault: String, _ mode: WriteMode) throws {
     let result = try run(fault) { $0.mode = mode }
@@ -41,11 +42,25 @@ import Testing
     #expect(update.outcome == .flashed)
   }
 
+  /// Erasing what the receive buffer holds takes longer than any other answer may.
+  @Test(arguments: WriteMode.allCases)
+  func aDeviceThatErasesForTwentySecondsIsWaitedFor(_ mode: WriteMode) throws {
+    let result = try run("erase-20s?ring=24K") { $0.mode = mode }
+    expectTruth(result)
+    #expect(try result.outcome.get().verified)
+  }
+
+  /// Random octets between the device's own PDUs may end an update, but never in a lie.
+  @Test(arguments: ["0.5%", "5%"], WriteMode.allCases)
+  func randomPDUsNeverLeadToALie(_ share: String, _ mode: WriteMode) throws {
+    expectTruth(try run("plain?nonsense-pdus=\(share)") { $0.mode = mode })
+  }
+
   @Test(
     arguments: [
       "busy-forever", "bad-block", "wrong-crc-always", "repeat-offset", "beyond-end",
       "other-image", "never-returns", "comes-back-old", "reverts", "adapter-vanishes", "nonsense",
-      "silent",
+      "silent", "wrong-verify-crc", "new-address",
     ], WriteMode.allCases)
   func aLastingFaultEndsInTheTruth(_ fault: String, _ mode: WriteMode) throws {
     let result = try run(fault) { $0.mode = mode }

@@ -113,7 +113,11 @@ package final class ATTBearer: Sendable {
         state.withLock { $0.slot.deadline } ?? clock.now.advanced(by: transactionTimeout)
       guard await clock.pause(until: deadline) else { return .linkLost(.closedLocally) }
       let now = clock.now
-      let expired = state.withLock { $0.slot.expired(at: now) }
+      let expired = state.withLock { state in
+        let expired = state.slot.expired(at: now)
+        if expired { state.ended = state.ended ?? .transactionTimedOut }
+        return expired
+      }
       if expired { return .transactionTimedOut }
     }
   }
@@ -185,10 +189,16 @@ package final class ATTBearer: Sendable {
     for observer in observers { observer.receive(value) }
   }
 
+  private static func cause(_ fault: ATTFault) -> GATTFault {
+    .violation("it sent a response that answers nothing (\(fault))")
+  }
+
   private func complete(with response: ATTResponse) -> GATTFault? {
     let (outcome, pending) = state.withLock {
       state -> (RequestSlot.OnResponse, (handle: AttributeHandle, answer: Answer)?) in
       let outcome = state.slot.received(response)
+      // The slot is dead from here on: a request that comes before `end` must be told so.
+      if case .disconnect(let fault) = outcome { state.ended = state.ended ?? Self.cause(fault) }
       return (outcome, state.pending.take())
     }
     switch outcome {
@@ -198,7 +208,7 @@ package final class ATTBearer: Sendable {
     case .complete(let response):
       pending?.answer.fulfil(.success(response))
     case .disconnect(let fault):
-      let cause = GATTFault.violation("it sent a response that answers nothing (\(fault))")
+      let cause = Self.cause(fault)
       pending?.answer.fulfil(.failure(cause))
       return cause
     }

@@ -24,7 +24,8 @@ extension SimulatedBoard {
       await withDiscardingTaskGroup { group in
         group.addTask { await self.cutAfterTime(connection) }
         let link = FaultyLink(
-          connection.boardLink, device: boot.device, history: history, note: noteTraffic)
+          connection.boardLink, device: boot.device, history: history, clock: clock,
+          note: noteTraffic)
         _ = await boot.server.serve(link, clock: clock)
         group.cancelAll()
       }

@@ -65,6 +65,7 @@ extension SimulatedBoard {
       startsOnTrial: profile.startsOnTrial)
     let resets = state.withLock {
       $0.record = record
+      if outcome == .activated && profile.faults.contains(.newAddress) { $0.hasNewAddress = true }
       return $0.resets
     }
     if profile.faults.contains(.badBlock) {

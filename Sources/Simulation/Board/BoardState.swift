@@ -25,6 +25,7 @@ struct BoardState {
   var isCutDone = false
   var isPowerCut = false
   var isAdapterGone = false
+  var hasNewAddress = false
   /// PDUs that earlier connections have carried.
   var pdusBefore = 0
 
@@ -61,6 +62,8 @@ struct BoardState {
 
 /// What a test may ask of a board.
 public struct BoardCounters: Hashable, Sendable {
+  /// PDUs that crossed the board's stack, both directions together.
+  public var pdus = 0
   /// Data writes that reached the board, and the octets of image in them, repeats included.
   public var dataWrites = 0
   public var dataOctets = 0

@@ -4,6 +4,8 @@ import OtaflashATT
 /// of the board, so that what happens once happens once.
 struct FaultFilter {
   private static let mtuLieOctets = 100
+  /// Half a second less than an ATT transaction may take (Core 5.4, Vol 3, Part F, 3.3.3).
+  private static let lateness = Duration.milliseconds(29_500)
 
   private let plan: FaultPlan
   private var random: SeededRandom
@@ -12,6 +14,8 @@ struct FaultFilter {
   private var hasCorruptedChecksum = false
   private var hasJumpedBack = false
   private var repeated: StatusFields?
+  private var hasClaimedForeignState = false
+  private var pdusSent = 0
 
   init(plan: FaultPlan, random: SeededRandom) {
     self.plan = plan
@@ -26,6 +30,14 @@ struct FaultFilter {
     statusIsBeingRead = request == .read(device.status)
     if case .write(device.control, let value) = request { noteBegin(value) }
     return pdu
+  }
+
+  /// What happens around the next PDU to the host: how long it is held back, what goes before it.
+  mutating func departure() -> (delay: Duration, nonsense: [UInt8]?) {
+    pdusSent += 1
+    let delay = pdusSent == plan.numberOfLatePDU ? Self.lateness : .zero
+    guard random.happens(withProbability: plan.nonsensePDUShare) else { return (delay, nil) }
+    return (delay, random.bytes(count: Int.random(in: 1...20, using: &random)))
   }
 
   /// A PDU to the host; `nil` = it is lost.
@@ -57,6 +69,13 @@ struct FaultFilter {
     if plan.contains(.nonsense) {
       return random.bytes(count: Int.random(in: 1...20, using: &random))
     }
+    // VERIFY's answer is 88, result, crc32.
+    if plan.contains(.wrongVerifyCRC), answer.count >= 6, answer[..<2] == [0x88, 0x00] {
+      var answer = answer
+      answer[2] ^= 0x01
+      return answer
+    }
+    if plan.contains(.foreignState) { return claimingForeignState(answer) }
     // REWIND's answer is 87, result, next offset, crc32.
     if plan.contains(.wrongCRCAlways), answer.count >= 10, answer[0] == 0x87 {
       var answer = answer
@@ -64,6 +83,20 @@ struct FaultFilter {
       return answer
     }
     return answer
+  }
+
+  /// RESUME POINT's answer is 83, result, size, crc32, next offset, crc32 of the octets held;
+  /// BEGIN's is 86, result, next offset, crc32. The second BEGIN is believed.
+  private mutating func claimingForeignState(_ answer: [UInt8]) -> [UInt8] {
+    guard answer.count >= 10, answer[1] == 0 else { return answer }
+    switch answer[0] {
+    case 0x83:
+      return answer[..<2] + [0x00, 0x10, 0, 0, 1, 2, 3, 4, 0x00, 0x08, 0, 0, 5, 6, 7, 8]
+    case 0x86 where !hasClaimedForeignState:
+      hasClaimedForeignState = true
+      return answer[..<2] + [0x00, 0x08, 0, 0, 5, 6, 7, 8]
+    default: return answer
+    }
   }
 
   private mutating func altered(status: [UInt8]) -> [UInt8] {

@@ -4,8 +4,11 @@ import Synchronization
 /// The board's end of a connection with the plan's faults between the stack and the radio. It also
 /// counts what the board is sent.
 final class FaultyLink: Link {
-  /// What the host has written to Data, over all connections.
+  /// What has crossed the board's stack, over all connections.
   struct Traffic: Hashable, Sendable {
+    /// In both directions together.
+    var pdus = 0
+    /// What the host has written to Data.
     var dataWrites = 0
     var dataOctets = 0
   }
@@ -25,16 +28,18 @@ final class FaultyLink: Link {
   private let base: any Link
   private let device: DeviceAttributes
   private let history: History
+  private let clock: any LinkClock
   private let note: @Sendable (Traffic) -> Void
 
   /// - Parameter note: called with the counts after each PDU from the host.
   init(
     _ base: any Link, device: DeviceAttributes, history: History,
-    note: @escaping @Sendable (Traffic) -> Void
+    clock: any LinkClock, note: @escaping @Sendable (Traffic) -> Void
   ) {
     self.base = base
     self.device = device
     self.history = history
+    self.clock = clock
     self.note = note
   }
 
@@ -42,6 +47,12 @@ final class FaultyLink: Link {
 
   func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     guard let altered = history.state.withLock({ $0.filter.sent(pdu, by: device) }) else { return }
+    let (delay, nonsense) = history.state.withLock {
+      $0.traffic.pdus += 1
+      return $0.filter.departure()
+    }
+    if delay > .zero, !(await clock.pause(for: delay)) { throw .cancelled }
+    if let nonsense { try await base.send(nonsense) }
     try await base.send(altered)
   }
 
@@ -49,6 +60,7 @@ final class FaultyLink: Link {
     while true {
       let pdu = try await base.receive()
       let (passed, traffic) = history.state.withLock { state in
+        state.traffic.pdus += 1
         count(pdu, in: &state.traffic)
         return (state.filter.received(pdu, by: device), state.traffic)
       }

@@ -66,7 +66,7 @@ public final class SimulatedBoard: Sendable {
     while clock.now < deadline {
       guard await clock.pause(for: Self.advertisingInterval) else { throw .cancelled }
       guard !state.withLock({ $0.isAdapterGone }) else { throw Self.adapterIsGone }
-      if let link = connect() { return link }
+      if let link = connect() { return observed(link) }
     }
     throw .deviceNotFound(
       cause: "The simulated device did not advertise within \(limit).",
@@ -106,7 +106,7 @@ public final class SimulatedBoard: Sendable {
     let traffic = history.traffic
     return state.withLock {
       BoardCounters(
-        dataWrites: traffic.dataWrites, dataOctets: traffic.dataOctets,
+        pdus: traffic.pdus, dataWrites: traffic.dataWrites, dataOctets: traffic.dataOctets,
         connections: $0.connections, resets: $0.resets, flashOperations: $0.flashOperations,
         flash: flash.counts)
     }
@@ -127,7 +127,7 @@ extension SimulatedBoard {
   /// A connection, if the device advertises now.
   private func connect() -> SimulatedLink? {
     let connection = state.withLock { state -> SimulatedConnection? in
-      guard case .advertising = state.phase else { return nil }
+      guard case .advertising = state.phase, !state.hasNewAddress else { return nil }
       let connection = makeConnection(&state)
       state.phase = .connected(connection)
       state.offered = connection
@@ -150,6 +150,10 @@ extension SimulatedBoard {
     }
     if isTaken { connectionOffered.signal() }
     return isTaken
+  }
+
+  private func observed(_ link: SimulatedLink) -> any Link {
+    profile.faults.contains(.slowObserver) ? SlowLink(link, clock: clock) : link
   }
 
   private func makeConnection(_ state: inout BoardState) -> SimulatedConnection {

@@ -40,6 +40,18 @@ public enum Fault: Hashable, Sendable {
   case silent
   /// The device agrees to its full ATT_MTU and drops every PDU above 100 octets.
   case mtuLie
+  /// VERIFY is answered with "done" and the CRC32 of something else.
+  case wrongVerifyCRC
+  /// What the device holds is, it says, the beginning of an image that nobody knows.
+  case foreignState
+  /// After activation the new image runs, under an address at which the host does not look.
+  case newAddress
+  /// That PDU of the device, counted from 1, leaves half a second before the host's patience ends.
+  case latePDU(Int)
+  /// Before that share of the device's PDUs goes one of random octets, 0…1.
+  case nonsensePDUs(Double)
+  /// The host takes 50 ms to look at each PDU from the device.
+  case slowObserver
 }
 
 /// The faults of one device.
@@ -61,6 +73,12 @@ public struct FaultPlan: Hashable, Sendable {
 
   var flashOperationOfReset: Int? {
     value { if case .resetAtFlashOperation(let number) = $0 { number } else { nil } }
+  }
+
+  var numberOfLatePDU: Int? { value { if case .latePDU(let number) = $0 { number } else { nil } } }
+
+  var nonsensePDUShare: Double {
+    value { if case .nonsensePDUs(let share) = $0 { share } else { nil } } ?? 0
   }
 
   var notificationLoss: Double {

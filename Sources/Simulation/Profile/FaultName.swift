@@ -21,6 +21,12 @@ public enum FaultName: String, CaseIterable, Sendable {
   case nonsense
   case silent
   case mtuLie = "mtu-lie"
+  case wrongVerifyCRC = "wrong-verify-crc"
+  case foreignState = "foreign-state"
+  case newAddress = "new-address"
+  case latePDU = "late-pdu"
+  case nonsensePDUs = "nonsense-pdus"
+  case slowObserver = "slow-observer"
 
   /// One line for a person who chooses.
   public var summary: String {
@@ -45,15 +51,21 @@ public enum FaultName: String, CaseIterable, Sendable {
     case .nonsense: return "control answers are random octets"
     case .silent: return "the device connects and never answers"
     case .mtuLie: return "the device drops PDUs that its ATT_MTU promises to take"
+    case .wrongVerifyCRC: return "the image is called verified with the checksum of another"
+    case .foreignState: return "the device holds, it says, the half of another image"
+    case .newAddress: return "the device comes back under an address that nobody looks at"
+    case .latePDU: return "the device's N-th PDU (60) comes just before the host gives up"
+    case .nonsensePDUs: return "random PDUs come between the device's own, a share of them (1%)"
+    case .slowObserver: return "the host takes 50 ms to look at each PDU"
     }
   }
 
   /// What a value must look like; `nil` = the fault takes none.
   var allowedValues: String? {
     switch self {
-    case .cutAtPDU, .resetAtFlashOperation: return "a count, 1 or more"
+    case .cutAtPDU, .resetAtFlashOperation, .latePDU: return "a count, 1 or more"
     case .cutAfter: return "a time such as 500ms or 2s"
-    case .notificationLoss: return "a share such as 10%"
+    case .notificationLoss, .nonsensePDUs: return "a share such as 10%"
     default: return nil
     }
   }
@@ -66,6 +78,8 @@ public enum FaultName: String, CaseIterable, Sendable {
     case .resetAtFlashOperation:
       return Quantity.count(value ?? "20").map(Fault.resetAtFlashOperation)
     case .notificationLoss: return Quantity.share(value ?? "10%").map(Fault.notificationLoss)
+    case .latePDU: return Quantity.count(value ?? "60").map(Fault.latePDU)
+    case .nonsensePDUs: return Quantity.share(value ?? "1%").map(Fault.nonsensePDUs)
     default: return value == nil ? fault : nil
     }
   }
@@ -73,7 +87,8 @@ public enum FaultName: String, CaseIterable, Sendable {
   /// The fault of a name that takes no value.
   private var fault: Fault? {
     switch self {
-    case .cutAtPDU, .cutAfter, .resetAtFlashOperation, .notificationLoss: return nil
+    case .cutAtPDU, .cutAfter, .resetAtFlashOperation, .notificationLoss, .latePDU, .nonsensePDUs:
+      return nil
     case .torn: return .torn
     case .busyForever: return .busyForever
     case .badBlock: return .badBlock
@@ -90,6 +105,10 @@ public enum FaultName: String, CaseIterable, Sendable {
     case .nonsense: return .nonsense
     case .silent: return .silent
     case .mtuLie: return .mtuLie
+    case .wrongVerifyCRC: return .wrongVerifyCRC
+    case .foreignState: return .foreignState
+    case .newAddress: return .newAddress
+    case .slowObserver: return .slowObserver
     }
   }
 }

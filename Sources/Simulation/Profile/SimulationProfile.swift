@@ -59,6 +59,8 @@ extension SimulationProfile {
     [
       ("plain", "a good device: 2M, 15 ms, 4 KiB pages, 85 ms to erase and 40 ms to write each"),
       ("fast", "the plain device with flash that takes no time"),
+      ("erase-400ms", "the plain device with flash that takes 400 ms to erase a page"),
+      ("erase-20s", "the plain device with flash that takes 20 s to erase a page"),
     ] + FaultName.allCases.map { ($0.rawValue, $0.summary) }
 
   /// Every key, with what its value must look like; `nil` = it takes none.
@@ -82,6 +84,10 @@ extension SimulationProfile {
     if name == "fast" {
       eraseTime = .zero
       writeTimePer4KiB = .zero
+    } else if name == "erase-400ms" {
+      eraseTime = .milliseconds(400)
+    } else if name == "erase-20s" {
+      eraseTime = .seconds(20)
     } else if let fault = FaultName(rawValue: name)?.fault(value: nil) {
       faults.add(fault)
       if fault == .torn, let reset = FaultName.resetAtFlashOperation.fault(value: nil) {

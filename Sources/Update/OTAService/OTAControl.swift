@@ -22,9 +22,12 @@ struct OTAControl: Sendable {
   }
 
   /// Performs an operation and returns its answer, whatever its result.
+  ///
+  /// - Parameter ownLimit: for an operation that may take longer than others.
   func exchange(
-    _ request: OTARequest, _ stage: UpdateStage
+    _ request: OTARequest, _ stage: UpdateStage, within ownLimit: Duration? = nil
   ) async throws(UpdateFault) -> OTAAnswer {
+    let limit = ownLimit ?? self.limit
     // An answer that came too late for an earlier operation is not the answer to this one.
     while answers.poll() != nil {}
     let deadline = clock.now.advanced(by: limit)

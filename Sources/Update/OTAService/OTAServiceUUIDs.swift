@@ -11,6 +11,10 @@ public enum OTAService {
   public static let protocolVersion: UInt8 = 1
   /// Octets of a data write before the image octets: the offset.
   public static let dataHeaderSize = 4
+  /// The longest that a device may take to erase a page (docs/ota-service.md, 10).
+  public static let eraseLimit = Duration.seconds(20)
+  /// Octets that a device reads back from its flash at least in a second (10).
+  public static let readBackPerSecond = 16_384
 
   /// Application error codes of the service (docs/ota-service.md, 3 and 4).
   public static let busy = ATTErrorCode(0x80)

@@ -93,14 +93,12 @@ struct OTASession: UpdateSession {
   }
 
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
-    let answer = try await control.exchange(.verify, .verify)
+    let limit = max(context.options.controlLimit, info.verifyLimit(imageSize: image.bytes.count))
+    let answer = try await control.exchange(.verify, .verify, within: limit)
     switch answer.result {
     case DeviceRefusal.checksumMismatch.rawValue:
-      let found = try decoding(.verify) { () throws(OTADecodeFault) -> UInt32 in
-        var reader = OTAReader(answer.payload, of: "VERIFY")
-        return try reader.uint32()
-      }
-      throw .imageRejected(expectedCRC32: image.crc32, deviceCRC32: found)
+      throw .imageRejected(
+        expectedCRC32: image.crc32, deviceCRC32: try crc32(of: answer.payload))
     case DeviceRefusal.wrongState.rawValue:
       // A page that would not hold its data takes the device back while it writes the last ones.
       let status = try await readStatus()
@@ -109,8 +107,18 @@ struct OTASession: UpdateSession {
       }
       return .wanted(from: status.nextOffset)
     default:
-      _ = try control.payload(of: answer, .verify)
+      let found = try crc32(of: try control.payload(of: answer, .verify))
+      guard found == image.crc32 else {
+        throw .imageRejected(expectedCRC32: image.crc32, deviceCRC32: found)
+      }
       return .verified
+    }
+  }
+
+  private func crc32(of payload: [UInt8]) throws(UpdateFault) -> UInt32 {
+    try decoding(.verify) { () throws(OTADecodeFault) -> UInt32 in
+      var reader = OTAReader(payload, of: "VERIFY")
+      return try reader.uint32()
     }
   }
 
@@ -124,6 +132,16 @@ struct OTASession: UpdateSession {
 
   func abandon() async throws(UpdateFault) {
     _ = try await control.perform(.abort(discard: false), .upload)
+  }
+}
+
+extension OTAInfo {
+  /// The longest time for VERIFY (docs/ota-service.md, 10): the pages that the receive buffer still
+  /// holds are written first, each of them and the record after at most a page erase long, and then
+  /// the image is read back.
+  func verifyLimit(imageSize: Int) -> Duration {
+    let pages = bufferSize / pageSize + 2
+    return OTAService.eraseLimit * pages + .seconds(imageSize / OTAService.readBackPerSecond)
   }
 }
 

@@ -1,0 +1,38 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// A server answers each request once, within the ATT_MTU, whatever a client sends.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzGATTServer(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  var table = AttributeTable(services: [
+    LocalService(
+      .genericAccess,
+      characteristics: [
+        LocalCharacteristic(
+          BluetoothUUID(0x2A00), properties: .read, value: .fixed([UInt8](repeating: 65, count: 60))
+        )
+      ]),
+    LocalService(
+      "2f3e0001-21b4-4807-8bdc-74db56699529",
+      characteristics: [
+        LocalCharacteristic(
+          "2f3e0002-21b4-4807-8bdc-74db56699529", properties: [.write, .indicate],
+          value: .written { value, _ in value.isEmpty ? .invalidPDU : nil }),
+        LocalCharacteristic(
+          "2f3e0004-21b4-4807-8bdc-74db56699529", properties: [.read, .notify],
+          value: .computed { _ in .success([UInt8](repeating: 7, count: 40)) }),
+      ]),
+  ])
+  var session = ServerSession(connection: ConnectionID(rawValue: 1))
+  for pdu in messages(octets(data, size)) {
+    let mtu = session.mtu.octets
+    let responses = session.received(pdu, in: &table).compactMap { effect -> ATTResponse? in
+      if case .respond(let response) = effect { response } else { nil }
+    }
+    precondition(responses.count <= 1, "\(responses.count) responses to \(pdu)")
+    for response in responses {
+      precondition(response.encoded.count <= max(mtu, 23), "longer than the MTU: \(response)")
+    }
+  }
+  return 0
+}

@@ -1,0 +1,18 @@
+import OtaflashFirmware
+
+/// Any file is an image or is refused; a descriptor that is found is written as it was read.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzImageFile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  let bytes = octets(data, size)
+  do throws(FirmwareFault) {
+    if let descriptor = try ImageDescriptor.find(in: bytes) {
+      let again = try ImageDescriptor.find(in: descriptor.encoded)
+      precondition(again == descriptor)
+    }
+    let image = try FirmwareImage.decode(name: "-", bytes: bytes, limit: 1 << 16)
+    precondition(image.bytes.count <= 1 << 16)
+  } catch {
+    return 0
+  }
+  return 0
+}

@@ -1,0 +1,15 @@
+/// The octets of one execution.
+func octets(_ data: UnsafePointer<UInt8>, _ size: Int) -> [UInt8] {
+  [UInt8](UnsafeBufferPointer(start: data, count: size))
+}
+
+/// Cuts an input into messages: a length octet, then as many octets, or what is left.
+func messages(_ input: [UInt8]) -> [[UInt8]] {
+  var rest = input[...]
+  var messages: [[UInt8]] = []
+  while let length = rest.popFirst() {
+    messages.append(Array(rest.prefix(Int(length))))
+    rest = rest.dropFirst(Int(length))
+  }
+  return messages
+}

@@ -1,0 +1,15 @@
+/// The kernel is trusted more than the air, but a packet from it is read with the same care.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzMgmtEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  let packet = octets(data, size)
+  do throws(MgmtDecodeFault) {
+    let decoded = try MgmtPacket(decoding: packet)
+    precondition(packet.count >= 6)
+    if case .commandComplete(_, _, let parameters) = decoded.event {
+      _ = try ControllerInformation(decoding: parameters)
+    }
+  } catch {
+    return 0
+  }
+  return 0
+}

@@ -1,0 +1,67 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+private let image: [UInt8] = (0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+private let prefixes = PrefixChecksums(image)
+
+/// What a device may answer and notify: it is read or refused, and an upload that believes it keeps
+/// within the image, the window and its bounds.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOTAMessages(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  var transfer = OTATransfer(prefixes: prefixes, startingAt: 0, chunk: 240)
+  for message in messages(octets(data, size)) {
+    decodeAnswer(message)
+    do throws(OTADecodeFault) {
+      let status = try OTAStatus(decoding: message)
+      do throws(UpdateFault) { try take(status, into: &transfer) } catch { return 0 }
+    } catch {
+      continue
+    }
+  }
+  return 0
+}
+
+private func decodeAnswer(_ message: [UInt8]) {
+  do throws(OTADecodeFault) {
+    let answer = try OTAAnswer(decoding: message)
+    switch answer.opcode {
+    case 0x81: _ = try OTAInfo(decoding: answer.payload)
+    case 0x82: _ = try OTARunning(decoding: answer.payload)
+    case 0x83: _ = try OTAResumePoint(decoding: answer.payload)
+    default: _ = try OTAPosition(decoding: answer.payload)
+    }
+  } catch {
+    return
+  }
+}
+
+private func take(_ status: OTAStatus, into transfer: inout OTATransfer) throws(UpdateFault) {
+  let reaction = try transfer.received(
+    status.window.isMultiple(of: 2) ? status : corrected(status),
+    isAnswer: status.window.isMultiple(of: 3))
+  if case .discard(let offset) = reaction { try transfer.rewound(to: position(offset)) }
+  if let range = transfer.sendable {
+    precondition(range.upperBound <= image.count && range.upperBound <= transfer.limit)
+    precondition(!range.isEmpty && range.count <= 240)
+    transfer.sent(range)
+  }
+  precondition(transfer.verified <= transfer.total && transfer.acknowledged <= transfer.total)
+}
+
+/// What an honest device would have said of the same offset.
+private func corrected(_ status: OTAStatus) -> OTAStatus {
+  var corrected = status
+  corrected.crc32 = prefixes.checksum(ofFirst: min(status.nextOffset, image.count))
+  return corrected
+}
+
+private func position(_ offset: Int) throws(UpdateFault) -> OTAPosition {
+  let crc32 = prefixes.checksum(ofFirst: offset)
+  let octets = [UInt32(offset), crc32].flatMap { word in
+    (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+  }
+  do throws(OTADecodeFault) { return try OTAPosition(decoding: octets) } catch {
+    preconditionFailure("8 octets are a position: \(error)")
+  }
+}

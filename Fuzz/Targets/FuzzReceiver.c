@@ -1,0 +1,126 @@
+/// The device side in C: any sequence of writes, polls, disconnections, resets, power failures and
+/// flash faults leaves no undefined behaviour, breaks no rule of flash, and a device that still takes
+/// an update.
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { IMAGE = 5 * PAGE + 77, STEPS_MAXIMUM = 400 };
+
+typedef struct {
+  const uint8_t *at, *end;
+} input;
+
+static uint8_t octet(input *in) { return in->at < in->end ? *in->at++ : 0; }
+
+static void pick_random(void *context, uint8_t *to) {
+  for (int i = 0; i < OTA_CHALLENGE_SIZE; i++) to[i] = (uint8_t)random_below(context, 256);
+}
+
+/// The proof of this device is the challenge itself.
+static bool check_proof(void *context, const uint8_t *challenge, const uint8_t *proof) {
+  (void)context;
+  return memcmp(challenge, proof, OTA_PROOF_SIZE) == 0;
+}
+
+static void authorize(device *d) {
+  uint8_t bytes[1 + OTA_PROOF_SIZE] = {OTA_OP_AUTHORIZE};
+  if (request_op(d, OTA_OP_CHALLENGE) != 0) return;
+  memcpy(bytes + 1, d->answer + 2, OTA_PROOF_SIZE);
+  request(d, bytes, sizeof bytes);
+}
+
+/// Writes octets of the input as they are.
+static void write_raw(device *d, input *in, bool control) {
+  uint8_t bytes[255], size = octet(in);
+  for (uint8_t i = 0; i < size; i++) bytes[i] = octet(in);
+  if (control) ota_receiver_control_write(&d->receiver, bytes, size);
+  else ota_receiver_data_write(&d->receiver, bytes, size, octet(in) & 1);
+}
+
+/// Data at the offset that the device wants, as far as it takes them.
+static void write_wanted(device *d, const uint8_t *image, uint8_t size) {
+  uint8_t status[OTA_STATUS_SIZE];
+  ota_receiver_status_read(&d->receiver, status);
+  uint32_t next = get32(status + 4);
+  if (next >= IMAGE) return;
+  uint32_t count = 1 + size % CHUNK;
+  data(d, image, next, count < IMAGE - next ? count : IMAGE - next, size & 1);
+}
+
+static void spoil(device *d, uint8_t how) {
+  uint32_t count = 1 + (how >> 4 & 3);
+  switch (how & 3) {
+    case 0: d->flash.bad_rows = count; break;
+    case 1: d->flash.failed_rows = count; break;
+    case 2: d->flash.failed_erases = count; break;
+    default: d->flash.bad_records = count;
+  }
+}
+
+static void begin_some(device *d, input *in, const uint8_t *image) {
+  uint32_t size = 1 + octet(in) * 21;
+  begin(d, image, size < IMAGE ? size : IMAGE, octet(in));
+}
+
+static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) {
+  switch (octet(in) % 16) {
+    case 0: write_raw(d, in, true); break;
+    case 1: write_raw(d, in, false); break;
+    case 2: write_wanted(d, image, octet(in)); break;
+    case 3: device_run(d); break;
+    case 4: ota_receiver_poll(&d->receiver, d->now++); break;
+    case 5: ota_receiver_disconnected(&d->receiver); break;
+    case 6: device_connect(d); break;
+    case 7: device_boot(d); break;
+    case 8: d->flash.cut_at = d->flash.operations + 1 + octet(in) % 16; break;
+    case 9: spoil(d, octet(in)); break;
+    case 10: begin_some(d, in, image); break;
+    case 11: request_op(d, octet(in)); break;
+    case 12: d->stack_full = octet(in) & 1; break;
+    case 13: ota_receiver_indication_confirmed(&d->receiver); break;
+    case 14: authorize(d); break;
+    default: {
+      // Someone else writes to the record: the sanitizers look on, the rules of flash do not apply.
+      uint32_t address = META + (octet(in) & 1) * PAGE + octet(in);
+      d->flash.octets[address] ^= octet(in);
+      *is_tampered = true;
+    }
+  }
+}
+
+/// Nothing is wrong any more.
+static void mend(device *d) {
+  d->flash.bad_rows = d->flash.failed_rows = d->flash.failed_erases = d->flash.bad_records = 0;
+  d->flash.slow = d->stack_full = false;
+  device_boot(d);
+  device_run(d);
+  device_connect(d);
+  authorize(d);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  static const uint8_t alignments[] = {1, 4, 8, 16};
+  static device d;
+  static uint8_t image[IMAGE];
+  for (uint32_t i = 0; i < IMAGE; i++) image[i] = (uint8_t)(i * 7 + i / 256);
+  input in = {bytes, bytes + size};
+  uint8_t kind = octet(&in);
+  bool is_tampered = false;
+  device_make(&d, 1 + octet(&in), alignments[kind & 3]);
+  if (kind & 4) {
+    d.config.random = pick_random;
+    d.config.check_proof = check_proof;
+  }
+  d.flash.slow = kind & 8;
+  device_boot(&d);
+  for (int steps = 0; steps < STEPS_MAXIMUM && in.at < in.end; steps++)
+    step(&d, &in, image, &is_tampered);
+  if (d.flash.violations != 0 && !is_tampered) abort();
+  d.flash.violations = 0;
+  mend(&d);
+  // A record that someone forged may hold a false beginning: VERIFY finds it, the next one is right.
+  if (!update(&d, image, IMAGE) && !(is_tampered && update(&d, image, IMAGE))) abort();
+  return 0;
+}

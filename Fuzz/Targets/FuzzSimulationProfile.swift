@@ -1,0 +1,15 @@
+/// Any text names a device that can be built, or is refused in words.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzSimulationProfile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  do throws(ProfileFault) {
+    let profile = try SimulationProfile(
+      parsing: String(decoding: octets(data, size), as: UTF8.self))
+    precondition((16_384...8_388_608).contains(profile.slotSize))
+    precondition((23...517).contains(profile.mtu))
+    precondition((2048...61_440).contains(profile.ringSize))
+    precondition(profile.eraseTime >= .zero && profile.bootTime >= .zero)
+  } catch {
+    return 0
+  }
+  return 0
+}

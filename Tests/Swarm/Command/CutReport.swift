@@ -1,0 +1,46 @@
+import Dispatch
+import OtaflashSwarm
+import Synchronization
+
+/// Every cut of every sample in both write modes.
+struct CutReport {
+  private struct Unit: Sendable {
+    let sweep: CutSweep
+    var name: String { "\(sweep.scenario.image.name) \(sweep.scenario.mode.rawValue)" }
+  }
+
+  let folder: String
+  let jobs: Int
+
+  /// Prints a line for each sample and mode, and one for each failure; `true` when there is none.
+  func isClean() -> Bool {
+    do {
+      let units = try Samples.scenarios(in: folder).map { Unit(sweep: try CutSweep($0)) }
+      return units.map(cut).allSatisfy { $0 }
+    } catch {
+      print("the samples in \(folder) cannot be cut: \(error)")
+      return false
+    }
+  }
+
+  private func cut(_ unit: Unit) -> Bool {
+    let clock = ContinuousClock()
+    let began = clock.now
+    let next = Atomic<Int>(1)
+    let failures = Atomic<Int>(0)
+    DispatchQueue.concurrentPerform(iterations: jobs) { _ in
+      while true {
+        let pdu = next.add(1, ordering: .relaxed).oldValue
+        guard pdu <= unit.sweep.pdus else { return }
+        let violations = unit.sweep.violations(cutAt: pdu)
+        guard !violations.isEmpty else { continue }
+        failures.add(1, ordering: .relaxed)
+        print("\(unit.name): cut-at-pdu=\(pdu): \(violations)")
+      }
+    }
+    let count = failures.load(ordering: .relaxed)
+    let seconds = Int(((clock.now - began) / .seconds(1)).rounded())
+    print("\(unit.name): \(unit.sweep.pdus) cuts in \(seconds) s, \(count) violated what must hold")
+    return count == 0
+  }
+}

@@ -1,0 +1,53 @@
+import Dispatch
+import Glibc
+import OtaflashSwarm
+import Synchronization
+
+/// `otaflash-swarm --seeds N [--first F] [--jobs J]` runs the scenarios of N seeds; `--seed S` shows
+/// one; `--cuts FOLDER` cuts the update of each sample at each of its PDUs. Exits with 1 when
+/// something happened that no fault may lead to.
+@main struct Swarm {
+  private static let usage = """
+    usage: otaflash-swarm [--seeds N] [--first N] [--jobs N]
+           otaflash-swarm --seed N
+           otaflash-swarm [--jobs N] --cuts FOLDER
+    """
+
+  static func main() {
+    var seeds: UInt64 = 10_000
+    var first: UInt64 = 1
+    var jobs = 2
+    var arguments = CommandLine.arguments.dropFirst()
+    while let option = arguments.popFirst(), let value = arguments.popFirst() {
+      switch (option, UInt64(value)) {
+      case ("--seeds", let number?): seeds = number
+      case ("--first", let number?): first = number
+      case ("--jobs", let number?): jobs = Int(min(max(1, number), 64))
+      case ("--seed", let number?): exit(Replay(seed: number).show() ? 0 : 1)
+      case ("--cuts", _): exit(CutReport(folder: value, jobs: jobs).isClean() ? 0 : 1)
+      default:
+        print(usage)
+        exit(64)
+      }
+    }
+    exit(sweep(first..<first + seeds, jobs: jobs) ? 0 : 1)
+  }
+
+  /// Runs the seeds on several threads; `true` when nothing was violated.
+  private static func sweep(_ seeds: Range<UInt64>, jobs: Int) -> Bool {
+    let census = Census()
+    let next = Atomic<UInt64>(seeds.lowerBound)
+    let clock = ContinuousClock()
+    let began = clock.now
+    DispatchQueue.concurrentPerform(iterations: jobs) { _ in
+      while true {
+        let seed = next.add(1, ordering: .relaxed).oldValue
+        guard seeds.contains(seed) else { return }
+        let scenarioBegan = clock.now
+        let judgement = Judgement(of: .swarm(seed: seed))
+        census.note(seed, judgement, seconds: (clock.now - scenarioBegan) / .seconds(1))
+      }
+    }
+    return census.report(seeds: seeds.count, seconds: (clock.now - began) / .seconds(1))
+  }
+}

@@ -1,0 +1,76 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// Which PDUs of a run are lost between a stack and its application: bit i of a mask is the i-th of
+/// its kind after the first `skipped` ones, counted over all connections.
+public struct PDULosses: Hashable, Sendable {
+  /// Write Commands of the host.
+  public var commands: UInt32 = 0
+  public var commandsSkipped = 0
+  /// Notifications of the device.
+  public var notifications: UInt32 = 0
+  public var notificationsSkipped = 0
+
+  public init() {}
+
+  public var isEmpty: Bool { commands == 0 && notifications == 0 }
+}
+
+/// What of a run's PDUs has been counted so far.
+final class LossCounter: Sendable {
+  private let losses: PDULosses
+  private let seen = Mutex((commands: 0, notifications: 0))
+
+  init(_ losses: PDULosses) { self.losses = losses }
+
+  func losesSent(_ pdu: [UInt8]) -> Bool {
+    guard pdu.first == ATTOpcode.writeCommand.rawValue else { return false }
+    let number = seen.withLock { state in
+      defer { state.commands += 1 }
+      return state.commands - losses.commandsSkipped
+    }
+    return Self.has(losses.commands, bit: number)
+  }
+
+  func losesReceived(_ pdu: [UInt8]) -> Bool {
+    guard pdu.first == ATTOpcode.handleValueNotification.rawValue else { return false }
+    let number = seen.withLock { state in
+      defer { state.notifications += 1 }
+      return state.notifications - losses.notificationsSkipped
+    }
+    return Self.has(losses.notifications, bit: number)
+  }
+
+  private static func has(_ mask: UInt32, bit: Int) -> Bool {
+    (0..<UInt32.bitWidth).contains(bit) && mask & (1 << UInt32(bit)) != 0
+  }
+}
+
+/// The host's end of a connection that loses PDUs as a plan says.
+final class LossyLink: Link {
+  private let base: any Link
+  private let counter: LossCounter
+
+  init(_ base: any Link, _ counter: LossCounter) {
+    self.base = base
+    self.counter = counter
+  }
+
+  var maximumPDUSize: Int { base.maximumPDUSize }
+  var facts: LinkFacts { base.facts }
+
+  func send(_ pdu: [UInt8]) async throws(LinkLoss) {
+    if counter.losesSent(pdu) { return }
+    try await base.send(pdu)
+  }
+
+  func receive() async throws(LinkLoss) -> [UInt8] {
+    while true {
+      let pdu = try await base.receive()
+      if !counter.losesReceived(pdu) { return pdu }
+    }
+  }
+
+  func close() { base.close() }
+}

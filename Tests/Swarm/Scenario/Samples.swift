@@ -1,0 +1,40 @@
+import Foundation
+import OtaflashFirmware
+import OtaflashUpdate
+
+/// The images of firmware-samples that a device of board A001 takes.
+public enum Samples {
+  /// With what is known of each that the file itself does not say.
+  private static let files: [(name: String, identity: ImageIdentity)] = [
+    ("blink-1.0.0.bin", ImageIdentity()), ("app-1.2.0.bin", ImageIdentity()),
+    ("app-1.3.0.bin", ImageIdentity()), ("sensor-1.1.0.hex", ImageIdentity()),
+    (
+      "plain-1.5.0.bin",
+      ImageIdentity(version: FirmwareVersion(1, 5, 0), hardware: HardwareID(0xA001))
+    ),
+  ]
+
+  /// Reads them all.
+  ///
+  /// - Parameter folder: the path of firmware-samples.
+  /// - Throws: `FirmwareFault`, or `CocoaError` for a file that cannot be read.
+  public static func all(in folder: String) throws -> [FirmwareImage] {
+    try files.map { file in
+      let path = URL(fileURLWithPath: folder).appendingPathComponent(file.name)
+      return try FirmwareImage.decode(
+        name: file.name, bytes: [UInt8](Data(contentsOf: path)), overrides: file.identity)
+    }
+  }
+
+  /// Each image with a device that takes it, in both write modes.
+  public static func scenarios(in folder: String) throws -> [Scenario] {
+    try all(in: folder).flatMap { image in
+      WriteMode.allCases.map { mode in
+        var scenario = Scenario(profile: "fast", image: image)
+        scenario.mode = mode
+        scenario.allowDowngrade = true
+        return scenario
+      }
+    }
+  }
+}

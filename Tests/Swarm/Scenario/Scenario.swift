@@ -1,0 +1,63 @@
+import OtaflashFirmware
+import OtaflashSimulation
+import OtaflashUpdate
+
+/// One update of one simulated device, with all that goes wrong in it: a value, so that it can be
+/// drawn, printed and run again.
+public struct Scenario: Sendable {
+  /// The device and its faults, as behind `sim:`.
+  public var profile: String
+  public var image: FirmwareImage
+  public var mode = WriteMode.withResponse
+  /// The ATT_MTU that the host asks for.
+  public var mtu = 512
+  /// What the host believes to be the device's key.
+  public var key: [UInt8]?
+  public var allowDowngrade = false
+  /// The user interrupts the update at that moment.
+  public var cancelAfter: Duration?
+  /// The device's power fails at that moment.
+  public var powerCutAfter: Duration?
+  /// Data and notifications that are lost between stack and application.
+  public var losses = PDULosses()
+
+  public init(profile: String, image: FirmwareImage) {
+    self.profile = profile
+    self.image = image
+  }
+
+  /// Every fault passes, and what passes no update may fail for.
+  public var mustSucceed = false
+  /// The device lies in a way that no update may believe, or never shows the new image.
+  public var mustFail = false
+
+  /// The same device and image on a day when nothing goes wrong.
+  func cure() throws(ScenarioFault) -> Scenario {
+    var cure = Scenario(profile: Self.withoutFaults(profile), image: image)
+    cure.mode = mode
+    cure.key = try settings().key
+    cure.allowDowngrade = allowDowngrade
+    return cure
+  }
+
+  /// Keeps of a profile what says which device it is.
+  private static func withoutFaults(_ profile: String) -> String {
+    guard let mark = profile.firstIndex(of: "?") else { return "fast" }
+    let device = profile[profile.index(after: mark)...].split(separator: "&").filter { setting in
+      ["slot", "version", "hardware", "key"].contains { setting.hasPrefix("\($0)=") }
+    }
+    return "fast?" + device.joined(separator: "&")
+  }
+}
+
+extension FirmwareImage {
+  /// An image for the simulated board, with content that depends on `seed`.
+  public static func drawn(
+    size: Int, version: FirmwareVersion = FirmwareVersion(1, 3, 0), seed: UInt64 = 1
+  ) -> FirmwareImage {
+    var random = SeededRandom(seed: seed)
+    return FirmwareImage(
+      name: "drawn.bin", format: .binary, bytes: random.bytes(count: size), version: version,
+      hardware: HardwareID(0xA001))
+  }
+}

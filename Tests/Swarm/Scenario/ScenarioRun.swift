@@ -1,0 +1,166 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+
+/// How a scenario ended: what the update said, and what the device is left with.
+public struct ScenarioEnding: Sendable {
+  public let outcome: Result<UpdateResult, UpdateFault>
+  public let events: [UpdateEvent]
+  /// The bytes that run, and those that ran before.
+  public let running: [UInt8]
+  public let before: [UInt8]
+  public let counters: BoardCounters
+  public let flashFaults: [FlashFault]
+  /// Virtual time.
+  public let took: Duration
+}
+
+/// Why a scenario has no ending.
+public enum ScenarioFault: Error, Sendable {
+  case profile(ProfileFault)
+  case storage(FlashFault)
+  /// It never ended, or would not have within its bound.
+  case hang(SimulationFault, [UpdateEvent])
+}
+
+extension Scenario {
+  /// What any update must end within, beside the time that the device's flash and the air take: 9
+  /// attempts of half a minute for each of the two phases, and the waits between.
+  static let patience = Duration.seconds(3600)
+  /// Times that a page may have to be written in one update.
+  private static let writesOfPageMaximum = 12
+  /// Octets a data write at the smallest ATT_MTU, and how much longer the air may take than two
+  /// intervals for each of them, with all its losses and connections anew.
+  private static let smallestChunk = 16
+  private static let slowness = 20
+
+  /// Runs the scenario in virtual time; a run is a function of the scenario and the storage.
+  ///
+  /// - Parameter storage: the flash of a device that has lived before; `nil` = a new one.
+  public func run(storage: (any FlashMedium)? = nil) throws(ScenarioFault) -> ScenarioEnding {
+    let settings = try settings()
+    let timeline = VirtualTimeline()
+    let log = EventLog()
+    let board = try Self.stored { () throws(FlashFault) in
+      try SimulatedBoard(profile: settings, storage: storage, clock: timeline.clock)
+    }
+    let before = try Self.stored { () throws(FlashFault) in try board.runningImage() }
+    let outcome: Result<UpdateResult, UpdateFault>
+    do throws(SimulationFault) {
+      outcome = try timeline.run(limit: limit(settings)) { clock in
+        await update(board, log, on: clock)
+      }
+    } catch {
+      throw .hang(error, log.all)
+    }
+    let running = try Self.stored { () throws(FlashFault) in try board.runningImage() }
+    return ScenarioEnding(
+      outcome: outcome, events: log.all, running: running, before: before,
+      counters: board.counters, flashFaults: board.flashFaults, took: timeline.clock.now.elapsed)
+  }
+
+  /// Lets a device of that profile leave the factory, and returns its image.
+  static func factory(
+    _ profile: String, storage: any FlashMedium
+  ) throws(ScenarioFault) -> [UInt8] {
+    let settings = try Scenario(profile: profile, image: .drawn(size: 1)).settings()
+    return try stored { () throws(FlashFault) in
+      try SimulatedBoard(profile: settings, storage: storage, clock: VirtualTimeline().clock)
+        .runningImage()
+    }
+  }
+
+  /// The profile, read.
+  func settings() throws(ScenarioFault) -> SimulationProfile {
+    do throws(ProfileFault) { return try SimulationProfile(parsing: profile) } catch {
+      throw .profile(error)
+    }
+  }
+
+  private static func stored<Value>(
+    _ body: () throws(FlashFault) -> Value
+  ) throws(ScenarioFault) -> Value {
+    do throws(FlashFault) { return try body() } catch { throw .storage(error) }
+  }
+
+  /// The virtual time that the scenario may take.
+  private func limit(_ settings: SimulationProfile) -> Duration {
+    let pages = image.bytes.count / 4096 + 3
+    let roundTrips = image.bytes.count / Self.smallestChunk + 1
+    return Self.patience + settings.radio.interval.duration * (2 * roundTrips * Self.slowness)
+      + (settings.eraseTime + settings.writeTimePer4KiB) * (pages * Self.writesOfPageMaximum)
+  }
+
+  private func update(
+    _ board: SimulatedBoard, _ log: EventLog, on clock: VirtualClock
+  ) async -> Result<UpdateResult, UpdateFault> {
+    await withTaskGroup(of: Result<UpdateResult, UpdateFault>?.self) { group in
+      group.addTask {
+        await board.run()
+        return nil
+      }
+      if let powerCutAfter {
+        group.addTask {
+          if await clock.pause(for: powerCutAfter) { board.powerCut() }
+          return nil
+        }
+      }
+      group.addTask { await interrupted(board, log, on: clock) }
+      while let part = await group.next() {
+        guard let outcome = part else { continue }
+        group.cancelAll()
+        return outcome
+      }
+      preconditionFailure("the update ended without a result")
+    }
+  }
+
+  private func interrupted(
+    _ board: SimulatedBoard, _ log: EventLog, on clock: VirtualClock
+  ) async -> Result<UpdateResult, UpdateFault> {
+    guard let cancelAfter else { return await flash(board, log, on: clock) }
+    return await withTaskGroup(of: Result<UpdateResult, UpdateFault>?.self) { group in
+      group.addTask { await flash(board, log, on: clock) }
+      group.addTask {
+        await clock.pause(for: cancelAfter)
+        return nil
+      }
+      for await part in group {
+        group.cancelAll()
+        if let part { return part }
+      }
+      preconditionFailure("the update ended without a result")
+    }
+  }
+
+  private func flash(
+    _ board: SimulatedBoard, _ log: EventLog, on clock: VirtualClock
+  ) async -> Result<UpdateResult, UpdateFault> {
+    var options = UpdateOptions()
+    options.mode = mode
+    options.mtu = mtu
+    options.key = key
+    options.allowDowngrade = allowDowngrade
+    let update = FirmwareUpdate(image: image, options: options) { log.note($0) }
+    let counter = LossCounter(losses)
+    let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+      let link = try await board.dial()
+      return losses.isEmpty ? link : LossyLink(link, counter)
+    }
+    do throws(UpdateFault) {
+      return .success(try await update.run(on: dialer, clock: clock))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+/// What an update told, in order.
+private final class EventLog: Sendable {
+  private let events = Mutex<[UpdateEvent]>([])
+  func note(_ event: UpdateEvent) { events.withLock { $0.append(event) } }
+  var all: [UpdateEvent] { events.withLock { $0 } }
+}

@@ -1,0 +1,170 @@
+import OtaflashFirmware
+import OtaflashSimulation
+import OtaflashUpdate
+
+extension Scenario {
+  /// The scenario of a seed: a device, a link, an image and several faults, all drawn. The same seed
+  /// is the same scenario for ever, as long as this file does not change.
+  public static func swarm(seed: UInt64) -> Scenario {
+    var draw = SwarmDraw(seed: seed)
+    let size = draw.imageSize()
+    let version = draw.imageVersion()
+    let key = draw.chance(0.3) ? draw.keyText() : nil
+    let faults = draw.faults()
+    let link = draw.link()
+    let settings = draw.device(seed: seed, key: key) + link + draw.texts(of: faults)
+    var scenario = Scenario(
+      profile: "plain?" + settings.joined(separator: "&"),
+      image: .drawn(size: size, version: version, seed: seed))
+    scenario.mode = draw.pick(WriteMode.allCases)
+    scenario.mtu = draw.pick([23, 50, 185, 247, 498, 512, 517])
+    scenario.key = key.map { SwarmDraw.octets(ofHex: $0) }
+    if draw.chance(0.03) { scenario.key = [1, 2, 3] }
+    scenario.allowDowngrade = version < FirmwareVersion(1, 2, 0) && draw.chance(0.8)
+    scenario.cancelAfter = draw.chance(0.1) ? draw.moment() : nil
+    scenario.powerCutAfter = draw.chance(0.15) ? draw.moment() : nil
+    scenario.losses = draw.losses()
+    scenario.mustFail = !SwarmDraw.lying.isDisjoint(with: faults)
+    scenario.mustSucceed =
+      faults.allSatisfy(SwarmDraw.passing.contains) && SwarmDraw.isSteady(link)
+      && scenario.cancelAfter == nil
+      // A new image that loses its power before it is confirmed is rightly taken back.
+      && (scenario.powerCutAfter == nil || !settings.contains("trial=yes"))
+      && key.map { SwarmDraw.octets(ofHex: $0) } == scenario.key && size <= 32_768
+      && (version >= FirmwareVersion(1, 2, 0) || scenario.allowDowngrade)
+    return scenario
+  }
+}
+
+/// Draws the parts of a scenario.
+private struct SwarmDraw {
+  private static let faultsMaximum = 4
+  /// Faults that end by themselves, so that an update must get by them.
+  static let passing: Set<FaultName> = [
+    .cutAtPDU, .cutAfter, .notificationLoss, .wrongCRCOnce, .jumpBack, .mtuLie, .foreignState,
+    .latePDU, .slowObserver,
+  ]
+
+  /// Faults that an update must not be able to overlook.
+  static let lying: Set<FaultName> = [
+    .wrongCRCAlways, .wrongVerifyCRC, .otherImage, .neverReturns, .newAddress, .comesBackOld,
+    .reverts, .nonsense, .silent,
+  ]
+
+  private var random: SeededRandom
+
+  init(seed: UInt64) { random = SeededRandom(seed: seed).forked(for: 77) }
+
+  static func octets(ofHex text: String) -> [UInt8] {
+    let digits = text.utf8.map { UInt8($0 <= 0x39 ? $0 - 0x30 : $0 - 0x61 + 10) }
+    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+
+  mutating func chance(_ probability: Double) -> Bool {
+    random.happens(withProbability: probability)
+  }
+
+  mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+
+  mutating func pick<Element>(_ choices: [Element]) -> Element {
+    choices[number(0...choices.count - 1)]
+  }
+
+  mutating func moment() -> Duration { .milliseconds(number(0...6000)) }
+
+  mutating func keyText() -> String {
+    random.bytes(count: number(1...32)).map { octet in
+      let digits = String(octet, radix: 16)
+      return digits.utf8.count == 1 ? "0" + digits : digits
+    }.joined()
+  }
+
+  // MARK: What is sent
+
+  /// Small, at the edges of rows and pages, or anything up to 40 KiB.
+  mutating func imageSize() -> Int {
+    switch number(0...3) {
+    case 0: number(1...600)
+    case 1: max(1, number(1...10) * 1024 + number(-2...2))
+    case 2: max(1, number(1...8) * 4096 + number(-2...2))
+    default: number(1...40_960)
+    }
+  }
+
+  mutating func imageVersion() -> FirmwareVersion {
+    chance(0.1) ? FirmwareVersion(1, 1, 9) : FirmwareVersion(1, 3, UInt16(number(0...9)))
+  }
+
+  // MARK: What receives it
+
+  mutating func device(seed: UInt64, key: String?) -> [String] {
+    var settings = ["seed=\(seed)", "slot=\(pick(["32K", "64K"]))"]
+    settings.append("erase=\(pick(["0", "1ms", "85ms", "85ms", "400ms", "2s", "20s"]))")
+    settings.append("write=\(pick(["0", "5ms", "40ms", "40ms", "400ms"]))")
+    settings.append("ring=\(pick(["2K", "3K", "4K", "8K", "16K"]))")
+    settings.append("mtu=\(pick([23, 50, 185, 247, 498, 517]))")
+    settings.append("boot=\(pick(["0", "50ms", "300ms", "3s"]))")
+    settings.append("drop=\(pick(["timeout", "close"]))")
+    if chance(0.3) { settings.append("trial=yes") }
+    if let key { settings.append("key=\(key)") }
+    return settings
+  }
+
+  mutating func link() -> [String] {
+    var settings = ["interval=\(pick(["7.5ms", "15ms", "30ms", "50ms", "100ms", "200ms"]))"]
+    settings.append("ll=\(pick([27, 69, 185, 251]))")
+    // The longest packet of a coded PHY does not fit the shortest interval.
+    let isShort = settings[0] == "interval=7.5ms" || settings[0] == "interval=15ms"
+    settings.append("phy=\(pick(isShort ? ["1M", "2M"] : ["1M", "2M", "2M", "S2", "S8"]))")
+    settings.append("loss=\(pick(["0%", "0%", "1%", "10%", "30%"]))")
+    if chance(0.3) { settings.append("buffers=\(number(1...6))") }
+    if chance(0.3) { settings.append("queue=\(pick([100, 600, 2000, 30_000]))") }
+    settings.append("response=\(pick(["same", "next"]))")
+    return settings
+  }
+
+  /// The supervision timeout of 420 ms is rarely reached by lost packets alone.
+  static func isSteady(_ link: [String]) -> Bool {
+    link.contains("loss=0%") || link.contains("loss=1%")
+      || ["7.5ms", "15ms", "30ms"].contains { link.contains("interval=\($0)") }
+  }
+
+  // MARK: What goes wrong
+
+  mutating func faults() -> [FaultName] {
+    let count = number(0...Self.faultsMaximum)
+    var names: Set<FaultName> = []
+    for _ in 0..<count { names.insert(pick(FaultName.allCases)) }
+    if names.contains(.torn) { names.insert(.resetAtFlashOperation) }
+    return FaultName.allCases.filter(names.contains)
+  }
+
+  mutating func texts(of faults: [FaultName]) -> [String] {
+    faults.map { name in value(of: name).map { "\(name.rawValue)=\($0)" } ?? name.rawValue }
+  }
+
+  private mutating func value(of name: FaultName) -> String? {
+    switch name {
+    case .cutAtPDU: "\(number(1...600))"
+    case .cutAfter: "\(number(1...8000))ms"
+    case .resetAtFlashOperation: "\(number(1...80))"
+    case .notificationLoss: "\(number(1...60))%"
+    case .latePDU: "\(number(1...300))"
+    case .nonsensePDUs: pick(["0.1%", "1%", "5%"])
+    default: nil
+    }
+  }
+
+  mutating func losses() -> PDULosses {
+    var losses = PDULosses()
+    if chance(0.2) {
+      losses.commands = UInt32(truncatingIfNeeded: random.next() & random.next())
+      losses.commandsSkipped = number(0...60)
+    }
+    if chance(0.2) {
+      losses.notifications = UInt32(truncatingIfNeeded: random.next() & random.next())
+      losses.notificationsSkipped = number(0...20)
+    }
+    return losses
+  }
+}

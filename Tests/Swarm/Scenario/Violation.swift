@@ -1,0 +1,158 @@
+import OtaflashFirmware
+import OtaflashSimulation
+import OtaflashUpdate
+
+/// What no fault may lead to.
+public enum Violation: Equatable, Sendable, CustomStringConvertible {
+  /// What runs is neither the image that ran before nor the one that was sent.
+  case mixedImage
+  /// Success was said, and something else runs.
+  case falseSuccess
+  /// The update, or a wait in it, never ended.
+  case hang(String)
+  /// The device did what flash does not permit.
+  case flashRule(FlashFault)
+  /// A retry went on beyond its bound.
+  case unbounded(String)
+  /// What the update told does not fit together.
+  case events(String)
+  /// Success was said although the device lied all the way.
+  case credulity
+  /// A new device was said to hold a part already.
+  case inventedResume(Int)
+  /// Nothing stood in the way for ever, and the update gave up.
+  case needlessFailure(String)
+  /// The device was left so that a later update without faults failed.
+  case incurable(String)
+  /// The scenario could not be set up.
+  case setting(String)
+
+  public var description: String {
+    switch self {
+    case .mixedImage: "what runs is neither the old nor the new image"
+    case .falseSuccess: "success was said, but the new image does not run"
+    case .hang(let cause): "it never ended: \(cause)"
+    case .flashRule(let fault): "the device broke a rule of flash: \(fault)"
+    case .unbounded(let what): "beyond its bound: \(what)"
+    case .events(let what): "the events contradict each other: \(what)"
+    case .credulity: "success was said although the device kept lying"
+    case .inventedResume(let offset): "a new device was taken up at octet \(offset)"
+    case .needlessFailure(let fault): "it gave up although every fault passes: \(fault)"
+    case .incurable(let fault): "the next update, without faults, failed: \(fault)"
+    case .setting(let what): "the scenario could not be set up: \(what)"
+    }
+  }
+}
+
+extension ScenarioEnding {
+  /// Connections that one update may make: 9 attempts, each time it came no further, and those of
+  /// its proof. A bound of the scenarios drawn here, far above what any of them needs.
+  static let connectionsMaximum = 400
+  /// How often the octets of an image may cross the air, on average.
+  static let repetitionsMaximum = 40
+
+  public func violations(of scenario: Scenario) -> [Violation] {
+    var found: [Violation] = []
+    let runsNew = running == scenario.image.bytes
+    if !runsNew && running != before { found.append(.mixedImage) }
+    if case .success(let result) = outcome, !(result.verified && runsNew) {
+      found.append(.falseSuccess)
+    }
+    found += flashFaults.map(Violation.flashRule)
+    if counters.connections > Self.connectionsMaximum {
+      found.append(.unbounded("\(counters.connections) connections"))
+    }
+    if counters.dataOctets > Self.repetitionsMaximum * (scenario.image.bytes.count + 4096) {
+      found.append(.unbounded("\(counters.dataOctets) octets sent"))
+    }
+    if scenario.mustFail, case .success = outcome { found.append(.credulity) }
+    if scenario.mustSucceed, case .failure(let fault) = outcome {
+      found.append(.needlessFailure("\(fault)"))
+    }
+    if let contradiction = contradiction(scenario) { found.append(.events(contradiction)) }
+    return found
+  }
+
+  /// Of a device that was new: its first transfer begins at the beginning.
+  var inventedResumes: [Violation] {
+    for event in events {
+      if case .transferBegan(let offset, _, _) = event {
+        return offset == 0 ? [] : [.inventedResume(offset)]
+      }
+    }
+    return []
+  }
+
+  private func contradiction(_ scenario: Scenario) -> String? {
+    let total = scenario.image.bytes.count
+    for (index, event) in events.enumerated() {
+      switch event {
+      case .progress(let acknowledged, _) where acknowledged > total:
+        return "\(acknowledged) of \(total) octets acknowledged"
+      case .finished where index != events.count - 1:
+        return "something followed the end"
+      default: break
+      }
+    }
+    let isFinished = if case .finished? = events.last { true } else { false }
+    let succeeded = if case .success = outcome { true } else { false }
+    return isFinished == succeeded ? nil : "the end was told wrongly"
+  }
+
+  /// The outcome in one word: what was reached, or the case of the fault.
+  public var outcomeName: String {
+    switch outcome {
+    case .success(let result): result.outcome.rawValue
+    case .failure(let fault): String("\(fault)".prefix { $0 != "(" })
+    }
+  }
+}
+
+/// A scenario with its ending judged, and cured when it failed.
+public struct Judgement: Sendable {
+  private static let eventsOfHangShown = 40
+
+  public let ending: ScenarioEnding?
+  public let violations: [Violation]
+
+  /// Runs the scenario; after a failure runs the same update without faults on what is left, which
+  /// must end in the new image.
+  public init(of scenario: Scenario) {
+    do throws(ScenarioFault) {
+      let settings = try scenario.settings()
+      let storage = FlashMemory(size: settings.flashSize)
+      let ending = try scenario.run(storage: storage)
+      self.ending = ending
+      violations =
+        ending.violations(of: scenario) + ending.inventedResumes
+        + Self.cureViolations(scenario, ending, storage)
+    } catch {
+      ending = nil
+      switch error {
+      case .hang(let fault, let events):
+        let last = events.suffix(Self.eventsOfHangShown).map { "\n  \($0)" }
+        violations = [.hang("\(fault), \(events.count) events, the last:\(last.joined())")]
+      case .profile(let fault): violations = [.setting("\(fault)")]
+      case .storage(let fault): violations = [.setting("\(fault)")]
+      }
+    }
+  }
+
+  private static func cureViolations(
+    _ scenario: Scenario, _ ending: ScenarioEnding, _ storage: FlashMemory
+  ) -> [Violation] {
+    guard case .failure = ending.outcome else { return [] }
+    do throws(ScenarioFault) {
+      let cure = try scenario.cure()
+      let cured = try cure.run(storage: storage)
+      switch cured.outcome {
+      // What is refused before a byte is written stays refused.
+      case .success, .failure(.downgrade), .failure(.doesNotFit):
+        return cured.violations(of: cure)
+      case .failure(let fault): return [.incurable("\(fault)")]
+      }
+    } catch {
+      return [.incurable("\(error)")]
+    }
+  }
+}

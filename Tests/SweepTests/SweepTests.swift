@@ -1,0 +1,66 @@
+import Foundation
+import OtaflashFirmware
+import OtaflashSwarm
+import OtaflashUpdate
+import Testing
+
+/// What no fault may lead to, tried at every place there is; `make sweep` leaves out none of them.
+@Suite struct SweepTests {
+  private static let samples = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("firmware-samples").path
+  private static let cutsOfLargeImage = 6
+
+  @Test func everySampleSurvivesACutAtAnyPDU() throws {
+    let scenarios = try Samples.scenarios(in: Self.samples)
+    #expect(scenarios.count == 10)
+    for scenario in scenarios {
+      let sweep = try CutSweep(scenario)
+      let cuts =
+        scenario.image.bytes.count < 10_000 ? sweep.all : sweep.chosen(Self.cutsOfLargeImage)
+      for cut in cuts {
+        let found = sweep.violations(cutAt: cut)
+        #expect(found.isEmpty, "\(scenario.image.name) \(scenario.mode.rawValue) cut-at-pdu=\(cut)")
+      }
+    }
+  }
+
+  @Test(arguments: RecordLie.allCases)
+  func aRecordThatLiesNeverLeadsToAWrongImage(_ lie: RecordLie) throws {
+    let sweep = try LyingRecordSweep(
+      Scenario(profile: "fast?slot=32K", image: .drawn(size: 14_000)))
+    #expect(sweep.operations > 30)
+    for operation in 0...sweep.operations {
+      let found = try sweep.violations(lie, at: operation)
+      #expect(found.isEmpty, "\(lie.rawValue) after operation \(operation): \(found)")
+    }
+  }
+
+  /// 256 ways to lose four PDUs and their repetitions, times 16 to lose the notifications of it.
+  @Test func everyOrderOfLossInAWindowOfFourIsMended() {
+    let sweep = LossSweep(Scenario(profile: "fast?slot=16K&mtu=185", image: .drawn(size: 3000)))
+    for commands in LossSweep.commandMasks {
+      for notifications in LossSweep.notificationMasks {
+        let found = sweep.violations(commands: commands, notifications: notifications, after: 4)
+        #expect(found.isEmpty, "commands \(commands), notifications \(notifications): \(found)")
+      }
+    }
+  }
+
+  /// `make swarm SEEDS=10000` draws more of them.
+  @Test func aThousandDaysOfBadLuckEndInTheTruth() {
+    for seed: UInt64 in 1...1000 {
+      let found = Judgement(of: .swarm(seed: seed)).violations
+      #expect(found.isEmpty, "replay: make replay SEED=\(seed): \(found)")
+    }
+  }
+
+  @Test func aSeedIsTheSameDayEveryTime() throws {
+    for seed: UInt64 in [3, 14, 159] {
+      let endings = try (0..<2).map { _ in try Scenario.swarm(seed: seed).run() }
+      #expect(endings[0].events == endings[1].events)
+      #expect(endings[0].counters == endings[1].counters)
+      #expect(endings[0].took == endings[1].took)
+    }
+  }
+}
