@@ -70,6 +70,9 @@ extension UpdateLifeCycle {
 }
 
 extension UpdateFault {
+  /// ENODEV.
+  private static let noSuchDevice: Int32 = 19
+
   /// The loss behind a fault that another connection may cure, else `nil`.
   ///
   /// - Parameter afterConnecting: the device was reached before, so silence now is a loss too.
@@ -80,6 +83,9 @@ extension UpdateFault {
     case .gatt(_, .transactionTimedOut) where afterConnecting,
       .couldNotConnect(.deviceNotFound) where afterConnecting:
       .supervisionTimeout
+    // An adapter that is reset, or whose computer was asleep, comes back.
+    case .couldNotConnect(.adapterUnavailable(let cause, _)) where afterConnecting:
+      .failed(errno: Self.noSuchDevice, reason: cause)
     default: nil
     }
   }

@@ -30,6 +30,25 @@ import Testing
         == [0x3A, 0x00, 0x00, 0x00, 0x04, 0x00, 0x06, 0x7F, 0x00, 0x00])
   }
 
+  @Test func anAdvertisementHasTheKernelsBytesAndLimits() throws {
+    let advertisement = try #require(Advertisement(name: "ab", service: Self.service))
+    let head: [UInt8] = [
+      0x3E, 0x00, 0x01, 0x00, 0x21, 0x00, 0x01, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x12, 0x04,
+    ]
+    #expect(
+      MgmtCommand.addAdvertising(advertisement).encoded(index: 1)
+        == head + [0x11, 0x07] + Self.service.littleEndian128 + [0x03, 0x09, 0x61, 0x62])
+    #expect(
+      MgmtCommand.removeAdvertising.encoded(index: 1) == [
+        0x3F, 0x00, 0x01, 0x00, 0x01, 0x00, 0x01,
+      ])
+    let longest = String(repeating: "n", count: Advertisement.nameMaximum)
+    #expect(Advertisement(name: longest, service: Self.service) != nil)
+    #expect(Advertisement(name: longest + "n", service: Self.service) == nil)
+    #expect(Advertisement(name: "", service: Self.service) == nil)
+  }
+
   @Test func connectionParametersHaveTheKernelsBytesAndLimits() throws {
     let device = try #require(BluetoothAddress("C0:FF:EE:00:00:01"))
     let parameters = try #require(

@@ -8,7 +8,7 @@ device_up --profile 'plain?erase=40ms'
 start() {
   minor=$1
   image "image-$minor" "$((OCTETS + minor))"
-  "$OTAFLASH" --adapter hci0 --json flash "image-$minor" --image-version "1.$minor.0" \
+  "$OTAFLASH" --adapter hci0 --timeout 6s --json flash "image-$minor" --image-version "1.$minor.0" \
     --allow-unknown -d "$DEVICE_ADDRESS" >events 2>&1 </dev/null &
   flasher=$!
   within 30 acknowledged "$((OCTETS / 5))" || { cat events; fail "the update gets going"; }
@@ -26,7 +26,7 @@ finish() {
   grep -E '"type":"(link|error|result)"' events | sed 's/^/  /' || true
   case $status in
     0) grep -q '"resumes":[1-9]' events || fail "the update went on by itself after a loss" ;;
-    75 | 137) expect 0 otaflash --json flash "image-$minor" --image-version "1.$minor.0" \
+    75 | 137) expect 0 otaflash --timeout 6s --json flash "image-$minor" --image-version "1.$minor.0" \
       --allow-unknown -d "$DEVICE_ADDRESS"
       says '"resumed":true' ;;
     *) cat events; fail "the update ends with 0, or with 75 and a resume point, not $status" ;;
