@@ -24,7 +24,7 @@ struct HostGoals {
   private func throughputGoals(_ device: DeviceProcess) async throws -> [Goal] {
     _ = try await transfer(to: device, size: 1 << 20, repeats: 4)
     let before = ProcessCost.now
-    let found = try await transfer(to: device, size: 4 << 20, repeats: 64)
+    let found = try await transfer(to: device, size: 4 << 20, repeats: 16)
     let cost = ProcessCost.now - before
     let octets = found.reduce(0) { $0 + $1.octets }
     let writes = found.reduce(0) { $0 + $1.octets / $1.chunk }
@@ -78,7 +78,7 @@ struct HostGoals {
     var memory: [Double] = []
     for size in [64 << 10, 1 << 20, 16 << 20] {
       let before = ProcessCost.now
-      let found = try await transfer(to: device, size: size, repeats: (64 << 20) / size)
+      let found = try await transfer(to: device, size: size, repeats: (32 << 20) / size)
       let octets = found.reduce(0) { $0 + $1.octets }
       costs.append((ProcessCost.now - before).processorSeconds / Double(octets) * 1e9)
       memory.append(ProcessCost.residentMegabytes - Double(size) / 1e6)
