@@ -8,18 +8,22 @@ enum GoalTable {
 
   static func main() async throws {
     let words = Array(CommandLine.arguments.dropFirst())
-    let goals: [Goal]
+    var isMet = true
+    func show(_ goals: [Goal]) {
+      for goal in goals {
+        print(
+          "| \(goal.what) | \(goal.wanted) | \(goal.measured) | \(goal.isMet ? "met" : "missed") |")
+        isMet = isMet && goal.isMet
+      }
+      fflush(nil)
+    }
     switch (words.first, words.count) {
-    case ("link", 1): goals = try LinkGoals.all()
-    case ("host", 2): goals = try await HostGoals(sinkDevice: words[1]).all()
+    case ("link", 1): show(try LinkGoals.all())
+    case ("host", 2): try await HostGoals(sinkDevice: words[1]).all(show)
     default:
       print(usage)
       exit(64)
     }
-    for goal in goals {
-      print(
-        "| \(goal.what) | \(goal.wanted) | \(goal.measured) | \(goal.isMet ? "met" : "missed") |")
-    }
-    exit(goals.allSatisfy(\.isMet) ? 0 : 1)
+    exit(isMet ? 0 : 1)
   }
 }

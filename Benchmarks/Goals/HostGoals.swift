@@ -11,12 +11,13 @@ struct HostGoals {
 
   let sinkDevice: String
 
-  func all() async throws -> [Goal] {
+  /// Measures and hands over each part as soon as it is known.
+  func all(_ tell: @MainActor ([Goal]) -> Void) async throws {
     let device = try DeviceProcess(sinkDevice, name: "host")
     defer { device.stop() }
-    let throughput = try await throughputGoals(device)
-    let growth = try await growthGoal(device)
-    return throughput + [try await fleetGoal(), growth]
+    await tell(try await throughputGoals(device))
+    await tell([try await growthGoal(device)])
+    await tell([try await fleetGoal()])
   }
 
   // MARK: One device
