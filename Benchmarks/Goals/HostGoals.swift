@@ -11,12 +11,13 @@ struct HostGoals {
 
   let sinkDevice: String
 
-  func all() async throws -> [Goal] {
+  /// Measures and hands over each part as soon as it is known.
+  func all(_ tell: @MainActor ([Goal]) -> Void) async throws {
     let device = try DeviceProcess(sinkDevice, name: "host")
     defer { device.stop() }
-    let throughput = try await throughputGoals(device)
-    let growth = try await growthGoal(device)
-    return throughput + [try await fleetGoal(), growth]
+    await tell(try await throughputGoals(device))
+    await tell([try await growthGoal(device)])
+    await tell([try await fleetGoal()])
   }
 
   // MARK: One device
@@ -24,7 +25,7 @@ struct HostGoals {
   private func throughputGoals(_ device: DeviceProcess) async throws -> [Goal] {
     _ = try await transfer(to: device, size: 1 << 20, repeats: 4)
     let before = ProcessCost.now
-    let found = try await transfer(to: device, size: 4 << 20, repeats: 64)
+    let found = try await transfer(to: device, size: 4 << 20, repeats: 16)
     let cost = ProcessCost.now - before
     let octets = found.reduce(0) { $0 + $1.octets }
     let writes = found.reduce(0) { $0 + $1.octets / $1.chunk }
@@ -78,7 +79,7 @@ struct HostGoals {
     var memory: [Double] = []
     for size in [64 << 10, 1 << 20, 16 << 20] {
       let before = ProcessCost.now
-      let found = try await transfer(to: device, size: size, repeats: (64 << 20) / size)
+      let found = try await transfer(to: device, size: size, repeats: (32 << 20) / size)
       let octets = found.reduce(0) { $0 + $1.octets }
       costs.append((ProcessCost.now - before).processorSeconds / Double(octets) * 1e9)
       memory.append(ProcessCost.residentMegabytes - Double(size) / 1e6)

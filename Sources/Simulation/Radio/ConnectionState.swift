@@ -134,7 +134,7 @@ extension ConnectionState {
     guard silentSince == nil, pairs < model.pairsPerEventMaximum else { return nil }
     let before = model.responseEvent == .next ? eventsBegun : nil
     let fromCentral =
-      hasRoom(.peripheral) ? central.outgoing.nextPayload(writtenBefore: before) : nil
+      hasRoom(.peripheral) ? central.outgoing.nextPayload(writtenBefore: eventsBegun) : nil
     let fromPeripheral =
       hasRoom(.central) ? peripheral.outgoing.nextPayload(writtenBefore: before) : nil
     // When a packet each way does not fit, the sides take turns from event to event.
@@ -144,7 +144,7 @@ extension ConnectionState {
       let microseconds = model.pairMicroseconds(central: first ?? 0, peripheral: second ?? 0)
       guard elapsedMicroseconds + microseconds <= model.usableEventMicroseconds else { continue }
       let moreData =
-        central.outgoing.hasMoreData(writtenBefore: before)
+        central.outgoing.hasMoreData(writtenBefore: eventsBegun)
         || peripheral.outgoing.hasMoreData(writtenBefore: before)
         || first != fromCentral || second != fromPeripheral
       return PacketPair(
