@@ -158,9 +158,10 @@ static bool is_worth_telling(const ota_receiver *r) {
   uint32_t told_limit = link->told_next + link->told_window;
   uint32_t quarter = ota_least(c->ring_size, UINT16_MAX) / 4;
   uint32_t step = quarter > c->largest_chunk ? quarter : c->largest_chunk;
+  uint32_t block = c->page_size * (quarter > c->page_size ? quarter / c->page_size : 1);
   return (limit >= told_limit && limit - told_limit >= step) ||
          (link->told_window < c->largest_chunk && window(r) >= c->largest_chunk) ||
-         s->next / c->page_size > link->told_next / c->page_size ||
+         s->next / block > link->told_next / block ||
          (s->next == s->image.size && link->told_next != s->next) ||
          (durable(r) == s->image.size && !link->told_durable);
 }

@@ -75,12 +75,8 @@ public struct DeviceInspection: Sendable {
     } catch {
       throw .gatt(.connect, error)
     }
-    let facts = client.linkFacts
-    let link = LinkReport(
-      mtu: client.mtu, phy: facts.phy?.rawValue,
-      intervalMilliseconds: facts.connectionInterval.map { $0 / .milliseconds(1) })
     return Inspection(
-      link: link, services: services, deviceInformation: information,
+      link: LinkReport(of: client), services: services, deviceInformation: information,
       device: try await report(client, services, on: clock))
   }
 

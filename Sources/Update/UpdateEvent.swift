@@ -1,4 +1,5 @@
 import OtaflashFirmware
+import OtaflashGATT
 
 /// What an update tells while it runs, in order. The command line draws these and writes them as
 /// JSON Lines; it decides nothing.
@@ -39,11 +40,26 @@ public struct LinkReport: Equatable, Sendable {
   /// `1M`, `2M`, `coded`.
   public var phy: String?
   public var intervalMilliseconds: Double?
+  /// Octets of payload in one link-layer packet, 27…251.
+  public var linkLayerPayload: Int?
 
-  public init(mtu: Int, phy: String? = nil, intervalMilliseconds: Double? = nil) {
+  public init(
+    mtu: Int, phy: String? = nil, intervalMilliseconds: Double? = nil,
+    linkLayerPayload: Int? = nil
+  ) {
     self.mtu = mtu
     self.phy = phy
     self.intervalMilliseconds = intervalMilliseconds
+    self.linkLayerPayload = linkLayerPayload
+  }
+
+  /// What is known of a client's link now.
+  init(of client: GATTClient) {
+    let facts = client.linkFacts
+    self.init(
+      mtu: client.mtu, phy: facts.phy?.rawValue,
+      intervalMilliseconds: facts.connectionInterval.map { $0 / .milliseconds(1) },
+      linkLayerPayload: facts.linkLayerPayload)
   }
 }
 

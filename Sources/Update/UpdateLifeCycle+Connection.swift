@@ -13,12 +13,7 @@ extension UpdateLifeCycle {
       do throws(GATTFault) { _ = try await client.requestMTU(context.options.mtu) } catch {
         throw .gatt(.connect, error)
       }
-      let facts = client.linkFacts
-      context.observe(
-        .connected(
-          LinkReport(
-            mtu: client.mtu, phy: facts.phy?.rawValue,
-            intervalMilliseconds: facts.connectionInterval.map { $0 / .milliseconds(1) })))
+      context.observe(.connected(LinkReport(of: client)))
       return try await Session.open(on: client, context)
     }
   }

@@ -14,8 +14,11 @@ public struct UpdateOptions: Sendable {
   public var mode = WriteMode.withResponse
   /// ATT_MTU to ask for, 23…517 octets.
   public var mtu = 512
-  /// Image octets a data write; `nil` = as many as fill whole link-layer packets.
+  /// Image octets a data write; `nil` = as many as the mode is fastest with.
   public var chunk: Int?
+  /// Octets sent ahead of the last acknowledgement at most, one data write or more; `nil` = as many
+  /// as the device permits.
+  public var windowLimit: Int?
   /// The device's key, for a device that asks for authorization.
   public var key: [UInt8]?
   public var allowDowngrade = false

@@ -53,6 +53,8 @@ struct UpdateContext: Sendable {
   let options: UpdateOptions
   let tally: UpdateTally
   let observe: @Sendable (UpdateEvent) -> Void
+  /// Where a benchmark measures; an update has none.
+  var meter: TransferMeter?
 }
 
 /// What a device runs, as it says itself.

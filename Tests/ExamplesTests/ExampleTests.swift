@@ -14,7 +14,8 @@ import Testing
     let beats = [64, 67, 70, 76, 79, 82, 85, 88].map { "\($0) beats a minute" }
     // The measurement of 73 was on the air when the strap went out of range.
     let expected: [String] = [
-      connection, Array(beats[..<3]), ["ready -> idle (supervisionTimeout)"], connection,
+      connection, Array(beats[..<3]),
+      ["ready -> idle (the device was not heard any more (supervision timeout))"], connection,
       Array(beats[3...]), ["8 measurements in 15 s"],
     ].flatMap(\.self)
     #expect(run.lines == expected)

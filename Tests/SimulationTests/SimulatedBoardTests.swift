@@ -54,7 +54,7 @@ import Testing
 
   @Test func aRunIsAFunctionOfItsSeed() throws {
     func run(_ seed: Int) throws -> [String] {
-      try withBoard("plain?loss=5%&seed=\(seed)") { board, clock in
+      try withBoard("fast?loss=20%&seed=\(seed)") { board, clock in
         var host = try await OTAHost.connected(to: board)
         try await host.flash(makeImage(20_000), version: Self.newVersion)
         return ["\(clock.now.elapsed)", "\(board.counters)", "\(host.statuses)"]

@@ -91,12 +91,37 @@ import Testing
     #expect(time <= .milliseconds(15 * (events * 100 + 1)))
   }
 
+  @Test func aValueBesideTheResponseDoesNotHurryTheNextRequest() throws {
+    let time = try connect { connection, clock in
+      let (client, server) = (connection.central, connection.peripheral)
+      return try await withThrowingTaskGroup { group in
+        group.addTask {
+          for _ in 0..<100 {
+            _ = try await server.receive()
+            try await server.send([0x13])
+            try await server.send([0x1B, 3, 0])
+          }
+        }
+        for _ in 0..<100 {
+          try await client.send([UInt8](repeating: 0x12, count: 247))
+          _ = try await client.receive()
+          _ = try await client.receive()
+        }
+        return clock.now.elapsed
+      }
+    }
+    #expect(time > .milliseconds(15 * 199))
+  }
+
   @Test func lossesCostTimeButNoData() throws {
     var model = RadioModel()
     let clean = try transferTime(model, count: 500, octets: 498)
     model.packetErrorRate = 0.1
     let lossy = try transferTime(model, count: 500, octets: 498)
-    #expect(lossy > clean * 1.2 && lossy < clean * 4)
+    #expect(lossy > clean / 0.9 && lossy < clean / 0.82)
+    model.errorsClosingEvent = 1
+    let closing = try transferTime(model, count: 500, octets: 498)
+    #expect(closing > clean * 1.3 && closing < clean * 2)
   }
 
   @Test func aRadioThatLosesEverythingEndsTheLink() throws {

@@ -60,6 +60,24 @@ public final class L2CAPLink: Link {
     }
   }
 
+  /// The device at the other end; `nil` once the link is closed.
+  public var peer: BluetoothAddress? {
+    socket.withDescriptor { raw -> BluetoothAddress? in
+      var address = sockaddr_l2()
+      var size = socklen_t(MemoryLayout<sockaddr_l2>.size)
+      let result = withUnsafeMutableBytes(of: &address) { bytes in
+        guard let start = bytes.baseAddress else { preconditionFailure("an address has octets") }
+        return getpeername(raw, start.assumingMemoryBound(to: sockaddr.self), &size)
+      }
+      guard result == 0, let kind = BluetoothAddress.Kind(rawValue: address.l2_bdaddr_type) else {
+        return nil
+      }
+      return withUnsafeBytes(of: address.l2_bdaddr) {
+        BluetoothAddress(littleEndian: Array($0), kind: kind)
+      }
+    } ?? nil
+  }
+
   private func finishConnecting(
     to device: BluetoothAddress, within limit: Duration
   ) async throws(OpenFailure) {

@@ -43,7 +43,7 @@ public struct DiscoveryFilter: Sendable {
   public var name: NamePattern?
   /// The device must advertise all of them.
   public var services: [BluetoothUUID]
-  /// In dBm; a device whose strength is unknown passes.
+  /// In dBm; a device whose strength is unknown does not pass (kernel `is_filter_match`).
   public var rssiMinimum: Int8?
   /// Any further condition.
   public var condition: @Sendable (DiscoveredDevice) -> Bool
@@ -61,7 +61,7 @@ public struct DiscoveryFilter: Sendable {
   /// `expression` is the name's, compiled once for the run.
   func accepts(_ device: DiscoveredDevice, _ expression: Regex<AnyRegexOutput>?) -> Bool {
     if let expression, device.name?.contains(expression) != true { return false }
-    if let rssiMinimum, let rssi = device.rssi, rssi < rssiMinimum { return false }
+    if let rssiMinimum, device.rssi.map({ $0 < rssiMinimum }) ?? true { return false }
     return services.allSatisfy(device.services.contains) && condition(device)
   }
 }

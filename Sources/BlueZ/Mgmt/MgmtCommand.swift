@@ -10,6 +10,12 @@ public enum MgmtCommand: Equatable, Sendable {
   /// `rssiMinimum` in dBm; `nil` takes every strength.
   case startServiceDiscovery(rssiMinimum: Int8?, services: [BluetoothUUID])
   case loadConnectionParameters([MgmtConnectionParameters])
+  case addAdvertising(PeripheralAdvertising)
+  /// Ends the advertisement that `addAdvertising` began.
+  case removeAdvertising
+  /// Ends the link to a device at once; closing its sockets leaves it standing for 2 s,
+  /// for 4 s at the peripheral.
+  case disconnect(BluetoothAddress)
 
   /// The index that commands which concern no adapter carry.
   public static let noIndex: UInt16 = 0xFFFF
@@ -23,10 +29,13 @@ public enum MgmtCommand: Equatable, Sendable {
     case .readIndexList: 0x0003
     case .readControllerInformation: 0x0004
     case .setPowered: 0x0005
+    case .disconnect: 0x0014
     case .startDiscovery: 0x0023
     case .stopDiscovery: 0x0024
     case .loadConnectionParameters: 0x0035
     case .startServiceDiscovery: 0x003A
+    case .addAdvertising: 0x003E
+    case .removeAdvertising: 0x003F
     }
   }
 
@@ -46,6 +55,9 @@ public enum MgmtCommand: Equatable, Sendable {
         + UInt16(services.count).octets + services.flatMap(\.littleEndian128)
     case .loadConnectionParameters(let entries):
       UInt16(entries.count).octets + entries.flatMap(\.octets)
+    case .addAdvertising(let advertisement): advertisement.parameters
+    case .removeAdvertising: [PeripheralAdvertising.instance]
+    case .disconnect(let device): device.littleEndian + [device.kind.rawValue]
     }
   }
 }

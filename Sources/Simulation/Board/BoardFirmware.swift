@@ -24,15 +24,16 @@ extension SimulatedBoard {
       await withDiscardingTaskGroup { group in
         group.addTask { await self.cutAfterTime(connection) }
         let link = FaultyLink(
-          connection.peripheral, device: boot.device, history: history, note: noteTraffic)
+          connection.boardLink, device: boot.device, history: history, note: noteTraffic)
         _ = await boot.server.serve(link, clock: clock)
         group.cancelAll()
       }
       state.withLock { $0.disconnected(from: connection) }
+      (connection as? AttachedConnection)?.close()
     }
   }
 
-  private func cutAfterTime(_ connection: SimulatedConnection) async {
+  private func cutAfterTime(_ connection: any BoardConnection) async {
     let start = state.withLock { $0.isCutDone ? nil : $0.firstConnection }
     guard let start, let time = profile.faults.timeUntilCut,
       await clock.pause(until: start.advanced(by: time))

@@ -116,10 +116,10 @@ extension SimulatedBoard {
   // MARK: Reset
 
   /// Ends the link as the profile has it: without a word, or with one.
-  func end(_ connection: SimulatedConnection, _ ending: BootEnding) {
+  func end(_ connection: any BoardConnection, _ ending: BootEnding) {
     switch (ending, profile.linkDrop) {
-    case (.powerLost, _), (_, .timeout): connection.vanish(.peripheral, with: .closedLocally)
-    case (_, .close): connection.peripheral.close()
+    case (.powerLost, _), (_, .timeout): connection.boardVanishes()
+    case (_, .close): connection.boardLink.close()
     }
   }
 

@@ -7,7 +7,7 @@ struct BoardState {
     /// Without power, in reset or booting.
     case off
     case advertising
-    case connected(SimulatedConnection)
+    case connected(any BoardConnection)
     /// Never to be heard of again.
     case gone
   }
@@ -16,7 +16,7 @@ struct BoardState {
   var record: BootRecord
   var outcome = BootLoader.Outcome.normal
   /// A connection that the firmware has not taken up yet.
-  var offered: SimulatedConnection?
+  var offered: (any BoardConnection)?
   var connections = 0
   var resets = 0
   var flashOperations = 0
@@ -30,7 +30,7 @@ struct BoardState {
 
   init(record: BootRecord) { self.record = record }
 
-  mutating func takeOffered() -> SimulatedConnection? {
+  mutating func takeOffered() -> (any BoardConnection)? {
     defer { offered = nil }
     return offered
   }
@@ -41,14 +41,14 @@ struct BoardState {
   }
 
   /// The link is over: the board advertises, unless it has been reset meanwhile.
-  mutating func disconnected(from connection: SimulatedConnection) {
+  mutating func disconnected(from connection: any BoardConnection) {
     pdusBefore += connection.pdusDelivered
     guard case .connected(let current) = phase, current === connection else { return }
     phase = .advertising
   }
 
   /// Ends the current connection's place and says which it was.
-  mutating func switchOff() -> SimulatedConnection? {
+  mutating func switchOff() -> (any BoardConnection)? {
     defer {
       phase = .off
       offered = nil

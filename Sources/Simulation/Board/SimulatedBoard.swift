@@ -73,6 +73,18 @@ public final class SimulatedBoard: Sendable {
       remedy: "Choose a profile whose device comes back.")
   }
 
+  /// Gives the device a connection that something else has made, such as a real radio, and returns
+  /// when it is over. Waits while the device boots or still holds an earlier connection. The
+  /// modelled radio, and the faults of the profile that happen in it, do not apply.
+  public func serve(_ link: any Link) async {
+    let connection = AttachedConnection(link)
+    while !attach(connection) {
+      guard await clock.pause(for: Self.advertisingInterval) else { return link.close() }
+    }
+    await connection.waitUntilOver()
+    connection.close()
+  }
+
   /// Takes the device's power away and gives it back at once: the flash operation under way is left
   /// half done, the host notices after the supervision timeout.
   public func powerCut() {
@@ -128,6 +140,18 @@ extension SimulatedBoard {
     return connection.central
   }
 
+  private func attach(_ connection: AttachedConnection) -> Bool {
+    let isTaken = state.withLock { state in
+      guard case .advertising = state.phase else { return false }
+      state.connections += 1
+      state.phase = .connected(connection)
+      state.offered = connection
+      return true
+    }
+    if isTaken { connectionOffered.signal() }
+    return isTaken
+  }
+
   private func makeConnection(_ state: inout BoardState) -> SimulatedConnection {
     state.connections += 1
     state.firstConnection = state.firstConnection ?? clock.now
@@ -147,13 +171,12 @@ extension SimulatedBoard {
     guard profile.faults.contains(.adapterVanishes),
       traffic.dataWrites >= Self.adapterWritesMaximum
     else { return }
-    let connection = state.withLock { state -> SimulatedConnection? in
+    let connection = state.withLock { state -> (any BoardConnection)? in
       state.isAdapterGone = true
       guard case .connected(let connection) = state.phase else { return nil }
       return connection
     }
-    connection?.vanish(
-      .central,
+    connection?.hostVanishes(
       with: .failed(errno: 19, reason: "The simulated adapter was pulled; choose another profile."))
   }
 }

@@ -58,6 +58,8 @@ struct ConnectionState {
   private var eventsBegun = 0
   private var silentSince: LinkInstant?
   private var failingSince: LinkInstant?
+  /// Packets in a row that a side received with a wrong CRC in this event.
+  private var wrongInARow = (central: 0, peripheral: 0)
   private var pdusUntilCut: Int?
   private(set) var pdusDelivered = 0
 
@@ -65,10 +67,16 @@ struct ConnectionState {
     self.model = model
     self.random = random
     pdusUntilCut = cutAfterPDUs
-    let lane = FragmentLane(
-      payloadMaximum: model.payloadMaximum, octetsMaximum: model.hostQueueOctets)
-    central = Side(outgoing: lane)
-    peripheral = Side(outgoing: lane)
+    central = Side(outgoing: Self.lane(model, continuesStreams: true))
+    peripheral = Side(outgoing: Self.lane(model, continuesStreams: false))
+  }
+}
+
+extension ConnectionState {
+  private static func lane(_ model: RadioModel, continuesStreams: Bool) -> FragmentLane {
+    FragmentLane(
+      payloadMaximum: model.payloadMaximum, octetsMaximum: model.hostQueueOctets,
+      continuesStreams: continuesStreams)
   }
 }
 
@@ -114,7 +122,10 @@ extension ConnectionState {
 // MARK: - Connection events
 
 extension ConnectionState {
-  mutating func beginEvent() { eventsBegun += 1 }
+  mutating func beginEvent() {
+    eventsBegun += 1
+    wrongInARow = (0, 0)
+  }
 
   /// The next packet pair of the event, or `nil` when nothing is to be sent or nothing more fits.
   ///
@@ -123,7 +134,7 @@ extension ConnectionState {
     guard silentSince == nil, pairs < model.pairsPerEventMaximum else { return nil }
     let before = model.responseEvent == .next ? eventsBegun : nil
     let fromCentral =
-      hasRoom(.peripheral) ? central.outgoing.nextPayload(writtenBefore: nil) : nil
+      hasRoom(.peripheral) ? central.outgoing.nextPayload(writtenBefore: before) : nil
     let fromPeripheral =
       hasRoom(.central) ? peripheral.outgoing.nextPayload(writtenBefore: before) : nil
     // When a packet each way does not fit, the sides take turns from event to event.
@@ -133,7 +144,7 @@ extension ConnectionState {
       let microseconds = model.pairMicroseconds(central: first ?? 0, peripheral: second ?? 0)
       guard elapsedMicroseconds + microseconds <= model.usableEventMicroseconds else { continue }
       let moreData =
-        central.outgoing.hasMoreData(writtenBefore: nil)
+        central.outgoing.hasMoreData(writtenBefore: before)
         || peripheral.outgoing.hasMoreData(writtenBefore: before)
         || first != fromCentral || second != fromPeripheral
       return PacketPair(
@@ -149,14 +160,14 @@ extension ConnectionState {
   /// The pair has been sent. Returns whether the event goes on.
   mutating func complete(_ pair: PacketPair, at now: LinkInstant) -> Bool {
     guard silentSince == nil, !hasFailed(at: now) else { return false }
-    // The peripheral answers nothing it did not hear, so the event ends with a lost packet.
-    guard !random.happens(withProbability: model.packetErrorRate) else {
-      return packetWasLost(at: now)
-    }
+    // Either packet of a lost pair may be the one with the wrong CRC.
+    let isLost = random.happens(withProbability: model.packetErrorRate)
+    let isCentralsLost = isLost && random.happens(withProbability: 0.5)
+    guard !isCentralsLost else { return packetWasLost(by: .peripheral, at: now) }
     let peripheralGotPDU = pair.central != nil && deliver(from: .central, at: now)
-    guard !random.happens(withProbability: model.packetErrorRate) else {
-      return packetWasLost(at: now)
-    }
+    wrongInARow.peripheral = 0
+    guard !isLost else { return packetWasLost(by: .central, at: now) }
+    wrongInARow.central = 0
     failingSince = nil
     if pair.central != nil { central.outgoing.acknowledge() }
     if pair.peripheral != nil {
@@ -166,9 +177,15 @@ extension ConnectionState {
     return pair.moreData || (peripheralGotPDU && model.responseEvent == .same)
   }
 
-  private mutating func packetWasLost(at now: LinkInstant) -> Bool {
+  /// A packet came with a wrong CRC. Returns whether the event goes on, so that it is sent again
+  /// at once: until a side has received too many such packets in a row.
+  private mutating func packetWasLost(by receiver: ConnectionRole, at now: LinkInstant) -> Bool {
     failingSince = failingSince ?? now
-    return false
+    switch receiver {
+    case .central: wrongInARow.central += 1
+    case .peripheral: wrongInARow.peripheral += 1
+    }
+    return max(wrongInARow.central, wrongInARow.peripheral) < model.errorsClosingEvent
   }
 
   /// Whether packets have been lost for the whole supervision timeout; if so, both sides know.

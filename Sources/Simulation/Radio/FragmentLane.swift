@@ -5,12 +5,16 @@ struct FragmentLane {
     let pdu: [UInt8]
     /// The number of connection events that had begun when the host wrote the PDU.
     let writtenInEvent: Int
+    /// Written while others waited: a controller is refilled while its event lasts.
+    let continuesStream: Bool
 
     var octets: Int { pdu.count + RadioModel.l2capHeaderOctets }
   }
 
   private let payloadMaximum: Int
   private let octetsMaximum: Int
+  /// Whether a stream may be continued in the event in which its next PDU is written.
+  private let continuesStreams: Bool
   private var waiting: [Waiting] = []
   private(set) var octets = 0
   /// Octets of the first PDU that the peer has acknowledged.
@@ -18,7 +22,8 @@ struct FragmentLane {
   /// The peer has the fragment at `acknowledged`, but its acknowledgement was lost.
   private var fragmentArrived = false
 
-  init(payloadMaximum: Int, octetsMaximum: Int) {
+  init(payloadMaximum: Int, octetsMaximum: Int, continuesStreams: Bool) {
+    self.continuesStreams = continuesStreams
     self.payloadMaximum = payloadMaximum
     self.octetsMaximum = octetsMaximum
   }
@@ -27,7 +32,8 @@ struct FragmentLane {
 
   /// Queues a PDU; `false` when the queue is full. An empty queue takes a PDU of any size.
   mutating func enqueue(_ pdu: [UInt8], duringEvent event: Int) -> Bool {
-    let entry = Waiting(pdu: pdu, writtenInEvent: event)
+    let entry = Waiting(
+      pdu: pdu, writtenInEvent: event, continuesStream: continuesStreams && !waiting.isEmpty)
     guard waiting.isEmpty || octets + entry.octets <= octetsMaximum else { return false }
     waiting.append(entry)
     octets += entry.octets
@@ -58,7 +64,7 @@ struct FragmentLane {
 
   private func isOpen(_ entry: Waiting, _ event: Int?) -> Bool {
     guard let event else { return true }
-    return entry.writtenInEvent < event
+    return entry.writtenInEvent < event || entry.continuesStream
   }
 
   /// The peer has the next packet. Returns the PDU when this was its last fragment and the packet

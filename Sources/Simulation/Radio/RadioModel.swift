@@ -27,8 +27,11 @@ public struct RadioModel: Hashable, Sendable {
   public var packetPairsPerEventLimit: Int?
   /// The time before the next anchor in which nothing is sent any more.
   public var endOfEventReserveMicroseconds = 150
-  /// The probability that a packet arrives with a wrong CRC, 0…1.
+  /// The probability that one of a pair of packets arrives with a wrong CRC, 0…1.
   public var packetErrorRate = 0.0
+  /// Packets with a wrong CRC that a side receives in a row before it closes the event: 2 by the
+  /// specification (Core 5.4, Vol 6, Part B, 4.5.6); some controllers close it at the first.
+  public var errorsClosingEvent = 2
   public var responseEvent = ResponseEvent.next
   /// Packets that a side's controller holds; its host refills it between events. `nil` = enough.
   public var controllerBuffers: Int?
@@ -94,6 +97,7 @@ extension RadioModel {
       throw .countNotPositive(name: "packetPairsPerEventLimit")
     }
     guard controllerBuffers ?? 1 > 0 else { throw .countNotPositive(name: "controllerBuffers") }
+    guard errorsClosingEvent > 0 else { throw .countNotPositive(name: "errorsClosingEvent") }
     guard hostQueueOctets > 0 else { throw .countNotPositive(name: "hostQueueOctets") }
     let longest = pairMicroseconds(central: payloadMaximum, peripheral: 0)
     guard longest <= usableEventMicroseconds else {

@@ -8,6 +8,20 @@ public final class SimulatedLink: Link {
   /// As on a kernel L2CAP socket.
   public let maximumPDUSize = 672
 
+  /// The parameters of the model, known exactly.
+  public var facts: LinkFacts {
+    let model = connection.model
+    let phy: LinkFacts.PHY =
+      switch model.phy {
+      case .le1M: .le1M
+      case .le2M: .le2M
+      case .codedS2, .codedS8: .leCoded
+      }
+    return LinkFacts(
+      phy: phy, connectionInterval: model.interval.duration,
+      linkLayerPayload: model.payloadMaximum)
+  }
+
   init(connection: SimulatedConnection, role: ConnectionRole) {
     self.connection = connection
     self.role = role

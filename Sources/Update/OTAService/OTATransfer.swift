@@ -14,7 +14,7 @@ struct OTATransfer {
     case discard(from: Int)
   }
 
-  /// Times that one block is sent again before the update gives up.
+  /// Times that octets are discarded, wherever they lie, before the compared part must have grown.
   static let blockRepeatsMaximum = 3
   /// Rewinds without progress after which smaller writes are tried, and what they shrink to: an
   /// ATT_MTU of 247, then of 23. Some stacks announce an MTU that their buffers do not hold.
@@ -25,6 +25,8 @@ struct OTATransfer {
   static let rewindsMaximum = 16
 
   private let prefixes: PrefixChecksums
+  /// Octets ahead of `acknowledged` at most, whatever the device permits.
+  private let windowLimit: Int
   let total: Int
   /// Image octets a data write; shrinks when a device does not take what its ATT_MTU promises.
   private(set) var chunk: Int
@@ -40,14 +42,20 @@ struct OTATransfer {
   private var sentEnd: Int
   private var furthest: Int
   private var rewinds = 0
-  private var failedBlock = (offset: -1, attempts: 0)
+  private var verifiedEnd: Int
+  private var discards = 0
 
   /// - Parameters:
   ///   - offset: where the device said it stands, with a CRC32 that agreed.
   ///   - chunk: image octets a data write, 1 or more.
-  init(prefixes: PrefixChecksums, startingAt offset: Int, chunk: Int) {
-    precondition(chunk > 0)
+  ///   - windowLimit: octets sent ahead of the last acknowledgement at most, 1 or more; less than a
+  ///     chunk counts as one.
+  init(
+    prefixes: PrefixChecksums, startingAt offset: Int, chunk: Int, windowLimit: Int? = nil
+  ) {
+    precondition(chunk > 0 && windowLimit ?? 1 > 0)
     self.prefixes = prefixes
+    self.windowLimit = windowLimit ?? .max / 2
     total = prefixes.count
     self.chunk = chunk
     next = offset
@@ -55,6 +63,7 @@ struct OTATransfer {
     verified = offset
     limit = offset
     sentEnd = offset
+    verifiedEnd = offset
     furthest = offset
   }
 
@@ -64,8 +73,15 @@ struct OTATransfer {
   /// The octets that may go out now, or `nil` when the window is used up or all is sent.
   var sendable: Range<Int>? {
     let end = min(next + chunk, total)
-    guard next < end, end <= limit else { return nil }
+    guard next < end, end <= limit, !isHeldBack else { return nil }
     return next..<end
+  }
+
+  /// The device permits more than our own window limit does: it has no reason to say anything, so it
+  /// is asked.
+  var isHeldBack: Bool {
+    let end = min(next + chunk, total)
+    return next < end && end <= limit && end > acknowledged + max(windowLimit, chunk)
   }
 
   mutating func sent(_ range: Range<Int>) {
@@ -104,6 +120,10 @@ struct OTATransfer {
       return try discard(status)
     }
     verified = status.nextOffset
+    if verified > verifiedEnd {
+      verifiedEnd = verified
+      discards = 0
+    }
     acknowledged = isNews ? status.nextOffset : max(acknowledged, status.nextOffset)
     // What the device has already need not be sent again.
     next = max(next, status.nextOffset)
@@ -133,9 +153,9 @@ struct OTATransfer {
 
   private mutating func discard(_ status: OTAStatus) throws(UpdateFault) -> Reaction {
     let from = min(verified, status.nextOffset)
-    if failedBlock.offset == from { failedBlock.attempts += 1 } else { failedBlock = (from, 1) }
-    guard failedBlock.attempts <= Self.blockRepeatsMaximum else {
-      throw .blockKeepsFailing(atOffset: from, attempts: failedBlock.attempts)
+    discards += 1
+    guard discards <= Self.blockRepeatsMaximum else {
+      throw .blockKeepsFailing(atOffset: from, attempts: discards)
     }
     return .discard(from: from)
   }
@@ -145,7 +165,7 @@ struct OTATransfer {
     guard position.nextOffset <= verified,
       position.crc32 == prefixes.checksum(ofFirst: position.nextOffset)
     else {
-      throw .blockKeepsFailing(atOffset: position.nextOffset, attempts: failedBlock.attempts)
+      throw .blockKeepsFailing(atOffset: position.nextOffset, attempts: discards)
     }
     next = position.nextOffset
     acknowledged = position.nextOffset

@@ -6,7 +6,9 @@ extension OTASession {
   /// Sends the image from `offset` on, in both write modes: the device's Status grants what may be
   /// sent, tells what arrived, and lets each block's CRC32 be compared.
   func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
-    var transfer = OTATransfer(prefixes: image, startingAt: offset, chunk: chunkSize)
+    var transfer = OTATransfer(
+      prefixes: image, startingAt: offset, chunk: chunkSize,
+      windowLimit: context.options.windowLimit)
     var patience = Patience(clock: context.clock, limit: context.options.busyLimit)
     while statuses.poll() != nil {}
     try await apply(try await readStatus(), isAnswer: true, to: &transfer)
@@ -16,18 +18,29 @@ extension OTASession {
       } else if let range = transfer.sendable {
         try await send(range, of: image, &transfer)
       } else {
-        try await waitForStatus(&transfer)
+        let wait = context.meter?.begin(context.clock)
+        if transfer.isHeldBack {
+          try await apply(try await readStatus(), isAnswer: true, to: &transfer)
+        } else {
+          try await waitForStatus(&transfer)
+        }
+        if let wait { context.meter?.waited(wait, for: .device) }
       }
       try patience.check(transfer)
     }
   }
 
   /// Image octets a data write.
-  private var chunkSize: Int {
+  var chunkSize: Int {
     let facts = client.linkFacts
     let sizing = PDUSizing(
       linkLayerPayload: facts.linkLayerPayload ?? 251, phy: facts.phy == .le1M ? .le1M : .le2M)
-    let pdu = sizing.bestSize(mtu: ATTMTU(clamping: client.mtu))
+    // With a response a write costs its round trip, however long it is: the longest is the best.
+    let pdu =
+      switch context.options.mode {
+      case .withResponse: client.mtu
+      case .withoutResponse: sizing.bestSize(mtu: ATTMTU(clamping: client.mtu))
+      }
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
     let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
     return max(1, min(fitting, most, context.tally.now.chunkCeiling))
@@ -43,11 +56,15 @@ extension OTASession {
     do throws(GATTFault) {
       switch context.options.mode {
       case .withoutResponse:
+        let wait = context.meter?.begin(context.clock)
         try await client.command(
           encoded: ATTPDU.encodeWriteCommand(data.value, prefix: offset, octets: octets))
+        if let wait { context.meter?.waited(wait, for: .transport) }
       case .withResponse:
+        let wait = context.meter?.begin(context.clock)
         try await client.write(
           encoded: ATTPDU.encodeWriteRequest(data.value, prefix: offset, octets: octets), to: data)
+        if let wait { context.meter?.waited(wait, for: .response) }
         transfer.accepted(range)
         acknowledge(transfer)
       }

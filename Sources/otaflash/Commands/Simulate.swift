@@ -3,14 +3,17 @@ import Glibc
 import OtaflashBlueZ
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashUpdate
 
 /// A device to flash, as a process of its own.
 struct Simulate: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Be a device: listen on a socket and take updates.",
+    abstract: "Be a device: listen on a socket or on the air, and take updates.",
     discussion: """
-      The socket is reached with -d unix:PATH.
+      The socket is reached with -d unix:PATH. With --adapter instead the device is a real \
+      Bluetooth peripheral, reached by that adapter's address; this needs CAP_NET_ADMIN, and no \
+      bluetoothd beside it.
 
       A profile is a name and settings, such as \
       'fast?seed=7&loss=1%'; the names are:
@@ -27,6 +30,9 @@ struct Simulate: Subcommand {
     name: .long, help: ArgumentHelp("The socket to listen on.", valueName: "path"),
     completion: .file())
   var listen: String?
+
+  @Option(name: .long, help: ArgumentHelp("The name to advertise.", valueName: "text"))
+  var name = "otaflash board"
 
   @Option(
     name: .long,
@@ -46,8 +52,14 @@ struct Simulate: Subcommand {
 
   func validate() throws {
     _ = try SimulatedDevice.profile(profile)
-    guard listen != nil || reset else {
-      throw ValidationError("Missing expected argument '--listen <path>'")
+    guard listen == nil || global.adapter == nil else {
+      throw ValidationError("--listen and --adapter exclude each other")
+    }
+    guard listen != nil || global.adapter != nil || reset else {
+      throw ValidationError("Missing expected argument '--listen <path>' or '--adapter <hciN>'")
+    }
+    guard PeripheralAdvertising(name: name, service: OTAService.service) != nil else {
+      throw ValidationError("--name has 1 to \(PeripheralAdvertising.nameMaximum) octets")
     }
   }
 
@@ -57,52 +69,43 @@ struct Simulate: Subcommand {
       throw .simulation(error.sentence)
     }
     if reset { try forget(in: session) }
-    guard let listen else { return .done("reset") }
+    guard listen != nil || global.adapter != nil else { return .done("reset") }
     let storage = try flashFile.map { path throws(CommandFault) in
       try SimulatedDevice.file(path, for: profile)
     }
     let device = try SimulatedDevice(profile, storage: storage)
-    let listener = try Self.listener(at: listen)
-    session.console.event("listening", ["device": .string("unix:" + listen)])
-    session.console.result("listening unix:" + listen)
+    let front = try await front()
+    session.console.event("listening", ["device": .string(front.selector)])
+    session.console.result("listening \(front.selector)")
     let result = await withTaskExecutorPreference(EventLoop.shared) {
-      await device.run { await serve(listener, device, session) }
+      await device.run { await serve(front, device, session) }
     }
-    listener.close()
+    front.close()
     do throws(ConnectFault) { try result.get() } catch { throw .connect(error) }
     return Ending(
       exit: session.interruption.signal.map { .signal($0) } ?? .done, outcome: "ended")
   }
 
+  private func front() async throws(CommandFault) -> any DeviceFront {
+    if let listen { return try SocketFront(path: listen) }
+    guard let adapter = global.adapterNumber,
+      let advertisement = PeripheralAdvertising(name: name, service: OTAService.service)
+    else { preconditionFailure("checked by validate") }
+    return try await RadioFront(adapter: adapter, advertisement: advertisement)
+  }
+
   /// One connection after the other, as a device with one radio takes them.
   private func serve(
-    _ listener: UnixListener, _ device: SimulatedDevice, _ session: Session
+    _ front: any DeviceFront, _ device: SimulatedDevice, _ session: Session
   ) async -> Result<Void, ConnectFault> {
     do throws(ConnectFault) {
       repeat {
-        let host = try await listener.accept()
-        session.console.note("connected", verbosity: 1)
-        await serve(host, device, session)
+        try await front.serveNext(device) { session.console.note("connected", verbosity: 1) }
         session.console.note("disconnected", verbosity: 1)
       } while !once && !Task.isCancelled
       return .success(())
     } catch {
       return error == .cancelled ? .success(()) : .failure(error)
-    }
-  }
-
-  private func serve(_ host: UnixLink, _ device: SimulatedDevice, _ session: Session) async {
-    do throws(ConnectFault) {
-      await LinkBridge(near: host, far: try await device.dial()).run()
-    } catch {
-      session.console.note("the device took no connection: \(error)", verbosity: 1)
-      host.close()
-    }
-  }
-
-  private static func listener(at path: String) throws(CommandFault) -> UnixListener {
-    do throws(ConnectFault) { return try UnixListener(path: path) } catch {
-      throw .connect(error)
     }
   }
 

@@ -1,5 +1,6 @@
 import OtaflashBlueZ
 import OtaflashGATT
+import OtaflashSimulation
 
 /// A device that a selector led to: how to reach it, and how it is remembered.
 struct Destination: Sendable {
@@ -48,6 +49,16 @@ struct Destination: Sendable {
         identity: selector.text, name: nil, address: nil, dialer: device.dialer,
         clock: EventLoopClock(), device: device)
     }
+  }
+
+  /// A simulated device that forgets everything with this process.
+  static func transient(
+    _ text: String, _ profile: SimulationProfile
+  ) throws(CommandFault) -> Destination {
+    let device = try SimulatedDevice(profile, storage: nil)
+    return Destination(
+      identity: text, name: nil, address: nil, dialer: device.dialer, clock: EventLoopClock(),
+      device: device)
   }
 
   /// Runs `body` while the device is there to be dialed.

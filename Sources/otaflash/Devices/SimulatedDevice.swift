@@ -79,6 +79,9 @@ struct SimulatedDevice: Sendable {
 
   func dial() async throws(ConnectFault) -> any Link { try await board.dial() }
 
+  /// Gives the device a host over a link of a real radio; returns when the host is gone.
+  func serve(_ link: any Link) async { await board.serve(link) }
+
   /// Powers the device until `body` has ended. Cancelling reaches the body alone: the device must
   /// still be there when the body says goodbye to it.
   func run<Success: Sendable>(while body: @Sendable () async -> Success) async -> Success {

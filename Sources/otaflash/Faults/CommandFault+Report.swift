@@ -49,6 +49,17 @@ extension FaultReport {
           .usage, detail, why: "The simulated device was not started.",
           help: context.command(["simulate", "--help"]), exit: .usage)
       case .simulation(let detail, let errno?): Self.simulation(detail, errno, in: context)
+      case .baseline(let fault): FaultReport(fault, in: context)
+      case .belowBaseline(let count, let worst, let wanted):
+        FaultReport(
+          .belowBaseline,
+          count == 1 ? "1 measurement is too slow" : "\(count) measurements are too slow",
+          why: "At least \(wanted) of the baseline were wanted; the slowest: \(worst).",
+          help: context.again, exit: .belowBaseline)
+      case .stopped:
+        FaultReport(
+          .interrupted, "stopped", why: "Nothing was left half done.", help: context.again,
+          exit: .linkLost, retryable: true)
       case .output(let errno):
         FaultReport(
           .output, "the output cannot be written: \(SystemError.text(errno))",
@@ -90,6 +101,24 @@ extension FaultReport {
         FaultReport(
           .file, "\(path) is a directory", why: "A file is wanted.",
           help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput)
+      }
+  }
+
+  init(_ fault: BaselineFault, in context: FaultContext) {
+    let write = context.device.map { ["bench", "-d", $0, "--json"] } ?? ["bench", "--help"]
+    self =
+      switch fault {
+      case .file(let fault): FaultReport(fault, in: context)
+      case .malformed(let path):
+        FaultReport(
+          .baseline, "\(path) holds no measurements",
+          why: "A baseline is what an earlier run wrote with --json.", help: context.command(write),
+          exit: .malformedInput)
+      case .nothingInCommon(let path):
+        FaultReport(
+          .baseline, "\(path) has no case in common with this run",
+          why: "Cases are the same when mode, MTU, window, PHY and interval are.",
+          help: context.command(write), exit: .malformedInput)
       }
   }
 

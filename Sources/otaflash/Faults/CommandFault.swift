@@ -24,6 +24,10 @@ enum CommandFault: Error {
   case unhealthy(failed: Int)
   /// A simulated device's profile or, with an `errno`, its flash file.
   case simulation(String, errno: Int32? = nil)
+  case baseline(BaselineFault)
+  /// A benchmark was slower than an earlier one; `worst` says which case, as a sentence.
+  case belowBaseline(count: Int, worst: String, wanted: Percentage)
+  case stopped
   case output(errno: Int32)
 }
 

@@ -4,6 +4,7 @@ enum ExitStatus: Hashable, Sendable {
   case bug
   case refusedBeforeWriting
   case rejectedByDevice
+  case belowBaseline
   case usage
   case malformedInput
   case missingInput
@@ -23,6 +24,7 @@ enum ExitStatus: Hashable, Sendable {
     case .bug: 1
     case .refusedBeforeWriting: 5
     case .rejectedByDevice: 6
+    case .belowBaseline: 7
     case .usage: 64
     case .malformedInput: 65
     case .missingInput: 66

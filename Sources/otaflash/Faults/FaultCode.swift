@@ -41,6 +41,9 @@ enum FaultCode: String, CaseIterable, Sendable {
   case deviceBusy = "E-DEVICE-BUSY"
   case permission = "E-PERMISSION"
   case systemCall = "E-SYSTEM-CALL"
+  // A benchmark against an earlier one.
+  case baseline = "E-BASELINE"
+  case belowBaseline = "E-BELOW-BASELINE"
   // Our own side.
   case state = "E-STATE"
   case output = "E-OUTPUT"

@@ -53,6 +53,25 @@ struct ByteCount: Equatable, Sendable {
   }
 }
 
+/// A share as the command line takes it: `90%`, up to 1000 %.
+struct Percentage: Equatable, Sendable, CustomStringConvertible {
+  private static let maximum = 1000.0
+
+  let percent: Double
+
+  init(_ percent: Double) { self.percent = percent }
+
+  static func parse(_ text: String) throws -> Percentage {
+    guard text.hasSuffix("%"), let number = Quantity.number(text.dropLast()), number > 0,
+      number <= maximum
+    else { throw ValidationError("'\(text)' is no share; write 90%") }
+    return Percentage(number)
+  }
+
+  var share: Double { percent / 100 }
+  var description: String { Text.decimal(percent) + "%" }
+}
+
 enum Quantity {
   /// A plain decimal number: digits, and at most one point between them.
   static func number(_ text: some StringProtocol) -> Double? {

@@ -6,6 +6,14 @@ enum AirLimit {
   /// Octets of image per second that Write Commands in full packets could carry at most; `nil`
   /// when PHY or connection interval is not known.
   static let bytesPerSecond: @Sendable (LinkReport) -> Double? = { link in
+    guard let limit = LinkLimit(link)?.octetsPerSecond(.withoutResponse, mtu: link.mtu) else {
+      return nil
+    }
+    return limit > 0 ? limit : nil
+  }
+
+  /// The best link with these facts: one whose device answers within the connection event.
+  static func model(of link: LinkReport) -> RadioModel? {
     guard let phy = link.phy.flatMap(PHY.init(rawValue:)),
       let interval = link.intervalMilliseconds.flatMap({
         ConnectionInterval(microseconds: Int($0 * 1000))
@@ -14,7 +22,8 @@ enum AirLimit {
     var model = RadioModel()
     model.phy = phy
     model.interval = interval
-    let limit = model.eventPackedLimit(mtu: link.mtu)
-    return limit > 0 ? limit : nil
+    model.responseEvent = .same
+    if let payload = link.linkLayerPayload { model.payloadMaximum = payload }
+    return model
   }
 }

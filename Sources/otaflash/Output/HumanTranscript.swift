@@ -173,9 +173,7 @@ struct HumanTranscript: Sendable {
   }
 
   static func facts(_ link: LinkReport, in style: Style) -> String {
-    let interval = link.intervalMilliseconds.map {
-      ($0 == $0.rounded() ? String(Int($0)) : String($0)) + " ms"
-    }
+    let interval = link.intervalMilliseconds.map { Text.decimal($0) + " ms" }
     return ["MTU \(link.mtu)", link.phy, interval].compactMap { $0 }
       .joined(separator: " \(style.dot) ")
   }

@@ -150,6 +150,7 @@ extension LinkReport {
     JSONValue.fields([
       "mtu": .integer(mtu), "phy": .text(phy),
       "interval_ms": intervalMilliseconds.map { .number($0) },
+      "ll_payload": .integer(linkLayerPayload),
     ])
   }
 }

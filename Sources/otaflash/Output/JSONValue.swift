@@ -28,16 +28,12 @@ enum JSONValue: Equatable, Sendable {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"
     case .integer(let value): String(value)
-    case .number(let value): value.isFinite ? Self.decimal(value) : "null"
+    case .number(let value): value.isFinite ? Text.decimal(value) : "null"
     case .string(let value): Self.quoted(value)
     case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
     case .object(let members):
       "{" + members.map { Self.quoted($0.name) + ":" + $0.value.text }.joined(separator: ",") + "}"
     }
-  }
-
-  private static func decimal(_ value: Double) -> String {
-    value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
   }
 
   private static func quoted(_ text: String) -> String {

@@ -42,6 +42,11 @@ enum Text {
     return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
   }
 
+  /// `15`, `7.5`: no more digits than there are.
+  static func decimal(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
+  }
+
   static func padded(_ digits: String, _ count: Int) -> String {
     String(repeating: "0", count: max(0, count - digits.count)) + digits
   }

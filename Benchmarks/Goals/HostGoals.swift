@@ -1,0 +1,125 @@
+import Glibc
+import OtaflashBlueZ
+import OtaflashGATT
+import OtaflashUpdate
+
+/// Goals of the host: what a transfer over a real Unix socket costs this process.
+struct HostGoals {
+  private static let fleetSize = 200
+  private static let fleetRate = 100_000.0
+  private static let fleetSeconds = 10
+
+  let sinkDevice: String
+
+  func all() async throws -> [Goal] {
+    let device = try DeviceProcess(sinkDevice, name: "host")
+    defer { device.stop() }
+    let throughput = try await throughputGoals(device)
+    let growth = try await growthGoal(device)
+    return throughput + [try await fleetGoal(), growth]
+  }
+
+  // MARK: One device
+
+  private func throughputGoals(_ device: DeviceProcess) async throws -> [Goal] {
+    _ = try await transfer(to: device, size: 1 << 20, repeats: 4)
+    let before = ProcessCost.now
+    let found = try await transfer(to: device, size: 4 << 20, repeats: 64)
+    let cost = ProcessCost.now - before
+    let octets = found.reduce(0) { $0 + $1.octets }
+    let writes = found.reduce(0) { $0 + $1.octets / $1.chunk }
+    let megabytesPerSecond = Double(octets) / 1e6 / cost.processorSeconds
+    let wall = found.map(\.octetsPerSecond).sorted()[found.count / 2] / 1e6
+    let microseconds = cost.processorSeconds * 1e6 / Double(writes)
+    return [
+      Goal(
+        what: "host cost, Unix socket, writes of \(found[0].chunk + 4) octets without response",
+        wanted: "≥ 100 MB/s on one core",
+        measured: "\(Figure.fixed(megabytesPerSecond)) MB per processor second "
+          + "(\(Figure.fixed(wall)) MB/s on the wall)", isMet: megabytesPerSecond >= 100),
+      Goal(
+        what: "processor time a PDU", wanted: "≤ 3 µs",
+        measured: "\(Figure.fixed(microseconds, digits: 2)) µs", isMet: microseconds <= 3),
+      Goal(
+        what: "steady memory while sending 4 MiB again and again", wanted: "< 40 MB",
+        measured: "\(Figure.fixed(ProcessCost.residentMegabytes)) MB",
+        isMet: ProcessCost.residentMegabytes < 40),
+    ]
+  }
+
+  private func transfer(
+    to device: DeviceProcess, size: Int, repeats: Int
+  ) async throws -> [LinkBenchmark.Measurement] {
+    var setting = LinkBenchmark.Setting()
+    setting.mode = .withoutResponse
+    setting.mtu = 498
+    setting.size = size
+    setting.repeats = repeats
+    let benchmark = LinkBenchmark(setting: setting)
+    let path = device.path
+    let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+      try await UnixLink.connect(path: path, within: .seconds(10))
+    }
+    let result = await withTaskExecutorPreference(EventLoop.shared) {
+      () async -> Result<[LinkBenchmark.Measurement], UpdateFault> in
+      do throws(UpdateFault) {
+        return .success(try await benchmark.run(on: dialer, clock: EventLoopClock()))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  // MARK: Growth
+
+  private func growthGoal(_ device: DeviceProcess) async throws -> Goal {
+    var costs: [Double] = []
+    var memory: [Double] = []
+    for size in [64 << 10, 1 << 20, 16 << 20] {
+      let before = ProcessCost.now
+      let found = try await transfer(to: device, size: size, repeats: (64 << 20) / size)
+      let octets = found.reduce(0) { $0 + $1.octets }
+      costs.append((ProcessCost.now - before).processorSeconds / Double(octets) * 1e9)
+      memory.append(ProcessCost.residentMegabytes - Double(size) / 1e6)
+    }
+    let ratio = (costs.max() ?? 0) / (costs.min() ?? 1)
+    let texts = costs.map { Figure.fixed($0, digits: 2) }.joined(separator: ", ")
+    let growth = memory[2] - memory[0]
+    return Goal(
+      what: "cost of growth, images of 64 KiB, 1 MiB, 16 MiB", wanted: "linear; memory flat",
+      measured: "\(texts) ns an octet; memory beside the image "
+        + memory.map { Figure.fixed($0) }.joined(separator: ", ") + " MB",
+      isMet: ratio < 1.5 && growth < 8)
+  }
+
+  // MARK: Many devices
+
+  private func fleetGoal() async throws -> Goal {
+    let devices = try (0..<Self.fleetSize).map {
+      try DeviceProcess(sinkDevice, name: "fleet\($0)", octetsPerSecond: Int(Self.fleetRate))
+    }
+    defer { for device in devices { device.stop() } }
+    let size = Int(Self.fleetRate) * Self.fleetSeconds
+    let before = ProcessCost.now
+    let rates = try await withThrowingTaskGroup(of: Double.self) { group in
+      for device in devices {
+        group.addTask {
+          try await transfer(to: device, size: size, repeats: 1)[0].octetsPerSecond
+        }
+      }
+      var rates: [Double] = []
+      for try await rate in group { rates.append(rate) }
+      return rates
+    }
+    let cost = ProcessCost.now - before
+    let slowest = (rates.min() ?? 0) / Self.fleetRate
+    let cores = cost.processorSeconds / cost.wallSeconds
+    return Goal(
+      what: "one process, \(Self.fleetSize) devices on Unix sockets at 100 kB/s each",
+      wanted: "≤ 1 core, none below 95 % of its rate",
+      measured: "\(Figure.fixed(cores, digits: 2)) cores, slowest \(Figure.percent(slowest)), "
+        + "\(Figure.fixed(ProcessCost.residentMegabytes)) MB",
+      isMet: cores <= 1 && slowest >= 0.95)
+  }
+}

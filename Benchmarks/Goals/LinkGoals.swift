@@ -1,0 +1,159 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+
+/// Goals of the link, in virtual time: a run is a function of its settings.
+enum LinkGoals {
+  private static let intervals = ["7.5ms", "15ms", "30ms", "50ms"]
+  private static let phys = ["1M", "2M"]
+  /// A transfer so long that its beginning and its end do not count.
+  private static let size = 4 * 1024 * 1024
+
+  static func all() throws -> [Goal] {
+    try [
+      fullAir(), withFlash(), withResponse("next", intervals: 2),
+      withResponse("same", intervals: 1),
+      largeAgainstSmall(), withLoss("1%", 0.01), withLoss("10%", 0.1),
+    ]
+  }
+
+  private static var links: [(phy: String, interval: String)] {
+    phys.flatMap { phy in intervals.map { (phy, $0) } }
+  }
+
+  private static func fullAir() throws -> Goal {
+    let shares = try links.map { phy, interval in
+      try share("sim:fast?phy=\(phy)&interval=\(interval)&ring=60K&slot=8M", .withoutResponse)
+    }
+    let worst = shares.min() ?? 0
+    return Goal(
+      what: "without response, no flash time, 7.5 to 50 ms, 1M and 2M, LL 251",
+      wanted: "≥ 97 % of the model's limit",
+      measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
+      isMet: worst >= 0.97)
+  }
+
+  /// Image octets against write payload: the offset in each write counts against us.
+  private static func share(_ profile: String, _ mode: WriteMode) throws -> Double {
+    let simulated = try SimulationProfile(parsing: profile)
+    let found = try measure(simulated, mode, mtu: 512, size: size)
+    return found.octetsPerSecond / simulated.radio.eventPackedLimit(mtu: found.chunk + 7)
+  }
+
+  private static func withFlash() throws -> Goal {
+    let shares = try links.map { phy, interval in
+      try flashShare("sim:?phy=\(phy)&interval=\(interval)&ring=60K&slot=4M")
+    }
+    let worst = shares.min() ?? 0
+    return Goal(
+      what: "the same with 85 ms erase and 40 ms write per 4 KiB page",
+      wanted: "≥ 95 % of the slower of flash and air",
+      measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
+      isMet: worst >= 0.95)
+  }
+
+  /// Upload and VERIFY of a whole update, so that what the device still holds in RAM counts too.
+  private static func flashShare(_ text: String) throws -> Double {
+    let profile = try SimulationProfile(parsing: text)
+    let image = FirmwareImage(
+      name: "goal.bin", format: .binary, bytes: [UInt8](repeating: 0x5A, count: 1024 * 1024),
+      version: FirmwareVersion(2, 0, 0), hardware: profile.hardware)
+    let time = Mutex(Duration.zero)
+    var options = UpdateOptions()
+    options.mode = .withoutResponse
+    let update = FirmwareUpdate(image: image, options: options) { event in
+      switch event {
+      case .stageEnded(.upload, let took), .stageEnded(.verify, let took):
+        time.withLock { $0 += took }
+      default: break
+      }
+    }
+    _ = try inVirtualTime(profile) { (dialer, clock) async throws(UpdateFault) in
+      try await update.run(on: dialer, clock: clock)
+    }
+    let page = 4096.0 / ((profile.eraseTime + profile.writeTimePer4KiB) / .seconds(1))
+    let limit = min(page, profile.radio.eventPackedLimit(mtu: 498))
+    return Double(image.bytes.count) / (time.withLock { $0 } / .seconds(1)) / limit
+  }
+
+  private static func withResponse(_ response: String, intervals count: Int) throws -> Goal {
+    let shares = try links.map { phy, interval -> Double in
+      let profile = try SimulationProfile(
+        parsing: "sim:fast?phy=\(phy)&interval=\(interval)&response=\(response)")
+      let found = try measure(profile, .withResponse, mtu: 512, size: 256 * 1024)
+      let writes = (found.octets + found.chunk - 1) / found.chunk
+      return profile.radio.interval.duration * count * writes / found.took
+    }
+    let worst = shares.min() ?? 0
+    return Goal(
+      what: count == 2 ? "with response" : "with response, answered in the same event",
+      wanted: "≥ 99 % of one write per \(count == 2 ? "two intervals" : "interval")",
+      measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
+      isMet: worst >= 0.99)
+  }
+
+  private static func largeAgainstSmall() throws -> Goal {
+    let profile = try SimulationProfile(parsing: "sim:?interval=15ms")
+    let times = try [23, 498].map { mtu in
+      try measure(profile, .withResponse, mtu: mtu, size: 256 * 1024).took / .seconds(1)
+    }
+    return Goal(
+      what: "MTU 498 against MTU 23, with response, 256 KiB", wanted: "time ratio ≥ 6",
+      measured: "\(Figure.fixed(times[0] / times[1])) (\(Figure.fixed(times[1])) s against "
+        + "\(Figure.fixed(times[0])) s at 15 ms)", isMet: times[0] / times[1] >= 6)
+  }
+
+  private static func withLoss(_ text: String, _ loss: Double) throws -> Goal {
+    let shares = try ["1M", "2M"].flatMap { phy in
+      try ["7.5ms", "15ms"].map { interval in
+        try share(
+          "sim:fast?phy=\(phy)&interval=\(interval)&ring=60K&slot=8M&loss=\(text)", .withoutResponse
+        )
+          / (1 - loss)
+      }
+    }
+    let worst = shares.min() ?? 0
+    return Goal(
+      what: "\(text) packet loss, without response, 7.5 and 15 ms",
+      wanted: "within 3 % of the limit × (1 − loss)",
+      measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
+      isMet: worst >= 0.97)
+  }
+
+  // MARK: Running
+
+  private static func measure(
+    _ profile: SimulationProfile, _ mode: WriteMode, mtu: Int, size: Int
+  ) throws -> LinkBenchmark.Measurement {
+    var setting = LinkBenchmark.Setting()
+    setting.mode = mode
+    setting.mtu = mtu
+    setting.size = size
+    let benchmark = LinkBenchmark(setting: setting)
+    return try inVirtualTime(profile) { (dialer, clock) async throws(UpdateFault) in
+      try await benchmark.run(on: dialer, clock: clock)
+    }[0]
+  }
+
+  private static func inVirtualTime<Value: Sendable>(
+    _ profile: SimulationProfile,
+    _ body: @escaping @Sendable (Dialer, VirtualClock) async throws(UpdateFault) -> Value
+  ) throws -> Value {
+    let timeline = VirtualTimeline()
+    let board = try SimulatedBoard(profile: profile, clock: timeline.clock)
+    let result = try timeline.run { clock -> Result<Value, UpdateFault> in
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await board.run() }
+        defer { group.cancelAll() }
+        let dialer = Dialer { () async throws(ConnectFault) -> any Link in try await board.dial() }
+        do throws(UpdateFault) { return .success(try await body(dialer, clock)) } catch {
+          return .failure(error)
+        }
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,193 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import Synchronization
+
+/// What a link carries, measured: transfers to the device's sink, which counts and checks octets and
+/// touches no flash (docs/ota-service.md, 4.2, BEGIN).
+public struct LinkBenchmark: Sendable {
+  /// One way of sending.
+  public struct Setting: Hashable, Sendable {
+    public var mode = WriteMode.withResponse
+    /// ATT_MTU to ask for, 23…517 octets.
+    public var mtu = 512
+    /// Octets sent ahead of the last acknowledgement at most; `nil` = as the device permits.
+    public var window: Int?
+    /// Octets a transfer; cut to the size of the device's slot.
+    public var size = 64 * 1024
+    /// Transfers, one after the other on one connection, 1 or more.
+    public var repeats = 1
+
+    public init() {}
+  }
+
+  /// One transfer.
+  public struct Measurement: Equatable, Sendable {
+    public let link: LinkReport
+    /// Octets of image a data write.
+    public let chunk: Int
+    /// Octets that the device has, and octets that were sent for it, repeats included.
+    public let octets: Int
+    public let octetsSent: Int
+    /// From the first data write to the Status that acknowledges the last octet.
+    public let took: Duration
+    /// How often sending went back because a data PDU was lost.
+    public let rewinds: Int
+    /// How often the device said that it takes nothing for now.
+    public let busySigns: Int
+    public let waits: TransferWaits
+
+    /// Octets acknowledged per second.
+    public var octetsPerSecond: Double { Double(octets) / (took / .seconds(1)) }
+  }
+
+  /// The setting's version is never looked at by a sink; one that no rule refuses.
+  private static let version = FirmwareVersion(255, 255, 65535)
+
+  public let setting: Setting
+  /// The device's key, where it asks for one.
+  public let key: [UInt8]?
+  private let observeRoundTrip: @Sendable (Duration) -> Void
+
+  /// - Parameter observeRoundTrip: told the time from each Write Request to its response.
+  public init(
+    setting: Setting, key: [UInt8]? = nil,
+    observeRoundTrip: @escaping @Sendable (Duration) -> Void = { _ in }
+  ) {
+    precondition(setting.repeats >= 1 && setting.size >= 1 && setting.window ?? 1 >= 1)
+    self.setting = setting
+    self.key = key
+    self.observeRoundTrip = observeRoundTrip
+  }
+
+  /// The benchmark as a command for a peripheral's queue; measurements in the order made.
+  ///
+  /// Its fault is `.refused(.prepare, .wrongState)` where the device has no sink, and
+  /// `.authorizationRequired` where it wants a key that was not given. A lost link ends it.
+  public var command: Command<PeripheralTurn, [Measurement], UpdateFault> {
+    Command("benchmark") { (turn) async throws(UpdateFault) -> [Measurement] in
+      defer { turn.disconnect() }
+      let client: GATTClient
+      do throws(ConnectFault) { client = try await turn.connect() } catch {
+        throw .couldNotConnect(error)
+      }
+      do throws(GATTFault) { _ = try await client.requestMTU(setting.mtu) } catch {
+        throw .gatt(.connect, error)
+      }
+      return try await measure(client, on: turn.clock)
+    }
+  }
+
+  /// Runs the benchmark over a link of its own.
+  public func run(
+    on dialer: Dialer, clock: any LinkClock
+  ) async throws(UpdateFault) -> [Measurement] {
+    try await withPeripheral(dialer, clock: clock) {
+      (peripheral) async throws(UpdateFault) -> [Measurement] in
+      do throws(QueueFault<UpdateFault>) {
+        return try await peripheral.perform(command)
+      } catch {
+        guard case .failed(let fault) = error else {
+          throw .cancelled(resumable: false, acknowledged: 0)
+        }
+        throw fault
+      }
+    }
+  }
+
+  private func measure(
+    _ client: GATTClient, on clock: any LinkClock
+  ) async throws(UpdateFault) -> [Measurement] {
+    var options = UpdateOptions()
+    options.mode = setting.mode
+    options.windowLimit = setting.window
+    let opening = UpdateContext(
+      clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
+    let session = try await OTASession.open(on: client, opening)
+    guard session.info.hasSink else { throw .refused(.prepare, .wrongState) }
+    if session.info.needsAuthorization {
+      guard let key else { throw .authorizationRequired }
+      try await session.authorize(with: key)
+    }
+    let size = min(setting.size, session.info.slotSize)
+    let image = PrefixChecksums(Self.pattern(size))
+    var measurements: [Measurement] = []
+    for _ in 0..<setting.repeats {
+      measurements.append(try await transfer(image, over: session, options))
+    }
+    return measurements
+  }
+
+  private func transfer(
+    _ image: PrefixChecksums, over opened: OTASession, _ options: UpdateOptions
+  ) async throws(UpdateFault) -> Measurement {
+    let flow = FlowCounts()
+    let meter = TransferMeter(roundTrip: observeRoundTrip)
+    let context = UpdateContext(
+      clock: opened.context.clock, options: options, tally: UpdateTally(),
+      observe: flow.observe, meter: meter)
+    let session = opened.reporting(to: context)
+    try await session.beginSink(image, version: Self.version)
+    try await session.upload(image, from: 0)
+    let end = context.clock.now
+    guard let start = meter.firstWrite else { preconditionFailure("nothing was written") }
+    try await session.abandon()
+    return Measurement(
+      link: LinkReport(of: session.client), chunk: session.chunkSize, octets: image.count,
+      octetsSent: context.tally.now.octetsSent, took: start.duration(to: end),
+      rewinds: flow.rewinds,
+      busySigns: flow.busySigns, waits: meter.waits)
+  }
+
+  /// Octets without a period that a chunk or a page could hide in.
+  private static func pattern(_ size: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      for index in 0..<size {
+        let mixed = UInt32(truncatingIfNeeded: index) &* 2_654_435_761
+        buffer[index] = UInt8(truncatingIfNeeded: mixed >> 24)
+      }
+      count = size
+    }
+  }
+}
+
+/// Counts what an upload tells of its flow.
+private final class FlowCounts: Sendable {
+  private let counts = Mutex((rewinds: 0, busySigns: 0))
+
+  var rewinds: Int { counts.withLock { $0.rewinds } }
+  var busySigns: Int { counts.withLock { $0.busySigns } }
+
+  @Sendable func observe(_ event: UpdateEvent) {
+    switch event {
+    case .rewound: counts.withLock { $0.rewinds += 1 }
+    case .deviceBusy: counts.withLock { $0.busySigns += 1 }
+    case .connecting, .connected, .device, .stageBegan, .stageEnded, .transferBegan, .progress,
+      .linkLost, .finished:
+      break
+    }
+  }
+}
+
+extension OTASession {
+  /// The same session, with another place to report to.
+  fileprivate func reporting(to context: UpdateContext) -> OTASession {
+    OTASession(
+      client: client, context: context, data: data, status: status, statuses: statuses,
+      control: control, info: info, device: device)
+  }
+
+  /// BEGIN of a sink session: it starts at 0 and leaves what the device holds as it is.
+  fileprivate func beginSink(
+    _ image: PrefixChecksums, version: FirmwareVersion
+  ) async throws(UpdateFault) {
+    let begin = OTABegin(
+      flags: [.sink, .allowDowngrade], imageSize: image.count,
+      imageCRC32: image.checksum(ofFirst: image.count), version: version, hardware: info.hardware)
+    let position = try await control.position(.begin(begin), .prepare)
+    guard position.nextOffset == 0 else {
+      throw .protocolViolation(
+        .prepare, "its sink session begins at \(position.nextOffset), not at 0")
+    }
+  }
+}

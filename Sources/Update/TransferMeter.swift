@@ -1,0 +1,52 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// What an upload waits for.
+public struct TransferWaits: Equatable, Sendable {
+  /// The device's window: nothing might be sent until the device had spoken.
+  public var device = Duration.zero
+  /// Room in the transport's queue: the air, or the system, takes no more for now.
+  public var transport = Duration.zero
+  /// The answers to writes with response.
+  public var responses = Duration.zero
+}
+
+/// Measures where the time of an upload goes. One task adds to it: the upload's own.
+final class TransferMeter: Sendable {
+  enum Cause { case device, transport, response }
+
+  /// A wait that has begun.
+  struct Wait {
+    fileprivate let clock: any LinkClock
+    fileprivate let start: LinkInstant
+  }
+
+  private let state = Mutex((waits: TransferWaits(), firstWrite: LinkInstant?.none))
+  private let roundTrip: @Sendable (Duration) -> Void
+
+  /// - Parameter roundTrip: told the time from each Write Request to its response.
+  init(roundTrip: @escaping @Sendable (Duration) -> Void) { self.roundTrip = roundTrip }
+
+  var waits: TransferWaits { state.withLock { $0.waits } }
+
+  /// When the first data write was handed over.
+  var firstWrite: LinkInstant? { state.withLock { $0.firstWrite } }
+
+  func begin(_ clock: any LinkClock) -> Wait { Wait(clock: clock, start: clock.now) }
+
+  func waited(_ wait: Wait, for cause: Cause) {
+    let time = wait.start.duration(to: wait.clock.now)
+    state.withLock { state in
+      switch cause {
+      case .device:
+        state.waits.device += time
+        return
+      case .transport: state.waits.transport += time
+      case .response: state.waits.responses += time
+      }
+      state.firstWrite = state.firstWrite ?? wait.start
+    }
+    if cause == .response { roundTrip(time) }
+  }
+}

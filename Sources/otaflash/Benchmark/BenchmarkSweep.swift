@@ -1,0 +1,80 @@
+import OtaflashBlueZ
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+
+/// Measures settings one after the other.
+struct BenchmarkSweep: Sendable {
+  /// The virtual time that one setting may take.
+  private static let virtualLimit = Duration.seconds(24 * 3600)
+
+  let key: [UInt8]?
+
+  /// Measures a simulated device in virtual time: the same code, on a clock that jumps.
+  func measure(
+    _ setting: LinkBenchmark.Setting, inVirtualTime profile: SimulationProfile
+  ) throws(CommandFault) -> BenchmarkRow {
+    let roundTrips = RoundTrips()
+    let timeline = VirtualTimeline()
+    let board: SimulatedBoard
+    do throws(FlashFault) {
+      board = try SimulatedBoard(profile: profile, clock: timeline.clock)
+    } catch {
+      throw .simulation(error.sentence)
+    }
+    let result: Result<[LinkBenchmark.Measurement], UpdateFault>
+    do throws(SimulationFault) {
+      result = try timeline.run(limit: Self.virtualLimit) { clock in
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { await board.run() }
+          defer { group.cancelAll() }
+          let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+            try await board.dial()
+          }
+          return await measure(setting, over: dialer, clock, roundTrips)
+        }
+      }
+    } catch {
+      throw .simulation("the simulated device did not come to an end: \(error)")
+    }
+    return try row(setting, result, roundTrips, profile.radio)
+  }
+
+  /// Measures a device as it is, at the pace of the clock on the wall.
+  ///
+  /// - Parameter profile: what is known of a simulated one.
+  func measure(
+    _ setting: LinkBenchmark.Setting, at destination: Destination, profile: SimulationProfile?
+  ) async throws(CommandFault) -> BenchmarkRow {
+    let roundTrips = RoundTrips()
+    let result = await destination.withDevice {
+      await measure(setting, over: destination.dialer, destination.clock, roundTrips)
+    }
+    return try row(setting, result, roundTrips, profile?.radio)
+  }
+
+  private func measure(
+    _ setting: LinkBenchmark.Setting, over dialer: Dialer, _ clock: any LinkClock,
+    _ roundTrips: RoundTrips
+  ) async -> Result<[LinkBenchmark.Measurement], UpdateFault> {
+    let benchmark = LinkBenchmark(setting: setting, key: key) { roundTrips.record($0) }
+    do throws(UpdateFault) {
+      return .success(try await benchmark.run(on: dialer, clock: clock))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func row(
+    _ setting: LinkBenchmark.Setting,
+    _ result: Result<[LinkBenchmark.Measurement], UpdateFault>, _ roundTrips: RoundTrips,
+    _ model: RadioModel?
+  ) throws(CommandFault) -> BenchmarkRow {
+    do throws(UpdateFault) {
+      return BenchmarkRow(
+        setting: setting, measurements: try result.get(), roundTrips: roundTrips, model: model)
+    } catch {
+      throw .update(error)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import OtaflashATT
+import OtaflashSimulation
+import OtaflashUpdate
+
+/// What a link could carry at best: the limit that a measured rate is a share of.
+struct LinkLimit: Equatable, Sendable {
+  let model: RadioModel
+
+  /// Of a simulated device: everything about its link is known.
+  init(_ model: RadioModel) { self.model = model }
+
+  /// Of a device that answers within the connection event, which nobody can know beforehand; `nil`
+  /// when PHY or interval is not known.
+  init?(_ link: LinkReport) {
+    guard let model = AirLimit.model(of: link) else { return nil }
+    self.init(model)
+  }
+
+  /// Octets of write payload per second in the best PDUs that an ATT_MTU permits; 0 when a packet
+  /// does not fit a connection event.
+  func octetsPerSecond(_ mode: WriteMode, mtu: Int) -> Double {
+    switch mode {
+    case .withResponse: model.writeRequestLimit(mtu: mtu)
+    case .withoutResponse: model.eventPackedLimit(mtu: bestPDU(mtu: mtu))
+    }
+  }
+
+  /// Connection events, with their gaps and their ends, keep the air idle for a good part of the
+  /// time: a stream that never ended would be much faster.
+  func isCutByEvents(mtu: Int) -> Bool {
+    let pdu = bestPDU(mtu: mtu)
+    return model.eventPackedLimit(mtu: pdu) < 0.75 * model.continuousLimit(mtu: pdu)
+  }
+
+  private func bestPDU(mtu: Int) -> Int {
+    let phy: PDUSizing.PHY =
+      switch model.phy {
+      case .le1M: .le1M
+      case .le2M: .le2M
+      case .codedS2: .codedS2
+      case .codedS8: .codedS8
+      }
+    return PDUSizing(linkLayerPayload: model.payloadMaximum, phy: phy)
+      .bestSize(mtu: ATTMTU(clamping: mtu))
+  }
+}

@@ -1,0 +1,72 @@
+import OtaflashSimulation
+import OtaflashUpdate
+
+// What the lists of `otaflash bench` are made of.
+
+struct MTUChoice: ListElement, Hashable {
+  static let expected = "an ATT_MTU; it is 23 to 517"
+  let octets: Int
+
+  init(_ octets: Int) { self.octets = octets }
+
+  init?(listText: String) {
+    guard let octets = Int(listText), (23...517).contains(octets) else { return nil }
+    self.init(octets)
+  }
+
+  var listText: String { String(octets) }
+}
+
+extension WriteMode: ListElement {
+  static let expected = "a mode; there are with-response and without-response"
+  init?(listText: String) { self.init(rawValue: listText) }
+  var listText: String { rawValue }
+}
+
+enum WindowChoice: ListElement, Hashable {
+  case device
+  case octets(Int)
+
+  static let expected = "a window; write bytes such as 2K, or device for what the device permits"
+
+  init?(listText: String) {
+    if listText == "device" {
+      self = .device
+      return
+    }
+    guard let count = ByteCount(listText), count.octets > 0 else { return nil }
+    self = .octets(count.octets)
+  }
+
+  var listText: String {
+    switch self {
+    case .device: "device"
+    case .octets(let octets): String(octets)
+    }
+  }
+
+  var octets: Int? {
+    switch self {
+    case .device: nil
+    case .octets(let octets): octets
+    }
+  }
+}
+
+extension PHY: ListElement {
+  static let expected = "a PHY; there are 1M, 2M, S2 and S8"
+  init?(listText: String) { self.init(rawValue: listText.uppercased()) }
+  var listText: String { rawValue }
+}
+
+extension ConnectionInterval: ListElement {
+  static let expected = "an interval; it is 7.5ms to 4s in steps of 1.25 ms"
+
+  init?(listText: String) {
+    guard let span = TimeSpan(listText) else { return nil }
+    let (seconds, attoseconds) = span.duration.components
+    self.init(microseconds: Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000))
+  }
+
+  var listText: String { Text.decimal(Double(microseconds) / 1000) + "ms" }
+}

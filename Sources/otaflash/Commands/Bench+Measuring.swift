@@ -1,0 +1,74 @@
+import OtaflashSimulation
+import OtaflashUpdate
+
+extension Bench {
+  /// The profile of a `sim:` device.
+  var simulated: SimulationProfile? {
+    guard case .simulated(let profile) = target.device.kind else { return nil }
+    return profile
+  }
+
+  func measure(
+    _ sweep: BenchmarkSweep, in session: Session
+  ) async throws(CommandFault) -> [BenchmarkRow] {
+    guard let simulated else { return try await measureReal(sweep, in: session) }
+    let cases = try links(of: simulated).flatMap { profile in settings.map { (profile, $0) } }
+    announce(cases.count, in: session)
+    var rows: [BenchmarkRow] = []
+    for (profile, setting) in cases {
+      guard !Task.isCancelled else { throw .stopped }
+      if realTime {
+        let device = try Destination.transient(target.device.text, profile)
+        rows.append(try await sweep.measure(setting, at: device, profile: profile))
+      } else {
+        rows.append(try sweep.measure(setting, inVirtualTime: profile))
+      }
+      tell(rows[rows.count - 1], in: session)
+    }
+    return rows
+  }
+
+  /// A device that is no simulation has the link that it has.
+  private func measureReal(
+    _ sweep: BenchmarkSweep, in session: Session
+  ) async throws(CommandFault) -> [BenchmarkRow] {
+    let destination = try await Destination.resolve(target.device, in: session)
+    let lock = try DeviceRecords.open(session).lock(destination.identity)
+    announce(settings.count, in: session)
+    var rows: [BenchmarkRow] = []
+    for setting in settings {
+      guard !Task.isCancelled else { throw .stopped }
+      rows.append(try await sweep.measure(setting, at: destination, profile: nil))
+      tell(rows[rows.count - 1], in: session)
+    }
+    lock.release()
+    return rows
+  }
+
+  private func announce(_ count: Int, in session: Session) {
+    session.console.note("measuring \(count) combinations, \(self.repeat) times each")
+  }
+
+  private func tell(_ row: BenchmarkRow, in session: Session) {
+    session.console.event("measurement", row.members(device: target.device.text))
+  }
+
+  /// The links that the lists make of one simulated device.
+  private func links(
+    of device: SimulationProfile
+  ) throws(CommandFault) -> [SimulationProfile] {
+    var profiles: [SimulationProfile] = []
+    for phy in phy?.elements ?? [device.radio.phy] {
+      for interval in interval?.elements ?? [device.radio.interval] {
+        var profile = device
+        profile.radio.phy = phy
+        profile.radio.interval = interval
+        do throws(RadioModelFault) { try profile.radio.validate() } catch {
+          throw .simulation("no such radio can be built: \(error)")
+        }
+        profiles.append(profile)
+      }
+    }
+    return profiles
+  }
+}

@@ -1,0 +1,168 @@
+import ArgumentParser
+import OtaflashSimulation
+import OtaflashUpdate
+
+/// What a link can carry, measured without touching the device's flash.
+struct Bench: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench",
+    abstract: "Measure what a device's link carries, and what holds it back.",
+    discussion: """
+      Every combination of the lists is measured. The data goes to the device's sink: its flash is \
+      not touched. A sim: device is measured in virtual time, which takes a moment; --real-time \
+      takes the time that its radio would.
+      """)
+
+  @OptionGroup var target: DeviceOption
+
+  @Option(
+    name: .long, help: ArgumentHelp("ATT_MTUs to ask for, 23 to 517.", valueName: "list"),
+    transform: CommaList<MTUChoice>.parse)
+  var mtu = CommaList([23, 185, 247, 498, 512].map(MTUChoice.init))
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Write modes: with-response, without-response.", valueName: "list"),
+    transform: CommaList<WriteMode>.parse)
+  var mode = CommaList(WriteMode.allCases)
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Bytes sent ahead of the last acknowledgement; device = what it permits.",
+      valueName: "list"),
+    transform: CommaList<WindowChoice>.parse)
+  var window = CommaList([WindowChoice.device])
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("PHYs of a sim: device: 1M, 2M, S2, S8.", valueName: "list"),
+    transform: CommaList<PHY>.parse)
+  var phy: CommaList<PHY>?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Connection intervals of a sim: device.", valueName: "list"),
+    transform: CommaList<ConnectionInterval>.parse)
+  var interval: CommaList<ConnectionInterval>?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Bytes a transfer, at most the device's slot.", valueName: "size"),
+    transform: ByteCount.parse)
+  var size: ByteCount?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Transfers of each combination, 1 to 1000.", valueName: "count"))
+  var `repeat` = 5
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Draw the result into this SVG file.", valueName: "path"),
+    completion: .file(extensions: ["svg"]))
+  var plot: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Compare with what an earlier --json wrote.", valueName: "path"),
+    completion: .file())
+  var baseline: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The share of the baseline that must be reached.", valueName: "percent"),
+    transform: Percentage.parse)
+  var failBelow = Percentage(90)
+
+  @Flag(name: .long, help: "Measure a sim: device at its own pace.")
+  var realTime = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The file that holds the device's key.", valueName: "path"),
+    completion: .file())
+  var keyFile: String?
+
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: target.device.text) }
+
+  private static let repeatRange = 1...1000
+  private static let defaultSize = 64 * 1024
+
+  func validate() throws {
+    guard Self.repeatRange.contains(self.repeat) else {
+      throw ValidationError("--repeat \(self.repeat) is out of range; it is 1 to 1000")
+    }
+    if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
+    if let plot, !plot.hasSuffix(".svg") {
+      throw ValidationError(
+        "--plot writes SVG; name the file .svg (rsvg-convert makes a PNG of it)")
+    }
+    guard simulated == nil, phy != nil || interval != nil else { return }
+    throw ValidationError("--phy and --interval are for sim: devices; others have what they have")
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let earlier = try baseline.map { path throws(CommandFault) in try Self.baseline(path) }
+    let key = try keyFile.map { path throws(CommandFault) in try Self.key(path) }
+    let rows = try await measure(BenchmarkSweep(key: key), in: session)
+    for line in Text.table([BenchmarkRow.titles] + rows.map(\.cells)) {
+      session.console.result(line)
+    }
+    if let plot { try draw(rows, into: plot, session) }
+    if let earlier { try compare(rows, with: earlier, session) }
+    return .done(
+      "measured", devices: [Ending.Device(id: target.device.text, outcome: "measured")])
+  }
+
+  /// The transfers of one link.
+  var settings: [LinkBenchmark.Setting] {
+    mode.elements.flatMap { mode in
+      window.elements.flatMap { window in
+        mtu.elements.map { mtu in
+          var setting = LinkBenchmark.Setting()
+          setting.mode = mode
+          setting.mtu = mtu.octets
+          setting.window = window.octets
+          setting.size = size?.octets ?? Self.defaultSize
+          setting.repeats = self.repeat
+          return setting
+        }
+      }
+    }
+  }
+
+  private static func key(_ path: String) throws(CommandFault) -> [UInt8] {
+    do throws(KeyFileFault) { return try KeyFile.load(path) } catch { throw .keyFile(error) }
+  }
+
+  private static func baseline(_ path: String) throws(CommandFault) -> Baseline {
+    do throws(BaselineFault) { return try Baseline.load(path) } catch { throw .baseline(error) }
+  }
+
+  private func draw(
+    _ rows: [BenchmarkRow], into path: String, _ session: Session
+  ) throws(CommandFault) {
+    let plot = BenchmarkPlot(title: "otaflash bench -d \(target.device.text)", rows: rows)
+    if let errno = TextFile(path: path).write(plot.document) { throw .output(errno: errno) }
+    session.console.note("plot    " + path)
+  }
+
+  private func compare(
+    _ rows: [BenchmarkRow], with earlier: Baseline, _ session: Session
+  ) throws(CommandFault) {
+    let shortfalls: [Baseline.Shortfall]
+    do throws(BaselineFault) {
+      shortfalls = try earlier.shortfalls(of: rows, below: failBelow.share)
+    } catch {
+      throw .baseline(error)
+    }
+    for shortfall in shortfalls {
+      session.console.note("slower: \(shortfall.sentence)")
+    }
+    guard let worst = shortfalls.min(by: { $0.share < $1.share }) else { return }
+    throw .belowBaseline(count: shortfalls.count, worst: worst.sentence, wanted: failBelow)
+  }
+}

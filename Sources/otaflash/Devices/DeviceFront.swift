@@ -1,0 +1,87 @@
+import OtaflashATT
+import OtaflashBlueZ
+import OtaflashGATT
+
+/// Where a simulated device waits for its hosts.
+protocol DeviceFront: Sendable {
+  /// How a host names the device.
+  var selector: String { get }
+
+  /// Waits for the next host and serves it until it is gone; `connected` is told in between.
+  func serveNext(
+    _ device: SimulatedDevice, connected: @Sendable () -> Void
+  ) async throws(ConnectFault)
+
+  func close()
+}
+
+/// A Unix socket, with the modelled radio behind it.
+struct SocketFront: DeviceFront {
+  private let listener: UnixListener
+
+  init(path: String) throws(CommandFault) {
+    do throws(ConnectFault) { listener = try UnixListener(path: path) } catch {
+      throw .connect(error)
+    }
+  }
+
+  var selector: String { "unix:" + listener.path }
+
+  func serveNext(
+    _ device: SimulatedDevice, connected: @Sendable () -> Void
+  ) async throws(ConnectFault) {
+    let host = try await listener.accept()
+    connected()
+    do throws(ConnectFault) {
+      await LinkBridge(near: host, far: try await device.dial()).run()
+    } catch {
+      // A device that takes nobody now may take the next one.
+      host.close()
+      if error == .cancelled { throw error }
+    }
+  }
+
+  func close() { listener.close() }
+}
+
+/// A real adapter in the peripheral's role: advertises, and listens on the attribute channel.
+struct RadioFront: DeviceFront {
+  private let listener: L2CAPListener
+  private let advertiser: Advertiser
+
+  init(adapter: UInt16, advertisement: PeripheralAdvertising) async throws(CommandFault) {
+    do throws(MgmtFault) {
+      advertiser = try await Advertiser(adapter: adapter)
+    } catch {
+      throw .survey(error)
+    }
+    do throws(ConnectFault) {
+      listener = try L2CAPListener(adapter: advertiser.address)
+    } catch {
+      throw .connect(error)
+    }
+    // Listening comes first: who answers the first advertisement must find the channel.
+    do throws(MgmtFault) { try await advertiser.start(advertisement) } catch {
+      throw .survey(error)
+    }
+  }
+
+  var selector: String { advertiser.address.description }
+
+  func serveNext(
+    _ device: SimulatedDevice, connected: @Sendable () -> Void
+  ) async throws(ConnectFault) {
+    let host = try await listener.accept()
+    let central = host.peer
+    connected()
+    await device.serve(host)
+    // The kernel would keep the link for 4 s more, and a host that connects again meanwhile would
+    // find nobody on the channel.
+    if let central { advertiser.disconnect(central) }
+  }
+
+  func close() {
+    listener.close()
+    advertiser.stop()
+  }
+}

@@ -1,0 +1,77 @@
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+import Testing
+
+/// Measures a simulated device in virtual time.
+func measure(
+  _ profile: String, _ adjust: (inout LinkBenchmark.Setting) -> Void = { _ in },
+  roundTrip: @escaping @Sendable (Duration) -> Void = { _ in }
+) throws -> [LinkBenchmark.Measurement] {
+  var setting = LinkBenchmark.Setting()
+  adjust(&setting)
+  let benchmark = LinkBenchmark(setting: setting, observeRoundTrip: roundTrip)
+  let timeline = VirtualTimeline()
+  let board = try SimulatedBoard(
+    profile: SimulationProfile(parsing: profile), clock: timeline.clock)
+  let result = try timeline.run { clock -> Result<[LinkBenchmark.Measurement], UpdateFault> in
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await board.run() }
+      defer { group.cancelAll() }
+      let dialer = Dialer { () async throws(ConnectFault) -> any Link in try await board.dial() }
+      do throws(UpdateFault) {
+        return .success(try await benchmark.run(on: dialer, clock: clock))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+  #expect(board.counters.flashOperations == 0, "a benchmark touches no flash")
+  return try result.get()
+}
+
+@Suite struct LinkBenchmarkTests {
+  @Test func withResponseIsOneWriteEveryTwoIntervals() throws {
+    let times = Mutex<[Duration]>([])
+    let found = try measure("sim:?interval=15ms") {
+      $0.repeats = 2
+    } roundTrip: { time in
+      times.withLock { $0.append(time) }
+    }
+    #expect(found.count == 2 && found.allSatisfy { $0.octets == 65_536 && $0.rewinds == 0 })
+    #expect(found[0].link.intervalMilliseconds == 15 && found[0].link.linkLayerPayload == 251)
+    let limit = RadioModel().writeRequestLimit(mtu: 512)
+    #expect(found[0].octetsPerSecond > 0.98 * limit && found[0].octetsPerSecond < limit)
+    let writes = times.withLock { $0.count }
+    #expect(writes == 260)
+  }
+
+  @Test func withoutResponseFillsTheAir() throws {
+    let found = try measure("sim:?interval=30ms&ring=60K") {
+      $0.mode = .withoutResponse
+      $0.size = 512 * 1024
+    }
+    var model = RadioModel()
+    model.interval = .milliseconds30
+    let share = found[0].octetsPerSecond / model.eventPackedLimit(mtu: 498)
+    #expect(share > 0.95 && share < 1)
+  }
+
+  @Test func aSmallWindowHoldsTheSenderBack() throws {
+    let found = try measure("sim:") {
+      $0.mode = .withoutResponse
+      $0.window = 1024
+      $0.size = 16 * 1024
+    }
+    #expect(found[0].waits.device > found[0].took * 0.9)
+    let limit = RadioModel().eventPackedLimit(mtu: 498)
+    #expect(found[0].octetsPerSecond < 0.5 * limit)
+  }
+
+  @Test func aKeyThatIsMissingIsSaid() {
+    #expect(throws: UpdateFault.authorizationRequired) {
+      try measure("sim:?key=000102030405060708090a0b0c0d0e0f")
+    }
+  }
+}

@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+# The radio of a scenario: virtual controllers, hci0 for the flasher and the others for devices.
+
+# Waits until a command succeeds: within SECONDS COMMAND...
+within() {
+  local tries=$(($1 * 10))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    ((--tries > 0)) || { echo "not within the limit: $*"; return 1; }
+    sleep 0.1
+  done
+}
+
+# One settings command of mgmt. btmgmt ends by itself only with its standard input open.
+mgmt() {
+  local index=$1
+  shift
+  timeout 10 btmgmt --index "$index" "$@" < <(sleep 10) | sed 's/\x1b\[[0-9;]*m//g'
+}
+
+adapter_exists() { [[ -d /sys/class/bluetooth/hci$1 ]]; }
+
+# air_up [CONTROLLERS]: so many LE controllers on one air, all of them on. The kernel gives a
+# controller 2 s to answer its first commands; on a busy host that is missed now and then.
+air_up() {
+  local count=${1:-2} try
+  for try in 1 2 3; do
+    btvirt -L "-l$count" >/tmp/btvirt.log 2>&1 &
+    echo $! >/tmp/btvirt.pid
+    adapters_up "$count" && return 0
+    echo "attempt $try to bring the adapters up failed"
+    air_down
+  done
+  return 1
+}
+
+adapters_up() {
+  local index
+  for ((index = 0; index < $1; index++)); do
+    within 5 adapter_exists "$index" && within 8 hciconfig "hci$index" up || return 1
+  done
+}
+
+# The virtual controllers vanish with their process; whatever a scenario left running goes first.
+air_down() {
+  local pid
+  for pid in $(ps -e -o pid=,comm= | awk '$2 ~ /^(otaflash|gatttool|btmgmt|btmon|bluetoothd|dbus-daemon)$/ { print $1 }') \
+    $(pgrep -f "$LAB/peers/"); do
+    kill -KILL "$pid"
+  done 2>/dev/null
+  [[ -e /tmp/btvirt.pid ]] && kill "$(cat /tmp/btvirt.pid)" 2>/dev/null
+  rm -f /tmp/btvirt.pid
+  local tries=50
+  while [[ -n $(ls /sys/class/bluetooth 2>/dev/null) ]] && ((--tries > 0)); do sleep 0.1; done
+}

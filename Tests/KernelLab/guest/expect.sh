@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# What the scenarios have in common. A scenario ends at its first expectation that is not met.
+set -euo pipefail
+# shellcheck source=air.sh
+. "$LAB/guest/air.sh"
+cd "$WORK"
+# Records of former runs must not reach the next one.
+export XDG_STATE_HOME=$WORK/state XDG_RUNTIME_DIR=$WORK/runtime
+mkdir -p "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
+
+# The addresses that btvirt gives its controllers.
+readonly HOST_ADDRESS=00:AA:01:00:00:00
+readonly DEVICE_ADDRESS=00:AA:01:01:00:01
+
+fail() { echo "expectation not met: $*"; exit 1; }
+
+# Runs a command and shows it with its output, which stays in ./out; its exit status in $status.
+try() {
+  echo "+ $*"
+  status=0
+  "$@" >out 2>&1 </dev/null || status=$?
+  sed 's/^/  /' out
+  echo "  (exit $status)"
+}
+
+# expect CODE COMMAND...
+expect() {
+  local code=$1
+  shift
+  try "$@"
+  [[ $status = "$code" ]] || fail "exit $code"
+}
+
+says() { grep -qE -- "$1" out || fail "the output says '$1'"; }
+says_not() { ! grep -qE -- "$1" out || fail "the output does not say '$1'"; }
+
+otaflash() { "$OTAFLASH" --adapter hci0 "$@"; }
+
+# image FILE OCTETS: an image that compresses badly and is the same in every run.
+image() {
+  head -c "$2" /dev/zero |
+    openssl enc -aes-128-ctr -K "$(printf '%032d' 7)" -iv "$(printf '%032d' 1)" >"$1"
+}
+
+# device_up [OPTIONS...]: our simulated device on hci1, its flash in ./flash, its words in ./device.
+device_up() {
+  "$OTAFLASH" simulate -v --adapter hci1 --flash-file "$WORK/flash" "$@" >>device 2>&1 &
+  device=$!
+  within 15 grep -q '^listening' device || { cat device; fail "the device listens"; }
+}
+
+device_down() {
+  kill "$device"
+  wait "$device" || true
+  : >device
+}
+
+# Whether the image in FILE is the one that lies whole in the device's flash.
+flash_holds() {
+  /usr/bin/python3 - "$WORK/flash" "$1" <<'END' || fail "the flash holds $1 byte for byte"
+import sys
+flash, image = (open(path, 'rb').read() for path in sys.argv[1:])
+sys.exit(image not in flash)
+END
+}
+
+figure() { echo "figure: $*"; }

@@ -1,0 +1,22 @@
+# info and flash against our own peripheral, with and without response, at every MTU that matters.
+# limit: 240
+. "$LAB/guest/expect.sh"
+readonly OCTETS=12000
+device_up --profile fast
+
+expect 0 otaflash info -d "$DEVICE_ADDRESS"
+says 'running +1\.2\.0'
+says '2f3e0004-21b4-4807-8bdc-74db56699529'
+
+minor=3
+for mtu in 23 185 247 512 517; do
+  for mode in with-response without-response; do
+    image "image-$minor" "$((OCTETS + minor))"
+    expect 0 otaflash flash "image-$minor" --image-version "1.$minor.0" --allow-unknown \
+      -d "$DEVICE_ADDRESS" --mtu "$mtu" --mode "$mode"
+    says "MTU $mtu"
+    says "running 1\.$minor\.0, verified"
+    flash_holds "image-$minor"
+    minor=$((minor + 1))
+  done
+done

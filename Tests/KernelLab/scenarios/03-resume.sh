@@ -1,0 +1,65 @@
+# An update that is broken off goes on where it stopped, and ends in the new version verified.
+# limit: 240
+. "$LAB/guest/expect.sh"
+readonly OCTETS=160000
+device_up --profile 'plain?erase=40ms'
+
+# start MINOR: begins an update to version 1.MINOR.0 and returns when a fifth is acknowledged.
+start() {
+  minor=$1
+  image "image-$minor" "$((OCTETS + minor))"
+  "$OTAFLASH" --adapter hci0 --json flash "image-$minor" --image-version "1.$minor.0" \
+    --allow-unknown -d "$DEVICE_ADDRESS" >events 2>&1 </dev/null &
+  flasher=$!
+  within 30 acknowledged "$((OCTETS / 5))" || { cat events; fail "the update gets going"; }
+}
+
+acknowledged() {
+  sed -n 's/.*"task_progress".*"done":\([0-9]*\).*/\1/p' events | tail -n 1 |
+    awk -v least="$1" '$1 >= least { found = 1 } END { exit !found }'
+}
+
+# The end of the update under way; where it ended with a kept resume point, by the same command.
+finish() {
+  status=0
+  wait "$flasher" || status=$?
+  grep -E '"type":"(link|error|result)"' events | sed 's/^/  /' || true
+  case $status in
+    0) grep -q '"resumes":[1-9]' events || fail "the update went on by itself after a loss" ;;
+    75 | 137) expect 0 otaflash --json flash "image-$minor" --image-version "1.$minor.0" \
+      --allow-unknown -d "$DEVICE_ADDRESS"
+      says '"resumed":true' ;;
+    *) cat events; fail "the update ends with 0, or with 75 and a resume point, not $status" ;;
+  esac
+  expect 0 otaflash info -d "$DEVICE_ADDRESS"
+  says "running +1\.$minor\.0"
+  flash_holds "image-$minor"
+}
+
+echo "== the flasher is killed"
+start 3
+kill -KILL "$flasher"
+finish
+
+echo "== the device is killed, and comes back"
+start 4
+kill -KILL "$device"
+wait "$device" || true
+device_up --profile 'plain?erase=40ms'
+finish
+
+echo "== the adapter is switched off and on"
+start 5
+mgmt 0 power off
+sleep 1
+mgmt 0 power on
+finish
+
+echo "== the link is lost by supervision timeout"
+start 6
+# A virtual controller hands on whatever reason it is told, so the kernel sees HCI error 0x08.
+handle=$(hcitool -i hci1 con | sed -n 's/.*handle \([0-9]*\).*/\1/p')
+hcitool -i hci1 cmd 0x01 0x0006 "$(printf '0x%02x' "$((handle & 255))")" \
+  "$(printf '0x%02x' "$((handle >> 8))")" 0x08
+finish
+grep -q 'supervision timeout' events || fail "the loss is called a supervision timeout"
