@@ -8,8 +8,8 @@ cd "$WORK"
 export XDG_STATE_HOME=$WORK/state XDG_RUNTIME_DIR=$WORK/runtime
 mkdir -p "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
 
-# The addresses that btvirt gives its controllers.
-readonly HOST_ADDRESS=00:AA:01:00:00:00
+# What btvirt calls hci1.
+# shellcheck disable=SC2034
 readonly DEVICE_ADDRESS=00:AA:01:01:00:01
 
 fail() { echo "expectation not met: $*"; exit 1; }
