@@ -35,13 +35,8 @@ import Testing
     let base = root.appending(path: folder)
     let walker = try #require(FileManager.default.enumerator(atPath: base.path))
     return try walker.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted()
-<<<<<<< HEAD
       .map { file in
         ("\(folder)/\(file)", try String(contentsOf: base.appending(path: file), encoding: .utf8))
-=======
-      .map {
-        ("\(folder)/\($0)", try String(contentsOf: base.appending(path: $0), encoding: .utf8))
->>>>>>> wt/review
       }
   }
 
