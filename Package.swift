@@ -61,7 +61,8 @@ let package = Package(
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       path: "Sources/otaflash", swiftSettings: strict),
-    .executableTarget(name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
+    .executableTarget(
+      name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
     .executableTarget(
       name: "goals",
       dependencies: [

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func anAdvertisementHasTheKernelsBytesAndLimits() throws {
-    let advertisement = try #require(Advertisement(name: "ab", service: Self.service))
+    let advertisement = try #require(PeripheralAdvertising(name: "ab", service: Self.service))
     let head: [UInt8] = [
       0x3E, 0x00, 0x01, 0x00, 0x21, 0x00, 0x01, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
       0x12, 0x04,
@@ -43,10 +43,10 @@ import Testing
       MgmtCommand.removeAdvertising.encoded(index: 1) == [
         0x3F, 0x00, 0x01, 0x00, 0x01, 0x00, 0x01,
       ])
-    let longest = String(repeating: "n", count: Advertisement.nameMaximum)
-    #expect(Advertisement(name: longest, service: Self.service) != nil)
-    #expect(Advertisement(name: longest + "n", service: Self.service) == nil)
-    #expect(Advertisement(name: "", service: Self.service) == nil)
+    let longest = String(repeating: "n", count: PeripheralAdvertising.nameMaximum)
+    #expect(PeripheralAdvertising(name: longest, service: Self.service) != nil)
+    #expect(PeripheralAdvertising(name: longest + "n", service: Self.service) == nil)
+    #expect(PeripheralAdvertising(name: "", service: Self.service) == nil)
   }
 
   @Test func connectionParametersHaveTheKernelsBytesAndLimits() throws {

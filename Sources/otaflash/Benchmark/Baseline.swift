@@ -19,7 +19,11 @@ struct Baseline: Sendable {
   }
 
   private struct Kind: Decodable { let type: String }
-  private struct Entry: Decodable { let median_bytes_per_second: Double }
+  private struct Entry: Decodable {
+    let rate: Double
+
+    enum CodingKeys: String, CodingKey { case rate = "median_bytes_per_second" }
+  }
 
   private let path: String
   private var rates: [BenchmarkKey: Double] = [:]
@@ -33,7 +37,7 @@ struct Baseline: Sendable {
       do {
         guard try decoder.decode(Kind.self, from: data).type == "measurement" else { continue }
         let key = try decoder.decode(BenchmarkKey.self, from: data)
-        rates[key] = try decoder.decode(Entry.self, from: data).median_bytes_per_second
+        rates[key] = try decoder.decode(Entry.self, from: data).rate
       } catch {
         throw .malformed(path: path)
       }
@@ -62,7 +66,7 @@ struct Baseline: Sendable {
 extension Baseline.Shortfall {
   /// `with-response, MTU 247 at 81.2% of the baseline`
   var sentence: String {
-    let link = [key.phy, key.interval_ms.map { Text.decimal($0) + " ms" }].compactMap { $0 }
+    let link = [key.phy, key.interval.map { Text.decimal($0) + " ms" }].compactMap { $0 }
     let window = key.window.map { ["window " + Text.grouped($0)] } ?? []
     let parts = [key.mode, "MTU \(key.mtu)"] + link + window
     return parts.joined(separator: ", ") + " at \(Text.fixed(share * 100))% of the baseline"

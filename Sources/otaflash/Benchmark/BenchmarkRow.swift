@@ -55,7 +55,7 @@ struct BenchmarkRow: Sendable {
   var key: BenchmarkKey {
     BenchmarkKey(
       mode: setting.mode.rawValue, mtu: setting.mtu, window: setting.window, phy: link.phy,
-      interval_ms: link.intervalMilliseconds)
+      interval: link.intervalMilliseconds)
   }
 }
 
@@ -65,7 +65,12 @@ struct BenchmarkKey: Hashable, Decodable, Sendable {
   let mtu: Int
   let window: Int?
   let phy: String?
-  let interval_ms: Double?
+  let interval: Double?
+
+  enum CodingKeys: String, CodingKey {
+    case mode, mtu, window, phy
+    case interval = "interval_ms"
+  }
 }
 
 // MARK: - For people
