@@ -44,7 +44,7 @@ wait "$listener" || true
 echo "== Bumble reads the same table"
 sleep 3
 hciconfig hci0 down
-try timeout 90 "${BUMBLE%/*}/bumble-gatt-dump" hci-socket:0 "$DEVICE_ADDRESS"
+try timeout 90 "${BUMBLE%/*}/bumble-gatt-dump" hci-socket:0 "$DEVICE_ADDRESS/P"
 grep -iq '2f3e0004-21b4-4807-8bdc-74db56699529' out || fail "Bumble finds Status"
 for uuid in 1 2 3; do
   grep -iq "2f3e000$uuid-21b4-4807-8bdc-74db56699529" out || fail "Bumble finds 2f3e000$uuid"
