@@ -1,6 +1,6 @@
 """The device side of the otaflash OTA service, from docs/ota-service.md alone.
 
-It shares no line and no author's knowledge with the C receiver: what the document leaves open is
+It shares no line with the C receiver: what the document leaves open is
 decided here by the document's words. Flash takes no time; pages are durable when they are full.
 """
 
