@@ -41,6 +41,27 @@ import Testing
     }
   }
 
+  /// Between the violation and the end of the bearer a request may still come in: it fails, too.
+  @Test func requestsInTheMomentOfAViolationFail() throws {
+    let results = try withScript([.unasked("13")]) { client, _, _ in
+      await withTaskGroup(of: Bool.self) { group in
+        for handle in 1...50 {
+          group.addTask {
+            for _ in 0..<handle { await Task.yield() }
+            let result = await outcome { () async throws(GATTFault) in
+              try await client.read(handle: AttributeHandle(UInt16(handle)))
+            }
+            if case .failure(.violation) = result { return true }
+            return false
+          }
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+    }
+    #expect(results.count == 50)
+    #expect(results.allSatisfy { $0 })
+  }
+
   @Test func noAnswerPoisonsTheBearerAfterTheTransactionTimeout() throws {
     let seen = try withScript([.on("0A 01 00")]) { client, _, clock in
       let before = clock.now

@@ -24,6 +24,14 @@ import Testing
     #expect(mtu == .success(23))
   }
 
+  @Test(arguments: [0, 22, 518])
+  func anImpossibleMTUIsRefusedBeforeAnythingIsSent(_ desired: Int) throws {
+    let mtu = try withScript([]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in try await client.requestMTU(desired) }
+    }
+    #expect(mtu == .failure(.mtuOutOfRange(desired)))
+  }
+
   @Test func readsALongValueInParts() throws {
     let first = "0B" + String(repeating: " AA", count: 22)
     let value = try withScript([

@@ -71,9 +71,10 @@ public final class GATTClient: Sendable {
   ///
   /// - Parameter desired: 23…517.
   /// - Returns: the effective ATT_MTU in octets.
+  /// - Throws: `.mtuOutOfRange`, and what a request throws.
   public func requestMTU(_ desired: Int = 512) async throws(GATTFault) -> Int {
     guard let wanted = ATTMTU(octets: desired) else {
-      throw .valueTooLong(octets: desired, limit: ATTMTU.maximum.octets)
+      throw .mtuOutOfRange(desired)
     }
     return try await bearer.exchangeMTU(wanted)
   }

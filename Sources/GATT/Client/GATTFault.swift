@@ -21,6 +21,8 @@ public enum GATTFault: Error, Equatable, Sendable {
   case notPermitted(BluetoothUUID, needs: String)
   /// More tasks wait for their turn than the queue holds.
   case queueFull(limit: Int)
+  /// An ATT_MTU outside 23…517 was asked for; nothing was sent.
+  case mtuOutOfRange(Int)
   /// The value is longer than the procedure can carry.
   case valueTooLong(octets: Int, limit: Int)
 }

@@ -45,7 +45,8 @@ extension PeripheralFault {
     case .gatt(.linkLost(let loss)): loss.isMendedByConnecting
     case .gatt(.transactionTimedOut): true
     case .gatt(.refused), .gatt(.violation), .gatt(.cancelled), .gatt(.timedOut),
-      .gatt(.notFound), .gatt(.notPermitted), .gatt(.queueFull), .gatt(.valueTooLong), .queue:
+      .gatt(.notFound), .gatt(.notPermitted), .gatt(.queueFull), .gatt(.valueTooLong),
+      .gatt(.mtuOutOfRange), .queue:
       false
     }
   }

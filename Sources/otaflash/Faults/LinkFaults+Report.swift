@@ -128,6 +128,11 @@ extension FaultReport {
         .bug, "more than \(limit) procedures waited for the device at once",
         why: "This is an error in otaflash; please report it with the output of -vvv.",
         help: context.again(with: "-vvv"), exit: .bug)
+    case .mtuOutOfRange(let octets):
+      self.init(
+        .bug, "an ATT_MTU of \(octets) was asked for; 23 to 517 are possible",
+        why: "This is an error in otaflash; please report it with the output of -vvv.",
+        help: context.again(with: "-vvv"), exit: .bug)
     case .valueTooLong(let octets, let limit):
       self.init(
         .bug, "a value of \(octets) octets was to be written where \(limit) fit",
