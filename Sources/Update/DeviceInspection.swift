@@ -36,13 +36,7 @@ public struct DeviceInspection: Sendable {
   /// The inspection as a command for a peripheral's queue.
   public var command: Command<PeripheralTurn, Inspection, UpdateFault> {
     Command("inspect") { (turn) async throws(UpdateFault) -> Inspection in
-      let client: GATTClient
-      do throws(ConnectFault) { client = try await turn.connect() } catch {
-        throw .couldNotConnect(error)
-      }
-      do throws(GATTFault) { _ = try await client.requestMTU(options.mtu) } catch {
-        throw .gatt(.connect, error)
-      }
+      let client = try await turn.connect(requestingMTU: options.mtu)
       return try await inspect(client, on: turn.clock)
     }
   }
@@ -51,17 +45,7 @@ public struct DeviceInspection: Sendable {
   public func run(
     on dialer: Dialer, clock: any LinkClock
   ) async throws(UpdateFault) -> Inspection {
-    try await withPeripheral(dialer, clock: clock) {
-      (peripheral) async throws(UpdateFault) -> Inspection in
-      do throws(QueueFault<UpdateFault>) {
-        return try await peripheral.perform(command)
-      } catch {
-        guard case .failed(let fault) = error else {
-          throw .cancelled(resumable: false, acknowledged: 0)
-        }
-        throw fault
-      }
-    }
+    try await command.run(on: dialer, clock: clock)
   }
 
   private func inspect(

@@ -40,17 +40,6 @@ public struct FirmwareUpdate: Sendable {
   public func run(
     on dialer: Dialer, clock: any LinkClock
   ) async throws(UpdateFault) -> UpdateResult {
-    try await withPeripheral(dialer, clock: clock) {
-      (peripheral) async throws(UpdateFault) -> UpdateResult in
-      do throws(QueueFault<UpdateFault>) {
-        return try await peripheral.perform(command)
-      } catch {
-        switch error {
-        case .failed(let fault): throw fault
-        case .cancelledInQueue, .full, .closed:
-          throw .cancelled(resumable: false, acknowledged: 0)
-        }
-      }
-    }
+    try await command.run(on: dialer, clock: clock)
   }
 }

@@ -67,13 +67,7 @@ public struct LinkBenchmark: Sendable {
   public var command: Command<PeripheralTurn, [Measurement], UpdateFault> {
     Command("benchmark") { (turn) async throws(UpdateFault) -> [Measurement] in
       defer { turn.disconnect() }
-      let client: GATTClient
-      do throws(ConnectFault) { client = try await turn.connect() } catch {
-        throw .couldNotConnect(error)
-      }
-      do throws(GATTFault) { _ = try await client.requestMTU(setting.mtu) } catch {
-        throw .gatt(.connect, error)
-      }
+      let client = try await turn.connect(requestingMTU: setting.mtu)
       return try await measure(client, on: turn.clock)
     }
   }
@@ -82,17 +76,7 @@ public struct LinkBenchmark: Sendable {
   public func run(
     on dialer: Dialer, clock: any LinkClock
   ) async throws(UpdateFault) -> [Measurement] {
-    try await withPeripheral(dialer, clock: clock) {
-      (peripheral) async throws(UpdateFault) -> [Measurement] in
-      do throws(QueueFault<UpdateFault>) {
-        return try await peripheral.perform(command)
-      } catch {
-        guard case .failed(let fault) = error else {
-          throw .cancelled(resumable: false, acknowledged: 0)
-        }
-        throw fault
-      }
-    }
+    try await command.run(on: dialer, clock: clock)
   }
 
   private func measure(

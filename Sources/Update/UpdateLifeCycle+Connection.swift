@@ -6,13 +6,7 @@ extension UpdateLifeCycle {
   func openSession(attempt: Int) async throws(UpdateFault) -> Session {
     context.observe(.connecting(attempt: attempt))
     return try await within(.connect) { () async throws(UpdateFault) -> Session in
-      let client: GATTClient
-      do throws(ConnectFault) { client = try await turn.connect() } catch {
-        throw .couldNotConnect(error)
-      }
-      do throws(GATTFault) { _ = try await client.requestMTU(context.options.mtu) } catch {
-        throw .gatt(.connect, error)
-      }
+      let client = try await turn.connect(requestingMTU: context.options.mtu)
       context.observe(.connected(LinkReport(of: client)))
       return try await Session.open(on: client, context)
     }
