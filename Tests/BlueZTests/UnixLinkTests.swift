@@ -123,6 +123,17 @@ private func scratchPath() -> String {
     unlink(path)
   }
 
+  @Test func listeningInAFolderThatDoesNotExistIsNoMissingDevice() {
+    let path = "/nonexistent/device.sock"
+    #expect(throws: ConnectFault(unixError: ENOENT, at: .bind, path: path)) {
+      try UnixListener(path: path)
+    }
+    guard case .systemCall = ConnectFault(unixError: ENOENT, at: .bind, path: path) else {
+      Issue.record("a missing folder is called a missing device")
+      return
+    }
+  }
+
   @Test func missingListenerAndLongPathAreTypedFaults() async {
     let path = scratchPath()
     await #expect(throws: ConnectFault(unixError: ENOENT, at: .connect, path: path)) {

@@ -121,6 +121,11 @@ extension ConnectFault {
   /// What an error means while a Unix socket is connected or listened on.
   init(unixError number: Int32, at stage: ConnectStage, path: String) {
     switch number {
+    case ENOENT where stage == .bind, ENOTDIR where stage == .bind:
+      self = .systemCall(
+        name: stage.systemCall, errno: number,
+        cause: "The folder that shall hold \(path) does not exist.",
+        remedy: "Make the folder, or choose another path.")
     case ENOENT, ENOTDIR:
       self = .deviceNotFound(
         cause: "There is no socket at \(path).",

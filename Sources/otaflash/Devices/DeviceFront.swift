@@ -1,3 +1,4 @@
+import Glibc
 import OtaflashATT
 import OtaflashBlueZ
 import OtaflashGATT
@@ -20,7 +21,11 @@ struct SocketFront: DeviceFront {
   private let listener: UnixListener
 
   init(path: String) throws(CommandFault) {
-    do throws(ConnectFault) { listener = try UnixListener(path: path) } catch {
+    do throws(ConnectFault) {
+      listener = try UnixListener(path: path)
+    } catch .systemCall(_, let errno, let cause, _) where errno == ENOENT || errno == ENOTDIR {
+      throw .simulation("cannot listen: \(cause)", errno: errno)
+    } catch {
       throw .connect(error)
     }
   }
