@@ -38,7 +38,8 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      path: "Sources/Update", exclude: ["OTAService/README.md"], swiftSettings: strict),
+      path: "Sources/Update", exclude: ["OTAService/README.md", "SMP/README.md"],
+      swiftSettings: strict),
     .target(
       name: "OtaflashSimulation",
       dependencies: [
@@ -119,6 +120,12 @@ let package = Package(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
     .testTarget(
       name: "UpdateTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SMPTests",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
       ],
