@@ -1,9 +1,10 @@
 import OtaflashFirmware
+import OtaflashGATT
 
 /// The settings of a profile that are not faults.
 public enum ProfileKey: String, CaseIterable, Sendable {
   case seed, interval, phy, ll, loss, mtu, erase, write, buffers, queue, ring, slot, version
-  case hardware, key, boot, trial, response, drop
+  case hardware, key, boot, trial, response, drop, security
 
   /// What a value must look like.
   public var allowedValues: String {
@@ -26,6 +27,7 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .trial: return "yes or no"
     case .response: return "same or next"
     case .drop: return "timeout or close"
+    case .security: return "none, encrypted or authenticated: what pairing has given the link"
     }
   }
 
@@ -57,8 +59,13 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .response:
       return set(&profile.radio.responseEvent, RadioModel.ResponseEvent(rawValue: text))
     case .drop: return set(&profile.linkDrop, SimulationProfile.LinkDrop(rawValue: text))
+    case .security: return set(&profile.linkSecurity, Self.securities[text])
     }
   }
+
+  private static let securities: [String: AttributeSecurity] = [
+    "none": [], "encrypted": .encryption, "authenticated": [.encryption, .authentication],
+  ]
 
   private func set<Value>(_ field: inout Value, _ value: Value?) -> Bool {
     guard let value else { return false }
