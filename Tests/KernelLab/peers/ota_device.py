@@ -108,6 +108,9 @@ class OTADevice:
         self._server.add_service(gatt.Service(SERVICE_UUID, [self._control, self._data, self._status]))
         # Bumble calls the same for a Write Request and a Write Command; the service tells them apart.
         self._server.on_att_write_command = utils.AsyncRunner.run_in_task()(self._data_commanded)
+        # Bumble wakes a task for a confirmation; a request right behind it would come first.
+        self._take_confirmation = self._server.on_att_handle_value_confirmation
+        self._server.on_att_handle_value_confirmation = self._confirmed
 
     def _characteristic(self, uuid, properties, read=not_permitted, write=write_not_permitted, cccd=None):
         characteristic = gatt.Characteristic(
@@ -124,7 +127,7 @@ class OTADevice:
                 refuse(att.ATT_INVALID_ATTRIBUTE_LENGTH_ERROR)
             bits = struct.unpack("<H", value)[0]
             if bits not in (0, permitted):
-                refuse(att.ATT_VALUE_NOT_ALLOWED_ERROR)
+                refuse(att.ErrorCode.VALUE_NOT_ALLOWED)
             self._server.write_cccd(bearer, characteristic, value)
             tell(bits)
 
@@ -202,6 +205,11 @@ class OTADevice:
             await asyncio.wait_for(indication, limit)
         except asyncio.TimeoutError:
             say("an indication was not confirmed")
+            self._receiver.indication_ended()
+            self._something_happened()
+
+    def _confirmed(self, bearer: Connection, confirmation: att.ATT_Handle_Value_Confirmation) -> None:
+        self._take_confirmation(bearer, confirmation)
         self._receiver.indication_ended()
         self._something_happened()
 

@@ -342,7 +342,7 @@ class Receiver:
         session = self._session or self._held
         offsets = (session.next, session.crc, session.durable) if session else (0, 0, 0)
         window = self._window
-        self._told_limit = offsets[0] + window
+        self._told_window, self._told_limit = window, offsets[0] + window
         return struct.pack("<BBHIII", self.state, error, window, *offsets)
 
     def _window_moved(self) -> bool:
@@ -350,9 +350,10 @@ class Receiver:
             return False
         window, chunk = self._window, self.board.chunk
         moved = self._session.next + window - self._told_limit
-        # Less than a chunk is left of what was told: the host may be waiting for more.
-        reopened = self._told_limit - self._session.next < chunk <= window
-        return reopened or moved >= max(chunk, self.board.buffer_size // 4)
+        reopened = self._told_window < chunk <= window
+        # Less than a chunk is left of what was told, and the flash will make no more room.
+        waited_for = self._told_limit - self._session.next < chunk <= window and not self._session.row_ready
+        return reopened or waited_for or moved >= max(chunk, self.board.buffer_size // 4)
 
     def _notify(self, error: StatusError = StatusError.NONE) -> None:
         if self._status_notifies:
@@ -573,6 +574,7 @@ class Receiver:
         self._status_notifies = False
         self._operation_open = False
         self._told_errors: set[StatusError] = set()
+        self._told_window = 0
         self._told_limit = 0
         self.outbox.clear()
 

@@ -24,6 +24,10 @@ class SinkSession:
     def durable(self) -> int:
         return self.next
 
+    @property
+    def row_ready(self) -> bool:
+        return False
+
     def accept(self, octets: bytes) -> None:
         self.crc = zlib.crc32(octets, self.crc)
         self.next += len(octets)
