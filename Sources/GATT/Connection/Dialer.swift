@@ -22,12 +22,17 @@ public struct Dialer: Sendable {
   public func tracing(
     on clock: any LinkClock, _ trace: @escaping @Sendable (TracingLink.Crossing) -> Void
   ) -> Dialer {
+    wrapping { TracingLink($0, clock: clock, trace: trace) }
+  }
+
+  /// The same, with each of its links inside another one.
+  func wrapping(_ wrap: @escaping @Sendable (any Link) -> any Link) -> Dialer {
     let dial = dial
-    var traced = Dialer(reporting: { (report) async throws(ConnectFault) -> any Link in
-      TracingLink(try await dial(report), clock: clock, trace: trace)
+    var wrapped = Dialer(reporting: { (report) async throws(ConnectFault) -> any Link in
+      wrap(try await dial(report))
     })
-    traced.observe = observe
-    return traced
+    wrapped.observe = observe
+    return wrapped
   }
 
   /// The same, with every step of a connection made by it told to `observe`, which must return soon.
