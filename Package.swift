@@ -46,7 +46,8 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      path: "Sources/Update", exclude: ["OTAService/README.md"], swiftSettings: strict),
+      path: "Sources/Update", exclude: ["OTAService/README.md", "SMP/README.md"],
+      swiftSettings: strict),
     .target(
       name: "OtaflashSimulation",
       dependencies: [
@@ -128,6 +129,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "UpdateTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SMPTests",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
       ],

@@ -6,12 +6,15 @@ import OtaflashGATT
 public enum UpdateProtocol: String, Sendable, CaseIterable {
   /// The OTA service of this project (docs/ota-service.md).
   case otaflash
+  /// MCUmgr's Simple Management Protocol, to MCUboot (Zephyr and others).
+  case smp
 }
 
 extension UpdateProtocol {
   var session: any UpdateSession.Type {
     switch self {
     case .otaflash: OTASession.self
+    case .smp: SMPSession.self
     }
   }
 
