@@ -124,6 +124,12 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "NordicTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "SimulationTests",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation",
