@@ -46,7 +46,9 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      path: "Sources/Update", exclude: ["OTAService/README.md"], swiftSettings: strict),
+      path: "Sources/Update",
+      exclude: ["OTAService/README.md", "NordicSecure/README.md", "NordicLegacy/README.md"],
+      swiftSettings: strict),
     .target(
       name: "OtaflashSimulation",
       dependencies: [

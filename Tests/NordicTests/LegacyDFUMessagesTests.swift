@@ -64,9 +64,11 @@ import Testing
     }
   }
 
-  @Test func everyRefusalHasACauseAndARemedy() {
-    for status in LegacyDFUStatus.allCases {
-      #expect((status.words == nil) == (status == .success))
+  @Test func everyRefusalHasAMeaningAndARemedy() {
+    for status in LegacyDFUStatus.allCases where status != .success {
+      #expect(!status.inWords.meaning.hasSuffix("."))
+      #expect(status.inWords.remedy.hasSuffix("."))
+      #expect(status.inWords.code == "legacy DFU \(status.rawValue)")
     }
   }
 }

@@ -88,8 +88,10 @@ import Testing
     let errors = SecureDFUExtendedError.allCases.map(SecureDFURefusal.extended)
     let all = results + errors + [.undefined(9), .undefinedExtended(0x20)]
     for refusal in all {
-      #expect(!refusal.words.cause.isEmpty && !refusal.words.remedy.isEmpty)
-      #expect(!refusal.words.cause.hasSuffix(".") && refusal.words.remedy.hasSuffix("."))
+      let words = refusal.inWords()
+      #expect(!words.meaning.isEmpty && !words.meaning.hasSuffix("."))
+      #expect(words.remedy.hasSuffix("."))
+      #expect(words.code == "Secure DFU \(refusal.code)")
       #expect(
         try SecureDFUResponse(decoding: [0x60, 0x04] + refusal.encoded)
           == .refused(.execute, refusal))
@@ -124,7 +126,7 @@ import Testing
       let response = ButtonlessResponse(opcode: 1, status: status)
       #expect(response.encoded == [0x20, 0x01, status.rawValue])
       #expect(try ButtonlessResponse(decoding: response.encoded) == response)
-      #expect((status.words == nil) == (status == .success))
+      #expect(status.inWords.code == "buttonless \(status.rawValue)")
     }
   }
 

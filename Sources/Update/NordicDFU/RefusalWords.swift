@@ -1,12 +1,20 @@
-/// A device's refusal for people.
-package struct RefusalWords: Equatable, Sendable {
+/// What a refusal means: the parts of a `ProtocolRefusal` that a code stands for.
+struct RefusalWords: Equatable, Sendable {
   /// What was wrong: a clause without a full stop.
-  package let cause: String
+  let meaning: String
   /// What to do about it: one or two whole sentences.
-  package let remedy: String
+  let remedy: String
+  let kind: ProtocolRefusal.Kind
 
-  init(_ cause: String, _ remedy: String) {
-    self.cause = cause
+  init(_ meaning: String, _ remedy: String, _ kind: ProtocolRefusal.Kind) {
+    self.meaning = meaning
     self.remedy = remedy
+    self.kind = kind
+  }
+}
+
+extension ProtocolRefusal {
+  init(code: String, _ words: RefusalWords) {
+    self.init(code: code, meaning: words.meaning, remedy: words.remedy, kind: words.kind)
   }
 }

@@ -109,26 +109,28 @@ package struct ButtonlessResponse: Equatable, Sendable {
 }
 
 extension ButtonlessResponse.Status {
-  /// Why the application does not restart into its boot loader; `nil` for success.
-  package var words: RefusalWords? {
+  /// Why the application does not restart into its boot loader.
+  var inWords: ProtocolRefusal {
+    ProtocolRefusal(code: "buttonless \(rawValue)", words)
+  }
+
+  private var words: RefusalWords {
     switch self {
-    case .success: nil
-    case .opcodeNotSupported:
+    case .success: RefusalWords("nothing", "Nothing is to be done.", .protocolBroken)
+    case .opcodeNotSupported, .invalidName:
       RefusalWords(
         "its application does not know the request",
-        "Start its boot loader by a button or a reset, then run it again.")
+        "Start its boot loader by a button or a reset, then try again.", .protocolBroken)
     case .operationFailed:
-      RefusalWords("its application could not prepare the restart", "Restart the device.")
-    case .invalidName:
       RefusalWords(
-        "its application refused the name for the boot loader",
-        "Start its boot loader by a button or a reset, then run it again.")
+        "its application could not prepare the restart", "Restart the device, and try again.",
+        .rejected)
     case .busy:
-      RefusalWords("its application is busy", "Run it again in a moment.")
+      RefusalWords("its application is busy", "Try again in a moment.", .rejected)
     case .notBonded:
       RefusalWords(
-        "its application restarts into the boot loader for a bonded host only",
-        "Pair with the device first.")
+        "it goes to its boot loader for a bonded host only", "Pair with the device first.",
+        .forbidden)
     }
   }
 }
