@@ -46,7 +46,11 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      path: "Sources/Update", exclude: ["OTAService/README.md", "SMP/README.md"],
+      path: "Sources/Update",
+      exclude: [
+        "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
+        "NordicLegacy/README.md",
+      ],
       swiftSettings: strict),
     .target(
       name: "OtaflashSimulation",
@@ -135,6 +139,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SMPTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NordicTests",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
       ],
