@@ -4,11 +4,11 @@ import OtaflashGATT
 /// The real radio: links to addresses, and the devices that advertise.
 enum BluetoothAir {
   static func dialer(
-    to address: BluetoothAddress, adapter: UInt16?, within limit: Duration
+    to address: BluetoothAddress, adapter: UInt16?, within limit: Duration, pairing: PairingAgent
   ) -> Dialer {
     Dialer { () async throws(ConnectFault) -> any Link in
       try await L2CAPLink.connect(
-        to: address, adapter: try await own(adapter), within: limit)
+        to: address, adapter: try await own(adapter), within: limit, pairing: pairing)
     }
   }
 
