@@ -129,7 +129,7 @@ extension DeviceReport.BootOutcome {
 
 extension DeviceReport {
   var rows: [[String]] {
-    var rows = [["protocol", "\(protocolName) \(protocolVersion)"]]
+    var rows = [["protocol", "\(updateProtocol.rawValue) \(protocolVersion)"]]
     func add(_ name: String, _ value: String?) {
       if let value { rows.append([name, value]) }
     }

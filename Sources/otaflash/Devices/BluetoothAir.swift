@@ -6,10 +6,11 @@ enum BluetoothAir {
   static func dialer(
     to address: BluetoothAddress, adapter: UInt16?, within limit: Duration, pairing: PairingAgent
   ) -> Dialer {
-    Dialer { () async throws(ConnectFault) -> any Link in
+    Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       try await L2CAPLink.connect(
-        to: address, adapter: try await own(adapter), within: limit, pairing: pairing)
-    }
+        to: address.neighbour(place.addressOffset), adapter: try await own(adapter), within: limit,
+        pairing: pairing)
+    })
   }
 
   /// The devices heard within `limit`, each once; `found` is told of each when it is heard.

@@ -12,7 +12,7 @@ echo "== a device that wants an encrypted link: info says so, flash pairs by its
 device_up --profile 'fast?security=encrypted'
 expect 77 otaflash info -d "$DEVICE_ADDRESS"
 says 'error\[E-NOT-PAIRED\]'
-says 'ATT error 0x0F'
+says 'ATT error 0x0f'
 says 'otaflash --adapter hci0 pair -d'
 [[ -z $(bonds) ]] || fail "info makes no pairing"
 expect 0 flash
