@@ -21,6 +21,7 @@ extension FaultReport {
       case .keyFile(let fault): FaultReport(fault, in: context)
       case .update(let fault): FaultReport(fault, in: context)
       case .connect(let fault): FaultReport(fault, in: context)
+      case .security(let fault): FaultReport(fault, in: context)
       case .survey(let fault): FaultReport(fault, in: context)
       case .noMatch(let pattern, let waited):
         FaultReport(
