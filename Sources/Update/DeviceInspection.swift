@@ -98,9 +98,12 @@ public struct DeviceInspection: Sendable {
   private func report(
     _ client: GATTClient, _ services: [Inspection.Service], on clock: any LinkClock
   ) async throws(UpdateFault) -> DeviceReport? {
-    guard services.contains(where: { $0.uuid == OTASession.service }) else { return nil }
+    let offered = UpdateProtocol.offered(by: services.map(\.uuid))
+    guard let first = options.updateProtocol ?? offered.first, offered.contains(first) else {
+      return nil
+    }
     let context = UpdateContext(
       clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
-    return try await OTASession.open(on: client, context).device
+    return try await first.session.open(on: client, context).device
   }
 }

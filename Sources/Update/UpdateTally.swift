@@ -13,6 +13,18 @@ final class UpdateTally: Sendable {
   }
 
   private let counts = Mutex(Counts())
+  private let hasConnected = Mutex(false)
+  private let chosen = Mutex<UpdateProtocol?>(nil)
+
+  /// The protocol that the first connection settled: a device that has restarted may offer none.
+  var updateProtocol: UpdateProtocol? { chosen.withLock { $0 } }
+
+  /// The device was reached before, so silence now is a loss.
+  var wasConnected: Bool { hasConnected.withLock { $0 } }
+
+  func connected() { hasConnected.withLock { $0 = true } }
+
+  func choose(_ updateProtocol: UpdateProtocol) { chosen.withLock { $0 = updateProtocol } }
 
   var now: Counts { counts.withLock { $0 } }
 

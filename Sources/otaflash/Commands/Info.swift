@@ -19,9 +19,11 @@ struct Info: Subcommand {
 
   @OptionGroup var target: DeviceOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text, image: image) }
+  var captureFile: String? { capture.path }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let firmware = try image.map { path throws(CommandFault) in
@@ -126,7 +128,7 @@ extension DeviceReport.BootOutcome {
 
 extension DeviceReport {
   var rows: [[String]] {
-    var rows = [["protocol", "\(protocolName) \(protocolVersion)"]]
+    var rows = [["protocol", "\(updateProtocol.rawValue) \(protocolVersion)"]]
     func add(_ name: String, _ value: String?) {
       if let value { rows.append([name, value]) }
     }

@@ -19,6 +19,10 @@ struct Simulate: Subcommand {
       'fast?seed=7&loss=1%'; the names are:
 
       \(SimulationProfile.catalogue.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
+
+      Faults may stand among the settings too; the others are:
+
+      \(ProfileKey.allCases.map { "  \($0.rawValue): \($0.allowedValues)" }.joined(separator: "\n"))
       """)
 
   @Option(

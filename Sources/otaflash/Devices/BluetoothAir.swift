@@ -6,10 +6,10 @@ enum BluetoothAir {
   static func dialer(
     to address: BluetoothAddress, adapter: UInt16?, within limit: Duration
   ) -> Dialer {
-    Dialer { () async throws(ConnectFault) -> any Link in
+    Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       try await L2CAPLink.connect(
-        to: address, adapter: try await own(adapter), within: limit)
-    }
+        to: address.neighbour(place.addressOffset), adapter: try await own(adapter), within: limit)
+    })
   }
 
   /// The devices heard within `limit`, each once; `found` is told of each when it is heard.

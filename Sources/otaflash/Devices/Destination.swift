@@ -15,13 +15,18 @@ struct Destination: Sendable {
 
   private static let connectLimit = Duration.seconds(20)
 
-  /// Finds the device; with -vv and -vvv the session hears of its connections and their PDUs.
+  /// Finds the device; with -vv and -vvv the session hears of its connections and their PDUs, and
+  /// with --capture they are recorded.
   static func resolve(
     _ selector: DeviceSelector, in session: Session
   ) async throws(CommandFault) -> Destination {
     var destination = try await locate(selector, in: session)
     destination.dialer = ConnectionLog(console: session.console).watching(
       destination.dialer, on: destination.clock)
+    if let capture = session.capture {
+      destination.dialer = capture.recording(
+        destination.dialer, to: destination.capturedPeer, on: destination.clock)
+    }
     return destination
   }
 
@@ -53,11 +58,14 @@ struct Destination: Sendable {
 
   /// A simulated device that forgets everything with this process.
   static func transient(
-    _ text: String, _ profile: SimulationProfile
+    _ text: String, _ profile: SimulationProfile, capture: CaptureFile?
   ) throws(CommandFault) -> Destination {
     let device = try SimulatedDevice(profile, storage: nil)
+    let clock = EventLoopClock()
+    let recorded = capture?.recording(
+      device.dialer, to: CapturedPeer(standingFor: text), on: clock)
     return Destination(
-      identity: text, name: nil, address: nil, dialer: device.dialer, clock: EventLoopClock(),
+      identity: text, name: nil, address: nil, dialer: recorded ?? device.dialer, clock: clock,
       device: device)
   }
 

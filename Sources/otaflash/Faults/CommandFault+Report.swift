@@ -65,6 +65,12 @@ extension FaultReport {
           .output, "the output cannot be written: \(SystemError.text(errno))",
           why: "Whoever reads it has gone, or the disk is full.", help: context.again,
           exit: .outputFailed)
+      case .capture(let path, let errno):
+        FaultReport(
+          .output, "\(path) cannot be written: \(SystemError.text(errno))",
+          why:
+            "The disk is full, or the folder or whoever reads it is gone: the recording is not complete.",
+          help: "ls -l -- " + ShellWords.quote(Self.folder(of: path)), exit: .outputFailed)
       }
   }
 

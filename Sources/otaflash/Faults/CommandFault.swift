@@ -29,6 +29,8 @@ enum CommandFault: Error {
   /// A simulated device's profile or, with an `errno`, its flash file.
   case simulation(String, errno: Int32? = nil)
   case output(errno: Int32)
+  /// The file of `--capture`.
+  case capture(path: String, errno: Int32)
 }
 
 /// A file that the command line names and that cannot be read.

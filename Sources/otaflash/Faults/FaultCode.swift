@@ -13,6 +13,8 @@ enum FaultCode: String, CaseIterable, Sendable {
   case downgrade = "E-DOWNGRADE"
   case versionUnknown = "E-VERSION-UNKNOWN"
   case hardwareUnknown = "E-HARDWARE-UNKNOWN"
+  case imageNotTaken = "E-IMAGE-NOT-TAKEN"
+  case protocolAmbiguous = "E-PROTOCOL-AMBIGUOUS"
   // The device's answers.
   case deviceRefused = "E-DEVICE-REFUSED"
   case authorizationRequired = "E-AUTHORIZATION-REQUIRED"
