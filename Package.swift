@@ -168,6 +168,14 @@ package.targets += examples.map { name in
     name: name, dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],
     path: "Examples/\(name)", swiftSettings: strict)
 }
-package.targets.append(
+package.targets += [
+  .executableTarget(
+    name: "FleetFlash",
+    dependencies: [
+      "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation", "OtaflashBlueZ",
+    ],
+    path: "Examples/FleetFlash", swiftSettings: strict),
   .testTarget(
-    name: "ExamplesTests", dependencies: examples.map { .target(name: $0) }, swiftSettings: strict))
+    name: "ExamplesTests", dependencies: (examples + ["FleetFlash"]).map { .target(name: $0) },
+    swiftSettings: strict),
+]
