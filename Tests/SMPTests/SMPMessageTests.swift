@@ -225,17 +225,19 @@ import Testing
         == .success(.init(mode: .unknown)))
   }
 
-  @Test("every code that is known has words, a remedy, and no full stop")
+  @Test("every code that is known has words and a remedy in whole sentences")
   func words() {
     let codes: [SMPRefusal.Code] =
       (1...13).map { .general($0) } + (1...6).map { .group(.os, $0) }
       + (1...34).map { .group(.image, $0) } + [.general(256)]
     for code in codes {
-      let refusal = SMPRefusal(code)
-      #expect(!refusal.meaning.contains("not known here"), "\(code)")
-      #expect(!refusal.meaning.hasSuffix(".") && !refusal.remedy.hasSuffix("."), "\(code)")
+      let words = SMPRefusal(code).inWords
+      #expect(!words.meaning.contains("not known here"), "\(code)")
+      #expect(!words.meaning.hasSuffix(".") && words.remedy.hasSuffix("."), "\(code)")
     }
-    #expect(SMPRefusal(.group(.image, 99)).meaning.contains("group 1 rc 99"))
-    #expect(SMPRefusal(.group(SMPGroup(rawValue: 64), 1)).meaning.contains("group 64 rc 1"))
+    #expect(SMPRefusal(.group(.image, 27)).inWords.code == "image 27")
+    #expect(SMPRefusal(.general(1), reason: "why").inWords.meaning.contains("'why'"))
+    let unknown = SMPRefusal(.group(SMPGroup(rawValue: 64), 1)).inWords
+    #expect(unknown.code == "group 64 rc 1" && unknown.meaning.contains("not known here"))
   }
 }

@@ -202,13 +202,11 @@ import Testing
     let characteristic: BluetoothUUID = "8ec90004-f315-4f60-9fb8-838830daea50"
     try withBoard("nordic-dfu?entry=bonded") { board, _ in
       var host = try await BareHost.connected(to: board)
+      #expect(host.has(BluetoothUUID(0x2A05)))
       await #expect(throws: BareHost.Fault.refused(.insufficientEncryption)) {
         try await host.subscribe(characteristic, 2)
       }
-    }
-    try withBoard("nordic-dfu?entry=bonded&security=encrypted") { board, _ in
-      var host = try await BareHost.connected(to: board)
-      #expect(host.has(BluetoothUUID(0x2A05)))
+      try await host.link.raiseSecurity(to: .encryption)
       try await host.subscribe(characteristic, 2)
       #expect(text(try await host.ask(characteristic, hex("02 01 41"))) == "20 02 02")
       _ = try await host.ask(characteristic, [0x01])

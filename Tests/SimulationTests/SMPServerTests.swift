@@ -99,18 +99,18 @@ import Testing
   }
 
   @Test func anUnauthenticatedLinkIsRefused() throws {
-    for (security, code) in [
-      ("none", ATTErrorCode.insufficientAuthentication), ("encrypted", .insufficientAuthentication),
-    ] {
-      try withBoard("smp?auth=yes&security=\(security)") { board, _ in
-        var host = try await BareHost.connected(to: board)
-        await #expect(throws: BareHost.Fault.refused(code)) {
+    try withBoard("smp?security=authenticated") { board, _ in
+      var host = try await BareHost.connected(to: board)
+      for security in [[], .encryption] as [AttributeSecurity] {
+        try await host.link.raiseSecurity(to: security)
+        await #expect(throws: BareHost.Fault.refused(.insufficientAuthentication)) {
           try await host.subscribe(SMPHost.characteristic)
         }
       }
-    }
-    try withServer("&auth=yes&security=authenticated") { (host, _, _) async throws in
-      #expect(try await host.call(SMPOS.Echo("hi")).get().text == "hi")
+      try await host.link.raiseSecurity(to: .authentication)
+      try await host.subscribe(SMPHost.characteristic)
+      var smp = SMPHost(host)
+      #expect(try await smp.call(SMPOS.Echo("hi")).get().text == "hi")
     }
   }
 

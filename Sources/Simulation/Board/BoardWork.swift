@@ -26,7 +26,7 @@ extension SimulatedBoard {
         let link = FaultyLink(
           connection.boardLink, program: boot.program, history: history, clock: clock,
           note: noteTraffic)
-        _ = await boot.program.server.serve(link, clock: clock, security: profile.linkSecurity)
+        _ = await boot.program.server.serve(link, clock: clock)
         group.cancelAll()
       }
       state.withLock { $0.disconnected(from: connection) }

@@ -8,8 +8,12 @@ public struct DeviceAddress: Hashable, Sendable {
 
   /// The address with its last octet one higher: where boot loaders that must not be taken for
   /// their application advertise. `…:FF` is followed by `…:00`.
-  public var successor: DeviceAddress {
-    DeviceAddress(rawValue: rawValue & ~0xFF | (rawValue &+ 1) & 0xFF)
+  public var successor: DeviceAddress { moved(by: 1) }
+
+  /// The address with `offset` added to its last octet, modulo 256.
+  public func moved(by offset: Int8) -> DeviceAddress {
+    let last = UInt8(truncatingIfNeeded: rawValue) &+ UInt8(bitPattern: offset)
+    return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
   }
 }
 

@@ -45,6 +45,8 @@ final class FaultyLink: Link {
 
   var maximumPDUSize: Int { base.maximumPDUSize }
 
+  var security: AttributeSecurity { base.security }
+
   func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     let altered = decode(pdu).map { program.altered($0).encoded } ?? pdu
     guard !history.state.withLock({ $0.filter.loses(altered) }) else { return }

@@ -80,6 +80,15 @@ public final class SimulatedBoard: Sendable {
     try await dial(address: address, within: limit)
   }
 
+  /// Connects to the device where it went, seen from its own address.
+  ///
+  /// - Throws: as `dial(within:)` does.
+  public func dial(
+    at place: Whereabouts, within limit: Duration = .seconds(10)
+  ) async throws(ConnectFault) -> any Link {
+    try await dial(address: address.moved(by: place.addressOffset), within: limit)
+  }
+
   /// Connects to whatever of the device advertises under `address`, such as its boot loader.
   ///
   /// - Parameter address: `nil` = any, as for a host behind a transport without addresses.

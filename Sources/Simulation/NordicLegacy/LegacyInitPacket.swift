@@ -31,15 +31,3 @@ struct LegacyInitPacket: Equatable, Sendable {
       && (softDevices.contains(settings.softDevice) || softDevices.contains(Self.anySoftDevice))
   }
 }
-
-/// CRC16 as legacy DFU computes it: CCITT, polynomial 0x1021, starting with 0xFFFF. Check value:
-/// `123456789` gives `0x29B1`.
-enum CRC16 {
-  static func checksum(_ bytes: some Sequence<UInt8>) -> UInt16 {
-    bytes.reduce(0xFFFF) { crc, octet in
-      var crc = crc ^ UInt16(octet) << 8
-      for _ in 0..<8 { crc = crc & 0x8000 != 0 ? crc << 1 ^ 0x1021 : crc << 1 }
-      return crc
-    }
-  }
-}

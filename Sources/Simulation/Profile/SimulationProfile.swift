@@ -12,6 +12,23 @@ public struct SimulationProfile: Hashable, Sendable {
     case close
   }
 
+  /// What a link must offer before the device takes an update over it.
+  public enum Security: String, CaseIterable, Sendable {
+    case none
+    /// Paired, in whatever way.
+    case encrypted
+    /// Paired with a passkey.
+    case authenticated
+
+    var needed: AttributeSecurity {
+      switch self {
+      case .none: []
+      case .encrypted: .encryption
+      case .authenticated: [.encryption, .authentication]
+      }
+    }
+  }
+
   /// The name in the text, `plain` when there is none.
   public internal(set) var name = "plain"
   /// What kind of device it is; the plain one has the OTA service.
@@ -39,8 +56,7 @@ public struct SimulationProfile: Hashable, Sendable {
   /// New images run on trial until they are confirmed.
   public var startsOnTrial = false
   public var linkDrop = LinkDrop.timeout
-  /// What a link to the device offers, as if both sides had paired before.
-  public var linkSecurity: AttributeSecurity = []
+  public var security = Security.none
   public var faults = FaultPlan()
 
   /// The plain device.

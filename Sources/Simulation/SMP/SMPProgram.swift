@@ -64,9 +64,6 @@ final class SMPProgram: BoardProgram {
   private static func services(
     name: String, _ image: SlotImage, _ state: Shared<State>, _ parts: BoardParts
   ) -> [LocalService] {
-    guard case .smpServer(let settings) = parts.profile.device else {
-      preconditionFailure("a profile without an SMP server")
-    }
     let value = AttributeValue.written { bytes, _ in
       state.withLock { $0.server.received(bytes) }
       parts.wake()
@@ -80,7 +77,7 @@ final class SMPProgram: BoardProgram {
         characteristics: [
           LocalCharacteristic(
             characteristic, properties: [.writeWithoutResponse, .notify], value: value,
-            security: settings.isAuthenticated ? [.encryption, .authentication] : [])
+            security: parts.profile.security.needed)
         ]),
     ]
   }

@@ -82,8 +82,6 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var hasBootLoaderInformation = true
   /// The boot loader starts no image with a lower version.
   public var forbidsDowngrade = false
-  /// The service asks for an authenticated link, as Zephyr's default does.
-  public var isAuthenticated = false
   /// Requests of the image group that are refused as busy before one is carried out.
   public var busyRequests = 0
   /// The server refuses messages of the second version as too new.
@@ -104,7 +102,6 @@ extension SMPServerSettings: KindSettings {
     KindKey("params", \.hasParameters),
     KindKey("bootinfo", \.hasBootLoaderInformation),
     KindKey("no-downgrade", \.forbidsDowngrade),
-    KindKey("auth", \.isAuthenticated),
     KindKey("busy", "a count of requests, or 0", \.busyRequests) { Int($0).filter { $0 >= 0 } },
     KindKey("v1", \.isVersion1),
   ]

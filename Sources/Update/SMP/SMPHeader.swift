@@ -80,14 +80,14 @@ package enum SMPOperation: UInt8, Sendable, CaseIterable {
 }
 
 /// A management group. 64 and above belong to the application.
-public struct SMPGroup: RawRepresentable, Hashable, Sendable {
-  public let rawValue: UInt16
+package struct SMPGroup: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt16
 
-  public init(rawValue: UInt16) { self.rawValue = rawValue }
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   init(_ number: UInt16) { self.init(rawValue: number) }
 
   /// Operating system and image management.
-  public static let os = SMPGroup(0)
-  public static let image = SMPGroup(1)
+  package static let os = SMPGroup(0)
+  package static let image = SMPGroup(1)
 }

@@ -1,17 +1,17 @@
 /// An SMP server's refusal of a request.
-public struct SMPRefusal: Error, Equatable, Sendable {
-  public enum Code: Equatable, Sendable {
+package struct SMPRefusal: Error, Equatable, Sendable {
+  package enum Code: Equatable, Sendable {
     /// `rc`, the same in every group.
     case general(Int32)
     /// `err`, of the group that refused (version 2).
     case group(SMPGroup, Int32)
   }
 
-  public let code: Code
+  package let code: Code
   /// The server's own words, where it has some.
-  public let reason: String?
+  package let reason: String?
 
-  public init(_ code: Code, reason: String? = nil) {
+  package init(_ code: Code, reason: String? = nil) {
     self.code = code
     self.reason = reason
   }
@@ -49,6 +49,9 @@ public struct SMPRefusal: Error, Equatable, Sendable {
 
   /// MGMT_ERR_EUNKNOWN.
   static let unknown: Int32 = 1
+  /// MGMT_ERR_ENOMEM, and the image group's own.
+  static let noMemory: Int32 = 2
+  static let imageNoMemory: Int32 = 15
   /// MGMT_ERR_ENOTSUP.
   static let notSupported: Int32 = 8
   /// MGMT_ERR_EBUSY.
@@ -56,6 +59,10 @@ public struct SMPRefusal: Error, Equatable, Sendable {
 
   /// The server does not know the command.
   package var isNotSupported: Bool { code == .general(Self.notSupported) }
+  /// The server has no memory for this request: fewer at once may do.
+  package var isOutOfMemory: Bool {
+    code == .general(Self.noMemory) || code == .group(.image, Self.imageNoMemory)
+  }
   /// The server would do it at another time.
   package var isBusy: Bool { code == .general(Self.busy) }
 }
