@@ -188,6 +188,8 @@ struct LegacyBootLoader: Sendable {
   mutating func flashDone(_ isDone: Bool) {
     switch queue.finishedOne() {
     case .erase:
+      // The host that asked for it may be gone.
+      guard phase == .erasing else { break }
       phase = .ready
       answer(0x01, .success)
     case .packet: packetsInFlash -= 1
