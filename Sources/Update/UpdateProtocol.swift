@@ -8,6 +8,10 @@ public enum UpdateProtocol: String, Sendable, CaseIterable {
   case otaflash
   /// MCUmgr's Simple Management Protocol, to MCUboot (Zephyr and others).
   case smp
+  /// Nordic's Secure DFU: nRF5 SDK 12 and later.
+  case nordicSecure = "nordic-dfu"
+  /// Nordic's legacy DFU: SDK 11 and earlier, and InfiniTime.
+  case nordicLegacy = "nordic-legacy"
 }
 
 extension UpdateProtocol {
@@ -15,6 +19,8 @@ extension UpdateProtocol {
     switch self {
     case .otaflash: OTASession.self
     case .smp: SMPSession.self
+    case .nordicSecure: SecureDFUSession.self
+    case .nordicLegacy: LegacyDFUSession.self
     }
   }
 
