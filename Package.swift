@@ -153,7 +153,8 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation",
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        "OtaflashSimulation",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
