@@ -141,6 +141,7 @@ let package = Package(
       name: "SMPTests",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
     .testTarget(
