@@ -11,7 +11,9 @@ struct Otaflash: ParsableCommand, Sendable {
       """,
     version: Release.version,
     subcommands: [
-      Scan.self, Info.self, Flash.self, Image.self, Bench.self, Simulate.self, Devices.self,
+      Scan.self, Info.self, Flash.self, Image.self, Bench.self, Pair.self, Unpair.self,
+      Simulate.self,
+      Devices.self,
       DoctorCommand.self, Completion.self,
     ])
 

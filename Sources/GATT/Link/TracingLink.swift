@@ -43,6 +43,12 @@ public final class TracingLink: Link {
 
   public var facts: LinkFacts { link.facts }
 
+  public var security: AttributeSecurity { link.security }
+
+  public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    try await link.raiseSecurity(to: wanted)
+  }
+
   public func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     trace(Crossing(direction: .sent, instant: clock.now, pdu: pdu))
     try await link.send(pdu)

@@ -29,7 +29,8 @@ struct Info: Subcommand {
     let firmware = try image.map { path throws(CommandFault) in
       try ImageSource.load(path, saying: identity.identity)
     }
-    let destination = try await Destination.resolve(target.device, in: session)
+    let destination = try await Destination.resolve(
+      target.device, in: session, pairing: .bondsOnly)
     let result = await destination.withDevice { await inspect(destination) }
     let inspection: Inspection
     do throws(UpdateFault) { inspection = try result.get() } catch { throw .update(error) }

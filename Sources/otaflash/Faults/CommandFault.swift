@@ -12,6 +12,8 @@ enum CommandFault: Error {
   case keyFile(KeyFileFault)
   case update(UpdateFault)
   case connect(ConnectFault)
+  /// A link that was to be secured.
+  case security(SecurityFault)
   /// Looking for devices.
   case survey(MgmtFault)
   /// No device advertises a name that matches.
