@@ -83,7 +83,10 @@ final class ReceiverUnit: @unchecked Sendable {
 extension SimulationProfile {
   /// Octets of image in one data write: an ATT_MTU less the write's header and the offset, and no more
   /// than an attribute holds.
-  var largestChunk: Int { min(mtu - 3, 512) - 4 }
+  var largestChunk: Int { min(mtu - 3, 512) - Self.offsetOctets }
+
+  /// What stands before the image octets of a data write.
+  static let offsetOctets = 4
 }
 
 // MARK: - Calls

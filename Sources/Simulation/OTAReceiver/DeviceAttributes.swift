@@ -14,6 +14,8 @@ enum DeviceUUID {
 
 /// The attributes of a board, and the handles that its firmware uses.
 struct DeviceAttributes: Sendable {
+  static let name = "otaflash board"
+
   let table: AttributeTable
   let control: AttributeHandle
   let data: AttributeHandle
@@ -25,7 +27,7 @@ struct DeviceAttributes: Sendable {
     wake: @escaping @Sendable () -> Void
   ) {
     table = AttributeTable(services: [
-      Self.genericAccess(), Self.deviceInformation(profile, running),
+      LocalService.genericAccess(name: Self.name), Self.deviceInformation(profile, running),
       Self.otaService(profile, unit, wake: wake),
     ])
     guard let control = table.valueHandle(of: DeviceUUID.otaControl),
@@ -35,29 +37,16 @@ struct DeviceAttributes: Sendable {
     (self.control, self.data, self.status) = (control, data, status)
   }
 
-  /// Core 5.4, Vol 3, Part C, 12.
-  private static func genericAccess() -> LocalService {
-    LocalService(
-      .genericAccess,
-      characteristics: [
-        fixed(DeviceUUID.deviceName, Array("otaflash board".utf8)),
-        fixed(DeviceUUID.appearance, [0x00, 0x00]),
-      ])
-  }
-
   /// Device Information Service 1.1.
   private static func deviceInformation(
     _ profile: SimulationProfile, _ running: SlotImage
   ) -> LocalService {
-    let texts: [(UInt16, String)] = [
-      (0x2A29, "otaflash"), (0x2A24, "simulated board"),
-      (0x2A25, "SIM-\(String(profile.seed, radix: 16, uppercase: true))"),
-      (0x2A27, profile.hardware.description), (0x2A26, running.version.description),
-      (0x2A28, "OTA service 1"),
-    ]
-    return LocalService(
-      DeviceUUID.deviceInformation,
-      characteristics: texts.map { fixed(BluetoothUUID($0), Array($1.utf8)) })
+    .deviceInformation([
+      0x2A29: "otaflash", 0x2A24: "simulated board",
+      0x2A25: "SIM-\(String(profile.seed, radix: 16, uppercase: true))",
+      0x2A27: profile.hardware.description, 0x2A26: running.version.description,
+      0x2A28: "OTA service 1",
+    ])
   }
 
   private static func otaService(
@@ -86,9 +75,5 @@ struct DeviceAttributes: Sendable {
           DeviceUUID.otaStatus, properties: [.read, .notify],
           value: .computed { _ in .success(unit.status()) }, security: profile.security.needed),
       ])
-  }
-
-  private static func fixed(_ uuid: BluetoothUUID, _ octets: [UInt8]) -> LocalCharacteristic {
-    LocalCharacteristic(uuid, properties: .read, value: .fixed(octets))
   }
 }
