@@ -77,6 +77,21 @@ import Testing
     ) { try Self.check(&transfer, 3660) }
   }
 
+  @Test func aQueueThatIsFullIsGivenTime() throws {
+    var transfer = Self.transfer()
+    var now = Self.start
+    for wait in [180, 360, 720] {
+      let isWorthIt = transfer.creationFailed(at: now)
+      #expect(isWorthIt)
+      let rest = now.advanced(by: .milliseconds(wait))
+      #expect(transfer.step(at: now) == .waitForErase(until: rest))
+      now = rest
+      #expect(transfer.step(at: now) == .create(size: 4096))
+    }
+    let isWorthMore = transfer.creationFailed(at: now)
+    #expect(!isWorthMore)
+  }
+
   @Test func theCountOfRepeatsIsAnObjects() throws {
     var transfer = Self.transfer()
     let later = Self.start.advanced(by: .seconds(2))

@@ -46,7 +46,10 @@ struct SecureDFUTransfer {
   /// When the current object's page is erased, and the packets sent since it was created.
   private var erased: LinkInstant?
   private var unerasedPackets = 0
+  /// No object is created before: the boot loader's queue is full of an erase and what waits for it.
+  private var rest: LinkInstant?
   private var repeats = 0
+  private var creationRepeats = 0
   /// Octets that the boot loader is known to hold as they are in the image.
   private(set) var acknowledged: Int
 
@@ -71,7 +74,9 @@ struct SecureDFUTransfer {
 
   func step(at now: LinkInstant) -> Step {
     switch phase {
-    case .creating(let object), .recovering(let object): return .create(size: object.count)
+    case .creating(let object), .recovering(let object):
+      if let rest, now < rest { return .waitForErase(until: rest) }
+      return .create(size: object.count)
     case .sending(let object, let next):
       if receipts.isDue { return .waitForReceipt }
       if let erased, now < erased, unerasedPackets >= Self.unerasedPacketsMaximum {
@@ -96,7 +101,18 @@ struct SecureDFUTransfer {
     }
     erased = now.advanced(by: eraseWait.duration)
     unerasedPackets = 0
+    rest = nil
+    creationRepeats = 0
     receipts.restart()
+  }
+
+  /// The boot loader could not queue the erase, at `now`. Returns whether it is worth another try.
+  mutating func creationFailed(at now: LinkInstant) -> Bool {
+    creationRepeats += 1
+    guard creationRepeats <= Self.objectRepeatsMaximum else { return false }
+    eraseWait.missed()
+    rest = now.advanced(by: eraseWait.duration)
+    return true
   }
 
   mutating func sent(_ packet: Range<Int>) {

@@ -28,8 +28,7 @@ extension SecureDFUBootLoader {
   ) async throws(UpdateFault) {
     switch step {
     case .create(let size):
-      try await control.perform(.create(.data, size: UInt32(size)), .upload)
-      transfer.created(at: context.clock.now)
+      try await create(size, &transfer)
     case .send(let packet):
       while let notice = try control.poll(.upload) { try take(notice, &transfer) }
       // What a notice told may have changed the next step.
@@ -46,6 +45,19 @@ extension SecureDFUBootLoader {
       try await execute(mayBeDone: mayBeDone)
       transfer.executed()
     case .complete: break
+    }
+  }
+
+  private func create(
+    _ size: Int, _ transfer: inout SecureDFUTransfer
+  ) async throws(UpdateFault) {
+    let answer = try await control.exchange(.create(.data, size: UInt32(size)), .upload)
+    switch answer {
+    case .done: transfer.created(at: context.clock.now)
+    case .refused(_, .result(.operationFailed))
+    where transfer.creationFailed(at: context.clock.now): return
+    case .refused(_, let refusal): throw .declined(.upload, refusal.inWords())
+    case .selected, .progress: throw SecureDFUControl.unexpected(answer.opcode, .upload)
     }
   }
 
