@@ -46,7 +46,12 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      path: "Sources/Update", exclude: ["OTAService/README.md"], swiftSettings: strict),
+      path: "Sources/Update",
+      exclude: [
+        "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
+        "NordicLegacy/README.md",
+      ],
+      swiftSettings: strict),
     .target(
       name: "OtaflashSimulation",
       dependencies: [
@@ -133,6 +138,18 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "SMPTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NordicTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "SimulationTests",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation",
@@ -151,6 +168,14 @@ package.targets += examples.map { name in
     name: name, dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],
     path: "Examples/\(name)", swiftSettings: strict)
 }
-package.targets.append(
+package.targets += [
+  .executableTarget(
+    name: "FleetFlash",
+    dependencies: [
+      "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation", "OtaflashBlueZ",
+    ],
+    path: "Examples/FleetFlash", swiftSettings: strict),
   .testTarget(
-    name: "ExamplesTests", dependencies: examples.map { .target(name: $0) }, swiftSettings: strict))
+    name: "ExamplesTests", dependencies: (examples + ["FleetFlash"]).map { .target(name: $0) },
+    swiftSettings: strict),
+]

@@ -126,7 +126,7 @@ struct UpdateLifeCycle: Sendable {
         }
         // A device whose last answer was lost may have done what it was told: the next look tells.
         if let session, stage == .activate {
-          return .activated(answered: false, places: session.placesAfterActivation)
+          return .activated(answered: false, places: session.placesAfterActivation(of: image))
         }
         if let place = session?.bootLoaderPlace, stage == .detach { return .detached(to: place) }
         let acknowledged = context.tally.now.acknowledged
@@ -177,7 +177,7 @@ struct UpdateLifeCycle: Sendable {
     try await within(.activate) { () async throws(UpdateFault) in
       try await session.activate(image)
     }
-    return .activated(answered: true, places: session.placesAfterActivation)
+    return .activated(answered: true, places: session.placesAfterActivation(of: image))
   }
 
   private func sendAndVerify(

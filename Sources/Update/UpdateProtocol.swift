@@ -6,12 +6,21 @@ import OtaflashGATT
 public enum UpdateProtocol: String, Sendable, CaseIterable {
   /// The OTA service of this project (docs/ota-service.md).
   case otaflash
+  /// MCUmgr's Simple Management Protocol, to MCUboot (Zephyr and others).
+  case smp
+  /// Nordic's Secure DFU: nRF5 SDK 12 and later.
+  case nordicSecure = "nordic-dfu"
+  /// Nordic's legacy DFU: SDK 11 and earlier, and InfiniTime.
+  case nordicLegacy = "nordic-legacy"
 }
 
 extension UpdateProtocol {
   var session: any UpdateSession.Type {
     switch self {
     case .otaflash: OTASession.self
+    case .smp: SMPSession.self
+    case .nordicSecure: SecureDFUSession.self
+    case .nordicLegacy: LegacyDFUSession.self
     }
   }
 

@@ -29,8 +29,8 @@ protocol UpdateSession: Sendable {
   /// it takes an image where it is.
   var bootLoaderPlace: Whereabouts? { get }
 
-  /// Where the device may be after it was activated, in the order to look.
-  var placesAfterActivation: [Whereabouts] { get }
+  /// Where the device may be after the image was activated, in the order to look.
+  func placesAfterActivation(of image: FirmwareImage) -> [Whereabouts]
 
   /// Compares image and device. Nothing is written.
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight
@@ -70,7 +70,7 @@ extension UpdateSession {
 
   var bootLoaderPlace: Whereabouts? { nil }
 
-  var placesAfterActivation: [Whereabouts] { [.home] }
+  func placesAfterActivation(of image: FirmwareImage) -> [Whereabouts] { [.home] }
 
   func authorize(with key: [UInt8]) async throws(UpdateFault) {}
 
@@ -92,6 +92,8 @@ struct UpdateContext: Sendable {
   let options: UpdateOptions
   let tally: UpdateTally
   let observe: @Sendable (UpdateEvent) -> Void
+  /// Where the device of this connection was found.
+  var place = Whereabouts.home
   /// Where a benchmark measures; an update has none.
   var meter: TransferMeter?
 }

@@ -24,12 +24,22 @@ public struct MCUbootImage: Equatable, Sendable {
     public let algorithm: Algorithm
     /// 32, 48 or 64 octets.
     public let octets: [UInt8]
+
+    public init(algorithm: Algorithm, octets: [UInt8]) {
+      self.algorithm = algorithm
+      self.octets = octets
+    }
   }
 
   /// Another image that must be there, in at least this version.
   public struct Dependency: Hashable, Sendable {
     public let imageIndex: UInt8
     public let version: MCUbootVersion
+
+    public init(imageIndex: UInt8, version: MCUbootVersion) {
+      self.imageIndex = imageIndex
+      self.version = version
+    }
   }
 
   public let header: MCUbootHeader

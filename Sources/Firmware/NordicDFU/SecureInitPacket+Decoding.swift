@@ -1,6 +1,8 @@
 extension SecureInitPacket {
   private static let signatureSize = 64
   private static let hashMaximum = 32
+  /// The other operation, 0, resets the device.
+  private static let initOperation: UInt64 = 1
 
   /// Reads a packet. Fields that are not known are passed over, as protocol buffers want it.
   public init(decoding octets: [UInt8]) throws(InitPacketFault) {
@@ -23,9 +25,9 @@ extension SecureInitPacket {
     case (nil, nil): throw .field("command", offset: 0, "is missing")
     }
     let command = try ProtobufMessage(decoding: commandOctets)
-    let operation = try command.number(1, "op_code")
-    guard operation == nil || operation == 1 else {
-      throw .value("op_code", operation ?? 0, offset: command.offset)
+    let operation = try command.required(command.number(1, "op_code"), "op_code")
+    guard operation == Self.initOperation else {
+      throw .value("op_code", operation, offset: command.offset)
     }
     let initOctets = try command.required(command.bytes(2, "init"), "init")
     signedBytes = Array(initOctets)

@@ -11,7 +11,6 @@ public struct UF2Family: RawRepresentable, Hashable, Sendable {
     0xBFDD_4EEE: "Espressif ESP32-S2", 0xC47E_5767: "Espressif ESP32-S3",
     0xD42B_A06C: "Espressif ESP32-C3", 0x68ED_2B88: "Microchip SAMD21",
     0x5511_4460: "Microchip SAMD51", 0x5775_5A57: "ST STM32F4", 0x00FF_6919: "ST STM32L4",
-    0x7072_1D79: "ST STM32WB55xx",
   ]
 }
 

@@ -13,7 +13,7 @@ extension MCUbootImage {
   }
 
   /// An image may be signed by several keys. Before each signature stands the hash of its key, or
-  /// the key itself.
+  /// the key itself; a boot loader passes over a signature without.
   func checkSignature(by key: VerificationKey, of file: [UInt8]) throws(ProofFault) {
     guard !isEncrypted else { throw .encrypted }
     guard let hash else { throw .hashMissing }
@@ -26,8 +26,10 @@ extension MCUbootImage {
       case .keyHash: stated = entry.value
       case .publicKey: stated = hash.algorithm.hash(entry.value[...])
       case .rsa2048, .rsa3072, .ecdsa224, .ecdsa, .ed25519:
-        if let stated, stated != wanted {
-          fault = .otherKey(stated: stated, wanted: wanted)
+        guard let of = stated else { continue }
+        stated = nil
+        if of != wanted {
+          fault = .otherKey(stated: of, wanted: wanted)
         } else if !key.algorithm.writes(entry.type) {
           fault = .otherAlgorithm(image: entry.type.description, key: key.algorithm)
         } else if isValid(entry.value, by: key, over: file[..<coveredSize], hash) {
@@ -35,7 +37,6 @@ extension MCUbootImage {
         } else {
           throw .signatureWrong
         }
-        stated = nil
       default: break
       }
     }

@@ -45,7 +45,11 @@ public struct VerificationKey: Sendable {
     guard let text = String(validating: pem, as: UTF8.self) else { throw .notPEM }
     if text.firstMatch(of: /-----BEGIN [A-Z ]*PRIVATE KEY-----/) != nil { throw .privateKey }
     let documents: [PEMDocument]
-    do { documents = try PEMDocument.parseMultiple(pemString: text) } catch { throw .notPEM }
+    do {
+      documents = try PEMDocument.parseMultiple(pemString: Self.withStandardLines(text))
+    } catch {
+      throw .notPEM
+    }
     guard let document = documents.first else { throw .notPEM }
     guard documents.count == 1 else { throw .severalKeys(documents.count) }
     guard document.discriminator == "PUBLIC KEY" else {
@@ -73,6 +77,28 @@ public struct VerificationKey: Sendable {
       encoded = der
     }
   }
+
+  /// The parser wants lines of 64 characters, as RFC 7468, 2, has them; nrfutil writes 76.
+  private static func withStandardLines(_ text: String) -> String {
+    var lines: [Substring] = []
+    var content = ""
+    for line in text.split(whereSeparator: \.isNewline) {
+      guard line.hasPrefix("-----") else {
+        content += line.filter { !$0.isWhitespace }
+        continue
+      }
+      var rest = content[...]
+      while !rest.isEmpty {
+        lines.append(rest.prefix(lineLength))
+        rest = rest.dropFirst(lineLength)
+      }
+      content = ""
+      lines.append(line)
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static let lineLength = 64
 
   private static func material(_ info: PublicKeyInfo, der: [UInt8]) throws -> Material {
     switch (info.algorithm.name, info.algorithm.curve) {

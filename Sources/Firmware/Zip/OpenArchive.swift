@@ -25,6 +25,7 @@ struct OpenArchive: ~Copyable {
     // Two readers must not find different files: all that is said twice has to agree.
     guard let archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) else {
       zip_source_free(source)
+      if zip_error_code_zip(&error) == ZIP_ER_EXISTS { throw .nameRepeated }
       throw .damaged(Self.text(&error))
     }
     self.archive = archive

@@ -29,6 +29,7 @@ public struct ZipArchive: Equatable, Sendable {
   /// Unpacks a whole archive.
   /// - Parameter limit: of all entries together, in bytes.
   public init(decoding bytes: [UInt8], limit: Int) throws(ZipFault) {
+    guard Self.begins(bytes) else { throw .notAnArchive }
     guard Self.countCentralHeaders(bytes) <= Self.headerMaximum else {
       throw .tooManyEntries(limit: Self.entryMaximum)
     }
@@ -63,11 +64,9 @@ public struct ZipArchive: Equatable, Sendable {
     let count = archive.entryCount
     guard count <= entryMaximum else { throw .tooManyEntries(limit: entryMaximum) }
     var entries: [Entry] = []
-    var names: Set<String> = []
     var left = limit
     for index in 0..<count {
       let facts = try archive.facts(of: index)
-      guard names.insert(facts.name).inserted else { throw .nameRepeated(facts.name) }
       try check(facts, left: left, limit: limit)
       if facts.name.hasSuffix("/") { continue }
       entries.append(Entry(name: facts.name, bytes: try archive.bytes(of: facts)))

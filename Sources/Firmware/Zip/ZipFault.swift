@@ -1,12 +1,14 @@
 /// Why an archive is not read. Nothing of it was written anywhere.
 public enum ZipFault: Error, Equatable, Sendable {
+  /// No file begins where an archive's first does.
+  case notAnArchive
   /// The archive's structure contradicts itself, in the library's words.
   case damaged(String)
   case tooManyEntries(limit: Int)
   /// A name that leads out of the archive, is no text, or means different places to different
   /// readers.
   case unsafeName(String)
-  case nameRepeated(String)
+  case nameRepeated
   case encrypted(name: String)
   /// Neither stored nor deflated.
   case unknownCompression(name: String, method: UInt16)
@@ -21,11 +23,12 @@ public enum ZipFault: Error, Equatable, Sendable {
 extension ZipFault: CustomStringConvertible {
   public var description: String {
     switch self {
+    case .notAnArchive: "no ZIP archive begins here"
     case .damaged(let detail): "the ZIP archive is damaged: \(detail)"
     case .tooManyEntries(let limit): "the ZIP archive has more than \(limit) entries"
     case .unsafeName(let name):
       "the ZIP archive has an entry '\(name)', which is no plain file name"
-    case .nameRepeated(let name): "the ZIP archive has two entries '\(name)'"
+    case .nameRepeated: "the ZIP archive has two entries of the same name"
     case .encrypted(let name): "'\(name)' in the ZIP archive is encrypted"
     case .unknownCompression(let name, let method):
       "'\(name)' in the ZIP archive is compressed by method \(method); known are 0 and 8"

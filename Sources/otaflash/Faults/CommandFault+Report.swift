@@ -203,7 +203,14 @@ extension FaultReport {
     case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
       .descriptorsDiffer(_, let offset):
       "od -A d -t x1 -j \(offset) -N \(ImageDescriptor.size) \(file)"
-    case .foreignFormat: "od -A d -c -N 64 \(file)"
+    case .mcuboot(let fault): "od -A d -t x1 -j \(fault.offset) -N 32 \(file)"
+    case .headerContradicted: "od -A d -t x1 -N \(MCUbootHeader.size) \(file)"
+    case .uf2, .elf, .foreignFormat: "od -A d -c -N 64 \(file)"
+    case .zip: "unzip -v \(file)"
+    case .manifest: "unzip -p \(file) manifest.json"
+    case .initPacket(let name, _), .inFile(let name, _):
+      "unzip -p \(file) \(ShellWords.quote(name)) | od -A d -t x1"
+    case .severalImages: context.command(["image", "info", path])
     case .empty, .tooLarge: "ls -l \(file)"
     case .versionContradicted, .hardwareContradicted:
       "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)

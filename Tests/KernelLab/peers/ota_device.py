@@ -13,9 +13,10 @@ import asyncio
 import logging
 import os
 import struct
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 
-from bumble import att, gatt, hci, utils
+from bumble import att, gatt, gatt_server, hci, utils
 from bumble.core import AdvertisingData
 from bumble.device import Connection, Device
 from bumble.transport import open_transport
@@ -24,8 +25,9 @@ from ota_boot import BootLoader
 from ota_flash import Flash
 from ota_receiver import (
     CONTROL_UUID, DATA_UUID, SERVICE_UUID, STATUS_UUID,
-    ATTError, Board, Indication, Notification, Receiver, Reset,
+    Board, Indication, Notification, Receiver, Reset,
 )
+from unix_air import UnixAir
 
 NAME = "bumble-ota"
 HARDWARE = 0x0000_A001
@@ -55,26 +57,40 @@ def write_not_permitted(_: Connection, __: bytes) -> None:
 class OTADevice:
     def __init__(self, device: Device, loader: BootLoader, key: bytes | None):
         self._device = device
-        self._server = device.gatt_server
         self._loader = loader
         self._board = Board(HARDWARE, SLOT, CHUNK, BUFFER, key)
         self._connection: Connection | None = None
         self._input = asyncio.Event()  # there may be work for the flash
         self._output = asyncio.Event()  # there may be something to send
         self._confirmation: asyncio.Task | None = None
-        self._receiver = self._boot()
-        self._make_service()
-        device.on(device.EVENT_CONNECTION, self._connected)
+
+    @property
+    def is_connected(self) -> bool:
+        return self._connection is not None
 
     async def run(self, own_address_type: hci.OwnAddressType) -> None:
-        """Advertises, works and answers until it is stopped."""
+        """Advertises, works and answers until it is cancelled."""
         self._own_address_type = own_address_type
-        await self._advertise()
-        await asyncio.gather(self._work_on_flash(), self._send())
+        self._boot()
+        self._device.on(self._device.EVENT_CONNECTION, self._connected)
+        try:
+            await self._advertise()
+            await asyncio.gather(self._work_on_flash(), self._send())
+        finally:
+            self._device.remove_listener(self._device.EVENT_CONNECTION, self._connected)
 
-    def _boot(self) -> Receiver:
+    def _boot(self) -> None:
         flash = Flash(self._loader.cells, PAGE, ROW)
-        return Receiver(self._board, self._loader.boot(), flash, os.urandom, self._loader.confirm)
+        running = self._loader.boot()
+        self._receiver = Receiver(self._board, running, flash, os.urandom, self._loader.confirm)
+        self._server = self._device.gatt_server = gatt_server.Server(self._device)
+        self._device.add_default_services()
+        self._server.add_services(self._services())
+        # Bumble calls the same for a Write Request and a Write Command; the service tells them apart.
+        self._server.on_att_write_command = utils.AsyncRunner.run_in_task()(self._data_commanded)
+        # Bumble wakes a task for a confirmation; a request right behind it would come first.
+        self._take_confirmation = self._server.on_att_handle_value_confirmation
+        self._server.on_att_handle_value_confirmation = self._confirmed
 
     async def _advertise(self) -> None:
         service = AdvertisingData([
@@ -91,7 +107,11 @@ class OTADevice:
 
     # The service
 
-    def _make_service(self) -> None:
+    def _services(self) -> list[gatt.Service]:
+        """The table behind the default services, in its order."""
+        return [self._ota_service()]
+
+    def _ota_service(self) -> gatt.Service:
         properties = gatt.Characteristic.Properties
         self._control = self._characteristic(
             CONTROL_UUID, properties.WRITE | properties.INDICATE, write=self._control_written,
@@ -105,12 +125,7 @@ class OTADevice:
             read=lambda _: self._receiver.status_read(),
             cccd=(0x0001, lambda value: self._receiver.status_cccd(value)),
         )
-        self._server.add_service(gatt.Service(SERVICE_UUID, [self._control, self._data, self._status]))
-        # Bumble calls the same for a Write Request and a Write Command; the service tells them apart.
-        self._server.on_att_write_command = utils.AsyncRunner.run_in_task()(self._data_commanded)
-        # Bumble wakes a task for a confirmation; a request right behind it would come first.
-        self._take_confirmation = self._server.on_att_handle_value_confirmation
-        self._server.on_att_handle_value_confirmation = self._confirmed
+        return gatt.Service(SERVICE_UUID, [self._control, self._data, self._status])
 
     def _characteristic(self, uuid, properties, read=not_permitted, write=write_not_permitted, cccd=None):
         characteristic = gatt.Characteristic(
@@ -193,11 +208,14 @@ class OTADevice:
             while self._receiver.outbox:
                 match self._receiver.outbox.popleft():
                     case Notification(value):
-                        await self._server.notify_subscriber(self._connection, self._status, value)
+                        await self._notify(value)
                     case Indication(value, limit):
                         self._confirmation = asyncio.create_task(self._indicate(value, limit))
                     case Reset(offer):
                         await self._reset(offer)
+
+    async def _notify(self, value: bytes) -> None:
+        await self._server.notify_subscriber(self._connection, self._status, value)
 
     async def _indicate(self, value: bytes, limit: float) -> None:
         try:
@@ -221,39 +239,52 @@ class OTADevice:
             connection.remove_all_listeners(connection.EVENT_DISCONNECTION)
             await connection.disconnect()
         await asyncio.sleep(REBOOT_SECONDS)
-        self._receiver = self._boot()
+        self._boot()
         self._input.set()
         await self._advertise()
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="An OTA device on Bumble.")
+def arguments(description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("transport", help="a Bumble transport, or unix:PATH")
     parser.add_argument("address", help="the device's address")
     parser.add_argument("directory", type=Path, help="keeps its flash and its images")
-    parser.add_argument("--key-file", type=Path, help="asks for authorization with this key")
-    return parser.parse_args()
+    return parser
 
 
-async def main() -> None:
-    options = arguments()
-    loader = BootLoader(options.directory, RECORD_PAGES * PAGE + SLOT, RECORD_PAGES * PAGE)
-    key = options.key_file.read_bytes() if options.key_file else None
+def boot_loader(directory: Path) -> BootLoader:
+    return BootLoader(directory, RECORD_PAGES * PAGE + SLOT, RECORD_PAGES * PAGE)
+
+
+async def with_device(
+    options: argparse.Namespace, body: Callable[[Device, hci.OwnAddressType], Awaitable[None]]
+) -> None:
+    """Runs body with a Bumble device on the transport of the command line."""
     if options.transport.startswith("unix:"):
-        from unix_air import UnixAir
-
         air = UnixAir(options.transport.removeprefix("unix:"))
         device = air.device(NAME, options.address)
         await device.power_on()
-        ota = OTADevice(device, loader, key)
-        await asyncio.gather(ota.run(hci.OwnAddressType.RANDOM), air.serve(device))
+        await asyncio.gather(body(device, hci.OwnAddressType.RANDOM), air.serve(device))
         return
     async with await open_transport(options.transport) as transport:
         device = Device.with_hci(NAME, hci.Address(options.address), transport.source, transport.sink)
         await device.power_on()
-        await OTADevice(device, loader, key).run(hci.OwnAddressType.PUBLIC)
+        await body(device, hci.OwnAddressType.PUBLIC)
+
+
+def run(main: Coroutine[None, None, None]) -> None:
+    logging.basicConfig(level=os.environ.get("BUMBLE_LOGLEVEL", "WARNING"))
+    asyncio.run(main)
+
+
+async def main() -> None:
+    parser = arguments("An OTA device on Bumble.")
+    parser.add_argument("--key-file", type=Path, help="asks for authorization with this key")
+    options = parser.parse_args()
+    key = options.key_file.read_bytes() if options.key_file else None
+    loader = boot_loader(options.directory)
+    await with_device(options, lambda device, address: OTADevice(device, loader, key).run(address))
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=os.environ.get("BUMBLE_LOGLEVEL", "WARNING"))
-    asyncio.run(main())
+    run(main())

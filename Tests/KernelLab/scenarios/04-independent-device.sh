@@ -1,5 +1,5 @@
 # An OTA device that was written from docs/ota-service.md alone, on Bumble: flash and resume.
-# limit: 300
+# limit: 420
 . "$LAB/guest/expect.sh"
 readonly PAGE=4096
 image image-3 30000
@@ -18,11 +18,12 @@ peer_up() {
   within 60 grep -q '^advertising' peer || { cat peer; fail "the Bumble device advertises"; }
 }
 
-# flash MINOR OPTIONS...: image-MINOR as version 1.MINOR.0.
+# flash MINOR OPTIONS...: image-MINOR as version 1.MINOR.0. In place of a shell with EXEC=exec.
 flash() {
   local minor=$1
   shift
-  "$OTAFLASH" --adapter hci0 --json flash "image-$minor" --image-version "1.$minor.0" --allow-unknown \
+  # shellcheck disable=SC2086  # no word where there is none
+  ${EXEC:-} "$OTAFLASH" --adapter hci0 --json flash "image-$minor" --image-version "1.$minor.0" --allow-unknown \
     -d "$DEVICE_ADDRESS" "$@"
 }
 
@@ -32,7 +33,7 @@ device_runs() {
 
 # kill_flasher MINOR OPTIONS...: kills an update when so much is acknowledged, which is in $acknowledged.
 kill_flasher() {
-  flash "$@" >events 2>&1 </dev/null &
+  EXEC=exec flash "$@" >events 2>&1 </dev/null &
   flasher=$!
   within 30 grep -qE '"done":[1-9][0-9]{4}' events || { cat events; fail "the update gets going"; }
   kill -KILL "$flasher"
