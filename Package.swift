@@ -124,7 +124,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "otaflash", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        "otaflash", "OtaflashBlueZ", "OtaflashFleet", "OtaflashATT", "OtaflashGATT",
+        "OtaflashFirmware", "OtaflashUpdate",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
