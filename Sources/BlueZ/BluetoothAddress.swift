@@ -22,6 +22,14 @@ public struct BluetoothAddress: Hashable, Sendable {
     BluetoothAddress(checked: littleEndian, kind: kind == .random ? .publicDevice : .random)
   }
 
+  /// The address whose last octet differs by `offset`, modulo 256: where boot loaders are that must
+  /// not be taken for their applications.
+  public func neighbour(_ offset: Int8) -> BluetoothAddress {
+    var octets = littleEndian
+    octets[0] &+= UInt8(bitPattern: offset)
+    return BluetoothAddress(checked: octets, kind: kind)
+  }
+
   init(checked octets: [UInt8], kind: Kind) {
     littleEndian = octets
     self.kind = kind

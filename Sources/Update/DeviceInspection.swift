@@ -89,6 +89,8 @@ public struct DeviceInspection: Sendable {
           strings[entry.uuid] = String(decoding: try await client.read(entry), as: UTF8.self)
         } catch .refused {
           // A string that needs a right we do not have is not shown.
+        } catch .insecure {
+          // Nor is one that would need a pairing.
         }
       }
     }
@@ -98,9 +100,12 @@ public struct DeviceInspection: Sendable {
   private func report(
     _ client: GATTClient, _ services: [Inspection.Service], on clock: any LinkClock
   ) async throws(UpdateFault) -> DeviceReport? {
-    guard services.contains(where: { $0.uuid == OTASession.service }) else { return nil }
+    let offered = UpdateProtocol.offered(by: services.map(\.uuid))
+    guard let first = options.updateProtocol ?? offered.first, offered.contains(first) else {
+      return nil
+    }
     let context = UpdateContext(
       clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
-    return try await OTASession.open(on: client, context).device
+    return try await first.session.open(on: client, context).device
   }
 }

@@ -29,7 +29,7 @@ public struct FirmwareUpdate: Sendable {
     Command("flash \(image.name)") { (turn) async throws(UpdateFault) -> UpdateResult in
       let context = UpdateContext(
         clock: turn.clock, options: options, tally: UpdateTally(), observe: observe)
-      let lifeCycle = UpdateLifeCycle<OTASession>(image: image, turn: turn, context: context)
+      let lifeCycle = UpdateLifeCycle(image: image, turn: turn, context: context)
       return try await lifeCycle.run()
     }
   }

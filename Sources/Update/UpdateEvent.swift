@@ -24,7 +24,7 @@ public enum UpdateEvent: Equatable, Sendable {
 
 /// The steps of the one life cycle that every protocol fills in.
 public enum UpdateStage: String, Sendable, CaseIterable {
-  case connect, authorize, prepare, upload, verify, activate, reconnect, confirm
+  case connect, authorize, detach, prepare, upload, verify, activate, reconnect, confirm
 }
 
 public enum RewindReason: String, Equatable, Sendable {
@@ -89,8 +89,7 @@ public struct DeviceReport: Equatable, Sendable {
     case rejected
   }
 
-  /// The update protocol's name, `otaflash`.
-  public var protocolName: String
+  public var updateProtocol: UpdateProtocol
   public var protocolVersion: Int
   public var hardware: HardwareID?
   public var runningVersion: FirmwareVersion?
@@ -103,9 +102,13 @@ public struct DeviceReport: Equatable, Sendable {
   public var lastBoot: BootOutcome?
   public var onTrial: Bool
   public var resumePoint: ResumePoint?
+  /// What the slots of a device with MCUboot hold; empty where nobody tells.
+  public var slots: [SlotReport] = []
+  public var bufferCount: Int?
+  public var bootLoaderMode: SMPBootloaderMode?
 
-  public init(protocolName: String, protocolVersion: Int) {
-    self.protocolName = protocolName
+  public init(_ updateProtocol: UpdateProtocol, protocolVersion: Int) {
+    self.updateProtocol = updateProtocol
     self.protocolVersion = protocolVersion
     needsAuthorization = false
     onTrial = false
@@ -126,8 +129,20 @@ public struct UpdateResult: Equatable, Sendable {
   public var outcome: Outcome
   public var from: FirmwareVersion?
   public var to: FirmwareVersion?
-  /// The running image was read back after the restart and is the one that was sent.
-  public var verified: Bool
+  /// How it is known that the new image runs.
+  public enum Proof: String, Sendable {
+    /// It is not: nothing was sent.
+    case none
+    /// The device restarted out of its boot loader, which had checked the image and starts no other;
+    /// the application does not tell what it is.
+    case bootLoader = "boot-loader"
+    /// What runs was read after the restart, and is the image that was sent.
+    case readBack = "read-back"
+  }
+
+  public var proof: Proof
+  /// The new image is known to run.
+  public var verified: Bool { proof != .none }
   public var took: Duration
   /// Octets of image sent in this run, repeats included, and the time of the upload stage alone.
   public var octetsSent: Int
@@ -136,13 +151,13 @@ public struct UpdateResult: Equatable, Sendable {
   public var resumes: Int
 
   public init(
-    outcome: Outcome, from: FirmwareVersion?, to: FirmwareVersion?, verified: Bool,
+    outcome: Outcome, from: FirmwareVersion?, to: FirmwareVersion?, proof: Proof,
     took: Duration, octetsSent: Int, uploadTook: Duration, resumes: Int
   ) {
     self.outcome = outcome
     self.from = from
     self.to = to
-    self.verified = verified
+    self.proof = proof
     self.took = took
     self.octetsSent = octetsSent
     self.uploadTook = uploadTook

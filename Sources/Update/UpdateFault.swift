@@ -11,16 +11,22 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case downgrade(running: FirmwareVersion, image: FirmwareVersion)
   case versionUnknown
   case hardwareUnknown
+  /// The protocols that the device speaks cannot carry this kind of image.
+  case imageNotTaken(by: [UpdateProtocol])
+  /// Several of the device's protocols can; the user must say which.
+  case protocolAmbiguous([UpdateProtocol])
+  case protocolNotOffered(asked: UpdateProtocol, offered: [UpdateProtocol])
   // The device said no.
   case refused(UpdateStage, DeviceRefusal)
+  case declined(UpdateStage, ProtocolRefusal)
   case authorizationRequired
   case wrongKey
   case noUpdateService
   case unsupportedProtocolVersion(deviceLowest: Int, deviceHighest: Int)
   // After activation.
-  case reverted(running: FirmwareVersion)
-  case oldVersionStillRuns(running: FirmwareVersion)
-  case differentImageRuns(running: FirmwareVersion)
+  case reverted(running: FirmwareVersion?)
+  case oldVersionStillRuns(running: FirmwareVersion?)
+  case differentImageRuns(running: FirmwareVersion?)
   case unreachableAfterActivation(LinkLoss)
   // The transfer.
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
@@ -35,6 +41,36 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case gatt(UpdateStage, GATTFault)
   // Our own side.
   case cancelled(resumable: Bool, acknowledged: Int)
+}
+
+/// A device's refusal in the words of a protocol that others have specified.
+public struct ProtocolRefusal: Error, Equatable, Sendable {
+  /// What it means for whoever runs the update.
+  public enum Kind: Sendable {
+    /// The image is wrong for this device; nothing was written.
+    case unsuitable
+    /// The device has looked at what was sent, and does not take it.
+    case rejected
+    /// A right is missing: pairing, a signature's key.
+    case forbidden
+    /// Device and host disagree about the protocol.
+    case protocolBroken
+  }
+
+  /// The number as the protocol's specification writes it, such as `image 27`.
+  public let code: String
+  /// What the device said: a clause without a full stop.
+  public let meaning: String
+  /// Why, and what can be done: one or two whole sentences.
+  public let remedy: String
+  public let kind: Kind
+
+  public init(code: String, meaning: String, remedy: String, kind: Kind) {
+    self.code = code
+    self.meaning = meaning
+    self.remedy = remedy
+    self.kind = kind
+  }
 }
 
 /// A device's refusal of a control operation (docs/ota-service.md, 4.1).

@@ -3,12 +3,44 @@ import OtaflashGATT
 
 /// Connections of a life cycle: made, lost, waited for, left.
 extension UpdateLifeCycle {
-  func openSession(attempt: Int) async throws(UpdateFault) -> Session {
+  func openSession(
+    attempt: Int, at place: Whereabouts
+  ) async throws(UpdateFault) -> any UpdateSession {
+    if turn.whereabouts != place { turn.move(to: place) }
     context.observe(.connecting(attempt: attempt))
-    return try await within(.connect) { () async throws(UpdateFault) -> Session in
+    return try await within(.connect) { () async throws(UpdateFault) -> any UpdateSession in
       let client = try await turn.connect(requestingMTU: context.options.mtu)
       context.observe(.connected(LinkReport(of: client)))
-      return try await Session.open(on: client, context)
+      var found = context
+      found.place = place
+      let session = try await chosenSession(on: client).open(on: client, found)
+      context.tally.connected()
+      return session
+    }
+  }
+
+  /// The first connection settles the protocol.
+  private func chosenSession(
+    on client: GATTClient
+  ) async throws(UpdateFault) -> any UpdateSession.Type {
+    if let settled = context.tally.updateProtocol { return settled.session }
+    let services: [DiscoveredService]
+    do throws(GATTFault) { services = try await client.services() } catch {
+      throw .gatt(.connect, error)
+    }
+    let choice = try UpdateProtocol.choose(
+      for: image, among: UpdateProtocol.offered(by: services.map(\.uuid)),
+      asked: context.options.updateProtocol)
+    context.tally.choose(choice)
+    return choice.session
+  }
+
+  /// Sends the device to its boot loader and waits until it has left.
+  func detach(_ session: any UpdateSession) async throws(UpdateFault) {
+    try await within(.detach) { () async throws(UpdateFault) in
+      try await session.detach()
+      await turn.waitUntilLost(within: context.options.rebootLimit / 4)
+      turn.disconnect()
     }
   }
 
@@ -43,7 +75,9 @@ extension UpdateLifeCycle {
   }
 
   /// Tells the device before leaving, within a bound, even when cancelled.
-  func farewell(_ fault: UpdateFault, _ session: Session?) async -> UpdateFault {
+  func farewell(
+    _ fault: UpdateFault, _ session: (any UpdateSession)?
+  ) async -> UpdateFault {
     let clock = context.clock
     let limit = context.options.farewellLimit
     if case .cancelled = fault, let session {

@@ -2,22 +2,27 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The one life cycle of every protocol. Resume is a rerun: each connection begins by asking the
-/// device where it stands, so a lost link leads back to the first step.
-struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
+/// The one life cycle of every protocol: detach, transfer, activate, reconnect, verify, confirm.
+/// Resume is a rerun: each connection begins by asking the device where it stands, so a lost link
+/// leads back to the first step.
+struct UpdateLifeCycle: Sendable {
   /// Times that a whole image whose CRC32 differs in the device's flash is sent again.
-  private static var imageRepeatsMaximum: Int { 1 }
+  private static let imageRepeatsMaximum = 1
   /// Times that a device may want a part again after it had everything.
-  private static var verdictsMaximum: Int { 4 }
+  private static let verdictsMaximum = 4
   /// Times that ACTIVATE is sent again because its answer was lost and the old version runs.
-  private static var unansweredActivationsMaximum: Int { 3 }
+  private static let unansweredActivationsMaximum = 3
+  /// Times that a device is sent to its boot loader.
+  private static let detachmentsMaximum = 3
 
   /// How one connection's work ended.
   private enum Progress {
     case alreadyCurrent(RunningImage)
     case wouldFlash
+    /// The device went to its boot loader, or may have: that is where to look first.
+    case detached(to: Whereabouts)
     /// The device agreed to restart into the image, or may have: the answer was lost.
-    case activated(answered: Bool)
+    case activated(answered: Bool, places: [Whereabouts])
   }
 
   let image: FirmwareImage
@@ -37,11 +42,12 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
     let result: UpdateResult
     switch try await activateAndProve(from: &from) {
     case .wouldFlash:
-      result = report(.wouldFlash, from: from, to: image.version, verified: false)
+      result = report(.wouldFlash, from: from, to: image.version, proof: .none)
     case .alreadyCurrent(let running):
-      result = report(.alreadyCurrent, from: from, to: running.version, verified: true)
+      result = report(.alreadyCurrent, from: from, to: running.version, proof: .readBack)
     case .proven(let running):
-      result = report(.flashed, from: from, to: running.version, verified: true)
+      let proof: UpdateResult.Proof = running.agreement == .same ? .readBack : .bootLoader
+      result = report(.flashed, from: from, to: running.version ?? image.version, proof: proof)
     }
     turn.disconnect()
     context.observe(.finished(result))
@@ -57,15 +63,26 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
   private func activateAndProve(
     from version: inout FirmwareVersion?
   ) async throws(UpdateFault) -> Ending {
+    let first = UpdateProtocol.places(for: image, asked: context.options.updateProtocol)
+    var search = PlaceSearch(first)
     var unansweredActivations = 0
+    var detachments = 0
     while true {
-      switch try await transferUntilActivated(from: &version) {
+      switch try await transferUntilActivated(from: &version, &search) {
       case .wouldFlash: return .wouldFlash
       case .alreadyCurrent(let running): return .alreadyCurrent(running)
-      case .activated(let answered):
+      case .detached(let place):
+        detachments += 1
+        guard detachments <= Self.detachmentsMaximum else {
+          throw .protocolViolation(
+            .detach, "it was sent to its boot loader \(detachments - 1) times and is not there")
+        }
+        search = PlaceSearch([place, .home])
+      case .activated(let answered, let places):
         if !answered { unansweredActivations += 1 }
+        search = PlaceSearch(places)
         do throws(UpdateFault) {
-          return .proven(try await prove())
+          return .proven(try await prove(&search))
         } catch .oldVersionStillRuns(let running) {
           // ACTIVATE may never have arrived. What the device holds is whole; it is asked again.
           guard !answered, unansweredActivations <= Self.unansweredActivationsMaximum else {
@@ -79,21 +96,20 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
   // MARK: Until activation
 
   private func transferUntilActivated(
-    from version: inout FirmwareVersion?
+    from version: inout FirmwareVersion?, _ search: inout PlaceSearch
   ) async throws(UpdateFault) -> Progress {
     var attempt = 0
     var imageRepeats = 0
     var restart = context.options.restart
     var acknowledgedBefore = 0
-    var wasConnected = false
     while true {
       var stage = UpdateStage.connect
-      var session: Session?
+      var session: (any UpdateSession)?
       do throws(UpdateFault) {
-        let opened = try await openSession(attempt: attempt + 1)
+        let opened = try await openSession(attempt: attempt + 1, at: search.place)
         session = opened
-        wasConnected = true
-        version = opened.device.runningVersion
+        search.found()
+        version = opened.device.runningVersion ?? version
         return try await transfer(over: opened, restart: restart, stage: &stage)
       } catch .imageRejected(let expected, let found) {
         guard imageRepeats < Self.imageRepeatsMaximum else {
@@ -104,11 +120,15 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
         turn.disconnect()
       } catch {
         let fault = attributed(error, stage)
-        guard let loss = fault.linkLoss(afterConnecting: wasConnected) else {
+        if case .couldNotConnect(.deviceNotFound) = fault, search.moveOn() { continue }
+        guard let loss = fault.linkLoss(afterConnecting: context.tally.wasConnected) else {
           throw await farewell(fault, session)
         }
-        // A device whose answer to ACTIVATE was lost may be restarting: the proof will tell.
-        if stage == .activate { return .activated(answered: false) }
+        // A device whose last answer was lost may have done what it was told: the next look tells.
+        if let session, stage == .activate {
+          return .activated(answered: false, places: session.placesAfterActivation(of: image))
+        }
+        if let place = session?.bootLoaderPlace, stage == .detach { return .detached(to: place) }
         let acknowledged = context.tally.now.acknowledged
         if acknowledged > acknowledgedBefore { attempt = 0 }
         acknowledgedBefore = acknowledged
@@ -122,14 +142,14 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
 
   /// One connection's work, top to bottom.
   private func transfer(
-    over session: Session, restart: Bool, stage: inout UpdateStage
+    over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Progress {
     context.observe(.device(session.device))
     stage = .prepare
     let plan: UpdatePlan
-    switch try Preflight.check(image, against: session.device, options: context.options) {
+    switch try session.check(image) {
     case .alreadyCurrent:
-      let running = try await session.running()
+      let running = try await session.running(expecting: image)
       if context.options.dryRun || !running.onTrial { return .alreadyCurrent(running) }
       // An earlier run was broken off before it could confirm the image.
       try await authorize(session, stage: &stage)
@@ -139,6 +159,11 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
     }
     if context.options.dryRun { return .wouldFlash }
     try await authorize(session, stage: &stage)
+    if let place = session.bootLoaderPlace {
+      stage = .detach
+      try await detach(session)
+      return .detached(to: place)
+    }
     stage = .prepare
     let offset = try await within(.prepare) { () async throws(UpdateFault) -> Int in
       try await session.prepare(plan, restart: restart)
@@ -149,12 +174,14 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
       .transferBegan(offset: offset, total: image.bytes.count, resumed: offset > 0))
     try await sendAndVerify(from: offset, over: session, stage: &stage)
     stage = .activate
-    try await within(.activate) { () async throws(UpdateFault) in try await session.activate() }
-    return .activated(answered: true)
+    try await within(.activate) { () async throws(UpdateFault) in
+      try await session.activate(image)
+    }
+    return .activated(answered: true, places: session.placesAfterActivation(of: image))
   }
 
   private func sendAndVerify(
-    from start: Int, over session: Session, stage: inout UpdateStage
+    from start: Int, over session: any UpdateSession, stage: inout UpdateStage
   ) async throws(UpdateFault) {
     var offset = start
     for _ in 0...Self.verdictsMaximum {
@@ -171,7 +198,9 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
     throw .noProgress(atOffset: offset, repeats: Self.verdictsMaximum)
   }
 
-  private func upload(from offset: Int, over session: Session) async throws(UpdateFault) {
+  private func upload(
+    from offset: Int, over session: any UpdateSession
+  ) async throws(UpdateFault) {
     let began = context.clock.now
     defer { context.tally.upload(took: began.duration(to: context.clock.now)) }
     let prefixes = PrefixChecksums(image.bytes)
@@ -181,7 +210,7 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
   }
 
   func authorize(
-    _ session: Session, stage: inout UpdateStage
+    _ session: any UpdateSession, stage: inout UpdateStage
   ) async throws(UpdateFault) {
     guard session.device.needsAuthorization, let key = context.options.key else { return }
     stage = .authorize
@@ -203,11 +232,12 @@ struct UpdateLifeCycle<Session: UpdateSession>: Sendable {
   }
 
   private func report(
-    _ outcome: UpdateResult.Outcome, from: FirmwareVersion?, to: FirmwareVersion?, verified: Bool
+    _ outcome: UpdateResult.Outcome, from: FirmwareVersion?, to: FirmwareVersion?,
+    proof: UpdateResult.Proof
   ) -> UpdateResult {
     let tally = context.tally.now
     return UpdateResult(
-      outcome: outcome, from: from, to: to, verified: verified,
+      outcome: outcome, from: from, to: to, proof: proof,
       took: started.duration(to: context.clock.now), octetsSent: tally.octetsSent,
       uploadTook: tally.uploadTook, resumes: tally.resumes)
   }

@@ -11,6 +11,8 @@ public enum WriteMode: String, Sendable, CaseIterable {
 
 /// What the caller decides about an update. Every wait in it has its bound here.
 public struct UpdateOptions: Sendable {
+  /// `nil` = the one that the device offers and that can carry the image.
+  public var updateProtocol: UpdateProtocol?
   public var mode = WriteMode.withResponse
   /// ATT_MTU to ask for, 23…517 octets.
   public var mtu = 512

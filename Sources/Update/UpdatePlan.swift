@@ -3,12 +3,27 @@ import OtaflashFirmware
 /// What will be sent, once nothing stands in the way.
 public struct UpdatePlan: Equatable, Sendable {
   public let image: FirmwareImage
-  /// What is announced to the device.
+  /// What is announced to the device, where its protocol announces it.
   public let version: FirmwareVersion
   public let hardware: HardwareID
   /// The device shall accept an older version, or another board.
   public let allowDowngrade: Bool
   public let allowOtherHardware: Bool
+
+  /// - Parameters:
+  ///   - version: 0.0.0 when nobody says.
+  ///   - hardware: 0 when nobody says.
+  public init(
+    image: FirmwareImage, version: FirmwareVersion = FirmwareVersion(0, 0, 0),
+    hardware: HardwareID = HardwareID(0), allowDowngrade: Bool = false,
+    allowOtherHardware: Bool = false
+  ) {
+    self.image = image
+    self.version = version
+    self.hardware = hardware
+    self.allowDowngrade = allowDowngrade
+    self.allowOtherHardware = allowOtherHardware
+  }
 }
 
 /// What to do with an image and a device, decided before a byte is written.

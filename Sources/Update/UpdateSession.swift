@@ -6,8 +6,17 @@ import OtaflashGATT
 /// fills in the steps. A session lives as long as its connection: after a loss a new one is opened
 /// and asks the device where it stands.
 protocol UpdateSession: Sendable {
-  /// The service that tells that a device speaks this protocol.
-  static var service: BluetoothUUID { get }
+  static var name: UpdateProtocol { get }
+
+  /// The services any of which tells that a device speaks this protocol.
+  static var services: [BluetoothUUID] { get }
+
+  /// Where a device may be before anything is done to it, in the order to look: elsewhere than at
+  /// home where an earlier run was broken off in a boot loader.
+  static var places: [Whereabouts] { get }
+
+  /// Whether this protocol can carry the image at all.
+  static func takes(_ image: FirmwareImage) -> Bool
 
   /// Finds the protocol's attributes, subscribes, and asks the device about itself.
   static func open(
@@ -16,7 +25,20 @@ protocol UpdateSession: Sendable {
 
   var device: DeviceReport { get }
 
+  /// Where the boot loader will be found, for a device that must first be sent there; `nil` when
+  /// it takes an image where it is.
+  var bootLoaderPlace: Whereabouts? { get }
+
+  /// Where the device may be after the image was activated, in the order to look.
+  func placesAfterActivation(of image: FirmwareImage) -> [Whereabouts]
+
+  /// Compares image and device. Nothing is written.
+  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight
+
   func authorize(with key: [UInt8]) async throws(UpdateFault)
+
+  /// Sends the device to its boot loader; it ends the connection.
+  func detach() async throws(UpdateFault)
 
   /// Announces the image and returns the offset from which the device wants it.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int
@@ -28,16 +50,33 @@ protocol UpdateSession: Sendable {
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict
 
   /// Makes the device restart into the image; returns when it has agreed.
-  func activate() async throws(UpdateFault)
+  func activate(_ image: FirmwareImage) async throws(UpdateFault)
 
-  /// What runs now.
-  func running() async throws(UpdateFault) -> RunningImage
+  /// What runs now, compared with the image.
+  func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage
 
   /// Makes an image on trial permanent.
-  func confirm() async throws(UpdateFault)
+  func confirm(_ image: FirmwareImage) async throws(UpdateFault)
 
   /// Tells the device that the transfer ends here; what it holds is kept for a resume.
   func abandon() async throws(UpdateFault)
+}
+
+/// What most protocols have no use for.
+extension UpdateSession {
+  static var places: [Whereabouts] { [.home] }
+
+  static func takes(_ image: FirmwareImage) -> Bool { true }
+
+  var bootLoaderPlace: Whereabouts? { nil }
+
+  func placesAfterActivation(of image: FirmwareImage) -> [Whereabouts] { [.home] }
+
+  func authorize(with key: [UInt8]) async throws(UpdateFault) {}
+
+  func detach() async throws(UpdateFault) {}
+
+  func abandon() async throws(UpdateFault) {}
 }
 
 /// What a device says when it is asked to prove an image that it has received.
@@ -53,19 +92,24 @@ struct UpdateContext: Sendable {
   let options: UpdateOptions
   let tally: UpdateTally
   let observe: @Sendable (UpdateEvent) -> Void
+  /// Where the device of this connection was found.
+  var place = Whereabouts.home
   /// Where a benchmark measures; an update has none.
   var meter: TransferMeter?
 }
 
 /// What a device runs, as it says itself.
 struct RunningImage: Equatable, Sendable {
-  let version: FirmwareVersion
-  let size: Int
-  let crc32: UInt32
+  /// How it compares with the image of the update.
+  enum Agreement: Sendable {
+    case same, different
+    /// The device cannot say what it runs; its boot loader has checked what it started.
+    case untold
+  }
+
+  /// `nil` when the device does not tell.
+  let version: FirmwareVersion?
+  let agreement: Agreement
   let outcome: DeviceReport.BootOutcome
   let onTrial: Bool
-
-  func isImage(_ image: FirmwareImage) -> Bool {
-    crc32 == image.crc32 && size == image.bytes.count
-  }
 }

@@ -29,6 +29,16 @@ import Testing
     (
       .unsupportedProtocolVersion(deviceLowest: 2, deviceHighest: 3), .protocolVersion, 76, false
     ),
+    (.imageNotTaken(by: [.otaflash]), .imageNotTaken, 5, false),
+    (.protocolAmbiguous([.otaflash]), .protocolAmbiguous, 69, false),
+    (.protocolNotOffered(asked: .otaflash, offered: []), .noUpdateService, 76, false),
+    (
+      .declined(
+        .prepare,
+        ProtocolRefusal(
+          code: "image 27", meaning: "the running image is newer", remedy: "Build a newer one.",
+          kind: .unsuitable)), .deviceRefused, 5, false
+    ),
     (.reverted(running: FirmwareVersion(1, 2, 0)), .reverted, 6, false),
     (.oldVersionStillRuns(running: FirmwareVersion(1, 2, 0)), .oldVersionRuns, 6, false),
     (.differentImageRuns(running: FirmwareVersion(1, 2, 0)), .differentImageRuns, 6, false),

@@ -10,7 +10,7 @@ import Testing
   private static let style = Style(color: false, unicode: true, columns: 120)
 
   private static func report() -> DeviceReport {
-    var report = DeviceReport(protocolName: "otaflash", protocolVersion: 1)
+    var report = DeviceReport(.otaflash, protocolVersion: 1)
     report.runningVersion = FirmwareVersion(1, 2, 0)
     return report
   }

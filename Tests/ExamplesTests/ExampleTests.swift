@@ -61,4 +61,11 @@ import Testing
         "95.0 °C was refused: the value is out of range (0xFF)",
       ])
   }
+
+  @Test func fleetFlashUpdatesEightBoardsInOneProcess() throws {
+    let run = try Program(name: "FleetFlash").run()
+    #expect(run.status == 0)
+    // The order is that in which they are done.
+    #expect(run.lines.sorted() == (1...8).map { "board \($0): 1.2.0 -> 1.3.0, verified" })
+  }
 }

@@ -216,6 +216,15 @@ import Testing
     #expect(peer.session.mtu.octets == 185)
   }
 
+  /// The host's process died, and the next one begins anew on the link that the kernel kept.
+  @Test func theMTUIsAskedForAgain() {
+    var peer = Peer(exampleTable())
+    peer.run([("02 B9 00", "03 05 02"), ("02 B9 00", "03 05 02")])
+    #expect(peer.session.mtu.octets == 185)
+    peer.run([("02 05 02", "03 05 02")])
+    #expect(peer.session.mtu.octets == 517)
+  }
+
   @Test func anMTUBelowTheDefaultCountsAsTheDefault() {
     var peer = Peer(exampleTable())
     peer.run([("02 05 00", "03 05 02")])

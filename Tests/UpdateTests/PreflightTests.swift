@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test func aDeviceThatTellsNothingOfItselfIsSentTheImage() throws {
-    let silent = DeviceReport(protocolName: "otaflash", protocolVersion: 1)
+    let silent = DeviceReport(.otaflash, protocolVersion: 1)
     #expect(try plan(makeImage(size: 0x10000), onto: silent).hardware == Self.board)
   }
 
@@ -142,7 +142,7 @@ import Testing
   private struct Unexpected: Error { let decision: Preflight }
 
   private func device() -> DeviceReport {
-    var report = DeviceReport(protocolName: "otaflash", protocolVersion: 1)
+    var report = DeviceReport(.otaflash, protocolVersion: 1)
     report.hardware = Self.board
     report.runningVersion = Self.running
     report.runningCRC32 = 0x1122_3344

@@ -3,7 +3,9 @@ import OtaflashATT
 /// How to reach a device: returns a fresh link each time. It may report `.scanStarted` and
 /// `.deviceFound` on the way. Decorators add who is told of what goes on: `tracing`, `observing`.
 public struct Dialer: Sendable {
-  let dial: @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault) -> any Link
+  let dial:
+    @Sendable (Whereabouts, @Sendable (ConnectionInput) -> Void) async throws(ConnectFault)
+      -> any Link
   private(set) var observe: @Sendable (ConnectionTransition) -> Void = { _ in }
 
   public init(
@@ -11,23 +13,44 @@ public struct Dialer: Sendable {
       @escaping @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault)
       -> any Link
   ) {
-    self.dial = dial
+    self.dial = { (_, report) async throws(ConnectFault) -> any Link in try await dial(report) }
   }
 
   public init(_ dial: @escaping @Sendable () async throws(ConnectFault) -> any Link) {
-    self.dial = { (_) async throws(ConnectFault) -> any Link in try await dial() }
+    self.dial = { (_, _) async throws(ConnectFault) -> any Link in try await dial() }
+  }
+
+  /// A dialer that can follow a device whose boot loader has another address. The others find
+  /// whatever answers behind their one door.
+  public init(
+    at dial: @escaping @Sendable (Whereabouts) async throws(ConnectFault) -> any Link
+  ) {
+    self.dial = { (place, _) async throws(ConnectFault) -> any Link in try await dial(place) }
+  }
+
+  private init(
+    placed dial:
+      @escaping @Sendable (Whereabouts, @Sendable (ConnectionInput) -> Void)
+      async throws(ConnectFault) -> any Link
+  ) {
+    self.dial = dial
   }
 
   /// The same, with every PDU of its links told to `trace` (`TracingLink`).
   public func tracing(
     on clock: any LinkClock, _ trace: @escaping @Sendable (TracingLink.Crossing) -> Void
   ) -> Dialer {
+    wrapping { TracingLink($0, clock: clock, trace: trace) }
+  }
+
+  /// The same, with each of its links inside another one.
+  func wrapping(_ wrap: @escaping @Sendable (any Link) -> any Link) -> Dialer {
     let dial = dial
-    var traced = Dialer(reporting: { (report) async throws(ConnectFault) -> any Link in
-      TracingLink(try await dial(report), clock: clock, trace: trace)
+    var wrapped = Dialer(placed: { (place, report) async throws(ConnectFault) -> any Link in
+      wrap(try await dial(place, report))
     })
-    traced.observe = observe
-    return traced
+    wrapped.observe = observe
+    return wrapped
   }
 
   /// The same, with every step of a connection made by it told to `observe`, which must return soon.

@@ -17,6 +17,7 @@ public final class Peripheral: Sendable {
   private struct State {
     var machine = ConnectionMachine()
     var client: GATTClient?
+    var whereabouts = Whereabouts.home
     var observers: [Mailbox<ConnectionTransition>] = []
     var isClosed = false
   }
@@ -117,7 +118,7 @@ public final class Peripheral: Sendable {
     disconnect()
     let link: any Link
     do throws(ConnectFault) {
-      link = try await dialer.dial { [self] input in step(input) }
+      link = try await dialer.dial(whereabouts) { [self] input in step(input) }
     } catch {
       step(.failed(.connect(error)))
       throw error
@@ -133,6 +134,13 @@ public final class Peripheral: Sendable {
     state.withLock { $0.client = client }
     step(.linkUp)
     return client
+  }
+
+  fileprivate var whereabouts: Whereabouts { state.withLock { $0.whereabouts } }
+
+  fileprivate func move(to whereabouts: Whereabouts) {
+    disconnect()
+    state.withLock { $0.whereabouts = whereabouts }
   }
 
   fileprivate var connectedClient: GATTClient? {
@@ -208,6 +216,13 @@ public struct PeripheralTurn: Sendable {
 
   /// Ends the connection; the next `connect` makes a new one.
   public func disconnect() { peripheral.disconnect() }
+
+  /// Where the next `connect` looks for the device.
+  public var whereabouts: Whereabouts { peripheral.whereabouts }
+
+  /// Ends the connection and looks for the device elsewhere from now on, such as at its boot
+  /// loader's own address.
+  public func move(to whereabouts: Whereabouts) { peripheral.move(to: whereabouts) }
 }
 
 extension Command where Context == PeripheralTurn, Failure == PeripheralFault {

@@ -26,7 +26,6 @@ public struct ServerSession: Sendable {
   /// What the link offers now; to be kept up to date by whoever knows the link.
   public var security: AttributeSecurity
   private let receiveMTU: ATTMTU
-  private var mtuIsExchanged = false
   var preparedWrites: [PreparedWrite] = []
   private var configurations: [AttributeHandle: ClientConfiguration] = [:]
 
@@ -130,14 +129,15 @@ public struct ServerSession: Sendable {
     }
   }
 
-  /// Once per connection (3.4.2); a second exchange is refused, so that the MTU never shrinks below
-  /// what is already queued.
+  /// A client asks once (3.4.2.1), but Linux keeps a link for seconds after the process that used it
+  /// has died, and the next process begins anew on it: it is answered too, or it would stay at 23.
+  /// The MTU never shrinks, because longer values may be queued; a request for less is refused.
   private mutating func exchangeMTU(
     _ clientReceiveMTU: UInt16
   ) -> Result<[ServerEffect], Refusal> {
-    guard !mtuIsExchanged else { return .failure(Refusal(.none, .requestNotSupported)) }
-    mtuIsExchanged = true
-    mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
+    let wanted = ATTMTU.negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
+    guard wanted >= mtu else { return .failure(Refusal(.none, .requestNotSupported)) }
+    mtu = wanted
     return .success([
       .respond(.exchangeMTU(serverReceiveMTU: UInt16(receiveMTU.octets))), .mtuChanged(mtu),
     ])

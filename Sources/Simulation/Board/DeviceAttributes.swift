@@ -26,7 +26,7 @@ struct DeviceAttributes: Sendable {
   ) {
     table = AttributeTable(services: [
       Self.genericAccess(), Self.deviceInformation(profile, running),
-      Self.otaService(unit, wake: wake),
+      Self.otaService(profile, unit, wake: wake),
     ])
     guard let control = table.valueHandle(of: DeviceUUID.otaControl),
       let data = table.valueHandle(of: DeviceUUID.otaData),
@@ -61,7 +61,7 @@ struct DeviceAttributes: Sendable {
   }
 
   private static func otaService(
-    _ unit: ReceiverUnit, wake: @escaping @Sendable () -> Void
+    _ profile: SimulationProfile, _ unit: ReceiverUnit, wake: @escaping @Sendable () -> Void
   ) -> LocalService {
     let control = AttributeValue.written { bytes, _ in
       let error = unit.controlWritten(bytes)
@@ -77,12 +77,14 @@ struct DeviceAttributes: Sendable {
       DeviceUUID.otaService,
       characteristics: [
         LocalCharacteristic(
-          DeviceUUID.otaControl, properties: [.write, .indicate], value: control),
+          DeviceUUID.otaControl, properties: [.write, .indicate], value: control,
+          security: profile.security.needed),
         LocalCharacteristic(
-          DeviceUUID.otaData, properties: [.write, .writeWithoutResponse], value: data),
+          DeviceUUID.otaData, properties: [.write, .writeWithoutResponse], value: data,
+          security: profile.security.needed),
         LocalCharacteristic(
           DeviceUUID.otaStatus, properties: [.read, .notify],
-          value: .computed { _ in .success(unit.status()) }),
+          value: .computed { _ in .success(unit.status()) }, security: profile.security.needed),
       ])
   }
 

@@ -45,6 +45,8 @@ final class FaultyLink: Link {
 
   var maximumPDUSize: Int { base.maximumPDUSize }
 
+  var security: AttributeSecurity { base.security }
+
   func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     guard let altered = history.state.withLock({ $0.filter.sent(pdu, by: device) }) else { return }
     let (delay, nonsense) = history.state.withLock {

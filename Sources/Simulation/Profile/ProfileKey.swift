@@ -3,7 +3,7 @@ import OtaflashFirmware
 /// The settings of a profile that are not faults.
 public enum ProfileKey: String, CaseIterable, Sendable {
   case seed, interval, phy, ll, loss, errors, mtu, erase, write, buffers, queue, ring, slot, version
-  case hardware, key, boot, trial, response, drop
+  case hardware, key, boot, trial, response, drop, security
 
   /// What a value must look like.
   public var allowedValues: String {
@@ -27,6 +27,7 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .trial: return "yes or no"
     case .response: return "same or next"
     case .drop: return "timeout or close"
+    case .security: return "none, encrypted or authenticated"
     }
   }
 
@@ -59,6 +60,7 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .response:
       return set(&profile.radio.responseEvent, RadioModel.ResponseEvent(rawValue: text))
     case .drop: return set(&profile.linkDrop, SimulationProfile.LinkDrop(rawValue: text))
+    case .security: return set(&profile.security, SimulationProfile.Security(rawValue: text))
     }
   }
 

@@ -1,4 +1,5 @@
 import OtaflashFirmware
+import OtaflashGATT
 
 /// A simulated device as a text names it: `NAME?key=value&…`, what stands behind `sim:` on the
 /// command line. Everything is optional; the empty text is the plain device.
@@ -9,6 +10,23 @@ public struct SimulationProfile: Hashable, Sendable {
     case timeout
     /// The device ends the connection first.
     case close
+  }
+
+  /// What a link must offer before the device takes an update over it.
+  public enum Security: String, CaseIterable, Sendable {
+    case none
+    /// Paired, in whatever way.
+    case encrypted
+    /// Paired with a passkey.
+    case authenticated
+
+    var needed: AttributeSecurity {
+      switch self {
+      case .none: []
+      case .encrypted: .encryption
+      case .authenticated: [.encryption, .authentication]
+      }
+    }
   }
 
   /// The name in the text, `plain` when there is none.
@@ -36,6 +54,7 @@ public struct SimulationProfile: Hashable, Sendable {
   /// New images run on trial until they are confirmed.
   public var startsOnTrial = false
   public var linkDrop = LinkDrop.timeout
+  public var security = Security.none
   public var faults = FaultPlan()
 
   /// The plain device.

@@ -5,7 +5,8 @@ import OtaflashGATT
 /// The otaflash OTA service on one connection (docs/ota-service.md; the sequence is in README.md
 /// beside this file).
 struct OTASession: UpdateSession {
-  static let service = OTAService.service
+  static let name = UpdateProtocol.otaflash
+  static let services = [OTAService.service]
 
   let client: GATTClient
   let context: UpdateContext
@@ -52,6 +53,10 @@ struct OTASession: UpdateSession {
     } catch {
       throw .gatt(.connect, error)
     }
+  }
+
+  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
+    try Preflight.check(image, against: device, options: context.options)
   }
 
   func authorize(with key: [UInt8]) async throws(UpdateFault) {
@@ -122,13 +127,17 @@ struct OTASession: UpdateSession {
     }
   }
 
-  func activate() async throws(UpdateFault) { _ = try await control.perform(.activate, .activate) }
-
-  func running() async throws(UpdateFault) -> RunningImage {
-    RunningImage(try await control.running(.confirm))
+  func activate(_ image: FirmwareImage) async throws(UpdateFault) {
+    _ = try await control.perform(.activate, .activate)
   }
 
-  func confirm() async throws(UpdateFault) { _ = try await control.perform(.confirm, .confirm) }
+  func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
+    RunningImage(try await control.running(.confirm), expecting: image)
+  }
+
+  func confirm(_ image: FirmwareImage) async throws(UpdateFault) {
+    _ = try await control.perform(.confirm, .confirm)
+  }
 
   func abandon() async throws(UpdateFault) {
     _ = try await control.perform(.abort(discard: false), .upload)
@@ -169,7 +178,7 @@ extension DeviceReport {
   }
 
   init(info: OTAInfo, running: OTARunning, resumePoint: OTAResumePoint) {
-    self.init(protocolName: "otaflash", protocolVersion: Int(info.version))
+    self.init(.otaflash, protocolVersion: Int(info.version))
     hardware = info.hardware
     runningVersion = running.version
     runningCRC32 = running.imageCRC32
@@ -189,9 +198,10 @@ extension DeviceReport {
 }
 
 extension RunningImage {
-  init(_ running: OTARunning) {
+  init(_ running: OTARunning, expecting image: FirmwareImage) {
+    let isSame = running.imageCRC32 == image.crc32 && running.imageSize == image.bytes.count
     self.init(
-      version: running.version, size: running.imageSize, crc32: running.imageCRC32,
+      version: running.version, agreement: isSame ? .same : .different,
       outcome: DeviceReport.BootOutcome(running.bootOutcome), onTrial: running.onTrial)
   }
 }

@@ -37,13 +37,12 @@ struct PlotFile: Equatable, Sendable {
       } catch {
         throw .plot(error)
       }
-      let failure = octets.withUnsafeBytes { file.write($0) }
-      if let failure { throw .output(errno: failure) }
+      if let failure = file.write(octets) { throw .output(errno: failure) }
     }
   }
 
   /// The errno of what failed, else `nil`.
-  private func write(_ octets: UnsafeRawBufferPointer) -> Int32? {
+  private func write(_ octets: [UInt8]) -> Int32? {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { return errno }
     let failure = FileOutput(descriptor: descriptor).write(octets)

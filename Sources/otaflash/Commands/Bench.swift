@@ -85,9 +85,11 @@ struct Bench: Subcommand {
     completion: .file())
   var keyFile: String?
 
+  @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text) }
+  var captureFile: String? { capture.path }
 
   private static let repeatRange = 1...1000
   private static let defaultSize = 64 * 1024
@@ -105,7 +107,9 @@ struct Bench: Subcommand {
     let earlier = try baseline.map { path throws(CommandFault) in try Self.baseline(path) }
     let pen = try plot?.pen()
     let key = try keyFile.map { path throws(CommandFault) in try Self.key(path) }
-    let rows = try await measure(BenchmarkSweep(key: key), in: session)
+    let sweep = BenchmarkSweep(
+      key: key, capture: session.capture, device: target.device.text)
+    let rows = try await measure(sweep, in: session)
     for line in Text.table([BenchmarkRow.titles] + rows.map(\.cells)) {
       session.console.result(line)
     }

@@ -21,6 +21,8 @@ struct Flash: Subcommand {
   @OptionGroup var target: DeviceOption
   @OptionGroup var identity: IdentityOptions
 
+  @OptionGroup var updateProtocol: ProtocolOption
+
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -67,9 +69,11 @@ struct Flash: Subcommand {
     transform: TimeSpan.parse)
   var timeLimit: TimeSpan?
 
+  @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text, image: image) }
+  var captureFile: String? { capture.path }
 
   private static let mtuRange = 23...517
   private static let chunkRange = 1...512
@@ -124,6 +128,7 @@ struct Flash: Subcommand {
 
   private func updateOptions() throws(CommandFault) -> UpdateOptions {
     var options = UpdateOptions()
+    options.updateProtocol = updateProtocol.value.named
     options.mode = mode
     options.mtu = mtu
     options.chunk = chunk?.octets
@@ -165,7 +170,7 @@ struct Flash: Subcommand {
     if let next = next(after: result, session) { session.console.result("next:   " + next) }
     let device = Ending.Device(
       id: target.device.text, outcome: result.outcome.rawValue, from: result.from?.description,
-      to: result.to?.description, verified: result.verified, took: result.took,
+      to: result.to?.description, proof: result.proof, took: result.took,
       resumes: result.resumes)
     return .done(result.outcome.rawValue, devices: [device])
   }
@@ -194,7 +199,13 @@ extension UpdateResult {
       var parts = ["upload \(Text.seconds(uploadTook))"]
       if uploadTook > .zero { parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds)) }
       if resumes > 0 { parts.append(resumes == 1 ? "1 resume" : "\(resumes) resumes") }
-      return style.green("done") + "    running \(version)\(verified ? ", verified" : ""), "
+      let known =
+        switch proof {
+        case .readBack: ", verified"
+        case .bootLoader: " (checked and started by its boot loader; it does not tell its version)"
+        case .none: ""
+        }
+      return style.green("done") + "    running \(version)\(known), "
         + "in \(Text.seconds(took)) (\(parts.joined(separator: ", ")))"
     }
   }

@@ -19,15 +19,18 @@ struct Info: Subcommand {
 
   @OptionGroup var target: DeviceOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text, image: image) }
+  var captureFile: String? { capture.path }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let firmware = try image.map { path throws(CommandFault) in
       try ImageSource.load(path, saying: identity.identity)
     }
-    let destination = try await Destination.resolve(target.device, in: session)
+    let destination = try await Destination.resolve(
+      target.device, in: session, pairing: .bondsOnly)
     let result = await destination.withDevice { await inspect(destination) }
     let inspection: Inspection
     do throws(UpdateFault) { inspection = try result.get() } catch { throw .update(error) }
@@ -126,7 +129,7 @@ extension DeviceReport.BootOutcome {
 
 extension DeviceReport {
   var rows: [[String]] {
-    var rows = [["protocol", "\(protocolName) \(protocolVersion)"]]
+    var rows = [["protocol", "\(updateProtocol.rawValue) \(protocolVersion)"]]
     func add(_ name: String, _ value: String?) {
       if let value { rows.append([name, value]) }
     }

@@ -4,12 +4,13 @@ import OtaflashGATT
 /// The real radio: links to addresses, and the devices that advertise.
 enum BluetoothAir {
   static func dialer(
-    to address: BluetoothAddress, adapter: UInt16?, within limit: Duration
+    to address: BluetoothAddress, adapter: UInt16?, within limit: Duration, pairing: PairingAgent
   ) -> Dialer {
-    Dialer { () async throws(ConnectFault) -> any Link in
+    Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       try await L2CAPLink.connect(
-        to: address, adapter: try await own(adapter), within: limit)
-    }
+        to: address.neighbour(place.addressOffset), adapter: try await own(adapter), within: limit,
+        pairing: pairing)
+    })
   }
 
   /// The devices heard within `limit`, each once; `found` is told of each when it is heard.

@@ -21,6 +21,7 @@ extension FaultReport {
       case .keyFile(let fault): FaultReport(fault, in: context)
       case .update(let fault): FaultReport(fault, in: context)
       case .connect(let fault): FaultReport(fault, in: context)
+      case .security(let fault): FaultReport(fault, in: context)
       case .survey(let fault): FaultReport(fault, in: context)
       case .noMatch(let pattern, let waited):
         FaultReport(
@@ -66,6 +67,12 @@ extension FaultReport {
           .output, "the output cannot be written: \(SystemError.text(errno))",
           why: "Whoever reads it has gone, or the disk is full.", help: context.again,
           exit: .outputFailed)
+      case .capture(let path, let errno):
+        FaultReport(
+          .output, "\(path) cannot be written: \(SystemError.text(errno))",
+          why:
+            "The disk is full, or the folder or whoever reads it is gone: the recording is not complete.",
+          help: "ls -l -- " + ShellWords.quote(Self.folder(of: path)), exit: .outputFailed)
       }
   }
 
@@ -213,7 +220,14 @@ extension FaultReport {
     case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
       .descriptorsDiffer(_, let offset):
       "od -A d -t x1 -j \(offset) -N \(ImageDescriptor.size) \(file)"
-    case .foreignFormat: "od -A d -c -N 64 \(file)"
+    case .mcuboot(let fault): "od -A d -t x1 -j \(fault.offset) -N 32 \(file)"
+    case .headerContradicted: "od -A d -t x1 -N \(MCUbootHeader.size) \(file)"
+    case .uf2, .elf, .foreignFormat: "od -A d -c -N 64 \(file)"
+    case .zip: "unzip -v \(file)"
+    case .manifest: "unzip -p \(file) manifest.json"
+    case .initPacket(let name, _), .inFile(let name, _):
+      "unzip -p \(file) \(ShellWords.quote(name)) | od -A d -t x1"
+    case .severalImages: context.command(["image", "info", path])
     case .empty, .tooLarge: "ls -l \(file)"
     case .versionContradicted, .hardwareContradicted:
       "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)

@@ -13,6 +13,8 @@ enum FaultCode: String, CaseIterable, Sendable {
   case downgrade = "E-DOWNGRADE"
   case versionUnknown = "E-VERSION-UNKNOWN"
   case hardwareUnknown = "E-HARDWARE-UNKNOWN"
+  case imageNotTaken = "E-IMAGE-NOT-TAKEN"
+  case protocolAmbiguous = "E-PROTOCOL-AMBIGUOUS"
   // The device's answers.
   case deviceRefused = "E-DEVICE-REFUSED"
   case authorizationRequired = "E-AUTHORIZATION-REQUIRED"
@@ -40,6 +42,9 @@ enum FaultCode: String, CaseIterable, Sendable {
   case deviceAmbiguous = "E-DEVICE-AMBIGUOUS"
   case deviceBusy = "E-DEVICE-BUSY"
   case permission = "E-PERMISSION"
+  case notPaired = "E-NOT-PAIRED"
+  case pairingFailed = "E-PAIRING-FAILED"
+  case bondForgotten = "E-BOND-FORGOTTEN"
   case systemCall = "E-SYSTEM-CALL"
   // A benchmark against an earlier one.
   case baseline = "E-BASELINE"

@@ -35,6 +35,24 @@ extension FaultReport {
           why: "It has no descriptor and no sidecar file, and --hardware was not given; "
             + "without it an image for another board cannot be told apart.",
           help: context.again(with: "--allow-unknown"), exit: .refusedBeforeWriting)
+      case .imageNotTaken(let offered):
+        FaultReport(
+          .imageNotTaken,
+          "the device takes updates by \(Self.list(offered)), which cannot carry this image",
+          why: "Each protocol has an image format of its own; nothing was written.",
+          help: context.inspectImage, exit: .refusedBeforeWriting)
+      case .protocolAmbiguous(let choice):
+        FaultReport(
+          .protocolAmbiguous, "the device takes this image by \(Self.list(choice))",
+          why: "They write to different places; nothing is chosen for you.",
+          help: context.again(with: "--protocol", choice.first?.rawValue ?? "auto"),
+          exit: .deviceUnavailable)
+      case .protocolNotOffered(let asked, let offered):
+        FaultReport(
+          .noUpdateService,
+          "the device does not speak \(asked.rawValue); it speaks \(Self.list(offered))",
+          why: "--protocol auto takes what the device offers.",
+          help: context.inspectDevice, exit: .protocolBroken)
       case .authorizationRequired:
         FaultReport(
           .authorizationRequired, "the device takes updates only from those who hold its key",
@@ -58,17 +76,18 @@ extension FaultReport {
           help: context.command(["--version"]), exit: .protocolBroken)
       case .reverted(let running):
         FaultReport(
-          .reverted, "the device started the new image and went back to \(running)",
+          .reverted, "the device started the new image and went back to \(Self.name(running))",
           why: "Its boot loader rejected the image, or the image did not come up.",
           help: context.inspectDevice, exit: .rejectedByDevice)
       case .oldVersionStillRuns(let running):
         FaultReport(
-          .oldVersionRuns, "the device restarted and still runs \(running)",
+          .oldVersionRuns, "the device restarted and still runs \(Self.name(running))",
           why: "It took the image and did not start it.",
           help: context.inspectDevice, exit: .rejectedByDevice)
       case .differentImageRuns(let running):
         FaultReport(
-          .differentImageRuns, "the device runs \(running), which is not the image that was sent",
+          .differentImageRuns,
+          "the device runs \(Self.name(running)), which is not the image that was sent",
           why: "Its size or CRC32 differs; another host may have updated it meanwhile.",
           help: context.inspectDevice, exit: .rejectedByDevice)
       case .unreachableAfterActivation(let loss):
@@ -110,6 +129,11 @@ extension FaultReport {
           help: context.again, exit: resumable ? .linkLostResumable : .linkLost, retryable: true)
       case .refused(let stage, let refusal):
         FaultReport(refusal, during: stage, in: context)
+      case .declined(let stage, let refusal):
+        FaultReport(
+          refusal.kind.code,
+          "the device refused during \(stage.rawValue): \(refusal.meaning) (\(refusal.code))",
+          why: refusal.remedy, help: context.inspectDevice, exit: refusal.kind.exit)
       case .couldNotConnect(let fault):
         FaultReport(fault, in: context)
       case .protocolViolation(let stage, let detail):
@@ -126,5 +150,32 @@ extension FaultReport {
     resumable
       ? "The device keeps \(Text.grouped(acknowledged)) B; the same command goes on from there."
       : "The device holds no part of the image; the same command starts over."
+  }
+
+  private static func list(_ protocols: [UpdateProtocol]) -> String {
+    protocols.map(\.rawValue).joined(separator: ", ")
+  }
+
+  private static func name(_ version: FirmwareVersion?) -> String {
+    version?.description ?? "the old version"
+  }
+}
+
+extension ProtocolRefusal.Kind {
+  fileprivate var code: FaultCode {
+    switch self {
+    case .unsuitable, .protocolBroken: .deviceRefused
+    case .rejected: .imageRejected
+    case .forbidden: .authorizationRequired
+    }
+  }
+
+  fileprivate var exit: ExitStatus {
+    switch self {
+    case .unsuitable: .refusedBeforeWriting
+    case .rejected: .rejectedByDevice
+    case .forbidden: .permissionDenied
+    case .protocolBroken: .protocolBroken
+    }
   }
 }

@@ -1,3 +1,5 @@
+import OtaflashUpdate
+
 /// How a run ended: its exit status, and the one result that `--json` writes last.
 struct Ending: Equatable, Sendable {
   /// One device's part of the result.
@@ -6,14 +8,15 @@ struct Ending: Equatable, Sendable {
     var outcome: String
     var from: String?
     var to: String?
-    var verified: Bool?
+    var proof: UpdateResult.Proof?
     var took: Duration?
     var resumes: Int?
 
     var json: JSONValue {
       .object([
         "id": .string(id), "outcome": .string(outcome), "from": from.map { .string($0) },
-        "to": to.map { .string($0) }, "verified": verified.map { .bool($0) },
+        "to": to.map { .string($0) }, "verified": proof.map { .bool($0 != .none) },
+        "proof": proof.map { .string($0.rawValue) },
         "ms": .integer(took?.inMilliseconds), "resumes": .integer(resumes),
       ])
     }

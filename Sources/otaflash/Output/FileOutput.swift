@@ -22,9 +22,11 @@ struct FileOutput: Sendable {
     return text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Writes all octets; the errno of the write that failed, else `nil`.
-  func write(_ octets: UnsafeRawBufferPointer) -> Int32? {
-    var rest = octets
+  /// Writes all of `octets`; the errno of the write that failed, else `nil`.
+  func write(_ octets: [UInt8]) -> Int32? { octets.withUnsafeBytes { write($0) } }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) -> Int32? {
+    var rest = bytes
     while !rest.isEmpty {
       let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
       if count < 0, errno == EINTR { continue }

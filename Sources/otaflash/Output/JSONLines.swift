@@ -158,7 +158,7 @@ extension LinkReport {
 extension DeviceReport {
   func members(id: String, link: LinkReport?) -> [JSONValue.Member] {
     JSONValue.fields([
-      "id": .string(id), "protocol": .string(protocolName),
+      "id": .string(id), "protocol": .string(updateProtocol.rawValue),
       "protocol_version": .integer(protocolVersion), "hardware": .text(hardware),
       "running": .text(runningVersion), "running_crc32": runningCRC32.map { .string(Text.hex($0)) },
       "slot_size": .integer(slotSize), "page_size": .integer(pageSize),

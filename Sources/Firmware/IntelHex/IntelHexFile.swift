@@ -1,31 +1,7 @@
-/// What an Intel HEX file says of addresses; the image itself has none.
-public struct IntelHexLayout: Equatable, Sendable {
-  /// Where execution starts, as record type 03 or 05 says.
-  public enum Start: Equatable, Sendable {
-    case segment(cs: UInt16, ip: UInt16)
-    case linear(UInt32)
-  }
-
-  /// The address of the image's first byte.
-  public let lowestAddress: UInt32
-  public let start: Start?
-  /// Bytes that the file gives; the rest of the image is fill.
-  public let dataCount: Int
-
-  public init(lowestAddress: UInt32, start: Start?, dataCount: Int) {
-    self.lowestAddress = lowestAddress
-    self.start = start
-    self.dataCount = dataCount
-  }
-}
-
 /// An Intel HEX file as one stretch of memory, from its lowest to its highest address.
 public struct IntelHexFile: Equatable, Sendable {
-  /// What the memory between two records holds: that of erased flash.
-  public static let fill: UInt8 = 0xFF
-
   public let bytes: [UInt8]
-  public let layout: IntelHexLayout
+  public let layout: AddressLayout
 
   /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
   /// allowed. Records may come in any order of addresses but must not overlap.

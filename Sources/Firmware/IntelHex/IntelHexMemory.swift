@@ -13,24 +13,12 @@ struct IntelHexMemory {
     case ended(line: Int)
   }
 
-  /// A stretch of one record's data in `data`, and where it belongs.
-  private struct Piece {
-    let address: UInt32
-    let position: Int
-    let count: Int
-    let line: Int
-  }
-
-  private let spanLimit: Int
   private var phase = Phase.reading
   private var base = Base.linear(0)
-  private var start: IntelHexLayout.Start?
-  private var data: [UInt8] = []
-  private var pieces: [Piece] = []
-  private var lowest = UInt32.max
-  private var highest = UInt32.min
+  private var start: AddressLayout.Start?
+  private var memory: AddressedMemory
 
-  init(spanLimit: Int) { self.spanLimit = spanLimit }
+  init(spanLimit: Int) { memory = AddressedMemory(spanLimit: spanLimit) }
 
   mutating func add(_ record: IntelHexRecord, line: Int) throws(IntelHexFault) {
     if case .ended(let end) = phase { throw .recordAfterEnd(end: end) }
@@ -45,27 +33,17 @@ struct IntelHexMemory {
   }
 
   /// The bytes from the lowest to the highest address, once every line was added.
-  func image(lastLine: Int) throws(FirmwareFault) -> ([UInt8], IntelHexLayout) {
+  func image(lastLine: Int) throws(FirmwareFault) -> ([UInt8], AddressLayout) {
     guard case .ended(let end) = phase else { throw .intelHex(line: lastLine, .endMissing) }
-    guard !pieces.isEmpty else { throw .intelHex(line: end, .noData) }
-    let ordered = pieces.sorted { ($0.address, $0.line) < ($1.address, $1.line) }
-    for (piece, next) in zip(ordered, ordered.dropFirst())
-    where Int(piece.address) + piece.count > Int(next.address) {
-      let fault = IntelHexFault.overlap(
-        address: next.address, other: min(piece.line, next.line))
-      throw .intelHex(line: max(piece.line, next.line), fault)
+    guard !memory.isEmpty else { throw .intelHex(line: end, .noData) }
+    do throws(AddressedMemory.Fault) {
+      return try memory.image(start: start)
+    } catch {
+      throw .intelHex(line: error.secondOrigin ?? end, IntelHexFault(error))
     }
-    var bytes = [UInt8](repeating: IntelHexFile.fill, count: Int(highest) - Int(lowest) + 1)
-    for piece in ordered {
-      let place = Int(piece.address) - Int(lowest)
-      bytes.replaceSubrange(
-        place..<(place + piece.count), with: data[piece.position..<(piece.position + piece.count)])
-    }
-    let layout = IntelHexLayout(lowestAddress: lowest, start: start, dataCount: data.count)
-    return (bytes, layout)
   }
 
-  private mutating func begin(at address: IntelHexLayout.Start) throws(IntelHexFault) {
+  private mutating func begin(at address: AddressLayout.Start) throws(IntelHexFault) {
     guard start == nil else { throw .secondStartAddress }
     start = address
   }
@@ -93,14 +71,27 @@ struct IntelHexMemory {
   private mutating func append(
     _ octets: ArraySlice<UInt8>, at address: UInt32, line: Int
   ) throws(IntelHexFault) {
-    guard !octets.isEmpty else { return }
-    lowest = min(lowest, address)
-    highest = max(highest, address + UInt32(octets.count - 1))
-    guard Int(highest) - Int(lowest) < spanLimit else {
-      throw .spanTooLarge(lowest: lowest, highest: highest, limit: spanLimit)
+    do throws(AddressedMemory.Fault) {
+      try memory.append(octets, at: address, origin: line)
+    } catch {
+      throw IntelHexFault(error)
     }
-    pieces.append(
-      Piece(address: address, position: data.count, count: octets.count, line: line))
-    data += octets
+  }
+}
+
+extension AddressedMemory.Fault {
+  /// The line that gave an address again.
+  fileprivate var secondOrigin: Int? {
+    if case .overlap(_, _, let second) = self { second } else { nil }
+  }
+}
+
+extension IntelHexFault {
+  fileprivate init(_ fault: AddressedMemory.Fault) {
+    switch fault {
+    case .overlap(let address, let first, _): self = .overlap(address: address, other: first)
+    case .spanTooLarge(let lowest, let highest, let limit):
+      self = .spanTooLarge(lowest: lowest, highest: highest, limit: limit)
+    }
   }
 }

@@ -1,0 +1,21 @@
+/// Where a device is to be found, seen from the address that it was first given by. A boot loader
+/// may have an address of its own beside the application's, so that no peer takes the one for the
+/// other.
+public enum Whereabouts: Hashable, Sendable, CaseIterable {
+  /// At the address that was given.
+  case home
+  /// At the address whose last octet is one higher, modulo 256.
+  case nextAddress
+  /// At the address whose last octet is one lower, modulo 256: where the given address was already
+  /// the boot loader's.
+  case previousAddress
+
+  /// What to add to the address's last octet.
+  public var addressOffset: Int8 {
+    switch self {
+    case .home: 0
+    case .nextAddress: 1
+    case .previousAddress: -1
+    }
+  }
+}
