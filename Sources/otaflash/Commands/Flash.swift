@@ -15,10 +15,13 @@ struct Flash: Subcommand {
       An update that was broken off goes on where the device stopped: run the same command again.
       """)
 
-  @Argument(help: "The image (raw binary or Intel HEX), or - for standard input.")
+  @Argument(
+    help: "The firmware file (binary, Intel HEX, UF2, ELF or ZIP package), or - for standard input."
+  )
   var image: String
 
   @OptionGroup var target: DeviceOption
+  @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
 
   @OptionGroup var updateProtocol: ProtocolOption
@@ -88,10 +91,12 @@ struct Flash: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let firmware = try ImageSource.load(image, saying: identity.identity)
+    let firmware = try ImageSource.load(
+      image, saying: identity.identity, signedBy: signer.key)
     var options = try updateOptions()
     session.console.event("image", firmware.members)
     session.console.note(firmware.summary)
+    if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
     session.console.announce(targetVersion: firmware.version?.description)
     let destination = try await Destination.resolve(target.device, in: session)
     let records = try DeviceRecords.open(session)
