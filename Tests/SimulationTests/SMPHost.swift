@@ -74,7 +74,8 @@ struct SMPHost {
     _ image: [UInt8], from start: Int = 0, to end: Int? = nil, chunk: Int = 400
   ) async throws -> SMPImage.Upload.Response {
     var response = SMPImage.Upload.Response(offset: start)
-    while let offset = response.offset, offset < end ?? image.count {
+    for _ in 0..<1000 {
+      guard let offset = response.offset, offset < end ?? image.count else { break }
       let data = Array(image[offset..<min(offset + chunk, end ?? image.count)])
       response = try await call(
         SMPImage.Upload(

@@ -45,7 +45,8 @@ extension SMPServer {
       size: announcement.size, sha: sha, address: address,
       erased: settings.erasesProgressively ? 0 : slotSize)
     let erases = settings.erasesProgressively ? [] : erasing(slot: target)
-    return go(on: upload, after: erases + upload.take(part.data, parts.profile.geometry))
+    let operations = erases + upload.take(part.data, parts.profile.geometry)
+    return go(on: upload, after: operations)
   }
 
   private func judge(

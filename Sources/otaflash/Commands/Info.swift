@@ -82,6 +82,7 @@ struct Info: Subcommand {
     let style = console.settings.outputStyle
     if let device = inspection.device {
       console.event("device", device.members(id: target.device.text, link: inspection.link))
+      for slot in device.slots { console.event("slot", slot.members) }
     } else {
       console.event(
         "device",
@@ -138,7 +139,17 @@ extension DeviceReport {
     add("last boot", lastBoot?.sentence)
     add("slot", slotSize.map { Text.grouped($0) + " B" })
     add("page", pageSize.map { Text.grouped($0) + " B" })
-    add("buffer", bufferSize.map { Text.grouped($0) + " B" })
+    add(
+      "buffer",
+      bufferSize.map { size in
+        (bufferCount.map { "\($0) of " } ?? "") + Text.grouped(size) + " B"
+      })
+    add("boot loader", bootLoaderMode?.words)
+    for slot in slots {
+      let name =
+        slots.contains { $0.image > 0 } ? "slot \(slot.image)/\(slot.slot)" : "slot \(slot.slot)"
+      add(name, ([slot.version] + [slot.words].filter { !$0.isEmpty }).joined(separator: ", "))
+    }
     add("largest chunk", largestChunk.map { Text.grouped($0) + " B" })
     add("authorization", needsAuthorization ? "wanted (--key-file)" : "not wanted")
     add(
