@@ -72,6 +72,7 @@ struct Flash: Subcommand {
     transform: TimeSpan.parse)
   var timeLimit: TimeSpan?
 
+  @OptionGroup var link: LinkOptions
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
@@ -82,6 +83,7 @@ struct Flash: Subcommand {
   private static let chunkRange = 1...512
 
   func validate() throws {
+    try target.device.check(link)
     guard Self.mtuRange.contains(mtu) else {
       throw ValidationError("--mtu \(mtu) is out of range; it is 23 to 517")
     }
@@ -98,7 +100,9 @@ struct Flash: Subcommand {
     session.console.note(firmware.summary)
     if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
     session.console.announce(targetVersion: firmware.version?.description)
-    let destination = try await Destination.resolve(target.device, in: session)
+    let destination = try await Destination.resolve(
+      target.device, in: session, tuning: link.tuning(else: .flashing),
+      isTuningExplicit: link.asksForSomething)
     let records = try DeviceRecords.open(session)
     let lock = try records.lock(destination.identity)
     let notebook = UpdateNotebook(firmware, on: destination, in: records)
