@@ -16,6 +16,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
@@ -24,21 +25,33 @@ let package = Package(
       providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(
       name: "COtaflashZlib", path: "Sources/CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(
+      name: "COtaflashZip", path: "Sources/CZip", providers: [.apt(["libzip-dev"])]),
     .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
     .target(name: "OtaflashATT", path: "Sources/ATT", swiftSettings: strict),
     .target(
       name: "OtaflashGATT", dependencies: ["OtaflashATT"], path: "Sources/GATT",
       swiftSettings: strict),
     .target(
-      name: "OtaflashFirmware", dependencies: ["COtaflashZlib"], path: "Sources/Firmware",
-      swiftSettings: strict),
+      name: "OtaflashFirmware",
+      dependencies: [
+        "COtaflashZlib", "COtaflashZip", .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+      ],
+      path: "Sources/Firmware", swiftSettings: strict),
     .target(
       name: "OtaflashUpdate",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      path: "Sources/Update", exclude: ["OTAService/README.md"], swiftSettings: strict),
+      path: "Sources/Update",
+      exclude: [
+        "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
+        "NordicLegacy/README.md",
+      ],
+      swiftSettings: strict),
     .target(
       name: "OtaflashSimulation",
       dependencies: [
@@ -111,12 +124,14 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "otaflash", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        "otaflash", "OtaflashBlueZ", "OtaflashFleet", "OtaflashATT", "OtaflashGATT",
+        "OtaflashFirmware", "OtaflashUpdate",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "FirmwareTests", dependencies: ["OtaflashFirmware"], swiftSettings: strict),
+      name: "FirmwareTests", dependencies: ["OtaflashFirmware"], exclude: ["Fixtures"],
+      swiftSettings: strict),
     .testTarget(
       name: "UpdateTests",
       dependencies: [
@@ -124,9 +139,24 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "SMPTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NordicTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation",
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        "OtaflashSimulation",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),

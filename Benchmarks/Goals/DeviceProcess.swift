@@ -14,8 +14,17 @@ final class DeviceProcess: Sendable {
     let words = [program, path] + (octetsPerSecond.map { [String($0)] } ?? [])
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
+    // The threads of a task pool block every signal, and a child would inherit that: it could not be
+    // stopped.
+    var attributes = posix_spawnattr_t()
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var child = pid_t()
-    let result = posix_spawn(&child, program, nil, nil, &arguments, environ)
+    let result = posix_spawn(&child, program, nil, &attributes, &arguments, environ)
     guard result == 0 else { throw CannotStart(errno: result) }
     process = child
     for _ in 0..<Self.startLimitMilliseconds where access(path, F_OK) != 0 { usleep(1000) }

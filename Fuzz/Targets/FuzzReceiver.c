@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMAGE = 5 * PAGE + 77, STEPS_MAXIMUM = 400 };
+/// Small pages: an execution costs what its octets cost, and more pages are crossed in it.
+enum { FUZZ_PAGE = 256, FUZZ_ROW = 64, IMAGE = 5 * FUZZ_PAGE + 77, STEPS_MAXIMUM = 400 };
 
 typedef struct {
   const uint8_t *at, *end;
@@ -60,7 +61,7 @@ static void spoil(device *d, uint8_t how) {
 }
 
 static void begin_some(device *d, input *in, const uint8_t *image) {
-  uint32_t size = 1 + octet(in) * 21;
+  uint32_t size = 1 + octet(in) * 6;
   begin(d, image, size < IMAGE ? size : IMAGE, octet(in));
 }
 
@@ -90,6 +91,14 @@ static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) 
   }
 }
 
+/// One of three geometries: marks closer than pages, further apart than pages, and as in the tests.
+static void choose_geometry(device *d, uint8_t kind) {
+  static const uint32_t pages[] = {FUZZ_PAGE, SMALL_PAGE, PAGE, FUZZ_PAGE};
+  static const uint32_t rows[] = {FUZZ_ROW, SMALL_ROW, ROW, FUZZ_PAGE};
+  d->config.page_size = pages[kind >> 4 & 3];
+  d->config.row_size = rows[kind >> 4 & 3];
+}
+
 /// Nothing is wrong any more.
 static void mend(device *d) {
   d->flash.bad_rows = d->flash.failed_rows = d->flash.failed_erases = d->flash.bad_records = 0;
@@ -114,6 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     d.config.check_proof = check_proof;
   }
   d.flash.slow = kind & 8;
+  choose_geometry(&d, kind);
   device_boot(&d);
   for (int steps = 0; steps < STEPS_MAXIMUM && in.at < in.end; steps++)
     step(&d, &in, image, &is_tampered);

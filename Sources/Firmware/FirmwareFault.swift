@@ -1,11 +1,9 @@
 /// Why a file is no image that can be sent. Nothing was written anywhere.
 public enum FirmwareFault: Error, Equatable, Sendable {
-  /// A file format that carries firmware but is neither Intel HEX nor the bytes of a slot.
+  /// A file format that may carry firmware and is not read.
   public enum ForeignFormat: String, Sendable, CaseIterable {
-    case elf = "an ELF file"
     case motorolaSRecord = "a Motorola S-record file"
-    case uf2 = "a UF2 file"
-    case zip = "a ZIP archive"
+    case emptyZip = "a ZIP archive without files"
   }
 
   case empty
@@ -14,6 +12,17 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case foreignFormat(ForeignFormat)
   /// Lines count from 1.
   case intelHex(line: Int, IntelHexFault)
+  case uf2(UF2Fault)
+  case elf(ELFFault)
+  case mcuboot(MCUbootFault)
+  case zip(ZipFault)
+  case manifest(ManifestFault)
+  /// The init packet in a file of a Nordic DFU package.
+  case initPacket(file: String, InitPacketFault)
+  /// A fault of a file within a package.
+  indirect case inFile(String, FirmwareFault)
+  /// One image was wanted, and the package has so many.
+  case severalImages(Int)
   /// The magic of a descriptor, and behind it no 32 octets with the right CRC32.
   case descriptorDamaged(offset: Int)
   case descriptorLayoutUnknown(UInt8, offset: Int)
@@ -21,6 +30,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   /// The sidecar file and the embedded descriptor contradict each other, and nobody decided.
   case versionContradicted(sidecar: FirmwareVersion, descriptor: FirmwareVersion)
   case hardwareContradicted(sidecar: HardwareID, descriptor: HardwareID)
+  /// The MCUboot header and the embedded descriptor contradict each other.
+  case headerContradicted(header: FirmwareVersion, descriptor: FirmwareVersion)
 }
 
 extension FirmwareFault: CustomStringConvertible {
@@ -31,6 +42,15 @@ extension FirmwareFault: CustomStringConvertible {
     case .foreignFormat(let format):
       "this is \(format.rawValue); convert it to Intel HEX or raw binary first"
     case .intelHex(let line, let fault): "line \(line) \(fault)"
+    case .uf2(let fault): "\(fault)"
+    case .elf(let fault): "\(fault)"
+    case .mcuboot(let fault): "\(fault)"
+    case .zip(let fault): "\(fault)"
+    case .manifest(let fault): "\(fault)"
+    case .initPacket(let file, let fault): "'\(file)': \(fault)"
+    case .inFile(let file, let fault): "'\(file)': \(fault)"
+    case .severalImages(let count):
+      "the package has \(count) images; a device that takes one cannot be sent them"
     case .descriptorDamaged(let offset):
       "the image descriptor at offset \(offset) is damaged: its CRC32 does not match"
     case .descriptorLayoutUnknown(let layout, let offset):
@@ -42,6 +62,8 @@ extension FirmwareFault: CustomStringConvertible {
       "the sidecar file says version \(sidecar), the image itself \(descriptor)"
     case .hardwareContradicted(let sidecar, let descriptor):
       "the sidecar file says hardware \(sidecar), the image itself \(descriptor)"
+    case .headerContradicted(let header, let descriptor):
+      "the MCUboot header says version \(header), the image descriptor \(descriptor)"
     }
   }
 }

@@ -4,7 +4,8 @@ extension FirmwareImage {
 
   /// Reads the content of an image file, whose format is found out from it. A file whose name ends
   /// in `.hex`, `.ihex` or `.ihx` must be Intel HEX; any other is when it begins with a line of
-  /// text that starts with `:`, and a raw binary otherwise.
+  /// text that starts with `:`, and a raw binary unless its first bytes are those of a UF2 or ELF
+  /// file or of a ZIP archive. Of an archive there must be one image in it.
   /// - Parameters:
   ///   - name: the file's last path component, or `-`.
   ///   - sidecar: what the file `<name>.json` says.
@@ -14,26 +15,56 @@ extension FirmwareImage {
     name: String, bytes: [UInt8], sidecar: ImageIdentity? = nil,
     overrides: ImageIdentity = ImageIdentity(), limit: Int = defaultLimit
   ) throws(FirmwareFault) -> FirmwareImage {
-    guard !bytes.isEmpty else { throw .empty }
-    guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
-    let file = try content(name: name, bytes: bytes, limit: limit)
-    let identity = try ImageIdentity.settled(
-      image: file.bytes, sidecar: sidecar, overrides: overrides)
-    return FirmwareImage(
-      name: name, format: file.layout == nil ? .binary : .intelHex, bytes: file.bytes,
-      version: identity.version, hardware: identity.hardware, layout: file.layout)
+    try FirmwarePackage.decode(
+      name: name, bytes: bytes, sidecar: sidecar, overrides: overrides, limit: limit
+    ).onlyImage()
   }
 
-  private static func content(
-    name: String, bytes: [UInt8], limit: Int
-  ) throws(FirmwareFault) -> (bytes: [UInt8], layout: IntelHexLayout?) {
-    if let format = ForeignFormat(of: bytes) { throw .foreignFormat(format) }
-    guard isNamedIntelHex(name) || isIntelHex(bytes) else { return (bytes, nil) }
-    let file = try IntelHexFile(decoding: bytes, spanLimit: limit)
-    return (file.bytes, file.layout)
+  /// Reads a file that holds one image and is no archive.
+  init(
+    decoding file: [UInt8], name: String, claims: IdentityClaims, limit: Int, place: MCUbootPlace
+  ) throws(FirmwareFault) {
+    let (format, bytes, layout) = try Self.memory(name: name, file: file, limit: limit)
+    var content = Content.plain
+    if MCUbootHeader.begins(bytes) {
+      do throws(MCUbootFault) {
+        content = .mcuboot(try MCUbootImage(decoding: bytes), place: place)
+      } catch {
+        throw .mcuboot(error)
+      }
+    }
+    var header: FirmwareVersion?
+    if case .mcuboot(let image, _) = content { header = image.version.firmwareVersion }
+    let identity = try claims.settled(for: bytes, header: header)
+    self.init(
+      name: name, format: format, bytes: bytes, version: identity.version,
+      hardware: identity.hardware, layout: layout, content: content)
   }
 
-  private typealias ForeignFormat = FirmwareFault.ForeignFormat
+  private static func memory(
+    name: String, file: [UInt8], limit: Int
+  ) throws(FirmwareFault) -> (Format, [UInt8], AddressLayout?) {
+    if let format = FirmwareFault.ForeignFormat(of: file) { throw .foreignFormat(format) }
+    if file.starts(with: ELFFile.magic) {
+      do throws(ELFFault) {
+        let program = try ELFFile(decoding: file, spanLimit: limit)
+        return (.elf, program.bytes, program.layout)
+      } catch {
+        throw .elf(error)
+      }
+    }
+    if file.starts(with: UF2File.magic) {
+      do throws(UF2Fault) {
+        let blocks = try UF2File(decoding: file, spanLimit: limit)
+        return (.uf2, blocks.bytes, blocks.layout)
+      } catch {
+        throw .uf2(error)
+      }
+    }
+    guard isNamedIntelHex(name) || isIntelHex(file) else { return (.binary, file, nil) }
+    let text = try IntelHexFile(decoding: file, spanLimit: limit)
+    return (.intelHex, text.bytes, text.layout)
+  }
 
   private static func isNamedIntelHex(_ name: String) -> Bool {
     let name = name.lowercased()
@@ -63,16 +94,12 @@ extension FirmwareFault.ForeignFormat {
   /// Known by its first bytes.
   init?(of bytes: [UInt8]) {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-    if bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46]) {
-      self = .elf
-    } else if bytes.starts(with: Array("UF2\n".utf8)) {
-      self = .uf2
-    } else if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-      self = .zip
-    } else if bytes.count >= 10, bytes[0] == UInt8(ascii: "S"), digits.contains(bytes[1]),
+    if bytes.count >= 10, bytes[0] == UInt8(ascii: "S"), digits.contains(bytes[1]),
       bytes[2..<10].allSatisfy({ $0.hexadecimalDigit != nil })
     {
       self = .motorolaSRecord
+    } else if bytes.starts(with: [0x50, 0x4B, 0x05, 0x06]) {
+      self = .emptyZip
     } else {
       return nil
     }

@@ -4,24 +4,37 @@ public struct FirmwareImage: Equatable, Sendable {
   public enum Format: String, Sendable, CaseIterable {
     case binary
     case intelHex = "intel-hex"
+    case uf2
+    case elf
   }
 
-  /// How a person names the image: the file's last path component, or `-` for standard input.
+  /// What the bytes are to a boot loader.
+  public enum Content: Equatable, Sendable {
+    /// The bytes of a slot, of which only a descriptor or a sidecar file says anything.
+    case plain
+    case mcuboot(MCUbootImage, place: MCUbootPlace)
+    case nordic(NordicInitPacket)
+  }
+
+  /// How a person names the image: the file's last path component, or `-` for standard input; in
+  /// a package the name of the file within it.
   public let name: String
   public let format: Format
-  /// The bytes of the slot, from its first address; gaps of a HEX file are filled with 0xFF.
+  /// The bytes of the slot, from its first address; gaps between addresses are filled with 0xFF.
   public let bytes: [UInt8]
   /// CRC32 (IEEE, as zlib's) of `bytes`.
   public let crc32: UInt32
-  /// From the embedded descriptor, the sidecar file or the command line; `nil` when nobody says.
+  /// From the MCUboot header, the embedded descriptor, the sidecar file or the command line; `nil`
+  /// when nobody says. An MCUboot header's build number is in `mcuboot` alone.
   public let version: FirmwareVersion?
   public let hardware: HardwareID?
-  /// The addresses of an Intel HEX file; `nil` for a raw binary, which has none.
-  public let layout: IntelHexLayout?
+  /// The addresses of the file; `nil` for a raw binary, which has none.
+  public let layout: AddressLayout?
+  public let content: Content
 
   public init(
     name: String, format: Format, bytes: [UInt8], version: FirmwareVersion?, hardware: HardwareID?,
-    layout: IntelHexLayout? = nil
+    layout: AddressLayout? = nil, content: Content = .plain
   ) {
     self.name = name
     self.format = format
@@ -30,5 +43,36 @@ public struct FirmwareImage: Equatable, Sendable {
     self.version = version
     self.hardware = hardware
     self.layout = layout
+    self.content = content
+  }
+}
+
+/// Where in a device with several images or slots one belongs.
+public struct MCUbootPlace: Hashable, Sendable {
+  /// Which of the device's images; 0 for the only one.
+  public let imageIndex: Int
+  /// The slot that the image was linked for; `nil` when it is for whichever is free.
+  public let slot: Int?
+
+  public init(imageIndex: Int = 0, slot: Int? = nil) {
+    self.imageIndex = imageIndex
+    self.slot = slot
+  }
+}
+
+extension FirmwareImage {
+  /// The header and entries of an MCUboot image.
+  public var mcuboot: MCUbootImage? {
+    if case .mcuboot(let image, _) = content { image } else { nil }
+  }
+
+  /// The init packet of a part of a Nordic DFU package.
+  public var initPacket: NordicInitPacket? {
+    if case .nordic(let packet) = content { packet } else { nil }
+  }
+
+  /// Which image of the device this one is, and for which slot.
+  public var place: MCUbootPlace {
+    if case .mcuboot(_, let place) = content { place } else { MCUbootPlace() }
   }
 }

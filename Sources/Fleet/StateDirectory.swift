@@ -30,7 +30,7 @@ public struct StateDirectory: Equatable, Sendable {
 
   /// Makes what is missing, for the user alone (mode 0700), and proves that it can be written to.
   public func create() throws(StateFault) {
-    for directory in [path, journalPath, lockPath] {
+    for directory in [path, journalPath, bondsPath, lockPath] {
       try Self.makeDirectory(directory)
       guard access(directory, W_OK | X_OK) == 0 else {
         throw StateFault(.makeDirectory, path: directory, .current)
@@ -40,6 +40,7 @@ public struct StateDirectory: Equatable, Sendable {
 
   public var registryPath: String { path + "/devices.json" }
   public var journalPath: String { path + "/journal" }
+  public var bondsPath: String { path + "/bonds" }
 
   private static func makeDirectory(_ path: String) throws(StateFault) {
     var made = ""

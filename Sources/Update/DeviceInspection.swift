@@ -89,6 +89,8 @@ public struct DeviceInspection: Sendable {
           strings[entry.uuid] = String(decoding: try await client.read(entry), as: UTF8.self)
         } catch .refused {
           // A string that needs a right we do not have is not shown.
+        } catch .insecure {
+          // Nor is one that would need a pairing.
         }
       }
     }

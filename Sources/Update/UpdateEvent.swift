@@ -102,6 +102,10 @@ public struct DeviceReport: Equatable, Sendable {
   public var lastBoot: BootOutcome?
   public var onTrial: Bool
   public var resumePoint: ResumePoint?
+  /// What the slots of a device with MCUboot hold; empty where nobody tells.
+  public var slots: [SlotReport] = []
+  public var bufferCount: Int?
+  public var bootLoaderMode: SMPBootloaderMode?
 
   public init(_ updateProtocol: UpdateProtocol, protocolVersion: Int) {
     self.updateProtocol = updateProtocol

@@ -11,7 +11,9 @@ extension UpdateLifeCycle {
     return try await within(.connect) { () async throws(UpdateFault) -> any UpdateSession in
       let client = try await turn.connect(requestingMTU: context.options.mtu)
       context.observe(.connected(LinkReport(of: client)))
-      let session = try await chosenSession(on: client).open(on: client, context)
+      var found = context
+      found.place = place
+      let session = try await chosenSession(on: client).open(on: client, found)
       context.tally.connected()
       return session
     }
@@ -27,7 +29,7 @@ extension UpdateLifeCycle {
       throw .gatt(.connect, error)
     }
     let choice = try UpdateProtocol.choose(
-      for: image, among: UpdateProtocol.offered(by: services.map(\.uuid)),
+      for: images, among: UpdateProtocol.offered(by: services.map(\.uuid)),
       asked: context.options.updateProtocol)
     context.tally.choose(choice)
     return choice.session

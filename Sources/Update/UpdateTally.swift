@@ -10,6 +10,8 @@ final class UpdateTally: Sendable {
     var uploadTook = Duration.zero
     /// Image octets a data write may have at most, as learned from this device.
     var chunkCeiling = Int.max
+    /// Transfers that began anew because the device had dropped packets.
+    var packetLosses = 0
   }
 
   private let counts = Mutex(Counts())
@@ -32,5 +34,6 @@ final class UpdateTally: Sendable {
   func send(_ octets: Int) { counts.withLock { $0.octetsSent += octets } }
   func resume() { counts.withLock { $0.resumes += 1 } }
   func limitChunk(to octets: Int) { counts.withLock { $0.chunkCeiling = octets } }
+  func losePackets() { counts.withLock { $0.packetLosses += 1 } }
   func upload(took time: Duration) { counts.withLock { $0.uploadTook += time } }
 }

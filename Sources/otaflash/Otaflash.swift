@@ -11,7 +11,8 @@ struct Otaflash: ParsableCommand, Sendable {
       """,
     version: Release.version,
     subcommands: [
-      Scan.self, Info.self, Flash.self, Image.self, Bench.self, Simulate.self, Devices.self,
+      Scan.self, Info.self, Flash.self, Image.self, Slots.self, Reset.self, Bench.self, Pair.self,
+      Unpair.self, Simulate.self, Devices.self,
       DoctorCommand.self, Completion.self,
     ])
 
@@ -25,6 +26,8 @@ protocol Subcommand: ParsableCommand, Sendable {
   static var words: String { get }
   /// What the command is about, as the user wrote it.
   var subject: Subject { get }
+  /// Where the command's links are to be recorded.
+  var captureFile: String? { get }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending
 }
@@ -37,4 +40,5 @@ struct Subject: Equatable, Sendable {
 extension Subcommand {
   static var words: String { configuration.commandName ?? "" }
   var subject: Subject { Subject() }
+  var captureFile: String? { nil }
 }

@@ -14,7 +14,10 @@ import Testing
     (["image", "verify", "--crc32", "00000000", "firmware-samples/app-1.3.0.bin"], 65),
     (["flash", "firmware-samples/app-1.3.0.bin", "-d", "unix:/nonexistent.sock"], 69),
     (["flash", "firmware-samples/other-board-2.0.0.bin", "-d", "sim:fast"], 5),
-    (["completion", "fish"], 0),
+    (["completion", "fish"], 0), (["info", "-d", "sim:fast?security=authenticated"], 0),
+    (["info", "-d", "sim:fast", "--capture", "/dev/full"], 73),
+    (["info", "-d", "sim:fast", "--capture", "/nonexistent/file"], 73),
+    (["unpair", "-d", "name:door"], 64),
   ]
 
   @Test(arguments: lines)

@@ -39,14 +39,49 @@ struct FirmwareImageTests {
   @Test(
     "other formats of firmware are named, not sent",
     arguments: [
-      ([0x7F, 0x45, 0x4C, 0x46, 1, 1, 1], .elf),
       (Array("S00F000068656C6C6F202020202000003C".utf8), .motorolaSRecord),
-      (Array("UF2\nWQ]\u{9E}".utf8), .uf2),
-      ([0x50, 0x4B, 3, 4, 0], .zip),
+      ([0x50, 0x4B, 5, 6, 0], .emptyZip),
     ] as [([UInt8], FirmwareFault.ForeignFormat)])
   func foreign(bytes: [UInt8], format: FirmwareFault.ForeignFormat) {
     #expect(throws: FirmwareFault.foreignFormat(format)) {
       try FirmwareImage.decode(name: "a.bin", bytes: bytes)
+    }
+  }
+
+  @Test("what begins as ELF, UF2 or ZIP is never sent as a binary")
+  func damagedFormats() {
+    #expect(throws: FirmwareFault.elf(.headerCutOff(found: 7))) {
+      try FirmwareImage.decode(name: "a.bin", bytes: [0x7F, 0x45, 0x4C, 0x46, 1, 1, 1])
+    }
+    #expect(throws: FirmwareFault.uf2(.cutOff(size: 5))) {
+      try FirmwareImage.decode(name: "a.bin", bytes: Array("UF2\nW".utf8))
+    }
+    #expect(throws: FirmwareFault.self) {
+      try FirmwareImage.decode(name: "a.bin", bytes: [0x50, 0x4B, 3, 4, 0])
+    }
+  }
+
+  @Test("an MCUboot header and a descriptor must not contradict each other")
+  func header() throws {
+    let header: [UInt8] = [
+      0x3D, 0xB8, 0xF3, 0x96, 0, 0, 0, 0, 32, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0, 1, 3, 0, 0, 9, 0, 0,
+      0, 0, 0, 0, 0,
+    ]
+    let bytes = header + Self.described + [0x07, 0x69, 4, 0]
+    let image = try FirmwareImage.decode(name: "a", bytes: bytes)
+    #expect(image.version == FirmwareVersion(1, 3, 0))
+    #expect(image.mcuboot?.version.build == 9)
+    #expect(image.hardware == HardwareID(0xA001))
+    let newer = Array(bytes[..<21]) + [4] + Array(bytes[22...])
+    let fault = FirmwareFault.headerContradicted(
+      header: FirmwareVersion(1, 4, 0), descriptor: FirmwareVersion(1, 3, 0))
+    #expect(throws: fault) { try FirmwareImage.decode(name: "a", bytes: newer) }
+    #expect(
+      throws: FirmwareFault.versionContradicted(
+        sidecar: FirmwareVersion(2, 0, 0), descriptor: FirmwareVersion(1, 3, 0))
+    ) {
+      try FirmwareImage.decode(
+        name: "a", bytes: bytes, sidecar: ImageIdentity(version: FirmwareVersion(2, 0, 0)))
     }
   }
 

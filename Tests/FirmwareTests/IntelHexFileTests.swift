@@ -25,7 +25,7 @@ struct IntelHexFileTests {
     #expect(file.bytes == [1, 2, 0xFF, 0xFF, 3])
     #expect(
       file.layout
-        == IntelHexLayout(
+        == AddressLayout(
           lowestAddress: 0x0800_0004, start: .linear(0x0800_0005), dataCount: 3))
   }
 

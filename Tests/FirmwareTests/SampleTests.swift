@@ -46,7 +46,7 @@ struct SampleTests {
     let image = try FirmwareImage.decode(name: "-", bytes: Self.sample("sensor-1.1.0.hex"))
     #expect(
       image.layout
-        == IntelHexLayout(
+        == AddressLayout(
           lowestAddress: 0x0800_A000, start: .linear(0x0800_A401), dataCount: 45056))
     #expect(image.bytes[40960..<45056].allSatisfy { $0 == 0xFF })
   }

@@ -8,7 +8,7 @@ import Testing
   static let permitted: [String: Set<String>] = [
     "ATT": [],
     "GATT": ["OtaflashATT"],
-    "Firmware": ["COtaflashZlib"],
+    "Firmware": ["COtaflashZlib", "COtaflashZip", "Crypto", "CryptoExtras", "SwiftASN1"],
     "Update": ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto"],
     "Simulation": [
       "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "Crypto",

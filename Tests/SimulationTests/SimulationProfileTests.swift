@@ -12,13 +12,14 @@ import Testing
     let profile = try SimulationProfile(
       parsing: "sim:fast?seed=7&interval=7.5ms&phy=1M&ll=27&loss=1.5%&mtu=185&erase=20s&write=1ms"
         + "&buffers=4&slot=64K&version=2.3.4&hardware=0x00B00001&key=00ffA0&boot=1s&trial=yes"
-        + "&response=same&drop=close&cut-at-pdu=9&torn&notification-loss=25%")
+        + "&errors=1&response=same&drop=close&cut-at-pdu=9&torn&notification-loss=25%")
     #expect(profile.name == "fast")
     #expect(profile.seed == 7)
     #expect(profile.radio.interval == .shortest)
     #expect(profile.radio.phy == .le1M)
     #expect(profile.radio.payloadMaximum == 27)
     #expect(profile.radio.packetErrorRate == 0.015)
+    #expect(profile.radio.errorsClosingEvent == 1)
     #expect(profile.mtu == 185)
     #expect(profile.eraseTime == .seconds(20) && profile.writeTimePer4KiB == .milliseconds(1))
     #expect(profile.radio.controllerBuffers == 4)
@@ -42,7 +43,8 @@ import Testing
 
   @Test(arguments: [
     ("interval", "8ms"), ("interval", "15"), ("phy", "3M"), ("ll", "26"), ("ll", "252"),
-    ("loss", "101%"), ("loss", "0.1"), ("mtu", "22"), ("mtu", "518"), ("erase", "-1ms"),
+    ("loss", "101%"), ("loss", "0.1"), ("errors", "0"), ("mtu", "22"), ("mtu", "518"),
+    ("erase", "-1ms"),
     ("write", "soon"), ("buffers", "0"), ("slot", "5000"), ("slot", "4K"), ("version", "1.2"),
     ("hardware", "board"), ("key", "0"), ("key", "0g"), ("key", ""), ("boot", "+1s"),
     ("trial", "maybe"), ("response", "later"), ("drop", "softly"), ("seed", "-1"),

@@ -36,7 +36,7 @@ extension RadioPHY {
 extension L2CAPLink {
   /// Reads the link's facts.
   /// - Throws: `.closedLocally`, or the error of a link that is gone.
-  public func facts() throws(LinkLoss) -> L2CAPFacts {
+  public func kernelFacts() throws(LinkLoss) -> L2CAPFacts {
     let result = socket.withDescriptor { raw -> Result<L2CAPFacts, SystemError> in
       Result { () throws(SystemError) in try Self.facts(of: raw) }
     }
@@ -64,38 +64,5 @@ extension L2CAPLink {
     return L2CAPFacts(
       hciHandle: connection.hci_handle, transmitPHY: phys?.transmit, receivePHY: phys?.receive,
       sendMTU: options.omtu, receiveMTU: options.imtu)
-  }
-
-  /// Raises the security of the standing link, as ATT errors 0x05 and 0x0F ask for, and waits until
-  /// the link carries PDUs again. Repeat the refused request once afterwards.
-  ///
-  /// A pairing that fails leaves the channel mute for ever (kernel `smp_failure`), so `limit` is the
-  /// only end of such a wait; close the link then.
-  public func raiseSecurity(
-    to level: SecurityLevel, within limit: Duration
-  ) async throws(LinkLoss) {
-    let wanted = bt_security(level: level.rawValue, key_size: 0)
-    let result = socket.withDescriptor { raw -> Int32 in
-      do throws(SystemError) {
-        try SocketOption.set(raw, SOL_BLUETOOTH, BT_SECURITY, wanted)
-        return 0
-      } catch {
-        return error.number == EINVAL && Self.hasReached(level, raw) ? 0 : error.number
-      }
-    }
-    guard let result else { throw .closedLocally }
-    guard result == 0 else { throw LinkLoss(socketError: result) }
-    try await socket.wait(for: .writable, until: EventLoop.shared.now.advanced(by: limit))
-  }
-
-  /// The kernel answers EINVAL also when there is nothing left to raise.
-  private static func hasReached(_ level: SecurityLevel, _ raw: Int32) -> Bool {
-    var current = bt_security()
-    do throws(SystemError) {
-      try SocketOption.get(raw, SOL_BLUETOOTH, BT_SECURITY, into: &current)
-    } catch {
-      return false
-    }
-    return current.level >= level.rawValue
   }
 }

@@ -25,9 +25,14 @@ public final class L2CAPLink: Link {
   public static let maximumPDUSize = 672
 
   let socket: SeqpacketSocket
+  /// Who answers the kernel while the link is secured.
+  let pairing: PairingAgent?
 
-  init(_ descriptor: consuming FileDescriptor) throws(SystemError) {
+  init(
+    _ descriptor: consuming FileDescriptor, pairing: PairingAgent? = nil
+  ) throws(SystemError) {
     socket = try SeqpacketSocket(descriptor, maximumSize: Self.maximumPDUSize)
+    self.pairing = pairing
   }
 
   deinit { socket.close() }
@@ -40,15 +45,18 @@ public final class L2CAPLink: Link {
   ///     where there are two.
   ///   - limit: 1 to 60 s; longer is cut to 60 s, the kernel's maximum.
   ///   - security: is reached before the call returns.
+  ///   - pairing: has been started; without it a link is secured only with keys that the kernel has
+  ///     already, or with bluetoothd's help.
   /// - Throws: `.lostWhileConnecting` is worth a retry (`isWorthRetrying`); each attempt needs a new
   ///   call, because the kernel never connects a failed socket again.
   public static func connect(
     to device: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
-    security: SecurityLevel = .low
+    security: SecurityLevel = .low, pairing: PairingAgent? = nil
   ) async throws(ConnectFault) -> L2CAPLink {
     let name = "\(device)"
     do throws(OpenFailure) {
-      let link = try L2CAPSocket.open(adapter: adapter, security: security, connectLimit: limit)
+      let link = try L2CAPSocket.open(
+        adapter: adapter, security: security, connectLimit: limit, pairing: pairing)
       try await link.finishConnecting(to: device, within: limit)
       return link
     } catch {
@@ -102,6 +110,8 @@ public final class L2CAPLink: Link {
 
   public func send(_ pdu: [UInt8]) async throws(LinkLoss) { try await socket.send(pdu) }
 
+  public func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool { try socket.offer(pdu) }
+
   public func receive() async throws(LinkLoss) -> [UInt8] { try await socket.receive() }
 
   public func close() { socket.close() }
@@ -124,7 +134,8 @@ enum L2CAPSocket {
   private static let connectLimits = Duration.seconds(1)...Duration.seconds(60)
 
   static func open(
-    adapter: BluetoothAddress?, security: SecurityLevel, connectLimit: Duration
+    adapter: BluetoothAddress?, security: SecurityLevel, connectLimit: Duration,
+    pairing: PairingAgent?
   ) throws(OpenFailure) -> L2CAPLink {
     let descriptor = try bound(to: adapter, security: security)
     let limit = min(max(connectLimit, connectLimits.lowerBound), connectLimits.upperBound)
@@ -134,7 +145,7 @@ enum L2CAPSocket {
       try SocketOption.set(descriptor.raw, SOL_SOCKET, SO_SNDTIMEO, timer)
     }
     do throws(SystemError) {
-      return try L2CAPLink(descriptor)
+      return try L2CAPLink(descriptor, pairing: pairing)
     } catch {
       throw .system(.socket, error.number)
     }

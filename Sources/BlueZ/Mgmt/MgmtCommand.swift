@@ -16,6 +16,20 @@ public enum MgmtCommand: Equatable, Sendable {
   /// Ends the link to a device at once; closing its sockets leaves it standing for 2 s,
   /// for 4 s at the peripheral.
   case disconnect(BluetoothAddress)
+  /// Whether pairings leave keys behind.
+  case setBondable(Bool)
+  case setSecureConnections(Bool)
+  /// Holds for connections that are made from then on.
+  case setIOCapability(IOCapability)
+  /// The answer to a confirmation request.
+  case confirm(BluetoothAddress, Bool)
+  /// The answer to a passkey request, 0…999,999; `nil` refuses.
+  case enterPasskey(BluetoothAddress, UInt32?)
+  /// Replaces all the adapter's keys, here and below.
+  case loadLongTermKeys([LongTermKey])
+  case loadIdentityResolvingKeys([IdentityResolvingKey])
+  /// Forgets a device's keys, and ends the link to it.
+  case unpair(BluetoothAddress)
 
   /// The index that commands which concern no adapter carry.
   public static let noIndex: UInt16 = 0xFFFF
@@ -29,9 +43,19 @@ public enum MgmtCommand: Equatable, Sendable {
     case .readIndexList: 0x0003
     case .readControllerInformation: 0x0004
     case .setPowered: 0x0005
+    case .setBondable: 0x0009
+    case .loadLongTermKeys: 0x0013
     case .disconnect: 0x0014
+    case .setIOCapability: 0x0018
+    case .unpair: 0x001B
+    case .confirm(_, true): 0x001C
+    case .confirm(_, false): 0x001D
+    case .enterPasskey(_, .some): 0x001E
+    case .enterPasskey(_, nil): 0x001F
     case .startDiscovery: 0x0023
     case .stopDiscovery: 0x0024
+    case .setSecureConnections: 0x002D
+    case .loadIdentityResolvingKeys: 0x0030
     case .loadConnectionParameters: 0x0035
     case .startServiceDiscovery: 0x003A
     case .addAdvertising: 0x003E
@@ -48,7 +72,8 @@ public enum MgmtCommand: Equatable, Sendable {
   private var parameters: [UInt8] {
     switch self {
     case .readIndexList, .readControllerInformation: []
-    case .setPowered(let isOn): [isOn ? 1 : 0]
+    case .setPowered(let isOn), .setBondable(let isOn), .setSecureConnections(let isOn):
+      [isOn ? 1 : 0]
     case .startDiscovery, .stopDiscovery: [Self.lowEnergyAddresses]
     case .startServiceDiscovery(let rssi, let services):
       [Self.lowEnergyAddresses, rssi.map { UInt8(bitPattern: $0) } ?? Self.anyRSSI]
@@ -57,7 +82,14 @@ public enum MgmtCommand: Equatable, Sendable {
       UInt16(entries.count).octets + entries.flatMap(\.octets)
     case .addAdvertising(let advertisement): advertisement.parameters
     case .removeAdvertising: [PeripheralAdvertising.instance]
-    case .disconnect(let device): device.littleEndian + [device.kind.rawValue]
+    case .disconnect(let device), .confirm(let device, _), .enterPasskey(let device, nil):
+      device.mgmtOctets
+    case .enterPasskey(let device, let passkey?):
+      device.mgmtOctets + UInt16(truncatingIfNeeded: passkey).octets + UInt16(passkey >> 16).octets
+    case .setIOCapability(let capability): [capability.rawValue]
+    case .unpair(let device): device.mgmtOctets + [1]
+    case .loadLongTermKeys(let keys): UInt16(keys.count).octets + keys.flatMap(\.octets)
+    case .loadIdentityResolvingKeys(let keys): UInt16(keys.count).octets + keys.flatMap(\.octets)
     }
   }
 }
@@ -93,8 +125,8 @@ public struct MgmtConnectionParameters: Equatable, Sendable {
   }
 
   fileprivate var octets: [UInt8] {
-    device.littleEndian + [device.kind.rawValue] + intervalMinimum.octets + intervalMaximum.octets
-      + latency.octets + supervisionTimeout.octets
+    device.mgmtOctets + intervalMinimum.octets + intervalMaximum.octets + latency.octets
+      + supervisionTimeout.octets
   }
 }
 

@@ -36,6 +36,7 @@ public enum MgmtEvent: Equatable, Sendable {
   case newSettings(MgmtSettings)
   case deviceFound(DeviceReport)
   case discovering(Bool)
+  case pairing(PairingEvent)
   /// An event that concerns us not.
   case other(code: UInt16)
 
@@ -56,7 +57,8 @@ public enum MgmtEvent: Equatable, Sendable {
     case 0x0013:
       _ = try fields.uint8()
       self = .discovering(try fields.uint8() != 0)
-    default: self = .other(code: code)
+    default:
+      self = try PairingEvent(code: code, fields: &fields).map(Self.pairing) ?? .other(code: code)
     }
   }
 
@@ -92,8 +94,10 @@ public struct MgmtSettings: OptionSet, Hashable, Sendable {
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   public static let powered = MgmtSettings(rawValue: 1 << 0)
+  public static let bondable = MgmtSettings(rawValue: 1 << 4)
   public static let lowEnergy = MgmtSettings(rawValue: 1 << 9)
   public static let advertising = MgmtSettings(rawValue: 1 << 10)
+  public static let secureConnections = MgmtSettings(rawValue: 1 << 11)
 }
 
 /// The answer to Read Controller Information.

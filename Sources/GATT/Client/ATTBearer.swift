@@ -231,6 +231,53 @@ package final class ATTBearer: Sendable {
   package func request(
     encoded: [UInt8], opcode: ATTOpcode, on handle: AttributeHandle
   ) async throws(GATTFault) -> ATTResponse {
+    var asked: AttributeSecurity = []
+    // Each turn asks for more than the one before, of the two things that there are to ask for.
+    while true {
+      do throws(GATTFault) {
+        return try await exchange(encoded, opcode, handle)
+      } catch .refused(let refusing, let code) {
+        guard let wanted = link.security.union(asked).raised(after: code) else {
+          throw .refused(refusing, code)
+        }
+        try await raiseSecurity(to: wanted, for: refusing, code)
+        asked = wanted
+      }
+    }
+  }
+
+  /// Raises the link's security, for one who wants it before any attribute does.
+  package func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    do throws(GATTFault) {
+      // A link whose security is being raised takes no PDUs.
+      try await enter(sendGate)
+    } catch {
+      throw error == .cancelled ? .cancelled : .linkLost(.closedLocally)
+    }
+    defer { sendGate.leave() }
+    try await link.raiseSecurity(to: wanted)
+  }
+
+  private func raiseSecurity(
+    to wanted: AttributeSecurity, for handle: AttributeHandle, _ code: ATTErrorCode
+  ) async throws(GATTFault) {
+    do throws(SecurityFault) {
+      try await raiseSecurity(to: wanted)
+    } catch {
+      switch error {
+      case .unsupported: throw .refused(handle, code)
+      case .cancelled: throw .cancelled
+      case .linkLost(let loss): throw .linkLost(loss)
+      case .notPaired, .permissionDenied, .bondForgotten, .pairingFailed, .insufficient, .timedOut:
+        throw .insecure(handle, code, error)
+      }
+    }
+  }
+
+  /// One request and its response.
+  private func exchange(
+    _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle
+  ) async throws(GATTFault) -> ATTResponse {
     try await enter(requestGate)
     let answer = Answer()
     let deadline = clock.now.advanced(by: transactionTimeout)
@@ -261,14 +308,23 @@ package final class ATTBearer: Sendable {
     try await transmit(encoded)
   }
 
+  /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent. A task that has
+  /// many to send suspends only where there is something to wait for.
+  package func offer(_ encoded: [UInt8]) throws(GATTFault) -> Bool {
+    guard sendGate.enterNow() else { return false }
+    defer { sendGate.leave() }
+    do throws(LinkLoss) { return try link.offer(encoded) } catch { throw fault(error) }
+  }
+
   private func transmit(_ bytes: [UInt8]) async throws(GATTFault) {
+    if try offer(bytes) { return }
     try await enter(sendGate)
     defer { sendGate.leave() }
-    do throws(LinkLoss) {
-      try await link.send(bytes)
-    } catch {
-      throw error == .cancelled ? .cancelled : state.withLock { $0.ended } ?? .linkLost(error)
-    }
+    do throws(LinkLoss) { try await link.send(bytes) } catch { throw fault(error) }
+  }
+
+  private func fault(_ loss: LinkLoss) -> GATTFault {
+    loss == .cancelled ? .cancelled : state.withLock { $0.ended } ?? .linkLost(loss)
   }
 
   private func enter(_ gate: SerialGate) async throws(GATTFault) {

@@ -41,6 +41,15 @@ public final class GATTClient: Sendable {
   /// What the transport knows of the air.
   public var linkFacts: LinkFacts { bearer.link.facts }
 
+  /// What the link offers now.
+  public var security: AttributeSecurity { bearer.link.security }
+
+  /// Pairs with the device, or uses the keys of an earlier pairing, before any attribute asks for
+  /// it. Requests that are refused for want of security raise it by themselves.
+  public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    try await bearer.raiseSecurity(to: wanted)
+  }
+
   /// Why the connection ended; `nil` while it stands.
   public var ended: GATTFault? { bearer.ended }
 
@@ -183,6 +192,9 @@ public final class GATTClient: Sendable {
   package func command(encoded: [UInt8]) async throws(GATTFault) {
     try await bearer.command(encoded)
   }
+
+  /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent.
+  package func offer(encoded: [UInt8]) throws(GATTFault) -> Bool { try bearer.offer(encoded) }
 
   // MARK: Notifications
 

@@ -40,12 +40,17 @@ public struct Dialer: Sendable {
   public func tracing(
     on clock: any LinkClock, _ trace: @escaping @Sendable (TracingLink.Crossing) -> Void
   ) -> Dialer {
+    wrapping { TracingLink($0, clock: clock, trace: trace) }
+  }
+
+  /// The same, with each of its links inside another one.
+  func wrapping(_ wrap: @escaping @Sendable (any Link) -> any Link) -> Dialer {
     let dial = dial
-    var traced = Dialer(placed: { (place, report) async throws(ConnectFault) -> any Link in
-      TracingLink(try await dial(place, report), clock: clock, trace: trace)
+    var wrapped = Dialer(placed: { (place, report) async throws(ConnectFault) -> any Link in
+      wrap(try await dial(place, report))
     })
-    traced.observe = observe
-    return traced
+    wrapped.observe = observe
+    return wrapped
   }
 
   /// The same, with every step of a connection made by it told to `observe`, which must return soon.

@@ -44,7 +44,7 @@ extension PeripheralFault {
     case .connect(let fault): fault.isWorthAnotherAttempt
     case .gatt(.linkLost(let loss)): loss.isMendedByConnecting
     case .gatt(.transactionTimedOut): true
-    case .gatt(.refused), .gatt(.violation), .gatt(.cancelled), .gatt(.timedOut),
+    case .gatt(.refused), .gatt(.insecure), .gatt(.violation), .gatt(.cancelled), .gatt(.timedOut),
       .gatt(.notFound), .gatt(.notPermitted), .gatt(.queueFull), .gatt(.valueTooLong),
       .gatt(.mtuOutOfRange), .queue:
       false

@@ -10,9 +10,20 @@ public protocol Link: AnyObject, Sendable {
   /// What is known of the air below, now.
   var facts: LinkFacts { get }
 
+  /// What the link offers now.
+  var security: AttributeSecurity { get }
+
+  /// Raises the security, by the keys of an earlier pairing or by pairing now, and waits until the
+  /// link carries PDUs again. Nothing may be sent meanwhile. The link may be lost by it.
+  func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault)
+
   /// Hands one PDU to the transport. Suspends while the transport's queue is full (back-pressure),
   /// and returns when the PDU was accepted, which is before it has crossed the air.
   func send(_ pdu: [UInt8]) async throws(LinkLoss)
+
+  /// Hands over one PDU if the transport takes it at once; `false` = nothing was sent, and only `send`
+  /// can tell when there is room. Counts as a `send` for what may be used at the same time.
+  func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool
 
   /// The next PDU from the peer. What the peer sent before the link ended is still delivered
   /// before the loss is thrown. Once thrown, the loss is thrown again by every later call.
@@ -78,4 +89,14 @@ public struct LinkFacts: Equatable, Sendable {
 extension Link {
   /// By default nothing is known.
   public var facts: LinkFacts { LinkFacts() }
+
+  /// By default every PDU goes through `send`.
+  public func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool { false }
+
+  /// By default a link is open to everybody, and stays so.
+  public var security: AttributeSecurity { [] }
+
+  public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    throw .unsupported
+  }
 }

@@ -93,7 +93,8 @@ public final class GATTServer: Sendable {
   /// Serves one client until the link ends, then closes the link and says why it ended. Traps when
   /// a client is being served already.
   ///
-  /// - Parameter security: what the link offers, for all of the connection.
+  /// - Parameter security: what the link offers for all of the connection, beside what it says of
+  ///   itself at each request.
   public func serve(
     _ link: any Link, clock: any LinkClock, security: AttributeSecurity = []
   ) async -> LinkLoss {
@@ -152,7 +153,9 @@ public final class GATTServer: Sendable {
       connection: connection, receiveMTU: receiveMTU, security: security)
     while true {
       do throws(LinkLoss) {
-        handle(try await link.receive(), with: &session)
+        let pdu = try await link.receive()
+        session.security = security.union(link.security)
+        handle(pdu, with: &session)
         guard await waitForRoom() else { return .cancelled }
       } catch {
         return error

@@ -15,6 +15,12 @@ final class SlowLink: Link {
   var maximumPDUSize: Int { base.maximumPDUSize }
   var facts: LinkFacts { base.facts }
 
+  var security: AttributeSecurity { base.security }
+
+  func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    try await base.raiseSecurity(to: wanted)
+  }
+
   func send(_ pdu: [UInt8]) async throws(LinkLoss) { try await base.send(pdu) }
 
   func receive() async throws(LinkLoss) -> [UInt8] {

@@ -2,8 +2,8 @@ import OtaflashFirmware
 
 /// The settings of a profile that are not faults.
 public enum ProfileKey: String, CaseIterable, Sendable {
-  case seed, interval, phy, ll, loss, mtu, erase, write, buffers, queue, ring, slot, version
-  case hardware, key, boot, trial, response, drop
+  case seed, interval, phy, ll, loss, errors, mtu, erase, write, buffers, queue, ring, slot, version
+  case hardware, key, boot, trial, response, drop, security
 
   /// What a value must look like.
   public var allowedValues: String {
@@ -13,6 +13,7 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .phy: return "1M, 2M, S2 or S8"
     case .ll: return "27 to 251 octets"
     case .loss: return "a share such as 1%"
+    case .errors: return "wrong CRCs in a row that end an event, 1 or more"
     case .mtu: return "23 to 517 octets"
     case .erase, .write: return "a time such as 85ms, or 0"
     case .buffers: return "a count of packets, 1 or more"
@@ -26,6 +27,7 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .trial: return "yes or no"
     case .response: return "same or next"
     case .drop: return "timeout or close"
+    case .security: return "none, encrypted or authenticated"
     }
   }
 
@@ -38,6 +40,7 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .phy: return set(&profile.radio.phy, PHY(rawValue: text.uppercased()))
     case .ll: return set(&profile.radio.payloadMaximum, Quantity.count(text), in: 27...251)
     case .loss: return set(&profile.radio.packetErrorRate, Quantity.share(text))
+    case .errors: return set(&profile.radio.errorsClosingEvent, Quantity.count(text))
     case .mtu: return set(&profile.mtu, Quantity.count(text), in: 23...517)
     case .erase: return set(&profile.eraseTime, Quantity.duration(text))
     case .write: return set(&profile.writeTimePer4KiB, Quantity.duration(text))
@@ -57,6 +60,7 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .response:
       return set(&profile.radio.responseEvent, RadioModel.ResponseEvent(rawValue: text))
     case .drop: return set(&profile.linkDrop, SimulationProfile.LinkDrop(rawValue: text))
+    case .security: return set(&profile.security, SimulationProfile.Security(rawValue: text))
     }
   }
 

@@ -16,6 +16,7 @@ public final class SimulatedConnection: Sendable {
   private let clock: any LinkClock
   private let start: LinkInstant
   private let state: Mutex<ConnectionState>
+  private let reachedSecurity = Mutex<AttributeSecurity>([])
   private let radio = WakeSignal()
   private let centralSignals = Signals()
   private let peripheralSignals = Signals()
@@ -35,6 +36,19 @@ public final class SimulatedConnection: Sendable {
 
   public var central: SimulatedLink { SimulatedLink(connection: self, role: .central) }
   public var peripheral: SimulatedLink { SimulatedLink(connection: self, role: .peripheral) }
+
+  /// Connection events of the encryption start procedure (Core 5.4, Vol 6, Part B, 5.1.3.1).
+  private static let encryptionEvents = 4
+
+  /// What both ends of the connection offer.
+  var security: AttributeSecurity { reachedSecurity.withLock { $0 } }
+
+  func secure(_ wanted: AttributeSecurity) async throws(SecurityFault) {
+    guard await clock.pause(for: model.interval.duration * Self.encryptionEvents) else {
+      throw .cancelled
+    }
+    reachedSecurity.withLock { $0.formUnion(wanted) }
+  }
 
   /// PDUs that have arrived, both directions together.
   public var pdusDelivered: Int { state.withLock { $0.pdusDelivered } }

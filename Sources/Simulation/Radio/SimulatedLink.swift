@@ -22,6 +22,13 @@ public final class SimulatedLink: Link {
       linkLayerPayload: model.payloadMaximum)
   }
 
+  public var security: AttributeSecurity { connection.security }
+
+  /// The two sides are paired without a question.
+  public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    try await connection.secure(wanted)
+  }
+
   init(connection: SimulatedConnection, role: ConnectionRole) {
     self.connection = connection
     self.role = role

@@ -127,7 +127,7 @@ struct OTASession: UpdateSession {
     }
   }
 
-  func activate(_ image: FirmwareImage) async throws(UpdateFault) {
+  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
     _ = try await control.perform(.activate, .activate)
   }
 

@@ -9,6 +9,9 @@ struct BenchmarkSweep: Sendable {
   private static let virtualLimit = Duration.seconds(24 * 3600)
 
   let key: [UInt8]?
+  var capture: CaptureFile?
+  /// How a capture names the device that is measured in virtual time.
+  var device = ""
 
   /// Measures a simulated device in virtual time: the same code, on a clock that jumps.
   func measure(
@@ -31,7 +34,9 @@ struct BenchmarkSweep: Sendable {
           let dialer = Dialer { () async throws(ConnectFault) -> any Link in
             try await board.dial()
           }
-          return await measure(setting, over: dialer, clock, roundTrips)
+          let recorded = capture?.recording(
+            dialer, to: CapturedPeer(standingFor: device), on: clock)
+          return await measure(setting, over: recorded ?? dialer, clock, roundTrips)
         }
       }
     } catch {

@@ -18,7 +18,8 @@ extension Bench {
     for (profile, setting) in cases {
       guard !Task.isCancelled else { throw .stopped }
       if realTime {
-        let device = try Destination.transient(target.device.text, profile)
+        let device = try Destination.transient(
+          target.device.text, profile, capture: session.capture)
         rows.append(try await sweep.measure(setting, at: device, profile: profile))
       } else {
         rows.append(try sweep.measure(setting, inVirtualTime: profile))

@@ -59,9 +59,10 @@ struct Bench: Subcommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Draw the result into this SVG file.", valueName: "path"),
-    completion: .file(extensions: ["svg"]))
-  var plot: String?
+    help: ArgumentHelp("Draw the result into this file, .svg or .png.", valueName: "path"),
+    completion: .file(extensions: PlotFile.Format.allCases.map(\.rawValue)),
+    transform: PlotFile.parse)
+  var plot: PlotFile?
 
   @Option(
     name: .long,
@@ -84,9 +85,11 @@ struct Bench: Subcommand {
     completion: .file())
   var keyFile: String?
 
+  @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text) }
+  var captureFile: String? { capture.path }
 
   private static let repeatRange = 1...1000
   private static let defaultSize = 64 * 1024
@@ -96,22 +99,21 @@ struct Bench: Subcommand {
       throw ValidationError("--repeat \(self.repeat) is out of range; it is 1 to 1000")
     }
     if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
-    if let plot, !plot.hasSuffix(".svg") {
-      throw ValidationError(
-        "--plot writes SVG; name the file .svg (rsvg-convert makes a PNG of it)")
-    }
     guard simulated == nil, phy != nil || interval != nil else { return }
     throw ValidationError("--phy and --interval are for sim: devices; others have what they have")
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let earlier = try baseline.map { path throws(CommandFault) in try Self.baseline(path) }
+    let pen = try plot?.pen()
     let key = try keyFile.map { path throws(CommandFault) in try Self.key(path) }
-    let rows = try await measure(BenchmarkSweep(key: key), in: session)
+    let sweep = BenchmarkSweep(
+      key: key, capture: session.capture, device: target.device.text)
+    let rows = try await measure(sweep, in: session)
     for line in Text.table([BenchmarkRow.titles] + rows.map(\.cells)) {
       session.console.result(line)
     }
-    if let plot { try draw(rows, into: plot, session) }
+    if let pen { try draw(rows, with: pen, session) }
     if let earlier { try compare(rows, with: earlier, session) }
     return .done(
       "measured", devices: [Ending.Device(id: target.device.text, outcome: "measured")])
@@ -143,11 +145,11 @@ struct Bench: Subcommand {
   }
 
   private func draw(
-    _ rows: [BenchmarkRow], into path: String, _ session: Session
+    _ rows: [BenchmarkRow], with pen: PlotFile.Pen, _ session: Session
   ) throws(CommandFault) {
     let plot = BenchmarkPlot(title: "otaflash bench -d \(target.device.text)", rows: rows)
-    if let errno = TextFile(path: path).write(plot.document) { throw .output(errno: errno) }
-    session.console.note("plot    " + path)
+    try pen.write(plot.document)
+    session.console.note("plot    " + pen.file.path)
   }
 
   private func compare(

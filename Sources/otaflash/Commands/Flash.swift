@@ -69,9 +69,11 @@ struct Flash: Subcommand {
     transform: TimeSpan.parse)
   var timeLimit: TimeSpan?
 
+  @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text, image: image) }
+  var captureFile: String? { capture.path }
 
   private static let mtuRange = 23...517
   private static let chunkRange = 1...512

@@ -19,15 +19,18 @@ struct Info: Subcommand {
 
   @OptionGroup var target: DeviceOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text, image: image) }
+  var captureFile: String? { capture.path }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let firmware = try image.map { path throws(CommandFault) in
       try ImageSource.load(path, saying: identity.identity)
     }
-    let destination = try await Destination.resolve(target.device, in: session)
+    let destination = try await Destination.resolve(
+      target.device, in: session, pairing: .bondsOnly)
     let result = await destination.withDevice { await inspect(destination) }
     let inspection: Inspection
     do throws(UpdateFault) { inspection = try result.get() } catch { throw .update(error) }
@@ -79,6 +82,7 @@ struct Info: Subcommand {
     let style = console.settings.outputStyle
     if let device = inspection.device {
       console.event("device", device.members(id: target.device.text, link: inspection.link))
+      for slot in device.slots { console.event("slot", slot.members) }
     } else {
       console.event(
         "device",
@@ -135,7 +139,17 @@ extension DeviceReport {
     add("last boot", lastBoot?.sentence)
     add("slot", slotSize.map { Text.grouped($0) + " B" })
     add("page", pageSize.map { Text.grouped($0) + " B" })
-    add("buffer", bufferSize.map { Text.grouped($0) + " B" })
+    add(
+      "buffer",
+      bufferSize.map { size in
+        (bufferCount.map { "\($0) of " } ?? "") + Text.grouped(size) + " B"
+      })
+    add("boot loader", bootLoaderMode?.words)
+    for slot in slots {
+      let name =
+        slots.contains { $0.image > 0 } ? "slot \(slot.image)/\(slot.slot)" : "slot \(slot.slot)"
+      add(name, ([slot.version] + [slot.words].filter { !$0.isEmpty }).joined(separator: ", "))
+    }
     add("largest chunk", largestChunk.map { Text.grouped($0) + " B" })
     add("authorization", needsAuthorization ? "wanted (--key-file)" : "not wanted")
     add(

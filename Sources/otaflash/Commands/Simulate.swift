@@ -19,6 +19,10 @@ struct Simulate: Subcommand {
       'fast?seed=7&loss=1%'; the names are:
 
       \(SimulationProfile.catalogue.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
+
+      Faults may stand among the settings too; the others are:
+
+      \(ProfileKey.allCases.map { "  \($0.rawValue): \($0.allowedValues)" }.joined(separator: "\n"))
       """)
 
   @Option(
@@ -74,11 +78,11 @@ struct Simulate: Subcommand {
       try SimulatedDevice.file(path, for: profile)
     }
     let device = try SimulatedDevice(profile, storage: storage)
-    let front = try await front()
+    let front = try await front(for: profile, in: session)
     session.console.event("listening", ["device": .string(front.selector)])
     session.console.result("listening \(front.selector)")
     let result = await withTaskExecutorPreference(EventLoop.shared) {
-      await device.run { await serve(front, device, session) }
+      await front.serve { await device.run { await serve(front, device, session) } }
     }
     front.close()
     do throws(ConnectFault) { try result.get() } catch { throw .connect(error) }
@@ -86,12 +90,16 @@ struct Simulate: Subcommand {
       exit: session.interruption.signal.map { .signal($0) } ?? .done, outcome: "ended")
   }
 
-  private func front() async throws(CommandFault) -> any DeviceFront {
+  private func front(
+    for profile: SimulationProfile, in session: Session
+  ) async throws(CommandFault) -> any DeviceFront {
     if let listen { return try SocketFront(path: listen) }
     guard let adapter = global.adapterNumber,
       let advertisement = PeripheralAdvertising(name: name, service: OTAService.service)
     else { preconditionFailure("checked by validate") }
-    return try await RadioFront(adapter: adapter, advertisement: advertisement)
+    return try await RadioFront(
+      adapter: adapter, advertisement: advertisement,
+      pairing: RadioPairing.deviceAgent(of: adapter, profile.security, in: session))
   }
 
   /// One connection after the other, as a device with one radio takes them.

@@ -4,11 +4,12 @@ import OtaflashGATT
 /// The real radio: links to addresses, and the devices that advertise.
 enum BluetoothAir {
   static func dialer(
-    to address: BluetoothAddress, adapter: UInt16?, within limit: Duration
+    to address: BluetoothAddress, adapter: UInt16?, within limit: Duration, pairing: PairingAgent
   ) -> Dialer {
     Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       try await L2CAPLink.connect(
-        to: address.neighbour(place.addressOffset), adapter: try await own(adapter), within: limit)
+        to: address.neighbour(place.addressOffset), adapter: try await own(adapter), within: limit,
+        pairing: pairing)
     })
   }
 

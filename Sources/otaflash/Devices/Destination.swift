@@ -12,72 +12,86 @@ struct Destination: Sendable {
   let clock: any LinkClock
   /// The device itself, where it lives in this process.
   private let device: SimulatedDevice?
+  /// Who pairs with it, where it is reached over the air.
+  let pairing: PairingAgent?
 
   private static let connectLimit = Duration.seconds(20)
 
-  /// Finds the device; with -vv and -vvv the session hears of its connections and their PDUs.
+  /// Finds the device; with -vv and -vvv the session hears of its connections and their PDUs, and
+  /// with --capture they are recorded.
   static func resolve(
-    _ selector: DeviceSelector, in session: Session
+    _ selector: DeviceSelector, in session: Session,
+    pairing policy: RadioPairing.Policy = .onDemand
   ) async throws(CommandFault) -> Destination {
-    var destination = try await locate(selector, in: session)
+    var destination = try await locate(selector, in: session, policy)
     destination.dialer = ConnectionLog(console: session.console).watching(
       destination.dialer, on: destination.clock)
+    if let capture = session.capture {
+      destination.dialer = capture.recording(
+        destination.dialer, to: destination.capturedPeer, on: destination.clock)
+    }
     return destination
   }
 
   private static func locate(
-    _ selector: DeviceSelector, in session: Session
+    _ selector: DeviceSelector, in session: Session, _ policy: RadioPairing.Policy
   ) async throws(CommandFault) -> Destination {
     let limit = session.global.timeout?.duration ?? connectLimit
     switch selector.kind {
     case .address(let address):
-      return radio(address, name: nil, adapter: session.global.adapterNumber, within: limit)
+      return radio(address, name: nil, in: session, within: limit, policy)
     case .name(let pattern):
       let found = try await find(pattern, within: limit, in: session)
-      return radio(
-        found.address, name: found.name, adapter: session.global.adapterNumber, within: limit)
+      return radio(found.address, name: found.name, in: session, within: limit, policy)
     case .unix(let path):
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
         try await UnixLink.connect(path: path, within: limit)
       }
       return Destination(
         identity: selector.text, name: nil, address: nil, dialer: dialer, clock: EventLoopClock(),
-        device: nil)
+        device: nil, pairing: nil)
     case .simulated(let profile):
       let device = try SimulatedDevice.persistent(selector.text, profile, in: session)
       return Destination(
         identity: selector.text, name: nil, address: nil, dialer: device.dialer,
-        clock: EventLoopClock(), device: device)
+        clock: EventLoopClock(), device: device, pairing: nil)
     }
   }
 
   /// A simulated device that forgets everything with this process.
   static func transient(
-    _ text: String, _ profile: SimulationProfile
+    _ text: String, _ profile: SimulationProfile, capture: CaptureFile?
   ) throws(CommandFault) -> Destination {
     let device = try SimulatedDevice(profile, storage: nil)
+    let clock = EventLoopClock()
+    let recorded = capture?.recording(
+      device.dialer, to: CapturedPeer(standingFor: text), on: clock)
     return Destination(
-      identity: text, name: nil, address: nil, dialer: device.dialer, clock: EventLoopClock(),
-      device: device)
+      identity: text, name: nil, address: nil, dialer: recorded ?? device.dialer, clock: clock,
+      device: device, pairing: nil)
   }
 
-  /// Runs `body` while the device is there to be dialed.
+  /// Runs `body` while the device is there to be dialed, and to be paired with.
   func withDevice<Success: Sendable>(
     _ body: @escaping @Sendable () async -> Success
   ) async -> Success {
     await withTaskExecutorPreference(EventLoop.shared) {
-      guard let device else { return await body() }
-      return await device.run(while: body)
+      if let device { return await device.run(while: body) }
+      guard let pairing else { return await body() }
+      return await pairing.serve(while: body)
     }
   }
 
   private static func radio(
-    _ address: BluetoothAddress, name: String?, adapter: UInt16?, within limit: Duration
+    _ address: BluetoothAddress, name: String?, in session: Session, within limit: Duration,
+    _ policy: RadioPairing.Policy
   ) -> Destination {
-    Destination(
+    let pairing = RadioPairing.agent(policy, in: session)
+    return Destination(
       identity: address.description, name: name, address: address.description,
-      dialer: BluetoothAir.dialer(to: address, adapter: adapter, within: limit),
-      clock: EventLoopClock(), device: nil)
+      dialer: BluetoothAir.dialer(
+        to: address, adapter: session.global.adapterNumber, within: limit, pairing: pairing),
+      clock: EventLoopClock(), device: nil, pairing: pairing)
   }
 
   /// The one device whose name matches; with none or several nothing is picked.

@@ -14,6 +14,16 @@ protocol DeviceFront: Sendable {
   ) async throws(ConnectFault)
 
   func close()
+
+  /// Runs `body` while hosts can reach the device.
+  func serve<Success: Sendable>(while body: @escaping @Sendable () async -> Success) async
+    -> Success
+}
+
+extension DeviceFront {
+  func serve<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async -> Success { await body() }
 }
 
 /// A Unix socket, with the modelled radio behind it.
@@ -53,8 +63,12 @@ struct SocketFront: DeviceFront {
 struct RadioFront: DeviceFront {
   private let listener: L2CAPListener
   private let advertiser: Advertiser
+  private let pairing: PairingAgent
 
-  init(adapter: UInt16, advertisement: PeripheralAdvertising) async throws(CommandFault) {
+  init(
+    adapter: UInt16, advertisement: PeripheralAdvertising, pairing: PairingAgent
+  ) async throws(CommandFault) {
+    self.pairing = pairing
     do throws(MgmtFault) {
       advertiser = try await Advertiser(adapter: adapter)
     } catch {
@@ -84,6 +98,10 @@ struct RadioFront: DeviceFront {
     // find nobody on the channel.
     if let central { advertiser.disconnect(central) }
   }
+
+  func serve<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async -> Success { await pairing.serve(while: body) }
 
   func close() {
     listener.close()

@@ -21,6 +21,7 @@ extension FaultReport {
       case .keyFile(let fault): FaultReport(fault, in: context)
       case .update(let fault): FaultReport(fault, in: context)
       case .connect(let fault): FaultReport(fault, in: context)
+      case .security(let fault): FaultReport(fault, in: context)
       case .survey(let fault): FaultReport(fault, in: context)
       case .noMatch(let pattern, let waited):
         FaultReport(
@@ -55,6 +56,7 @@ extension FaultReport {
           count == 1 ? "1 measurement is too slow" : "\(count) measurements are too slow",
           why: "At least \(wanted) of the baseline were wanted; the slowest: \(worst).",
           help: context.again, exit: .belowBaseline)
+      case .plot(let fault): FaultReport(fault, in: context)
       case .stopped:
         FaultReport(
           .interrupted, "stopped", why: "Nothing was left half done.", help: context.again,
@@ -65,6 +67,12 @@ extension FaultReport {
           .output, "the output cannot be written: \(SystemError.text(errno))",
           why: "Whoever reads it has gone, or the disk is full.", help: context.again,
           exit: .outputFailed)
+      case .capture(let path, let errno):
+        FaultReport(
+          .output, "\(path) cannot be written: \(SystemError.text(errno))",
+          why:
+            "The disk is full, or the folder or whoever reads it is gone: the recording is not complete.",
+          help: "ls -l -- " + ShellWords.quote(Self.folder(of: path)), exit: .outputFailed)
       }
   }
 
@@ -119,6 +127,22 @@ extension FaultReport {
           .baseline, "\(path) has no case in common with this run",
           why: "Cases are the same when mode, MTU, window, PHY and interval are.",
           help: context.command(write), exit: .malformedInput)
+      }
+  }
+
+  init(_ fault: SVGRendererFault, in context: FaultContext) {
+    self =
+      switch fault {
+      case .notInstalled(let reason):
+        FaultReport(
+          .output, "a PNG cannot be drawn here: librsvg is missing",
+          why: "The system says: \(reason). An SVG needs no library.",
+          help: "sudo apt-get install librsvg2-2", exit: .outputFailed)
+      case .failed(let step):
+        FaultReport(
+          .output, "the PNG cannot be drawn: librsvg failed at \(step)",
+          why: "The measurements are above; an SVG needs no library.", help: context.again,
+          exit: .outputFailed)
       }
   }
 
@@ -196,7 +220,14 @@ extension FaultReport {
     case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
       .descriptorsDiffer(_, let offset):
       "od -A d -t x1 -j \(offset) -N \(ImageDescriptor.size) \(file)"
-    case .foreignFormat: "od -A d -c -N 64 \(file)"
+    case .mcuboot(let fault): "od -A d -t x1 -j \(fault.offset) -N 32 \(file)"
+    case .headerContradicted: "od -A d -t x1 -N \(MCUbootHeader.size) \(file)"
+    case .uf2, .elf, .foreignFormat: "od -A d -c -N 64 \(file)"
+    case .zip: "unzip -v \(file)"
+    case .manifest: "unzip -p \(file) manifest.json"
+    case .initPacket(let name, _), .inFile(let name, _):
+      "unzip -p \(file) \(ShellWords.quote(name)) | od -A d -t x1"
+    case .severalImages: context.command(["image", "info", path])
     case .empty, .tooLarge: "ls -l \(file)"
     case .versionContradicted, .hardwareContradicted:
       "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)

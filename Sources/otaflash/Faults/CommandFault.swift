@@ -12,6 +12,8 @@ enum CommandFault: Error {
   case keyFile(KeyFileFault)
   case update(UpdateFault)
   case connect(ConnectFault)
+  /// A link that was to be secured.
+  case security(SecurityFault)
   /// Looking for devices.
   case survey(MgmtFault)
   /// No device advertises a name that matches.
@@ -25,10 +27,14 @@ enum CommandFault: Error {
   case baseline(BaselineFault)
   /// A benchmark was slower than an earlier one; `worst` says which case, as a sentence.
   case belowBaseline(count: Int, worst: String, wanted: Percentage)
+  /// The picture of a benchmark.
+  case plot(SVGRendererFault)
   case stopped
   /// A simulated device's profile or, with an `errno`, its flash file.
   case simulation(String, errno: Int32? = nil)
   case output(errno: Int32)
+  /// The file of `--capture`.
+  case capture(path: String, errno: Int32)
 }
 
 /// A file that the command line names and that cannot be read.

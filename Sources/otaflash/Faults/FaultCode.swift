@@ -42,6 +42,9 @@ enum FaultCode: String, CaseIterable, Sendable {
   case deviceAmbiguous = "E-DEVICE-AMBIGUOUS"
   case deviceBusy = "E-DEVICE-BUSY"
   case permission = "E-PERMISSION"
+  case notPaired = "E-NOT-PAIRED"
+  case pairingFailed = "E-PAIRING-FAILED"
+  case bondForgotten = "E-BOND-FORGOTTEN"
   case systemCall = "E-SYSTEM-CALL"
   // A benchmark against an earlier one.
   case baseline = "E-BASELINE"

@@ -90,6 +90,8 @@ extension FaultReport {
         why: "ATT error \(Text.hex(code.rawValue)): \(code.meaning).",
         help: context.inspectDevice,
         exit: code.wantsRight ? .permissionDenied : .protocolBroken)
+    case .insecure(_, let code, let fault):
+      self.init(fault, wantedBy: code, in: context)
     case .violation(let detail):
       self.init(
         .protocolViolation, "the device broke the attribute protocol during \(stage.rawValue)",

@@ -19,20 +19,25 @@ struct FileOutput: Sendable {
   /// Writes all of `text`; the errno of the write that failed, else `nil`.
   func write(_ text: String) -> Int32? {
     var text = text
-    return text.withUTF8 { bytes in
-      var rest = UnsafeRawBufferPointer(bytes)
-      while !rest.isEmpty {
-        let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-        if count < 0, errno == EINTR { continue }
-        if count < 0, errno == EAGAIN {
-          waitUntilWritable()
-          continue
-        }
-        if count < 0 { return errno }
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    return text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Writes all of `octets`; the errno of the write that failed, else `nil`.
+  func write(_ octets: [UInt8]) -> Int32? { octets.withUnsafeBytes { write($0) } }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) -> Int32? {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN {
+        waitUntilWritable()
+        continue
       }
-      return nil
+      if count < 0 { return errno }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
+    return nil
   }
 
   /// A parent may have made the shared pipe non-blocking.

@@ -19,13 +19,21 @@ struct Run: Sendable {
       settings: OutputSettings(command.global, in: .current(environment: environment)),
       command: name, device: command.subject.device)
     interruption.onDeath { console.restoreTerminal() }
-    let session = Session(
+    var session = Session(
       console: console, global: command.global,
       context: FaultContext(
         program: program, arguments: arguments, device: command.subject.device,
         image: command.subject.image),
       environment: environment, interruption: interruption)
-    let ending = await work(command, in: session)
+    let ending: Ending
+    do throws(CommandFault) {
+      session.capture = try command.captureFile.map { path throws(CommandFault) in
+        try CaptureFile(path: path)
+      }
+      ending = closeCapture(of: session, after: await work(command, in: session))
+    } catch {
+      ending = fail(error, in: session)
+    }
     console.end(ending)
     if let errno = console.outputFailure { return outputFailed(errno) }
     return ending.exit
@@ -45,11 +53,28 @@ struct Run: Sendable {
     case .success(let ending):
       return ending
     case .failure(let fault):
-      let report = FaultReport(fault, in: session.context).interrupted(by: interruption.signal)
+      return fail(fault, in: session)
+    }
+  }
+
+  private func fail(_ fault: CommandFault, in session: Session) -> Ending {
+    let report = FaultReport(fault, in: session.context).interrupted(by: interruption.signal)
+    session.console.fail(report)
+    return .failed(
+      report.exit, outcome: interruption.signal == nil ? "failed" : "interrupted",
+      device: session.context.device)
+  }
+
+  /// A capture that is not complete is an error of its own, but never hides another one.
+  private func closeCapture(of session: Session, after ending: Ending) -> Ending {
+    do throws(CommandFault) {
+      try session.capture?.close()
+      return ending
+    } catch {
+      let report = FaultReport(error, in: session.context)
       session.console.fail(report)
-      return .failed(
-        report.exit, outcome: interruption.signal == nil ? "failed" : "interrupted",
-        device: session.context.device)
+      guard ending.exit == .done else { return ending }
+      return Ending(exit: report.exit, outcome: ending.outcome, devices: ending.devices)
     }
   }
 

@@ -5,6 +5,8 @@ struct Session: Sendable {
   let context: FaultContext
   let environment: [String: String]
   let interruption: Interruption
+  /// Where links are recorded, if anywhere.
+  var capture: CaptureFile?
 
   /// The program as it was called, for commands that are printed to be pasted.
   func command(_ words: String...) -> String {

@@ -1,340 +1,614 @@
-"""The device side of the otaflash OTA service, from docs/ota-service.md alone.
+"""The device side of the OTA service, as docs/ota-service.md says: events in, octets out.
 
-It shares no line with the C receiver: what the document leaves open is
-decided here by the document's words. Flash takes no time; pages are durable when they are full.
+Nothing here waits, reads a clock or knows of Bluetooth. Whoever holds a Receiver tells it what the
+link brought, calls `step` for as long as there is work for the flash, and sends what is in `outbox`.
 """
 
-import json
-import os
+from __future__ import annotations
+
+import hashlib
+import hmac
 import struct
-import zlib
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
 
-IDLE, RECEIVING, VERIFYING, VERIFIED, ACTIVATING = range(5)
-NO_ERROR, GAP, OVERRUN, FLASH_FAULT, NO_SESSION, NOT_AUTHORIZED = range(6)
+from ota_flash import Flash, FlashFault, Work
+from ota_record import Offer, ResumePoint, ResumeRecord
+from ota_session import FlashSession, SinkSession
 
-DONE, UNKNOWN_OPCODE, MALFORMED, WRONG_STATE = 0, 1, 2, 3
-WRONG_HARDWARE, DOES_NOT_FIT, DOWNGRADE, CRC_MISMATCH = 5, 6, 7, 8
-VERSION_NOT_SUPPORTED, NOTHING_TO_CONFIRM = 0x0A, 0x0E
+SERVICE_UUID = "2f3e0001-21b4-4807-8bdc-74db56699529"
+CONTROL_UUID = "2f3e0002-21b4-4807-8bdc-74db56699529"
+DATA_UUID = "2f3e0003-21b4-4807-8bdc-74db56699529"
+STATUS_UUID = "2f3e0004-21b4-4807-8bdc-74db56699529"
 
-INFO, RUNNING, RESUME_POINT, CHALLENGE, AUTHORIZE, BEGIN = range(1, 7)
-REWIND, VERIFY, ACTIVATE, CONFIRM, ABORT = range(7, 12)
-REQUEST_LENGTHS = {
-    INFO: 1, RUNNING: 0, RESUME_POINT: 0, CHALLENGE: 0, AUTHORIZE: 16, BEGIN: 17,
-    REWIND: 4, VERIFY: 0, ACTIVATE: 0, CONFIRM: 0, ABORT: 1,
-}
-
-ATT_BUSY, ATT_GAP, ATT_NO_SESSION, ATT_WRONG_LENGTH, ATT_NO_CCCD = 0x80, 0x81, 0x82, 0x0D, 0xFD
-
-SLOT_SIZE, PAGE_SIZE, LARGEST_CHUNK, BUFFER_SIZE = 512 * 1024, 4096, 508, 8192
-HARDWARE = 0x0000A001
-RESTART, ALLOW_DOWNGRADE, ALLOW_OTHER_HARDWARE, SINK = 1, 2, 4, 8
+PROTOCOL_VERSION = 1
+PROOF_LABEL = b"otaflash authorize"
+WRONG_PROOFS_MAXIMUM = 5
 
 
-class Refused(Exception):
-    """An ATT error that answers a write."""
+class State(IntEnum):
+    IDLE = 0
+    RECEIVING = 1
+    VERIFYING = 2
+    VERIFIED = 3
+    ACTIVATING = 4
 
-    def __init__(self, code):
-        super().__init__(hex(code))
-        self.code = code
+
+class StatusError(IntEnum):
+    NONE = 0
+    GAP = 1
+    OVERRUN = 2
+    FLASH_FAULT = 3
+    NO_SESSION = 4
+    NOT_AUTHORIZED = 5
 
 
-@dataclass
-class Image:
-    size: int
-    crc32: int
-    version: bytes
+class Opcode(IntEnum):
+    INFO = 0x01
+    RUNNING = 0x02
+    RESUME_POINT = 0x03
+    CHALLENGE = 0x04
+    AUTHORIZE = 0x05
+    BEGIN = 0x06
+    REWIND = 0x07
+    VERIFY = 0x08
+    ACTIVATE = 0x09
+    CONFIRM = 0x0A
+    ABORT = 0x0B
+
+
+class Result(IntEnum):
+    DONE = 0x00
+    UNKNOWN_OPCODE = 0x01
+    MALFORMED = 0x02
+    WRONG_STATE = 0x03
+    NOT_AUTHORIZED = 0x04
+    WRONG_HARDWARE = 0x05
+    DOES_NOT_FIT = 0x06
+    DOWNGRADE = 0x07
+    CRC_MISMATCH = 0x08
+    FLASH_FAULT = 0x09
+    VERSION_NOT_SUPPORTED = 0x0A
+    PROOF_WRONG = 0x0B
+    LOCKED = 0x0C
+    NOTHING_TO_CONFIRM = 0x0E
+
+
+class ATTError(IntEnum):
+    """What a Write Request is refused with; NONE is a Write Response."""
+
+    NONE = 0x00
+    INVALID_LENGTH = 0x0D
+    BUSY = 0x80
+    GAP = 0x81
+    NO_SESSION = 0x82
+    NOT_AUTHORIZED = 0x83
+    CCCD_IMPROPER = 0xFD
+
+
+class BeginFlags(IntFlag):
+    RESTART = 1
+    DOWNGRADE = 2
+    OTHER_HARDWARE = 4
+    SINK = 8
+
+
+class BootOutcome(IntEnum):
+    NORMAL = 0
+    ACTIVATED = 1
+    REVERTED = 2
+
+
+@dataclass(frozen=True)
+class Board:
+    """What INFO tells of a device, and its key if it asks for authorization."""
+
     hardware: int
+    slot_size: int
+    chunk: int
+    buffer_size: int
+    key: bytes | None = None
 
 
 @dataclass
-class Session:
-    image: Image
-    octets: bytearray = field(default_factory=bytearray)
-    sink: bool = False
+class Running:
+    """What RUNNING tells."""
 
-    @property
-    def durable(self):
-        if self.sink or len(self.octets) == self.image.size:
-            return len(self.octets)
-        return len(self.octets) // PAGE_SIZE * PAGE_SIZE
+    version: bytes
+    size: int
+    crc: int
+    outcome: BootOutcome = BootOutcome.NORMAL
+    trial: bool = False
 
-    @property
-    def crc32(self):
-        return zlib.crc32(self.octets)
+
+@dataclass(frozen=True)
+class Notification:
+    """A value of Status."""
+
+    value: bytes
+
+
+@dataclass(frozen=True)
+class Indication:
+    """A value of Control; tell `indication_confirmed`, or that time is up after `limit` seconds."""
+
+    value: bytes
+    limit: float
+
+
+@dataclass(frozen=True)
+class Reset:
+    """The device must mark the slot for its boot loader and reset."""
+
+    offer: Offer
+
+
+# The answer to a request. An operation may work on the flash before it has one.
+Answer = tuple[Result, bytes]
+Operation = Generator[float, None, Answer]
 
 
 class Receiver:
-    """Values in, values out: `answers` and `statuses` are what waits to be sent."""
+    CONFIRMATION_LIMIT = 30.0  # an ATT transaction (Core, Vol 3, Part F, 3.3.3)
+    ACTIVATION_LIMIT = 1.0
 
-    def __init__(self, folder):
-        self.folder = folder
-        self.answers, self.statuses = [], []
-        self.outcome = 0
-        self.running = Image(1000, 0x11223344, struct.pack('<BBH', 1, 2, 0), HARDWARE)
-        self._load()
-        self._boot()
+    def __init__(
+        self,
+        board: Board,
+        running: Running,
+        flash: Flash,
+        entropy: Callable[[int], bytes],
+        confirm: Callable[[], None],
+    ):
+        """Boots: the record lies in the first two pages of the flash, the slot behind them."""
+        self.board = board
+        self.running = running
+        self.flash = flash
+        self.state = State.IDLE
+        self.outbox: deque[Notification | Indication | Reset] = deque()
+        self._entropy = entropy
+        self._confirm_image = confirm
+        self._slot = 2 * flash.page_size
+        self._record = ResumeRecord(flash)
+        self._held = self._held_in_flash()
+        self._session: FlashSession | SinkSession | None = None
+        self._fault_ended_session = False
+        self._activated: Offer | None = None
+        self._wrong_proofs = 0
+        self._connection = 0  # counts them; answers go to the one that asked
+        self._request: tuple[int, bytes] | None = None
+        self._work: Work | None = None
+        self._operating = False  # BEGIN or REWIND, which take no data meanwhile
+        self._drop_connection()
+        if running.outcome is not BootOutcome.NORMAL:
+            self._work = self._forget_at_boot()
 
-    # Flash: the record of the running image, and what is durable of the session held.
+    # The link
 
-    def _path(self, name):
-        return os.path.join(self.folder, name)
+    def connected(self) -> None:
+        self._connection += 1
 
-    def _load(self):
-        self.held = None
-        if os.path.exists(self._path('running.json')):
-            with open(self._path('running.json'), encoding='ascii') as file:
-                entry = json.load(file)
-            self.running = Image(
-                entry['size'], entry['crc32'], bytes.fromhex(entry['version']), HARDWARE)
-        if os.path.exists(self._path('held.json')):
-            with open(self._path('held.json'), encoding='ascii') as file:
-                entry = json.load(file)
-            with open(self._path('slot'), 'rb') as file:
-                octets = bytearray(file.read(entry['durable']))
-            self.held = Session(
-                Image(entry['size'], entry['crc32'], bytes.fromhex(entry['version']),
-                      entry['hardware']), octets)
+    def disconnected(self) -> None:
+        self._connection += 1
+        self._drop_connection()
+        self._request = None
+        if self.state is State.VERIFYING:
+            self.state = State.RECEIVING  # its operation sees that and ends
+        self._reset_if_activated()
 
-    def _store(self, name, text):
-        with open(self._path(name + '.new'), 'w', encoding='ascii') as file:
-            file.write(text)
-        os.replace(self._path(name + '.new'), self._path(name))
+    def control_cccd(self, value: int) -> None:
+        self._control_indicates = value == 0x0002
 
-    def _keep(self):
-        """Makes the held session's full pages durable; slot first, so a record never lies."""
-        if self.held is None or self.held.sink:
+    def status_cccd(self, value: int) -> None:
+        self._status_notifies = value == 0x0001
+
+    def control_write(self, request: bytes) -> ATTError:
+        if not self._control_indicates:
+            return ATTError.CCCD_IMPROPER
+        if self._operation_open:
+            return ATTError.BUSY
+        if not request:
+            return ATTError.INVALID_LENGTH
+        self._operation_open = True
+        self._request = self._connection, request
+        return ATTError.NONE
+
+    def indication_ended(self) -> None:
+        """The indication was confirmed, or its limit is over."""
+        self._operation_open = False
+        self._reset_if_activated()
+
+    def data_write(self, value: bytes, command: bool) -> ATTError:
+        refused = self._judge_data(value)
+        if refused is None:
+            self._accept_data(value[4:])
+            return ATTError.NONE
+        error, told = refused
+        if command and told is not None and told not in self._told_errors:
+            self._told_errors.add(told)
+            self._notify(told)
+        return error
+
+    def status_read(self) -> bytes:
+        error = StatusError.FLASH_FAULT if self._fault_ended_session else StatusError.NONE
+        return self._status(error)
+
+    # The flash
+
+    def step(self) -> float | None:
+        """Does the next piece of work: the seconds that the flash takes for it, None if idle."""
+        while self._work is not None or self._find_work():
+            try:
+                return next(self._work)
+            except StopIteration:
+                self._work = None
+        return None
+
+    def _find_work(self) -> bool:
+        if self._request is not None:
+            self._work = self._operate(*self._request)
+            self._request = None
+        elif self._held is not None and self._held.row_ready:
+            self._work = self._drain_row()
+        return self._work is not None
+
+    def _drain_row(self) -> Work:
+        held = self._held
+        next_before, durable_before = held.next, held.durable
+        try:
+            yield from held.program_row()
+        except FlashFault:
+            self._flash_failed()
             return
-        with open(self._path('slot'), 'wb') as file:
-            file.write(self.held.octets[:self.held.durable])
-        image = self.held.image
-        self._store('held.json', json.dumps({
-            'size': image.size, 'crc32': image.crc32, 'version': image.version.hex(),
-            'hardware': image.hardware, 'durable': self.held.durable}))
-
-    def _forget(self):
-        self.held = None
-        if os.path.exists(self._path('held.json')):
-            os.remove(self._path('held.json'))
-
-    def _boot(self):
-        self.state = IDLE
-        self.session = None
-        self.wants_reset = False
-        self.connected()
-
-    # Events of the stack.
-
-    def connected(self):
-        self.control_cccd = self.status_cccd = 0
-        self.busy = False
-        self.answers.clear()
-        self.statuses.clear()
-        self.told_limit = 0
-        self.silenced = set()
-
-    def disconnected(self):
-        if self.state == VERIFYING:
-            self.state = RECEIVING
-        if self.state == ACTIVATING:
-            self.wants_reset = True
-        self.connected()
-
-    def confirmed(self):
-        self.busy = False
-        if self.state == ACTIVATING:
-            self.wants_reset = True
-
-    def reset(self):
-        """Into the new image, when one was activated."""
-        image = self.session.image
-        with open(self._path('image'), 'wb') as file:
-            file.write(self.session.octets)
-        self.running = image
-        self._store('running.json', json.dumps(
-            {'size': image.size, 'crc32': image.crc32, 'version': image.version.hex()}))
-        self.outcome = 1
-        self.held = None
-        self._boot()
-
-    # Status, section 2.
-
-    def status(self, error=NO_ERROR):
-        session = self.session
-        if session is None:
-            return struct.pack('<BBHIII', self.state, error, 0, 0, 0, 0)
-        window = min(BUFFER_SIZE, 65535) if self.state == RECEIVING else 0
-        return struct.pack(
-            '<BBHIII', self.state, error, window, len(session.octets), session.crc32,
-            session.durable)
-
-    def _notify(self, error=NO_ERROR):
-        if self.session is not None:
-            self.told_limit = len(self.session.octets) + BUFFER_SIZE
-        if self.status_cccd == 1:
-            self.statuses.append(self.status(error))
-
-    def _notify_once(self, error):
-        if error not in self.silenced:
-            self.silenced.add(error)
-            self._notify(error)
-
-    # Data, section 3.
-
-    def data_write(self, value, with_response):
-        if not 5 <= len(value) <= 4 + LARGEST_CHUNK:
-            return self._refuse_data(with_response, ATT_WRONG_LENGTH, None)
-        if self.session is None or self.state != RECEIVING:
-            return self._refuse_data(with_response, ATT_NO_SESSION, NO_SESSION)
-        (offset,) = struct.unpack_from('<I', value)
-        chunk, session = value[4:], self.session
-        if offset != len(session.octets):
-            return self._refuse_data(with_response, ATT_GAP, GAP)
-        if offset + len(chunk) > session.image.size:
-            return self._refuse_data(with_response, ATT_WRONG_LENGTH, OVERRUN)
-        if len(chunk) > BUFFER_SIZE:
-            return self._refuse_data(with_response, ATT_BUSY, OVERRUN)
-        before = len(session.octets)
-        session.octets += chunk
-        self.silenced.clear()
-        now = len(session.octets)
-        is_block = before // PAGE_SIZE != now // PAGE_SIZE
-        if is_block or now == session.image.size:
-            self._keep()
-        moved = now + BUFFER_SIZE - self.told_limit
-        if (is_block or now == session.image.size
-                or moved >= max(LARGEST_CHUNK, BUFFER_SIZE // 4)):
+        if held is not self._session:
+            return
+        if held.next < next_before:
+            self._told_errors.discard(StatusError.GAP)
+            self._notify(StatusError.GAP)
+        elif durable_before < held.durable == held.offer.size or self._window_moved():
             self._notify()
 
-    def _refuse_data(self, with_response, code, error):
-        # A gap is told once, whichever way the write came; the other errors to commands only.
-        if error == GAP or (error is not None and not with_response):
-            self._notify_once(error)
-        if with_response:
-            raise Refused(code)
+    def _flash_failed(self) -> None:
+        """Ends the session that works on the flash; what the record vouches for stays held."""
+        ended = self._session is not None and self._session is self._held
+        self._record.distrust()
+        self._held = self._held_in_flash()
+        if ended:
+            self._session = None
+            self._fault_ended_session = True
+            self.state = State.IDLE
+            self._notify(StatusError.FLASH_FAULT)
 
-    # Control, section 4.
+    def _held_in_flash(self) -> FlashSession | None:
+        point = self._record.point
+        if point is None:
+            return None
+        held = self._flash_session(point)
+        return held if held.prefix_crc(point.offset) == point.crc else None
 
-    def control_write(self, value):
-        if not value:
-            raise Refused(ATT_WRONG_LENGTH)
-        if self.control_cccd != 2:
-            raise Refused(ATT_NO_CCCD)
-        if self.busy:
-            raise Refused(ATT_BUSY)
-        self.busy = True
-        opcode, payload = value[0], value[1:]
-        result, answer = self._perform(opcode, payload)
-        self.answers.append(bytes([opcode | 0x80, result]) + answer)
+    def _flash_session(self, point: ResumePoint) -> FlashSession:
+        return FlashSession(point, self.flash, self._slot, self._record, self.board.buffer_size)
 
-    def _perform(self, opcode, payload):
-        if opcode not in REQUEST_LENGTHS:
-            return UNKNOWN_OPCODE, b''
-        if len(payload) != REQUEST_LENGTHS[opcode]:
-            return MALFORMED, b''
-        return {
-            INFO: self._info, RUNNING: self._running, RESUME_POINT: self._resume_point,
-            CHALLENGE: self._no_key, AUTHORIZE: self._no_key, BEGIN: self._begin,
-            REWIND: self._rewind, VERIFY: self._verify, ACTIVATE: self._activate,
-            CONFIRM: lambda _: (NOTHING_TO_CONFIRM, b''), ABORT: self._abort,
-        }[opcode](payload)
+    def _forget_at_boot(self) -> Work:
+        self._held = None
+        try:
+            yield from self._record.forget()
+        except FlashFault:
+            self._record.distrust()
 
-    def _info(self, payload):
-        if payload[0] < 1:
-            return VERSION_NOT_SUPPORTED, bytes([1, 1])
-        sink_supported = 1 << 2
-        return DONE, struct.pack(
-            '<BBIIIHH', 1, sink_supported, HARDWARE, SLOT_SIZE, PAGE_SIZE, LARGEST_CHUNK,
-            BUFFER_SIZE)
+    # Data
 
-    def _running(self, _):
-        return DONE, self.running.version + struct.pack(
-            '<IIBB', self.running.size, self.running.crc32, self.outcome, 0)
+    def _judge_data(self, value: bytes) -> tuple[ATTError, StatusError | None] | None:
+        if not 5 <= len(value) <= 4 + self.board.chunk:
+            return ATTError.INVALID_LENGTH, None
+        if not self._permitted:
+            return ATTError.NOT_AUTHORIZED, StatusError.NOT_AUTHORIZED
+        if self.state is not State.RECEIVING:
+            return ATTError.NO_SESSION, StatusError.NO_SESSION
+        (offset,) = struct.unpack_from("<I", value)
+        size = len(value) - 4
+        if offset != self._session.next:
+            return ATTError.GAP, StatusError.GAP
+        if offset + size > self._session.offer.size:
+            return ATTError.INVALID_LENGTH, StatusError.OVERRUN
+        if size > self._window:
+            return ATTError.BUSY, StatusError.OVERRUN
+        return None
 
-    def _resume_point(self, _):
-        if self.held is None:
-            return DONE, bytes(16)
-        return DONE, struct.pack(
-            '<IIII', self.held.image.size, self.held.image.crc32, len(self.held.octets),
-            self.held.crc32)
-
-    def _no_key(self, _):
-        return WRONG_STATE, b''
-
-    def _begin(self, payload):
-        flags, size, crc32 = struct.unpack_from('<BII', payload)
-        version, (hardware,) = payload[9:13], struct.unpack_from('<I', payload, 13)
-        if flags & ~(RESTART | ALLOW_DOWNGRADE | ALLOW_OTHER_HARDWARE | SINK):
-            return MALFORMED, b''
-        if self.state == ACTIVATING:
-            return WRONG_STATE, b''
-        if not 0 < size <= SLOT_SIZE:
-            return DOES_NOT_FIT, b''
-        if hardware != HARDWARE and not flags & ALLOW_OTHER_HARDWARE:
-            return WRONG_HARDWARE, b''
-        if (struct.unpack('<BBH', version) < struct.unpack('<BBH', self.running.version)
-                and not flags & ALLOW_DOWNGRADE):
-            return DOWNGRADE, b''
-        image = Image(size, crc32, version, hardware)
-        if flags & SINK:
-            self.session = Session(image, sink=True)
-        else:
-            if flags & RESTART or self.held is None or self.held.image != image:
-                self.held = Session(image)
-                self._keep()
-            self.session = self.held
-        self.state = RECEIVING
-        return self._moved()
-
-    def _rewind(self, payload):
-        if self.state != RECEIVING:
-            return WRONG_STATE, b''
-        (offset,) = struct.unpack('<I', payload)
-        if offset > len(self.session.octets):
-            return MALFORMED, b''
-        start = 0 if self.session.sink else offset // PAGE_SIZE * PAGE_SIZE
-        del self.session.octets[start:]
-        self._keep()
-        return self._moved()
-
-    def _moved(self):
-        self.silenced.clear()
-        self._notify()
-        return DONE, struct.pack('<II', len(self.session.octets), self.session.crc32)
-
-    def _verify(self, _):
-        if self.state != RECEIVING or len(self.session.octets) != self.session.image.size:
-            return WRONG_STATE, b''
-        self.state = VERIFYING
-        self._notify()
-        crc32 = self.session.crc32
-        if crc32 == self.session.image.crc32:
-            self.state, result = VERIFIED, DONE
-        else:
-            self.state, result = IDLE, CRC_MISMATCH
-            if not self.session.sink:
-                self._forget()
-            self.session = None
-        self._notify()
-        return result, struct.pack('<I', crc32)
-
-    def _activate(self, _):
-        if self.state != VERIFIED or self.session.sink:
-            return WRONG_STATE, b''
-        self._forget()
-        self.state = ACTIVATING
-        self._notify()
-        return DONE, b''
-
-    def _abort(self, payload):
-        if payload[0] & ~1:
-            return MALFORMED, b''
-        if self.state == ACTIVATING:
-            return WRONG_STATE, b''
-        if payload[0] & 1 and (self.session is None or not self.session.sink):
-            self._forget()
-        self.session = None
-        if self.state != IDLE:
-            self.state = IDLE
+    def _accept_data(self, octets: bytes) -> None:
+        session = self._session
+        block_before = session.next // self._block
+        session.accept(octets)
+        self._told_errors.clear()
+        whole = session.next == session.offer.size
+        if session.next // self._block != block_before or whole or self._window_moved():
             self._notify()
-        return DONE, b''
+
+    @property
+    def _block(self) -> int:
+        page = self.flash.page_size
+        return max(1, self.board.buffer_size // 4 // page) * page
+
+    # Status
+
+    @property
+    def _window(self) -> int:
+        taking = self.state is State.RECEIVING and not self._operating
+        return self._session.window if taking else 0
+
+    def _status(self, error: StatusError) -> bytes:
+        session = self._session or self._held
+        offsets = (session.next, session.crc, session.durable) if session else (0, 0, 0)
+        window = self._window
+        self._told_window, self._told_limit = window, offsets[0] + window
+        return struct.pack("<BBHIII", self.state, error, window, *offsets)
+
+    def _window_moved(self) -> bool:
+        if self.state is not State.RECEIVING:
+            return False
+        window, chunk = self._window, self.board.chunk
+        moved = self._session.next + window - self._told_limit
+        reopened = self._told_window < chunk <= window
+        # Less than a chunk is left of what was told, and the flash will make no more room.
+        waited_for = self._told_limit - self._session.next < chunk <= window and not self._session.row_ready
+        return reopened or waited_for or moved >= max(chunk, self.board.buffer_size // 4)
+
+    def _notify(self, error: StatusError = StatusError.NONE) -> None:
+        if self._status_notifies:
+            self.outbox.append(Notification(self._status(error)))
+
+    def _enter(self, state: State) -> None:
+        self.state = state
+        self._notify()
+
+    # Control
+
+    def _operate(self, connection: int, request: bytes) -> Work:
+        try:
+            result, payload = yield from self._perform(request)
+        except FlashFault:
+            self._flash_failed()
+            result, payload = Result.FLASH_FAULT, b""
+        self._operating = False
+        if connection != self._connection:
+            self._reset_if_activated()
+            return
+        limit = self.ACTIVATION_LIMIT if self.state is State.ACTIVATING else self.CONFIRMATION_LIMIT
+        self.outbox.append(Indication(bytes([request[0] | 0x80, result]) + payload, limit))
+
+    def _perform(self, request: bytes) -> Operation:
+        """The checks in the document's order, then the operation."""
+        known = OPERATIONS.get(request[0])
+        if known is None:
+            return Result.UNKNOWN_OPCODE, b""
+        payload = request[1:]
+        if len(payload) != known.payload.size:
+            return Result.MALFORMED, b""
+        fields = known.payload.unpack(payload)
+        if known.flags is not None and fields[0] & ~known.flags:
+            return Result.MALFORMED, b""
+        if known.authorized and not self._permitted:
+            return Result.NOT_AUTHORIZED, b""
+        if self.state not in known.states:
+            return Result.WRONG_STATE, b""
+        answer = yield from known.perform(self, *fields)
+        return answer
+
+    @property
+    def _permitted(self) -> bool:
+        return self.board.key is None or self._authorized
+
+    def _info(self, host_version: int) -> Operation:
+        yield from ()
+        if host_version < PROTOCOL_VERSION:
+            return Result.VERSION_NOT_SUPPORTED, bytes([PROTOCOL_VERSION, PROTOCOL_VERSION])
+        board = self.board
+        flags = (board.key is not None) | self._authorized << 1 | 1 << 2
+        return Result.DONE, struct.pack(
+            "<BBIIIHH", PROTOCOL_VERSION, flags, board.hardware, board.slot_size,
+            self.flash.page_size, board.chunk, board.buffer_size,
+        )
+
+    def _running(self) -> Operation:
+        yield from ()
+        running = self.running
+        return Result.DONE, running.version + struct.pack(
+            "<IIBB", running.size, running.crc, running.outcome, running.trial
+        )
+
+    def _resume_point(self) -> Operation:
+        yield from ()
+        held = self._held
+        if held is None:
+            return Result.DONE, bytes(16)
+        return Result.DONE, struct.pack(
+            "<IIII", held.offer.size, held.offer.crc, held.next, held.crc
+        )
+
+    def _new_challenge(self) -> Operation:
+        yield from ()
+        if self.board.key is None:
+            return Result.WRONG_STATE, b""
+        if self._wrong_proofs == WRONG_PROOFS_MAXIMUM:
+            return Result.LOCKED, b""
+        self._challenge = self._entropy(16)
+        return Result.DONE, self._challenge
+
+    def _authorize(self, proof: bytes) -> Operation:
+        yield from ()
+        if self.board.key is None:
+            return Result.WRONG_STATE, b""
+        if self._wrong_proofs == WRONG_PROOFS_MAXIMUM:
+            return Result.LOCKED, b""
+        if self._challenge is None:
+            return Result.WRONG_STATE, b""
+        message = PROOF_LABEL + self._challenge + struct.pack("<I", self.board.hardware)
+        self._challenge = None
+        expected = hmac.new(self.board.key, message, hashlib.sha256).digest()[:16]
+        if not hmac.compare_digest(proof, expected):
+            self._wrong_proofs += 1
+            return Result.PROOF_WRONG, b""
+        self._wrong_proofs = 0
+        self._authorized = True
+        return Result.DONE, b""
+
+    def _begin(self, flags: int, size: int, crc: int, version: bytes, hardware: int) -> Operation:
+        if not 0 < size <= self.board.slot_size:
+            return Result.DOES_NOT_FIT, b""
+        if hardware != self.board.hardware and not flags & BeginFlags.OTHER_HARDWARE:
+            return Result.WRONG_HARDWARE, b""
+        order = struct.Struct("<BBH")
+        if order.unpack(version) < order.unpack(self.running.version) and not flags & BeginFlags.DOWNGRADE:
+            return Result.DOWNGRADE, b""
+        offer = Offer(size, crc, version, hardware)
+        self._operating = True
+        if flags & BeginFlags.SINK:
+            session = SinkSession(offer, self.board.buffer_size)
+        else:
+            session = yield from self._hold(offer, bool(flags & BeginFlags.RESTART))
+        self._session = session
+        self._fault_ended_session = False
+        self._take_data()
+        return Result.DONE, struct.pack("<II", session.next, session.crc)
+
+    def _hold(self, offer: Offer, restart: bool) -> Generator[float, None, FlashSession]:
+        if restart or self._held is None or self._held.offer != offer:
+            point = ResumePoint(offer, 0, 0)
+            yield from self._record.write(point)
+            self._held = self._flash_session(point)
+        elif not self._record.takes_marks:
+            yield from self._record.write(self._held.point)
+        return self._held
+
+    def _rewind(self, offset: int) -> Operation:
+        session = self._session
+        if offset > session.next:
+            return Result.MALFORMED, b""
+        self._operating = True
+        if isinstance(session, SinkSession):
+            self._session = session = SinkSession(session.offer, self.board.buffer_size)
+        else:
+            yield from session.rewind(offset - offset % self.flash.page_size)
+        self._take_data()
+        return Result.DONE, struct.pack("<II", session.next, session.crc)
+
+    def _take_data(self) -> None:
+        self._operating = False
+        self._told_errors.clear()
+        self._enter(State.RECEIVING)
+
+    def _verify(self) -> Operation:
+        session = self._session
+        if session.next != session.offer.size:
+            return Result.WRONG_STATE, b""
+        self._enter(State.VERIFYING)
+        crc = session.crc
+        if session is self._held:
+            while session.row_ready and self.state is State.VERIFYING:
+                yield from self._drain_for_verify(session)
+            if self.state is not State.VERIFYING:
+                return Result.WRONG_STATE, b""
+            for _ in range(0, session.offer.size, self.flash.page_size):
+                yield self.flash.timing.read_page
+                if self.state is not State.VERIFYING:
+                    return Result.WRONG_STATE, b""  # the connection is gone
+            crc = session.prefix_crc(session.offer.size)
+        if crc == session.offer.crc:
+            self._enter(State.VERIFIED)
+            return Result.DONE, struct.pack("<I", crc)
+        yield from self._discard_session()
+        return Result.CRC_MISMATCH, struct.pack("<I", crc)
+
+    def _drain_for_verify(self, session: FlashSession) -> Work:
+        yield from session.program_row()
+        if session.next < session.offer.size and self.state is State.VERIFYING:
+            self.state = State.RECEIVING
+            self._told_errors.discard(StatusError.GAP)
+            self._notify(StatusError.GAP)
+
+    def _discard_session(self) -> Work:
+        discarded, self._session = self._session, None
+        self._enter(State.IDLE)
+        if discarded is self._held:
+            self._held = None
+            yield from self._record.forget()
+
+    def _activate(self) -> Operation:
+        if isinstance(self._session, SinkSession):
+            return Result.WRONG_STATE, b""
+        self._enter(State.ACTIVATING)
+        yield from self._record.forget()
+        self._activated, self._held, self._session = self._session.offer, None, None
+        return Result.DONE, b""
+
+    def _reset_if_activated(self) -> None:
+        if self._activated is not None and not self._operation_open:
+            self.outbox.append(Reset(self._activated))
+            self._activated = None
+
+    def _confirm(self) -> Operation:
+        yield from ()
+        if not self.running.trial:
+            return Result.NOTHING_TO_CONFIRM, b""
+        self._confirm_image()
+        self.running.trial = False
+        return Result.DONE, b""
+
+    def _abort(self, flags: int) -> Operation:
+        sink = isinstance(self._session, SinkSession)
+        self._session = None
+        if self.state is not State.IDLE:
+            self._enter(State.IDLE)
+        if flags and not sink:
+            self._held = None
+            yield from self._record.forget()
+        return Result.DONE, b""
+
+    def _drop_connection(self) -> None:
+        """What dies with a connection, and is not there when one begins."""
+        self._authorized = False
+        self._challenge: bytes | None = None
+        self._control_indicates = False
+        self._status_notifies = False
+        self._operation_open = False
+        self._told_errors: set[StatusError] = set()
+        self._told_window = 0
+        self._told_limit = 0
+        self.outbox.clear()
+
+
+@dataclass(frozen=True)
+class KnownOperation:
+    perform: Callable[..., Operation]
+    payload: struct.Struct = struct.Struct("")
+    flags: int | None = None  # those defined, where the payload starts with flags
+    authorized: bool = False
+    states: frozenset[State] = frozenset(State)
+
+
+NOT_ACTIVATING = frozenset(State) - {State.ACTIVATING}
+OPERATIONS = {
+    Opcode.INFO: KnownOperation(Receiver._info, struct.Struct("<B")),
+    Opcode.RUNNING: KnownOperation(Receiver._running),
+    Opcode.RESUME_POINT: KnownOperation(Receiver._resume_point),
+    Opcode.CHALLENGE: KnownOperation(Receiver._new_challenge),
+    Opcode.AUTHORIZE: KnownOperation(Receiver._authorize, struct.Struct("16s")),
+    Opcode.BEGIN: KnownOperation(
+        Receiver._begin, struct.Struct("<BII4sI"), flags=0x0F, authorized=True, states=NOT_ACTIVATING
+    ),
+    Opcode.REWIND: KnownOperation(
+        Receiver._rewind, struct.Struct("<I"), authorized=True, states=frozenset({State.RECEIVING})
+    ),
+    Opcode.VERIFY: KnownOperation(
+        Receiver._verify, authorized=True, states=frozenset({State.RECEIVING})
+    ),
+    Opcode.ACTIVATE: KnownOperation(
+        Receiver._activate, authorized=True, states=frozenset({State.VERIFIED})
+    ),
+    Opcode.CONFIRM: KnownOperation(Receiver._confirm, authorized=True),
+    Opcode.ABORT: KnownOperation(
+        Receiver._abort, struct.Struct("<B"), flags=0x01, authorized=True, states=NOT_ACTIVATING
+    ),
+}

@@ -1,42 +1,72 @@
 # An OTA device that was written from docs/ota-service.md alone, on Bumble: flash and resume.
-# limit: 240
+# limit: 420
 . "$LAB/guest/expect.sh"
+readonly PAGE=4096
 image image-3 30000
-image image-4 60000
+image image-4 50000
+image image-5 70000
 mkdir bumble-flash
+head -c 32 /dev/zero | tr '\0' k >key
 
+# peer_up [OPTIONS...]: the Bumble device, its flash and images in ./bumble-flash.
 peer_up() {
   : >peer
   hciconfig hci1 down
-  "$BUMBLE" "$LAB/peers/ota_device.py" hci-socket:1 "$DEVICE_ADDRESS" "$WORK/bumble-flash" \
+  "$BUMBLE" "$LAB/peers/ota_device.py" hci-socket:1 "$DEVICE_ADDRESS" "$WORK/bumble-flash" "$@" \
     >>peer 2>&1 &
   device=$!
   within 60 grep -q '^advertising' peer || { cat peer; fail "the Bumble device advertises"; }
 }
 
-flash() { otaflash flash "$@" --allow-unknown -d "$DEVICE_ADDRESS"; }
+# flash MINOR OPTIONS...: image-MINOR as version 1.MINOR.0. In place of a shell with EXEC=exec.
+flash() {
+  local minor=$1
+  shift
+  # shellcheck disable=SC2086  # no word where there is none
+  ${EXEC:-} "$OTAFLASH" --adapter hci0 --json flash "image-$minor" --image-version "1.$minor.0" --allow-unknown \
+    -d "$DEVICE_ADDRESS" "$@"
+}
+
+device_runs() {
+  cmp "image-$1" bumble-flash/image || { cat peer; fail "the device has image-$1 byte for byte"; }
+}
+
+# kill_flasher MINOR OPTIONS...: kills an update when so much is acknowledged, which is in $acknowledged.
+kill_flasher() {
+  EXEC=exec flash "$@" >events 2>&1 </dev/null &
+  flasher=$!
+  within 30 grep -qE '"done":[1-9][0-9]{4}' events || { cat events; fail "the update gets going"; }
+  kill -KILL "$flasher"
+  wait "$flasher" || true
+  acknowledged=$(sed -n 's/.*"task_progress".*"done":\([0-9]*\).*/\1/p' events | tail -n 1)
+  # A virtual controller that is reset with a link up leaves its peer's end hanging; the kernel ends
+  # the link of a dead process after 2 s.
+  sleep 4
+}
+
+# Where the update in ./out went on.
+offset() { sed -n 's/.*"task":"upload".*"offset":\([0-9]*\),"resumed":true.*/\1/p' out | head -n 1; }
 
 peer_up
 expect 0 otaflash info -d "$DEVICE_ADDRESS"
 says 'running +1\.2\.0'
 says '2f3e0004-21b4-4807-8bdc-74db56699529'
-expect 0 flash image-3 --image-version 1.3.0 --mode without-response
-says 'running 1\.3\.0, verified'
-cmp image-3 bumble-flash/image || fail "the device has image-3 byte for byte"
+expect 0 flash 3 --mode without-response
+says '"outcome":"flashed".*"to":"1\.3\.0","verified":true'
+device_runs 3
 
-echo "== the device is killed in the middle, and goes on from what was durable"
-"$OTAFLASH" --adapter hci0 --json flash image-4 --image-version 1.4.0 --allow-unknown --mtu 185 \
-  -d "$DEVICE_ADDRESS" >events 2>&1 </dev/null &
-flasher=$!
-within 30 grep -qE '"done":[1-9][0-9]{4}' events
-kill -KILL "$flasher"
-wait "$flasher" || true
-# A virtual controller that is reset with a link up leaves its peer's end hanging; the kernel ends
-# the link of a dead process after 2 s.
-sleep 4
+echo "== the flasher is killed: nothing that was acknowledged is sent again"
+kill_flasher 4 --mode without-response
+expect 0 flash 4 --mode without-response
+(($(offset) >= acknowledged)) || fail "goes on at $acknowledged or later"
+device_runs 4
+
+echo "== flasher and device are killed: it goes on from what was durable, now with a key"
+kill_flasher 5 --mode with-response --mtu 185
 kill -KILL "$device"
 wait "$device" || true
-peer_up
-expect 0 otaflash --json flash image-4 --image-version 1.4.0 --allow-unknown -d "$DEVICE_ADDRESS"
-says '"resumed":true'
-cmp image-4 bumble-flash/image || { cat peer; fail "the device has image-4 byte for byte"; }
+peer_up --key-file key
+expect 77 flash 5 --mode with-response
+expect 0 flash 5 --mode with-response --key-file key
+(($(offset) > 0 && $(offset) % PAGE == 0)) || fail "goes on from a page that was durable"
+device_runs 5

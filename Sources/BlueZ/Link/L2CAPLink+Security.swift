@@ -1,0 +1,123 @@
+import COtaflashBluetooth
+import Glibc
+import OtaflashATT
+import OtaflashGATT
+
+/// Security by the kernel's Security Manager, raised on the standing link as ATT errors 0x05 and 0x0F
+/// ask for it (Core 5.4, Vol 3, Part C, 10.3).
+extension L2CAPLink {
+  /// Encryption by a key that the kernel has already takes a few connection events.
+  private static let encryptionLimit = Duration.seconds(5)
+  /// A person looks for six digits and types them; the Security Manager waits for 30 s at each step.
+  private static let pairingLimit = Duration.seconds(75)
+  /// The reason of a link's end comes over another socket than the end.
+  private static let reasonLimit = Duration.seconds(1)
+
+  /// The kernel registers its Security Manager when an adapter is switched on while its management
+  /// interface is in use, which `hciconfig up` is not.
+  private static let noSecurityManager =
+    "The kernel pairs on no adapter that was switched on by `hciconfig up`; switch it off and on with "
+    + "`btmgmt power off` and `btmgmt power on`."
+
+  public var security: AttributeSecurity {
+    let level = socket.withDescriptor { raw -> UInt8 in
+      var current = bt_security()
+      do throws(SystemError) {
+        try SocketOption.get(raw, SOL_BLUETOOTH, BT_SECURITY, into: &current)
+      } catch {
+        // The link is gone; it offers nothing.
+        return 0
+      }
+      return current.level
+    }
+    guard let level, level >= SecurityLevel.medium.rawValue else { return [] }
+    return level >= SecurityLevel.high.rawValue ? [.encryption, .authentication] : .encryption
+  }
+
+  /// As `Link` says. A pairing that fails leaves the kernel's channel mute for ever (`smp_failure`),
+  /// so the link is closed then.
+  public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    guard !security.isSuperset(of: wanted) else { return }
+    guard let peer else { throw .linkLost(.closedLocally) }
+    let attempt = try SecurityAttempt(on: peer, with: pairing)
+    do throws(SecurityFault) {
+      try request(wanted.contains(.authentication) ? .high : .medium)
+      try await wait(for: attempt)
+    } catch {
+      close()
+      throw error
+    }
+    let reached = security
+    guard reached.isSuperset(of: wanted) else { throw .insufficient(reached: reached) }
+  }
+
+  private func request(_ level: SecurityLevel) throws(SecurityFault) {
+    let wanted = bt_security(level: level.rawValue, key_size: 0)
+    let result = socket.withDescriptor { raw -> Int32 in
+      do throws(SystemError) {
+        try SocketOption.set(raw, SOL_BLUETOOTH, BT_SECURITY, wanted)
+        return 0
+      } catch {
+        return error.number
+      }
+    }
+    switch result {
+    case 0: return
+    // The kernel's words in its log: "security requested but not available".
+    case EINVAL: throw .pairingFailed(reason: Self.noSecurityManager)
+    case nil: throw .linkLost(.closedLocally)
+    case let number?: throw .linkLost(LinkLoss(socketError: number))
+    }
+  }
+
+  // MARK: Waiting
+
+  private enum Part {
+    case secured
+    case lost(LinkLoss)
+    case ended(PairingAgent.PairingEnd)
+    case timeIsUp
+    case cancelled
+  }
+
+  /// Waits until the channel takes PDUs again, the pairing has failed, or the link is gone.
+  private func wait(for attempt: SecurityAttempt) async throws(SecurityFault) {
+    let limit = attempt.needsPerson ? Self.pairingLimit : Self.encryptionLimit
+    let result = await withTaskGroup(of: Part.self) { group -> Result<Void, SecurityFault> in
+      defer { group.cancelAll() }
+      group.addTask { await self.channel(until: EventLoop.shared.now.advanced(by: limit)) }
+      group.addTask { await attempt.end.wait().map(Part.ended) ?? .cancelled }
+      var loss: LinkLoss?
+      for await part in group {
+        switch part {
+        case .secured: return .success(())
+        case .ended(let end): return .failure(attempt.fault(end))
+        case .cancelled: return .failure(loss.map(attempt.fault) ?? .cancelled)
+        case .timeIsUp: return .failure(loss.map(attempt.fault) ?? attempt.timeIsUp(limit))
+        case .lost(let cause):
+          loss = cause
+          group.addTask {
+            let deadline = EventLoop.shared.now.advanced(by: Self.reasonLimit)
+            return await EventLoop.shared.sleep(until: deadline) ? .timeIsUp : .cancelled
+          }
+        }
+      }
+      return .failure(.cancelled)
+    }
+    attempt.finish()
+    try result.get()
+  }
+
+  private func channel(until deadline: LinkInstant) async -> Part {
+    do throws(LinkLoss) {
+      let hungUp = try await socket.wait(for: .writable, until: deadline)
+      return hungUp ? .lost(LinkLoss(socketError: ECONNABORTED)) : .secured
+    } catch {
+      switch error {
+      case .cancelled: return .cancelled
+      case .failed(ETIMEDOUT, _): return .timeIsUp
+      default: return .lost(error)
+      }
+    }
+  }
+}

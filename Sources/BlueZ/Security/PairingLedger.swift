@@ -1,0 +1,44 @@
+/// What an adapter's pairings have come to: the bonds that are known, and those made by now. Pure.
+struct PairingLedger: Sendable {
+  private var known: [BluetoothAddress: Bond]
+  /// Made since the ledger was opened; the first key of a pairing replaces an older bond whole.
+  private var made: [BluetoothAddress: Bond] = [:]
+  private var identities: [BluetoothAddress: IdentityResolvingKey] = [:]
+  /// Addresses that were used on the air, and whose they are.
+  private var aliases: [BluetoothAddress: BluetoothAddress] = [:]
+
+  init(bonds: [Bond] = []) {
+    known = Dictionary(bonds.map { ($0.device, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The bond of a device, by its identity address or by the one that it used here.
+  func bond(of device: BluetoothAddress) -> Bond? {
+    let identity = aliases[device] ?? device
+    return made[identity] ?? known[identity]
+  }
+
+  /// Whether the device was paired since the ledger was opened.
+  func wasPaired(_ device: BluetoothAddress) -> Bool { made[aliases[device] ?? device] != nil }
+
+  /// Takes what the kernel says; returns a bond that has grown and is to be kept.
+  mutating func take(_ event: PairingEvent) -> Bond? {
+    switch event {
+    case .newIdentityResolvingKey(let key, let used, let isToBeKept):
+      if let used { aliases[used] = key.device }
+      guard isToBeKept else { return nil }
+      identities[key.device] = key
+      guard made[key.device] != nil else { return nil }
+      made[key.device]?.identityResolvingKey = key
+      return made[key.device]
+    case .newLongTermKey(let key, let isToBeKept):
+      guard isToBeKept, key.kind != .debug else { return nil }
+      var bond = made[key.device] ?? Bond(key, identities[key.device])
+      bond.add(key)
+      made[key.device] = bond
+      return bond
+    case .confirmationRequest, .passkeyRequest, .passkeyNotification, .authenticationFailed,
+      .disconnected:
+      return nil
+    }
+  }
+}

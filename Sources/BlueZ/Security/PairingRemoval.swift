@@ -1,0 +1,31 @@
+import OtaflashATT
+
+/// The kernel's part of forgetting a pairing.
+public struct PairingRemoval: Equatable, Sendable {
+  /// The adapter's own address.
+  public let adapter: BluetoothAddress
+  /// Whether the kernel had keys for the device.
+  public let wasPaired: Bool
+
+  /// Makes the kernel forget a device's keys, and end the link to it. Needs CAP_NET_ADMIN.
+  public static func perform(
+    _ device: BluetoothAddress, adapter: UInt16
+  ) async throws(MgmtFault) -> PairingRemoval {
+    try await perform(device, adapter: adapter, over: MgmtSession())
+  }
+
+  static func perform(
+    _ device: BluetoothAddress, adapter: UInt16, over session: MgmtSession
+  ) async throws(MgmtFault) -> PairingRemoval {
+    defer { session.close() }
+    let answer = try await session.perform(.readControllerInformation, index: adapter)
+    let address = try MgmtIndexList.information(answer).address
+    let command = MgmtCommand.unpair(device)
+    do throws(MgmtFault) {
+      try await session.perform(command, index: adapter)
+      return PairingRemoval(adapter: address, wasPaired: true)
+    } catch .refused(command.opcode, .notPaired) {
+      return PairingRemoval(adapter: address, wasPaired: false)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// The manifest of a package of MCUboot images, as the build system of Zephyr and nRF Connect SDK
+/// writes it. Most numbers are strings in it.
+struct DeviceManagerManifest {
+  struct File {
+    let name: String
+    let size: Int?
+    let place: MCUbootPlace
+    /// What the build system knew of the version, to compare with the image's header.
+    let version: MCUbootVersion?
+  }
+
+  /// More images than any device has.
+  static let imageMaximum = 16
+
+  /// In the manifest's order.
+  let files: [File]
+
+  init(_ value: ManifestValue) throws(ManifestFault) {
+    guard case .array(let elements) = value["files"] else {
+      throw .key(path: "files", wanted: "a list")
+    }
+    guard !elements.isEmpty else { throw .combination("there is no firmware in it") }
+    guard elements.count <= Self.imageMaximum else {
+      throw .combination("it has more than \(Self.imageMaximum) images")
+    }
+    var files: [File] = []
+    for (number, element) in elements.enumerated() {
+      let file = try Self.file(element, path: "files[\(number)]")
+      // Two files for one place: which one counts is anybody's guess.
+      guard !files.contains(where: { $0.place == file.place }) else {
+        throw .combination("'\(file.name)' is for the same image and slot as another file")
+      }
+      files.append(file)
+    }
+    self.files = files
+  }
+
+  private static func file(
+    _ element: ManifestValue, path: String
+  ) throws(ManifestFault) -> File {
+    guard let name = element["file"]?.text else {
+      throw .key(path: path + ".file", wanted: "a file name")
+    }
+    let imageIndex =
+      try number(element, ["image_index", "image", "partition"], path: path, in: 0...15) ?? 0
+    let slot = try number(element, ["slot"], path: path, in: 0...31)
+    let version: MCUbootVersion?
+    switch element["version_MCUBOOT"] {
+    case .string(let text):
+      guard let read = MCUbootVersion(text) else {
+        throw .key(path: path + ".version_MCUBOOT", wanted: "a version such as 1.2.3+4")
+      }
+      version = read
+    case nil, .null: version = nil
+    default: throw .key(path: path + ".version_MCUBOOT", wanted: "a string")
+    }
+    return File(
+      name: name, size: try number(element, ["size"], path: path, in: 0...Int.max),
+      place: MCUbootPlace(imageIndex: imageIndex, slot: slot), version: version)
+  }
+
+  /// The first of several names for a number, which may be written as a string.
+  private static func number(
+    _ element: ManifestValue, _ keys: [String], path: String, in range: ClosedRange<Int>
+  ) throws(ManifestFault) -> Int? {
+    guard let key = keys.first(where: { element[$0] != nil }), let value = element[key] else {
+      return nil
+    }
+    guard let number = value.integer, range.contains(number) else {
+      throw .key(path: "\(path).\(key)", wanted: "a number in its range")
+    }
+    return number
+  }
+}

@@ -1,0 +1,46 @@
+/// Why an ELF file gives no image. Segments count from 0, in the order of the program headers.
+public enum ELFFault: Error, Equatable, Sendable {
+  case headerCutOff(found: Int)
+  /// Neither 32 nor 64 bits.
+  case unknownClass(UInt8)
+  case bigEndian
+  /// An object file or a library; only a linked program has addresses to load.
+  case notExecutable(type: UInt16)
+  case programHeadersOutOfPlace(offset: UInt64, count: Int, size: UInt16)
+  case tooManySegments(count: Int, limit: Int)
+  case segmentBeyondEnd(segment: Int, offset: UInt64, size: UInt64)
+  /// The segment holds the ELF file's own header, which does not belong into flash.
+  case segmentHoldsHeader(segment: Int)
+  /// The segment's physical address does not fit 32 bits.
+  case addressTooHigh(segment: Int, address: UInt64)
+  case overlap(segment: Int, other: Int, address: UInt32)
+  case spanTooLarge(lowest: UInt32, highest: UInt32, limit: Int)
+  case noData
+}
+
+extension ELFFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .headerCutOff(let found): "ELF: the header is cut off after \(found) bytes"
+    case .unknownClass(let value): "ELF: class \(value) is neither 32 nor 64 bits"
+    case .bigEndian: "ELF: big-endian files are not read"
+    case .notExecutable(let type): "ELF: type \(type) is no linked program"
+    case .programHeadersOutOfPlace(let offset, let count, let size):
+      "ELF: \(count) program headers of \(size) bytes at offset \(offset) are not in the file"
+    case .tooManySegments(let count, let limit):
+      "ELF: \(count) segments; at most \(limit) are read"
+    case .segmentBeyondEnd(let segment, let offset, let size):
+      "ELF segment \(segment): \(size) bytes at offset \(offset) are not all in the file"
+    case .segmentHoldsHeader(let segment):
+      "ELF segment \(segment): it holds the file's own header, which is no firmware; "
+        + "make a binary of the sections with objcopy"
+    case .addressTooHigh(let segment, let address):
+      "ELF segment \(segment): it does not fit 32-bit addresses at 0x\(address.hexadecimal)"
+    case .overlap(let segment, let other, let address):
+      "ELF segment \(segment): address 0x\(address.hexadecimal) again, which segment \(other) has"
+    case .spanTooLarge(let lowest, let highest, let limit):
+      "ELF: from 0x\(lowest.hexadecimal) to 0x\(highest.hexadecimal) it is more than \(limit) bytes"
+    case .noData: "ELF: no segment is loaded into memory"
+    }
+  }
+}

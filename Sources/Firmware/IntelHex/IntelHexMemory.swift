@@ -1,0 +1,97 @@
+/// The memory that the records of a HEX file describe, while they come in.
+struct IntelHexMemory {
+  /// What the load offset of a data record counts from (sections 3 and 4 of the specification).
+  private enum Base {
+    /// Addresses run on to 2^32 and wrap to 0. Also the rule before any base record.
+    case linear(UInt32)
+    /// Offsets wrap within the 64 KiB of the segment.
+    case segment(UInt32)
+  }
+
+  private enum Phase {
+    case reading
+    case ended(line: Int)
+  }
+
+  private var phase = Phase.reading
+  private var base = Base.linear(0)
+  private var start: AddressLayout.Start?
+  private var memory: AddressedMemory
+
+  init(spanLimit: Int) { memory = AddressedMemory(spanLimit: spanLimit) }
+
+  mutating func add(_ record: IntelHexRecord, line: Int) throws(IntelHexFault) {
+    if case .ended(let end) = phase { throw .recordAfterEnd(end: end) }
+    switch record {
+    case .data(let loadOffset, let octets): try place(octets, at: loadOffset, line: line)
+    case .endOfFile: phase = .ended(line: line)
+    case .extendedSegmentAddress(let paragraph): base = .segment(UInt32(paragraph) << 4)
+    case .extendedLinearAddress(let upper): base = .linear(UInt32(upper) << 16)
+    case .startSegmentAddress(let cs, let ip): try begin(at: .segment(cs: cs, ip: ip))
+    case .startLinearAddress(let address): try begin(at: .linear(address))
+    }
+  }
+
+  /// The bytes from the lowest to the highest address, once every line was added.
+  func image(lastLine: Int) throws(FirmwareFault) -> ([UInt8], AddressLayout) {
+    guard case .ended(let end) = phase else { throw .intelHex(line: lastLine, .endMissing) }
+    guard !memory.isEmpty else { throw .intelHex(line: end, .noData) }
+    do throws(AddressedMemory.Fault) {
+      return try memory.image(start: start)
+    } catch {
+      throw .intelHex(line: error.secondOrigin ?? end, IntelHexFault(error))
+    }
+  }
+
+  private mutating func begin(at address: AddressLayout.Start) throws(IntelHexFault) {
+    guard start == nil else { throw .secondStartAddress }
+    start = address
+  }
+
+  private mutating func place(
+    _ octets: [UInt8], at loadOffset: UInt16, line: Int
+  ) throws(IntelHexFault) {
+    let first: UInt32
+    let room: Int
+    let wrapped: UInt32
+    switch base {
+    case .linear(let address):
+      first = address + UInt32(loadOffset)
+      room = Int(UInt32.max) - Int(first) + 1
+      wrapped = 0
+    case .segment(let address):
+      first = address + UInt32(loadOffset)
+      room = 0x1_0000 - Int(loadOffset)
+      wrapped = address
+    }
+    try append(octets.prefix(room), at: first, line: line)
+    try append(octets.dropFirst(room), at: wrapped, line: line)
+  }
+
+  private mutating func append(
+    _ octets: ArraySlice<UInt8>, at address: UInt32, line: Int
+  ) throws(IntelHexFault) {
+    do throws(AddressedMemory.Fault) {
+      try memory.append(octets, at: address, origin: line)
+    } catch {
+      throw IntelHexFault(error)
+    }
+  }
+}
+
+extension AddressedMemory.Fault {
+  /// The line that gave an address again.
+  fileprivate var secondOrigin: Int? {
+    if case .overlap(_, _, let second) = self { second } else { nil }
+  }
+}
+
+extension IntelHexFault {
+  fileprivate init(_ fault: AddressedMemory.Fault) {
+    switch fault {
+    case .overlap(let address, let first, _): self = .overlap(address: address, other: first)
+    case .spanTooLarge(let lowest, let highest, let limit):
+      self = .spanTooLarge(lowest: lowest, highest: highest, limit: limit)
+    }
+  }
+}

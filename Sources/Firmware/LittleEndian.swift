@@ -1,0 +1,11 @@
+extension Collection<UInt8> where Index == Int {
+  /// The little-endian number at an index, or `nil` where it would begin before or end behind the
+  /// bytes.
+  func littleEndian<Word: FixedWidthInteger & UnsignedInteger>(
+    _: Word.Type = Word.self, at index: Int
+  ) -> Word? {
+    let size = Word.bitWidth / 8
+    guard index >= startIndex, index <= endIndex - size else { return nil }
+    return (0..<size).reduce(0) { $0 | Word(self[index + $1]) << (8 * $1) }
+  }
+}

@@ -1,0 +1,73 @@
+/// Why a file that begins as an MCUboot image is none. Offsets count from the image's first octet.
+public enum MCUbootFault: Error, Equatable, Sendable {
+  case headerCutOff(found: Int)
+  /// The magic of the format before MCUboot 1.0.
+  case oldFormat
+  case wrongMagic(UInt32)
+  /// A header size below the 32 octets of the header.
+  case headerTooShort(stated: UInt16)
+  /// Header and body have more octets than the file.
+  case bodyBeyondEnd(needed: Int, found: Int)
+  /// The file ends where a TLV area must begin.
+  case areaMissing(offset: Int)
+  case wrongAreaMagic(UInt16, expected: UInt16, offset: Int)
+  case areaTooShort(stated: Int, offset: Int)
+  case areaBeyondEnd(stated: Int, left: Int, offset: Int)
+  /// The header and the protected area state different sizes.
+  case protectedSizesDiffer(header: Int, area: Int, offset: Int)
+  /// Fewer than the 4 octets of type and length are left of the area.
+  case entryCutOff(offset: Int)
+  case entryBeyondArea(MCUbootTLVType, length: Int, left: Int, offset: Int)
+  case wrongLength(MCUbootTLVType, expected: Int, found: Int, offset: Int)
+  case tooManyEntries(limit: Int, offset: Int)
+  /// A second hash of the image: which one the boot loader takes is not known.
+  case secondHash(offset: Int)
+}
+
+extension MCUbootFault {
+  /// Where in the file something is wrong, counted from 0.
+  public var offset: Int {
+    switch self {
+    case .headerCutOff, .oldFormat, .wrongMagic: 0
+    case .headerTooShort: 8
+    case .bodyBeyondEnd: 12
+    case .areaMissing(let offset), .wrongAreaMagic(_, _, let offset), .areaTooShort(_, let offset),
+      .areaBeyondEnd(_, _, let offset), .protectedSizesDiffer(_, _, let offset),
+      .entryCutOff(let offset), .entryBeyondArea(_, _, _, let offset),
+      .wrongLength(_, _, _, let offset), .tooManyEntries(_, let offset), .secondHash(let offset):
+      offset
+    }
+  }
+}
+
+extension MCUbootFault: CustomStringConvertible {
+  public var description: String { "MCUboot image, offset \(offset): \(sentence)" }
+
+  private var sentence: String {
+    switch self {
+    case .headerCutOff(let found):
+      "the header has \(MCUbootHeader.size) bytes, the file only \(found)"
+    case .oldFormat: "the format is that before MCUboot 1.0, which signs other bytes; sign it again"
+    case .wrongMagic(let magic): "the magic is 0x\(magic.hexadecimal)"
+    case .headerTooShort(let stated):
+      "the header size is \(stated), at least \(MCUbootHeader.size) is possible"
+    case .bodyBeyondEnd(let needed, let found):
+      "header and body have \(needed) bytes, the file only \(found); it was cut off"
+    case .areaMissing: "the file ends where its list of hashes and signatures must begin"
+    case .wrongAreaMagic(let found, let expected, _):
+      "a TLV area must begin with 0x\(expected.hexadecimal), there is 0x\(found.hexadecimal)"
+    case .areaTooShort(let stated, _): "the TLV area's size is \(stated), at least 4 is possible"
+    case .areaBeyondEnd(let stated, let left, _):
+      "the TLV area has \(stated) bytes, the file only \(left) more; it was cut off"
+    case .protectedSizesDiffer(let header, let area, _):
+      "the protected TLV area has \(area) bytes, the header says \(header)"
+    case .entryCutOff: "the TLV area ends within an entry"
+    case .entryBeyondArea(let type, let length, let left, _):
+      "the entry '\(type)' has \(length) bytes, the TLV area only \(left) more"
+    case .wrongLength(let type, let expected, let found, _):
+      "the entry '\(type)' has \(found) bytes, not \(expected)"
+    case .tooManyEntries(let limit, _): "the TLV area has more than \(limit) entries"
+    case .secondHash: "a second hash of the image"
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/// The first 32 octets of an MCUboot image (MCUboot design, `struct image_header`); all numbers
+/// are little-endian.
+public struct MCUbootHeader: Equatable, Sendable {
+  /// What the boot loader must know of the image (`IMAGE_F_…`).
+  public struct Flags: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let positionIndependent = Flags(rawValue: 0x1)
+    public static let encryptedAES128 = Flags(rawValue: 0x4)
+    public static let encryptedAES256 = Flags(rawValue: 0x8)
+    public static let nonBootable = Flags(rawValue: 0x10)
+    public static let ramLoad = Flags(rawValue: 0x20)
+    public static let romFixed = Flags(rawValue: 0x100)
+    public static let compressedLZMA1 = Flags(rawValue: 0x200)
+    public static let compressedLZMA2 = Flags(rawValue: 0x400)
+    public static let compressedARMThumb = Flags(rawValue: 0x800)
+
+    static let names: [(Flags, String)] = [
+      (.positionIndependent, "position independent"), (.encryptedAES128, "encrypted with AES-128"),
+      (.encryptedAES256, "encrypted with AES-256"), (.nonBootable, "not bootable"),
+      (.ramLoad, "runs from RAM"), (.romFixed, "for one fixed address"),
+      (.compressedLZMA1, "compressed with LZMA1"), (.compressedLZMA2, "compressed with LZMA2"),
+      (.compressedARMThumb, "compressed through the ARM Thumb filter"),
+    ]
+
+    /// Every flag that is set, in words; one that is not known as its number.
+    public var words: [String] {
+      let known = Self.names.filter { contains($0.0) }
+      let rest = subtracting(Flags(known.map(\.0)))
+      return known.map(\.1) + (rest.isEmpty ? [] : ["0x\(rest.rawValue.hexadecimal)"])
+    }
+  }
+
+  /// Of the octets that are looked at; a build may make the header longer.
+  public static let size = 32
+  public static let magic: UInt32 = 0x96F3_B83D
+  /// Of the format before MCUboot 1.0.
+  public static let oldMagic: UInt32 = 0x96F3_B83C
+
+  /// Where the image runs: in RAM, or with the flag `romFixed` in flash; otherwise 0.
+  public let loadAddress: UInt32
+  /// Octets from the start of the file to the body, 32…65535.
+  public let headerSize: UInt16
+  /// Octets of the protected TLV area; 0 when there is none.
+  public let protectedSize: UInt16
+  /// Octets of the body.
+  public let bodySize: UInt32
+  public let flags: Flags
+  public let version: MCUbootVersion
+
+  /// Whether a file that begins with these bytes is meant to be an MCUboot image.
+  static func begins(_ bytes: some Collection<UInt8>) -> Bool {
+    let magic: UInt32? = Array(bytes.prefix(4)).littleEndian(at: 0)
+    return magic == Self.magic || magic == oldMagic
+  }
+
+  /// Reads the header at the start of a file.
+  init(decoding bytes: [UInt8]) throws(MCUbootFault) {
+    guard bytes.count >= Self.size, let magic = bytes.littleEndian(UInt32.self, at: 0),
+      let loadAddress = bytes.littleEndian(UInt32.self, at: 4),
+      let headerSize = bytes.littleEndian(UInt16.self, at: 8),
+      let protectedSize = bytes.littleEndian(UInt16.self, at: 10),
+      let bodySize = bytes.littleEndian(UInt32.self, at: 12),
+      let flags = bytes.littleEndian(UInt32.self, at: 16),
+      let version = MCUbootVersion(decoding: bytes[20..<28])
+    else { throw .headerCutOff(found: bytes.count) }
+    guard magic != Self.oldMagic else { throw .oldFormat }
+    guard magic == Self.magic else { throw .wrongMagic(magic) }
+    guard headerSize >= Self.size else { throw .headerTooShort(stated: headerSize) }
+    self.loadAddress = loadAddress
+    self.headerSize = headerSize
+    self.protectedSize = protectedSize
+    self.bodySize = bodySize
+    self.flags = Flags(rawValue: flags)
+    self.version = version
+  }
+}
+
+extension MCUbootVersion {
+  /// Reads the 8 octets of `struct image_version`.
+  init?(decoding octets: ArraySlice<UInt8>) {
+    let start = octets.startIndex
+    guard octets.count == 8, let revision = octets.littleEndian(UInt16.self, at: start + 2),
+      let build = octets.littleEndian(UInt32.self, at: start + 4)
+    else { return nil }
+    self.init(octets[start], octets[start + 1], revision, build: build)
+  }
+}

@@ -1,0 +1,116 @@
+/// What an MCUboot image says of itself: its header, the entries behind its body, and the trailer
+/// of a slot if the file was padded to one (MCUboot design, image format).
+///
+/// Decoding checks the structure only; whether the hash and the signature hold is found out by
+/// `FirmwareImage.checkIntegrity()` and `FirmwareImage.checkSignature(by:)`.
+public struct MCUbootImage: Equatable, Sendable {
+  /// The hash that an image carries of its own header, body and protected entries.
+  public struct Hash: Hashable, Sendable {
+    public enum Algorithm: String, Sendable, CaseIterable {
+      case sha256 = "SHA-256"
+      case sha384 = "SHA-384"
+      case sha512 = "SHA-512"
+
+      init?(_ type: MCUbootTLVType) {
+        switch type {
+        case .sha256: self = .sha256
+        case .sha384: self = .sha384
+        case .sha512: self = .sha512
+        default: return nil
+        }
+      }
+    }
+
+    public let algorithm: Algorithm
+    /// 32, 48 or 64 octets.
+    public let octets: [UInt8]
+
+    public init(algorithm: Algorithm, octets: [UInt8]) {
+      self.algorithm = algorithm
+      self.octets = octets
+    }
+  }
+
+  /// Another image that must be there, in at least this version.
+  public struct Dependency: Hashable, Sendable {
+    public let imageIndex: UInt8
+    public let version: MCUbootVersion
+
+    public init(imageIndex: UInt8, version: MCUbootVersion) {
+      self.imageIndex = imageIndex
+      self.version = version
+    }
+  }
+
+  public let header: MCUbootHeader
+  /// The entries that the hash covers.
+  public let protectedEntries: [MCUbootTLV]
+  /// The other entries: hash, key hash, signatures.
+  public let entries: [MCUbootTLV]
+  /// Octets from the start of the file that hash and signature cover: header, body and protected
+  /// entries.
+  public let coveredSize: Int
+  /// Octets of the image with all its entries. What follows in the file is fill or a trailer.
+  public let size: Int
+  public let trailer: MCUbootTrailer?
+  /// `nil` for an image that carries none.
+  public let hash: Hash?
+
+  public var version: MCUbootVersion { header.version }
+  /// The body can be read only with a key that is not the host's.
+  public var isEncrypted: Bool {
+    !header.flags.isDisjoint(with: [.encryptedAES128, .encryptedAES256])
+  }
+
+  /// Reads an image, and what follows it in the file.
+  public init(decoding bytes: [UInt8]) throws(MCUbootFault) {
+    header = try MCUbootHeader(decoding: bytes)
+    let bodyEnd = Int(header.headerSize) + Int(header.bodySize)
+    guard bodyEnd <= bytes.count else {
+      throw .bodyBeyondEnd(needed: bodyEnd, found: bytes.count)
+    }
+    let protectedSize = Int(header.protectedSize)
+    if protectedSize > 0 {
+      let area = try MCUbootTLVArea(
+        decoding: bytes, at: bodyEnd, magic: MCUbootTLVArea.protectedMagic)
+      guard area.end - bodyEnd == protectedSize else {
+        throw .protectedSizesDiffer(
+          header: protectedSize, area: area.end - bodyEnd, offset: bodyEnd)
+      }
+      protectedEntries = area.entries
+    } else {
+      protectedEntries = []
+    }
+    coveredSize = bodyEnd + protectedSize
+    let area = try MCUbootTLVArea(
+      decoding: bytes, at: coveredSize, magic: MCUbootTLVArea.magic)
+    entries = area.entries
+    size = area.end
+    trailer = MCUbootTrailer(endOf: bytes, notBefore: area.end)
+    hash = try Self.hash(among: area.entries)
+  }
+
+  private static func hash(among entries: [MCUbootTLV]) throws(MCUbootFault) -> Hash? {
+    let hashes = entries.compactMap { entry in
+      Hash.Algorithm(entry.type).map { (Hash(algorithm: $0, octets: entry.value), entry.offset) }
+    }
+    if hashes.count > 1 { throw .secondHash(offset: hashes[1].1) }
+    return hashes.first?.0
+  }
+}
+
+extension MCUbootImage {
+  /// The images that must be there too.
+  public var dependencies: [Dependency] {
+    protectedEntries.filter { $0.type == .dependency }.compactMap { entry in
+      MCUbootVersion(decoding: entry.value.suffix(8)).map {
+        Dependency(imageIndex: entry.value[0], version: $0)
+      }
+    }
+  }
+
+  /// The number below which the boot loader refuses images; only what the hash covers counts.
+  public var securityCounter: UInt32? {
+    protectedEntries.first { $0.type == .securityCounter }?.value.littleEndian(at: 0)
+  }
+}

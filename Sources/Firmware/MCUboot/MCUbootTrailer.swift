@@ -1,0 +1,79 @@
+/// What a boot loader keeps at the end of a slot, in a file that was padded to the size of one
+/// (MCUboot design, image trailer).
+public struct MCUbootTrailer: Equatable, Sendable {
+  /// What the boot loader is told to do with the image (`swap_info`, low four bits).
+  public enum Swap: Equatable, Sendable {
+    case none
+    case test
+    case permanent
+    case revert
+    case fail
+    case unknown(UInt8)
+
+    init(_ info: UInt8) {
+      switch info & 0x0F {
+      case 1, 0x0F: self = .none
+      case 2: self = .test
+      case 3: self = .permanent
+      case 4: self = .revert
+      case 5: self = .fail
+      default: self = .unknown(info & 0x0F)
+      }
+    }
+  }
+
+  /// A flag of one octet: 1, or 0xFF as erased flash is.
+  public enum Flag: Equatable, Sendable {
+    case set
+    case unset
+    case bad(UInt8)
+
+    init(_ octet: UInt8) {
+      switch octet {
+      case 1: self = .set
+      case 0xFF: self = .unset
+      default: self = .bad(octet)
+      }
+    }
+  }
+
+  public static let magicSize = 16
+  /// For a `BOOT_MAX_ALIGN` of 8.
+  private static let magic8: [UInt8] = [
+    0x77, 0xC2, 0x95, 0xF3, 0x60, 0xD2, 0xEF, 0x7F, 0x35, 0x52, 0x50, 0x0F, 0x2C, 0xB6, 0x79, 0x80,
+  ]
+  /// For another one, which stands in the two octets before.
+  private static let magicTail: [UInt8] = [
+    0x2D, 0xE1, 0x5D, 0x29, 0x41, 0x0B, 0x8D, 0x77, 0x67, 0x9C, 0x11, 0x0F, 0x1F, 0x8A,
+  ]
+  private static let alignments = [8, 16, 32]
+
+  /// Octets to which each field is padded: 8, 16 or 32.
+  public let alignment: Int
+  /// The image is confirmed: it is not reverted at the next reset.
+  public let imageOK: Flag
+  public let copyDone: Flag
+  public let swap: Swap
+
+  /// Looks at the end of a file, not before `start`, where the image proper ends.
+  init?(endOf bytes: [UInt8], notBefore start: Int) {
+    guard bytes.count - start >= Self.magicSize,
+      let alignment = Self.alignment(of: bytes.suffix(Self.magicSize))
+    else { return nil }
+    let first = bytes.count - max(Self.magicSize, alignment)
+    guard first - 3 * alignment >= start else { return nil }
+    self.alignment = alignment
+    imageOK = Flag(bytes[first - alignment])
+    copyDone = Flag(bytes[first - 2 * alignment])
+    swap = Swap(bytes[first - 3 * alignment])
+  }
+
+  /// A magic that is none of the two, or an alignment that no boot loader has, is no trailer.
+  private static func alignment(of magic: ArraySlice<UInt8>) -> Int? {
+    if magic.elementsEqual(magic8) { return 8 }
+    guard magic.dropFirst(2).elementsEqual(magicTail),
+      let alignment = magic.littleEndian(UInt16.self, at: magic.startIndex)
+    else { return nil }
+    return alignments.contains(Int(alignment)) ? Int(alignment) : nil
+  }
+}

@@ -1,0 +1,50 @@
+/// The version in an MCUboot header: `major.minor.revision+build` (MCUboot design,
+/// `struct image_version`).
+///
+/// The order compares all four numbers. A boot loader compares the build number only if it was
+/// built to; `firmwareVersion` leaves it out.
+public struct MCUbootVersion: Hashable, Comparable, Sendable {
+  public let major: UInt8
+  public let minor: UInt8
+  public let revision: UInt16
+  public let build: UInt32
+
+  public init(_ major: UInt8, _ minor: UInt8, _ revision: UInt16, build: UInt32 = 0) {
+    self.major = major
+    self.minor = minor
+    self.revision = revision
+    self.build = build
+  }
+
+  /// Without the build number.
+  public var firmwareVersion: FirmwareVersion { FirmwareVersion(major, minor, revision) }
+
+  public static func < (left: MCUbootVersion, right: MCUbootVersion) -> Bool {
+    (left.major, left.minor, left.revision, left.build)
+      < (right.major, right.minor, right.revision, right.build)
+  }
+}
+
+extension MCUbootVersion: LosslessStringConvertible {
+  /// Reads `1.2.3`, `1.2.3+4` as imgtool writes it, or `1.2.3.4` as a device tells it over SMP.
+  public init?(_ text: String) {
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    var numbers: [UInt32] = []
+    var separators: [Character] = []
+    for part in text.split(omittingEmptySubsequences: false, whereSeparator: { ".+".contains($0) })
+    {
+      // The integers' own initializers would take signs too.
+      guard part.utf8.allSatisfy(digits.contains), let number = UInt32(part) else { return nil }
+      numbers.append(number)
+    }
+    separators = text.filter { ".+".contains($0) }
+    guard separators.starts(with: ".."), [[], ["."], ["+"]].contains(separators.dropFirst(2)),
+      numbers.count == separators.count + 1, let major = UInt8(exactly: numbers[0]),
+      let minor = UInt8(exactly: numbers[1]), let revision = UInt16(exactly: numbers[2])
+    else { return nil }
+    self.init(major, minor, revision, build: numbers.count == 4 ? numbers[3] : 0)
+  }
+
+  /// `1.2.3`, and `+4` behind it unless the build number is 0.
+  public var description: String { "\(firmwareVersion)" + (build == 0 ? "" : "+\(build)") }
+}

@@ -1,0 +1,64 @@
+/// A value of a package's manifest: JSON (RFC 8259), and bare hexadecimal numbers, which the build
+/// system of Zephyr writes for load addresses.
+enum ManifestValue: Equatable {
+  case object([String: ManifestValue])
+  case array([ManifestValue])
+  case string(String)
+  /// As it is written; `integer` reads it.
+  case number(String)
+  case boolean(Bool)
+  case null
+
+  /// A number, or a string that holds one: decimal, or hexadecimal behind `0x`.
+  var integer: Int? {
+    switch self {
+    case .number(let text), .string(let text):
+      let digits = text.lowercased()
+      guard !digits.contains("+") else { return nil }
+      return digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) : Int(digits)
+    case .object, .array, .boolean, .null: return nil
+    }
+  }
+
+  var text: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+
+  subscript(key: String) -> ManifestValue? {
+    if case .object(let members) = self { members[key] } else { nil }
+  }
+}
+
+/// Why a package's manifest cannot be used.
+public enum ManifestFault: Error, Equatable, Sendable {
+  /// The archive has no `manifest.json`.
+  case missing
+  case tooLarge(limit: Int)
+  /// Lines count from 1.
+  case notJSON(line: Int, String)
+  /// Neither a Nordic DFU nor a Device Manager manifest.
+  case unknownKind
+  /// A key that must be there, or has a value of another kind; the path leads to it.
+  case key(path: String, wanted: String)
+  /// A file that the manifest names and the archive does not have.
+  case fileMissing(String)
+  /// The manifest says one thing of a file, the file another.
+  case contradicted(file: String, String)
+  /// Images that do not belong into one package.
+  case combination(String)
+}
+
+extension ManifestFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .missing: "the ZIP archive has no manifest.json, so it is no firmware package"
+    case .tooLarge(let limit): "manifest.json has more than \(limit) bytes"
+    case .notJSON(let line, let detail): "manifest.json, line \(line): \(detail)"
+    case .unknownKind: "manifest.json is neither that of a Nordic DFU package nor of Device Manager"
+    case .key(let path, let wanted): "manifest.json: \(path) is not \(wanted)"
+    case .fileMissing(let name): "manifest.json names '\(name)', which the archive does not have"
+    case .contradicted(let file, let detail): "manifest.json and '\(file)' differ: \(detail)"
+    case .combination(let detail): "manifest.json: \(detail)"
+    }
+  }
+}

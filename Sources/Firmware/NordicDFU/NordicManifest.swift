@@ -1,0 +1,63 @@
+/// The manifest of a Nordic DFU package: the files of each part (nrfutil, `manifest.json`).
+struct NordicManifest {
+  struct Part {
+    let role: NordicRole
+    let binFile: String
+    let datFile: String
+    /// Of a combined SoftDevice and boot loader; the init packet of Secure DFU has them too.
+    let sizes: NordicSizes?
+  }
+
+  /// In the order in which a device takes them: the application last.
+  let parts: [Part]
+
+  /// - Parameter value: of the key `manifest`.
+  init(_ value: ManifestValue) throws(ManifestFault) {
+    guard case .object(let members) = value else {
+      throw .key(path: "manifest", wanted: "an object")
+    }
+    var parts: [Part] = []
+    for role in NordicRole.allCases {
+      if let member = members[role.rawValue] { parts.append(try Self.part(role, member)) }
+    }
+    let systems = parts.filter { !$0.role.isApplication }
+    guard systems.count <= 1 else {
+      throw .combination("SoftDevice and boot loader of one package belong into one file")
+    }
+    guard !parts.isEmpty else { throw .combination("there is no firmware in it") }
+    self.parts = systems + parts.filter(\.role.isApplication)
+  }
+
+  private static func part(_ role: NordicRole, _ value: ManifestValue) throws(ManifestFault) -> Part
+  {
+    let path = "manifest.\(role.rawValue)"
+    guard let binFile = value["bin_file"]?.text else {
+      throw .key(path: path + ".bin_file", wanted: "a file name")
+    }
+    guard let datFile = value["dat_file"]?.text else {
+      throw .key(path: path + ".dat_file", wanted: "a file name")
+    }
+    return Part(
+      role: role, binFile: binFile, datFile: datFile, sizes: try sizes(value, path: path))
+  }
+
+  /// Newer tools write `info_read_only_metadata`, older ones put the sizes beside the files.
+  private static func sizes(
+    _ value: ManifestValue, path: String
+  ) throws(ManifestFault) -> NordicSizes? {
+    let holder = value["info_read_only_metadata"] ?? value
+    guard holder["sd_size"] != nil || holder["bl_size"] != nil else { return nil }
+    return NordicSizes(
+      softdevice: try size(holder, "sd_size", path: path),
+      bootloader: try size(holder, "bl_size", path: path))
+  }
+
+  private static func size(
+    _ holder: ManifestValue, _ key: String, path: String
+  ) throws(ManifestFault) -> UInt32 {
+    guard let value = holder[key]?.integer, let size = UInt32(exactly: value) else {
+      throw .key(path: "\(path).\(key)", wanted: "a number of bytes")
+    }
+    return size
+  }
+}

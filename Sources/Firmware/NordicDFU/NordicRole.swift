@@ -1,0 +1,37 @@
+/// What of a Nordic device a firmware file replaces.
+public enum NordicRole: String, Sendable, CaseIterable {
+  case application
+  case softdevice
+  case bootloader
+  case softdeviceAndBootloader = "softdevice_bootloader"
+
+  /// An application waits until the rest has been started.
+  var isApplication: Bool { self == .application }
+}
+
+extension NordicRole: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .application: "application"
+    case .softdevice: "SoftDevice"
+    case .bootloader: "boot loader"
+    case .softdeviceAndBootloader: "SoftDevice and boot loader"
+    }
+  }
+}
+
+/// How many octets of a firmware file belong to whom.
+public struct NordicSizes: Hashable, Sendable {
+  public let softdevice: UInt32
+  public let bootloader: UInt32
+  public let application: UInt32
+
+  public init(softdevice: UInt32 = 0, bootloader: UInt32 = 0, application: UInt32 = 0) {
+    self.softdevice = softdevice
+    self.bootloader = bootloader
+    self.application = application
+  }
+
+  /// Cannot overflow: three 32-bit numbers.
+  public var total: Int { Int(softdevice) + Int(bootloader) + Int(application) }
+}

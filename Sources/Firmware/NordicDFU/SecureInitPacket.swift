@@ -1,0 +1,70 @@
+/// The init packet of Secure DFU: a protocol-buffers message `Packet` (nRF5 SDK, `dfu-cc.proto`).
+public struct SecureInitPacket: Equatable, Sendable {
+  /// The octets that a device takes; later SDKs take 512, earlier ones 256.
+  public static let sizeMaximum = 512
+  /// More SoftDevice ids than a device reads.
+  static let requiredSoftdeviceMaximum = 16
+  /// Checks at every start, one for each part of the firmware.
+  static let bootValidationMaximum = 3
+
+  /// What the file is for (`FwType`).
+  public enum Content: UInt64, Sendable, CaseIterable {
+    case application = 0
+    case softdevice = 1
+    case bootloader = 2
+    case softdeviceAndBootloader = 3
+    /// Firmware for another chip, which the device passes on.
+    case externalApplication = 4
+  }
+
+  /// `HashType`.
+  public enum HashAlgorithm: UInt64, Sendable, CaseIterable {
+    case none = 0
+    case crc = 1
+    case sha128 = 2
+    case sha256 = 3
+    case sha512 = 4
+  }
+
+  /// `SignatureType`.
+  public enum SignatureAlgorithm: UInt64, Sendable, CaseIterable {
+    case ecdsaP256 = 0
+    case ed25519 = 1
+  }
+
+  public struct Signature: Equatable, Sendable {
+    public let algorithm: SignatureAlgorithm
+    /// 64 octets; of ECDSA R and S, each with its last octet first.
+    public let octets: [UInt8]
+  }
+
+  /// What the boot loader checks at every start (`ValidationType`).
+  public struct BootValidation: Equatable, Sendable {
+    public enum Kind: UInt64, Sendable, CaseIterable {
+      case none = 0
+      case crc = 1
+      case sha256 = 2
+      case ecdsaP256 = 3
+    }
+
+    public let kind: Kind
+    public let octets: [UInt8]
+  }
+
+  public let firmwareVersion: UInt32?
+  public let hardwareVersion: UInt32?
+  /// The ids of the SoftDevices of which one must be there. `0xFFFE` means any.
+  public let requiredSoftdevices: [UInt32]
+  public let content: Content
+  public let sizes: NordicSizes
+  public let hashAlgorithm: HashAlgorithm
+  /// Of the whole firmware file, with the last octet first.
+  public let hash: [UInt8]
+  /// A boot loader built for debugging then does not compare versions.
+  public let isDebug: Bool
+  public let bootValidations: [BootValidation]
+  /// `nil` for an unsigned packet.
+  public let signature: Signature?
+  /// The octets of `InitCommand` as they were sent, which the signature covers.
+  public let signedBytes: [UInt8]
+}

@@ -1,0 +1,42 @@
+/// Why a UF2 file gives no image. Blocks count from 0, as the file numbers them; each has 512 bytes.
+public enum UF2Fault: Error, Equatable, Sendable {
+  /// The file's size is no multiple of 512: it was cut off.
+  case cutOff(size: Int)
+  /// The three magic numbers around a block are not there.
+  case wrongMagic(block: Int)
+  case payloadTooLong(block: Int, size: UInt32)
+  /// A block that has another number, or another count of blocks, than its place says.
+  case outOfOrder(block: Int, number: UInt32, count: UInt32)
+  /// Files for a storage other than the flash, which is no firmware.
+  case fileContainer(block: Int)
+  /// A block for another chip than those before.
+  case secondFamily(UF2Family?, block: Int)
+  /// The payload would lie beyond the last 32-bit address.
+  case addressTooHigh(block: Int, address: UInt32)
+  case overlap(block: Int, other: Int, address: UInt32)
+  case spanTooLarge(lowest: UInt32, highest: UInt32, limit: Int)
+  case noData
+}
+
+extension UF2Fault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .cutOff(let size): "UF2: \(size) bytes are no whole blocks of 512; the file was cut off"
+    case .wrongMagic(let block): "UF2 block \(block): the magic numbers are not there"
+    case .payloadTooLong(let block, let size):
+      "UF2 block \(block): \(size) bytes of payload, at most 476 fit"
+    case .outOfOrder(let block, let number, let count):
+      "UF2 block \(block): it says that it is number \(number) of \(count)"
+    case .fileContainer(let block): "UF2 block \(block): files, not the content of a flash"
+    case .secondFamily(let family, let block):
+      "UF2 block \(block): it is for \(family?.description ?? "no certain chip"), those before not"
+    case .addressTooHigh(let block, let address):
+      "UF2 block \(block): 0x\(address.hexadecimal) is too near the end of all addresses"
+    case .overlap(let block, let other, let address):
+      "UF2 block \(block): address 0x\(address.hexadecimal) again, which block \(other) has given"
+    case .spanTooLarge(let lowest, let highest, let limit):
+      "UF2: from 0x\(lowest.hexadecimal) to 0x\(highest.hexadecimal) it is more than \(limit) bytes"
+    case .noData: "UF2: no block is for the flash"
+    }
+  }
+}

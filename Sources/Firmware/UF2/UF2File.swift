@@ -1,0 +1,110 @@
+/// A UF2 file as one stretch of memory (UF2 specification, Microsoft): blocks of 512 bytes, each
+/// with an address and up to 476 bytes for it.
+public struct UF2File: Equatable, Sendable {
+  static let blockSize = 512
+  static let payloadMaximum = 476
+  static let magic: [UInt8] = Array("UF2\n".utf8)
+  private static let secondMagic: UInt32 = 0x9E5D_5157
+  private static let endMagic: UInt32 = 0x0AB1_6F30
+
+  struct Flags: OptionSet {
+    let rawValue: UInt32
+
+    /// A comment, or something else that does not go to the flash.
+    static let notMainFlash = Flags(rawValue: 0x0000_0001)
+    static let fileContainer = Flags(rawValue: 0x0000_1000)
+    static let familyPresent = Flags(rawValue: 0x0000_2000)
+  }
+
+  public let bytes: [UInt8]
+  public let layout: AddressLayout
+  /// `nil` when the file does not say.
+  public let family: UF2Family?
+
+  /// Reads a whole file, which must be for one kind of chip and have all its blocks in order.
+  /// - Parameter spanLimit: the largest number of bytes between lowest and highest address.
+  public init(decoding file: [UInt8], spanLimit: Int) throws(UF2Fault) {
+    guard file.count.isMultiple(of: Self.blockSize), !file.isEmpty else {
+      throw .cutOff(size: file.count)
+    }
+    let count = file.count / Self.blockSize
+    var memory = AddressedMemory(spanLimit: spanLimit)
+    var family: UF2Family??
+    for number in 0..<count {
+      let start = number * Self.blockSize
+      let block = try UF2Block(decoding: file[start..<(start + Self.blockSize)], number: number)
+      guard block.number == UInt32(number), block.count == UInt32(count) else {
+        throw .outOfOrder(block: number, number: block.number, count: block.count)
+      }
+      guard !block.flags.contains(.fileContainer) else { throw .fileContainer(block: number) }
+      if block.flags.contains(.notMainFlash) { continue }
+      if let family, family != block.family { throw .secondFamily(block.family, block: number) }
+      family = .some(block.family)
+      try Self.add(block, to: &memory, number: number)
+    }
+    guard !memory.isEmpty else { throw .noData }
+    do throws(AddressedMemory.Fault) {
+      (bytes, layout) = try memory.image(start: nil)
+    } catch {
+      throw UF2Fault(error)
+    }
+    self.family = family ?? nil
+  }
+
+  private static func add(
+    _ block: UF2Block, to memory: inout AddressedMemory, number: Int
+  ) throws(UF2Fault) {
+    guard Int(block.address) + block.payload.count <= Int(UInt32.max) + 1 else {
+      throw .addressTooHigh(block: number, address: block.address)
+    }
+    do throws(AddressedMemory.Fault) {
+      try memory.append(block.payload, at: block.address, origin: number)
+    } catch {
+      throw UF2Fault(error)
+    }
+  }
+
+  /// One block's fields.
+  private struct UF2Block {
+    let flags: Flags
+    let address: UInt32
+    let number: UInt32
+    let count: UInt32
+    let family: UF2Family?
+    let payload: ArraySlice<UInt8>
+
+    init(decoding octets: ArraySlice<UInt8>, number: Int) throws(UF2Fault) {
+      let start = octets.startIndex
+      func word(_ index: Int) throws(UF2Fault) -> UInt32 {
+        guard let word = octets.littleEndian(UInt32.self, at: start + 4 * index) else {
+          throw .wrongMagic(block: number)
+        }
+        return word
+      }
+      guard octets.starts(with: UF2File.magic), try word(1) == UF2File.secondMagic,
+        try word(127) == UF2File.endMagic
+      else { throw .wrongMagic(block: number) }
+      flags = Flags(rawValue: try word(2))
+      address = try word(3)
+      let size = try word(4)
+      guard size <= UInt32(UF2File.payloadMaximum) else {
+        throw .payloadTooLong(block: number, size: size)
+      }
+      self.number = try word(5)
+      count = try word(6)
+      family = flags.contains(.familyPresent) ? UF2Family(rawValue: try word(7)) : nil
+      payload = octets[(start + 32)..<(start + 32 + Int(size))]
+    }
+  }
+}
+
+extension UF2Fault {
+  fileprivate init(_ fault: AddressedMemory.Fault) {
+    switch fault {
+    case .overlap(let address, let first, let second):
+      self = .overlap(block: second, other: first, address: address)
+    case .spanTooLarge(let lowest, let highest, let limit):
+      self = .spanTooLarge(lowest: lowest, highest: highest, limit: limit)
+    }
+  }
+}

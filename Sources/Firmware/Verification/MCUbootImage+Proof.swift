@@ -1,0 +1,127 @@
+import Crypto
+import CryptoExtras
+
+extension MCUbootImage {
+  func checkIntegrity(of file: [UInt8]) throws(ProofFault) -> ImageIntegrity {
+    guard !isEncrypted else { return .encrypted }
+    guard let hash else { throw .hashMissing }
+    let computed = hash.algorithm.hash(file[..<coveredSize])
+    guard computed == hash.octets else {
+      throw .hashDiffers(stated: hash.octets, computed: computed)
+    }
+    return .whole(hash.algorithm.rawValue)
+  }
+
+  /// An image may be signed by several keys. Before each signature stands the hash of its key, or
+  /// the key itself; a boot loader passes over a signature without.
+  func checkSignature(by key: VerificationKey, of file: [UInt8]) throws(ProofFault) {
+    guard !isEncrypted else { throw .encrypted }
+    guard let hash else { throw .hashMissing }
+    try checkRest(of: file)
+    let wanted = hash.algorithm.hash(key.encoded[...])
+    var stated: [UInt8]?
+    var fault = ProofFault.unsigned
+    for entry in entries {
+      switch entry.type {
+      case .keyHash: stated = entry.value
+      case .publicKey: stated = hash.algorithm.hash(entry.value[...])
+      case .rsa2048, .rsa3072, .ecdsa224, .ecdsa, .ed25519:
+        guard let of = stated else { continue }
+        stated = nil
+        if of != wanted {
+          fault = .otherKey(stated: of, wanted: wanted)
+        } else if !key.algorithm.writes(entry.type) {
+          fault = .otherAlgorithm(image: entry.type.description, key: key.algorithm)
+        } else if isValid(entry.value, by: key, over: file[..<coveredSize], hash) {
+          return
+        } else {
+          throw .signatureWrong
+        }
+      default: break
+      }
+    }
+    throw fault
+  }
+
+  /// Behind the image there may be nothing but erased flash and the trailer of a slot.
+  private func checkRest(of file: [UInt8]) throws(ProofFault) {
+    let trailerSize = trailer.map { max(MCUbootTrailer.magicSize, $0.alignment) + 3 * $0.alignment }
+    let rest = file[size..<(file.count - (trailerSize ?? 0))]
+    guard let fill = rest.first, fill == 0xFF || fill == 0,
+      rest.allSatisfy({ $0 == fill })
+    else {
+      guard rest.isEmpty else { throw .uncovered(offset: size, count: rest.count) }
+      return
+    }
+  }
+
+  private func isValid(
+    _ signature: [UInt8], by key: VerificationKey, over covered: ArraySlice<UInt8>, _ hash: Hash
+  ) -> Bool {
+    switch key.material {
+    case .ed25519(let key):
+      let isPure = entries.contains { $0.type == .pureSignature && $0.value == [1] }
+      return key.isValidSignature(signature, for: isPure ? Array(covered) : hash.octets)
+    case .ecdsaP256(let key):
+      guard let octets = Self.unpadded(signature),
+        let signature = P256.Signing.ECDSASignature(derOctets: octets)
+      else { return false }
+      return key.isValidSignature(signature, for: SHA256.hash(data: covered))
+    case .ecdsaP384(let key):
+      guard let octets = Self.unpadded(signature),
+        let signature = P384.Signing.ECDSASignature(derOctets: octets)
+      else { return false }
+      return key.isValidSignature(signature, for: SHA384.hash(data: covered))
+    case .rsa2048(let key), .rsa3072(let key):
+      return key.isValidSignature(
+        _RSA.Signing.RSASignature(rawRepresentation: signature),
+        for: SHA256.hash(data: covered), padding: .PSS)
+    }
+  }
+
+  /// Older tools fill the signature with zeros to the largest size that it can have.
+  private static func unpadded(_ signature: [UInt8]) -> [UInt8]? {
+    guard signature.count >= 2, signature[1] < 0x80, signature.count >= Int(signature[1]) + 2
+    else { return nil }
+    let size = Int(signature[1]) + 2
+    guard signature[size...].allSatisfy({ $0 == 0 }) else { return nil }
+    return Array(signature[..<size])
+  }
+}
+
+extension MCUbootImage.Hash.Algorithm {
+  func hash(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+    switch self {
+    case .sha256: Array(SHA256.hash(data: octets))
+    case .sha384: Array(SHA384.hash(data: octets))
+    case .sha512: Array(SHA512.hash(data: octets))
+    }
+  }
+}
+
+extension VerificationKey.Algorithm {
+  /// Whether an entry of this type can be a signature by such a key. ECDSA has one type for both
+  /// curves.
+  fileprivate func writes(_ type: MCUbootTLVType) -> Bool {
+    switch self {
+    case .ed25519: type == .ed25519
+    case .ecdsaP256, .ecdsaP384: type == .ecdsa
+    case .rsa2048: type == .rsa2048
+    case .rsa3072: type == .rsa3072
+    }
+  }
+}
+
+extension P256.Signing.ECDSASignature {
+  /// `nil` when the octets are no DER encoding of two numbers.
+  fileprivate init?(derOctets: [UInt8]) {
+    do { try self.init(derRepresentation: derOctets) } catch { return nil }
+  }
+}
+
+extension P384.Signing.ECDSASignature {
+  /// `nil` when the octets are no DER encoding of two numbers.
+  fileprivate init?(derOctets: [UInt8]) {
+    do { try self.init(derRepresentation: derOctets) } catch { return nil }
+  }
+}

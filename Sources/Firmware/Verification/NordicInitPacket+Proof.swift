@@ -1,0 +1,58 @@
+import Crypto
+
+extension NordicInitPacket {
+  func checkIntegrity(of firmware: [UInt8]) throws(ProofFault) -> ImageIntegrity {
+    switch command {
+    case .secure(let packet):
+      // Boot loaders take no other hash.
+      guard packet.hashAlgorithm == .sha256 else { throw .hashMissing }
+      let stated = Array(packet.hash.reversed())
+      return try Self.compare(stated, Array(SHA256.hash(data: firmware)), "SHA-256")
+    case .legacy(let packet):
+      switch packet.integrity {
+      case .crc16(let stated):
+        return try Self.compare(
+          Self.octets(stated), Self.octets(CRC16.checksum(firmware)), "CRC16")
+      case .sha256(let stated, _, _):
+        return try Self.compare(stated, Array(SHA256.hash(data: firmware)), "SHA-256")
+      }
+    }
+  }
+
+  private static func octets(_ crc: UInt16) -> [UInt8] { [UInt8(crc >> 8), UInt8(crc & 0xFF)] }
+
+  private static func compare(
+    _ stated: [UInt8], _ computed: [UInt8], _ name: String
+  ) throws(ProofFault) -> ImageIntegrity {
+    guard stated == computed else { throw .hashDiffers(stated: stated, computed: computed) }
+    return .whole(name)
+  }
+
+  /// The signature covers the init command, which has the hash of the firmware in it.
+  func checkSignature(by key: VerificationKey) throws(ProofFault) {
+    guard case .secure(let packet) = command else { throw .notSignable }
+    guard let signature = packet.signature else { throw .unsigned }
+    let holds: Bool
+    switch (signature.algorithm, key.material) {
+    case (.ecdsaP256, .ecdsaP256(let key)):
+      let r = Array(signature.octets.prefix(32).reversed())
+      let s = Array(signature.octets.suffix(32).reversed())
+      guard let value = P256.Signing.ECDSASignature(rawOctets: r + s) else {
+        throw .signatureWrong
+      }
+      holds = key.isValidSignature(value, for: SHA256.hash(data: packet.signedBytes))
+    case (.ed25519, .ed25519(let key)):
+      holds = key.isValidSignature(signature.octets, for: packet.signedBytes)
+    case (.ecdsaP256, _): throw .otherAlgorithm(image: "ECDSA P-256 signature", key: key.algorithm)
+    case (.ed25519, _): throw .otherAlgorithm(image: "Ed25519 signature", key: key.algorithm)
+    }
+    guard holds else { throw .signatureWrong }
+  }
+}
+
+extension P256.Signing.ECDSASignature {
+  /// `nil` when the octets are not R and S of 32 octets each.
+  fileprivate init?(rawOctets: [UInt8]) {
+    do { try self.init(rawRepresentation: rawOctets) } catch { return nil }
+  }
+}

@@ -1,0 +1,43 @@
+/// Why an archive is not read. Nothing of it was written anywhere.
+public enum ZipFault: Error, Equatable, Sendable {
+  /// No file begins where an archive's first does.
+  case notAnArchive
+  /// The archive's structure contradicts itself, in the library's words.
+  case damaged(String)
+  case tooManyEntries(limit: Int)
+  /// A name that leads out of the archive, is no text, or means different places to different
+  /// readers.
+  case unsafeName(String)
+  case nameRepeated
+  case encrypted(name: String)
+  /// Neither stored nor deflated.
+  case unknownCompression(name: String, method: UInt16)
+  /// An entry, or all together, have more bytes than the limit.
+  case tooLarge(name: String, limit: Int)
+  /// More bytes than deflate can make of so few: the sizes are made up.
+  case impossibleRatio(name: String, size: Int, compressedSize: Int)
+  /// An entry's bytes do not come out as its sizes and its CRC32 say.
+  case entryDamaged(name: String, String)
+}
+
+extension ZipFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .notAnArchive: "no ZIP archive begins here"
+    case .damaged(let detail): "the ZIP archive is damaged: \(detail)"
+    case .tooManyEntries(let limit): "the ZIP archive has more than \(limit) entries"
+    case .unsafeName(let name):
+      "the ZIP archive has an entry '\(name)', which is no plain file name"
+    case .nameRepeated: "the ZIP archive has two entries of the same name"
+    case .encrypted(let name): "'\(name)' in the ZIP archive is encrypted"
+    case .unknownCompression(let name, let method):
+      "'\(name)' in the ZIP archive is compressed by method \(method); known are 0 and 8"
+    case .tooLarge(let name, let limit):
+      "with '\(name)' the ZIP archive unpacks to more than the limit of \(limit) bytes"
+    case .impossibleRatio(let name, let size, let compressedSize):
+      "'\(name)' in the ZIP archive cannot have \(size) bytes, packed into \(compressedSize)"
+    case .entryDamaged(let name, let detail):
+      "'\(name)' in the ZIP archive is damaged: \(detail)"
+    }
+  }
+}

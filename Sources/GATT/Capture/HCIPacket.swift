@@ -1,0 +1,76 @@
+/// A packet between a host and its controller, with the type octet of the UART transport (Core 5.4,
+/// Vol 4, Part A, 2). A captured link is told in these, although it may never have had a controller:
+/// they are what dissectors read.
+public struct HCIPacket: Equatable, Sendable {
+  public let octets: [UInt8]
+  /// ACL data, not an event.
+  let isData: Bool
+
+  private static let data: UInt8 = 0x02
+  private static let event: UInt8 = 0x04
+  private static let attributeChannel: UInt16 = 0x0004
+
+  private init(event code: UInt8, _ parameters: [UInt8]) {
+    octets = [Self.event, code, UInt8(parameters.count)] + parameters
+    isData = false
+  }
+
+  /// LE Connection Complete (Vol 4, Part E, 7.7.65.1) at the central. What is not known of the link
+  /// is 0, a value that no link has.
+  static func connected(
+    _ handle: UInt16, to peer: CapturedPeer, _ facts: LinkFacts
+  ) -> HCIPacket {
+    let (subevent, success, central, accuracy): (UInt8, UInt8, UInt8, UInt8) = (0x01, 0, 0, 0)
+    let interval = facts.connectionInterval.map { UInt16(clamping: Int($0 / .microseconds(1250))) }
+    let (latency, supervision): (UInt16, UInt16) = (0, 0)
+    return HCIPacket(
+      event: 0x3E,
+      [subevent, success] + handle.littleEndianOctets + [central, peer.isRandom ? 1 : 0]
+        + peer.littleEndian + (interval ?? 0).littleEndianOctets + latency.littleEndianOctets
+        + supervision.littleEndianOctets + [accuracy])
+  }
+
+  /// Disconnection Complete (7.7.5).
+  static func disconnected(_ handle: UInt16, because loss: LinkLoss) -> HCIPacket {
+    let success: UInt8 = 0
+    return HCIPacket(event: 0x05, [success] + handle.littleEndianOctets + [loss.hciReason])
+  }
+
+  /// An ATT PDU in one L2CAP frame (Vol 3, Part A, 3.1) in one ACL packet (Vol 4, Part E, 5.4.2):
+  /// in a file there is no controller whose buffers would make it into fragments.
+  static func attribute(
+    _ pdu: [UInt8], on handle: UInt16, _ direction: TracingLink.Direction
+  ) -> HCIPacket {
+    let frame =
+      UInt16(clamping: pdu.count).littleEndianOctets + attributeChannel.littleEndianOctets + pdu
+    // The first, and only, packet of a frame; from a host one that is not flushed by itself.
+    let boundary: UInt16 = direction == .received ? 0b10 : 0b00
+    let header = (handle | boundary << 12).littleEndianOctets
+    return HCIPacket(
+      octets: [data] + header + UInt16(clamping: frame.count).littleEndianOctets + frame,
+      isData: true)
+  }
+
+  private init(octets: [UInt8], isData: Bool) {
+    self.octets = octets
+    self.isData = isData
+  }
+}
+
+extension LinkLoss {
+  /// The reason of a disconnection (Core 5.4, Vol 1, Part F, 1.3).
+  fileprivate var hciReason: UInt8 {
+    switch self {
+    case .supervisionTimeout: 0x08
+    case .closedByPeer: 0x13
+    case .closedLocally, .cancelled: 0x16
+    case .tooLarge, .failed: 0x1F
+    }
+  }
+}
+
+extension UInt16 {
+  fileprivate var littleEndianOctets: [UInt8] {
+    [UInt8(truncatingIfNeeded: self), UInt8(self >> 8)]
+  }
+}

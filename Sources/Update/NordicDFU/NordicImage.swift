@@ -1,0 +1,52 @@
+import OtaflashFirmware
+import OtaflashGATT
+
+extension NordicInitPacket {
+  /// Its fields, where it is one for Secure DFU.
+  var secure: SecureInitPacket? {
+    guard case .secure(let fields) = command else { return nil }
+    return fields
+  }
+
+  var isLegacy: Bool { secure == nil }
+}
+
+extension FirmwareImage {
+  /// A boot loader follows its own SoftDevice or successor, not an application.
+  var leavesBootLoader: Bool { initPacket.map { $0.role != .application } ?? false }
+}
+
+extension Whereabouts {
+  /// Where to look for what a boot loader has started that was itself found here.
+  func after(_ images: [FirmwareImage]) -> [Whereabouts] {
+    if images.allSatisfy(\.leavesBootLoader) { return [self] }
+    // The boot loader's place comes last: to find it there again means that nothing was started.
+    return self == .home ? [.home, .previousAddress] : [.home, self]
+  }
+}
+
+extension Preflight {
+  /// Neither of Nordic's boot loaders tells what it runs or has room for: it refuses by itself. Only
+  /// an application that tells its version can be compared with an image that has one.
+  ///
+  /// - Throws: `downgrade`.
+  static func check(
+    _ image: FirmwareImage, against running: FirmwareVersion?, _ options: UpdateOptions
+  ) throws(UpdateFault) -> Preflight {
+    if let running, let version = image.version, version < running, !options.allowDowngrade {
+      throw .downgrade(running: running, image: version)
+    }
+    return .send(
+      UpdatePlan(
+        image: image, version: image.version ?? FirmwareVersion(0, 0, 0),
+        allowDowngrade: options.allowDowngrade))
+  }
+}
+
+extension UpdateFault {
+  /// Whoever is at the boot loader's address runs an application: it is another device.
+  static let strangerAtBootLoaderAddress = UpdateFault.couldNotConnect(
+    .deviceNotFound(
+      cause: "The device at the boot loader's address is no boot loader, so it is another device.",
+      remedy: "Bring the device nearer, or start its boot loader by hand."))
+}

@@ -1,0 +1,88 @@
+import OtaflashATT
+
+/// The attributes of Nordic's legacy DFU service (SDK 4…11), which Adafruit's boot loader and
+/// InfiniTime speak too.
+package enum LegacyDFU {
+  package static let service: BluetoothUUID = "00001530-1212-efde-1523-785feabcd123"
+  /// Requests (write), responses and receipts (notify).
+  package static let controlPoint: BluetoothUUID = "00001531-1212-efde-1523-785feabcd123"
+  /// Sizes, init packet and image (write without response).
+  package static let packet: BluetoothUUID = "00001532-1212-efde-1523-785feabcd123"
+  /// The service's version (read); missing before SDK 7.
+  package static let version: BluetoothUUID = "00001534-1212-efde-1523-785feabcd123"
+
+  /// What a packet carries at every ATT_MTU, and what every device takes.
+  package static let packetSize = 20
+}
+
+/// The value of the DFU Version characteristic: minor, then major.
+package struct LegacyDFUVersion: Comparable, Sendable, CustomStringConvertible {
+  package let major: UInt8
+  package let minor: UInt8
+
+  package init(major: UInt8, minor: UInt8) {
+    self.major = major
+    self.minor = minor
+  }
+
+  /// An application that can restart into the boot loader.
+  package static let application = LegacyDFUVersion(major: 0, minor: 1)
+  /// The first boot loader that wants an init packet, between its begin and its end.
+  package static let withInitPacket = LegacyDFUVersion(major: 0, minor: 5)
+
+  package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
+    var reader = try DFUReader(bytes, of: "DFU version", expecting: 2)
+    minor = reader.uint8()
+    major = reader.uint8()
+  }
+
+  package var encoded: [UInt8] { [minor, major] }
+
+  package var description: String { "\(major).\(minor)" }
+
+  package static func < (lhs: LegacyDFUVersion, rhs: LegacyDFUVersion) -> Bool {
+    (lhs.major, lhs.minor) < (rhs.major, rhs.minor)
+  }
+}
+
+/// What a transfer replaces: a bit for each part.
+package struct LegacyDFUParts: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let softDevice = LegacyDFUParts(rawValue: 0x01)
+  package static let bootLoader = LegacyDFUParts(rawValue: 0x02)
+  package static let application = LegacyDFUParts(rawValue: 0x04)
+}
+
+/// Octets of each part, the first packet of a transfer: SoftDevice, boot loader, application.
+package struct LegacyDFUSizes: Equatable, Sendable {
+  package var softDevice = 0
+  package var bootLoader = 0
+  package var application = 0
+
+  package init(softDevice: Int = 0, bootLoader: Int = 0, application: Int = 0) {
+    self.softDevice = softDevice
+    self.bootLoader = bootLoader
+    self.application = application
+  }
+
+  package var total: Int { softDevice + bootLoader + application }
+
+  package var encoded: [UInt8] {
+    var writer = OTAWriter()
+    writer.uint32(UInt32(softDevice))
+    writer.uint32(UInt32(bootLoader))
+    writer.uint32(UInt32(application))
+    return writer.bytes
+  }
+
+  /// For the device's side.
+  package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
+    var reader = try DFUReader(bytes, of: "sizes", expecting: 12)
+    softDevice = Int(reader.uint32())
+    bootLoader = Int(reader.uint32())
+    application = Int(reader.uint32())
+  }
+}

@@ -1,0 +1,53 @@
+import OtaflashFirmware
+
+/// What differs between the devices that speak legacy DFU: a row each, as data.
+struct LegacyDFUDevice: Equatable, Sendable {
+  let name: String
+  /// Where the row's facts are from.
+  let source: String
+  /// The manufacturer in Device Information by which the device is known; `nil` for the rest.
+  var manufacturer: String?
+  /// Octets of a packet at most; `nil` = as many as an ATT_MTU carries, for who asks for more than
+  /// every device takes.
+  var packetSizeMaximum: Int?
+  /// Octets of an image at most, where that is known beforehand.
+  var imageSizeMaximum: Int?
+  /// The application itself takes the image, at its own address, and a boot loader that knows
+  /// nothing of this service starts it.
+  var updatesInApplication = false
+
+  static let infiniTime = LegacyDFUDevice(
+    name: "InfiniTime", source: "InfiniTime, DfuService.cpp", manufacturer: "PINE64",
+    packetSizeMaximum: 20, imageSizeMaximum: 475_136, updatesInApplication: true)
+
+  static let bootLoader = LegacyDFUDevice(
+    name: "boot loader", source: "nRF5 SDK 11, DFU over BLE profile")
+
+  /// The devices that are told apart.
+  static let known = [infiniTime]
+
+  init(
+    name: String, source: String, manufacturer: String? = nil, packetSizeMaximum: Int? = nil,
+    imageSizeMaximum: Int? = nil, updatesInApplication: Bool = false
+  ) {
+    self.name = name
+    self.source = source
+    self.manufacturer = manufacturer
+    self.packetSizeMaximum = packetSizeMaximum
+    self.imageSizeMaximum = imageSizeMaximum
+    self.updatesInApplication = updatesInApplication
+  }
+
+  init(_ identity: ApplicationIdentity) {
+    self = Self.known.first { $0.manufacturer == identity.manufacturer } ?? .bootLoader
+  }
+
+  /// Octets of a packet.
+  ///
+  /// - Parameter wanted: what the caller asks for; `nil` = what every device takes.
+  func packetSize(mtu: Int, wanted: Int?) -> Int {
+    let most = min(mtu - 3, packetSizeMaximum ?? .max)
+    // A boot loader writes its flash in words.
+    return max(4, min(wanted ?? LegacyDFU.packetSize, most) / 4 * 4)
+  }
+}

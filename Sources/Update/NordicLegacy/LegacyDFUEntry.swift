@@ -1,0 +1,21 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// An application with the DFU service in it, which only leads to the boot loader.
+struct LegacyDFUEntry: Sendable {
+  let client: GATTClient
+  let controlPoint: DiscoveredCharacteristic
+
+  /// Asks for the restart. The application leaves at once, often before it has answered. Its Control
+  /// Point takes writes only from who listens to it.
+  func enter() async throws(UpdateFault) {
+    do throws(GATTFault) {
+      _ = try await client.subscribe(to: controlPoint, as: .notifications)
+      try await client.write(LegacyDFURequest.start(.application).encoded, to: controlPoint)
+    } catch .refused(_, let code) where code.isLackOfSecurity {
+      throw .declined(.detach, .updatesNotPermitted)
+    } catch {
+      throw .gatt(.detach, error)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/// Operations of the Control Point. A device echoes one that it does not know in its refusal, so
+/// every octet is an opcode.
+package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let start = LegacyDFUOpcode(rawValue: 0x01)
+  package static let initPacket = LegacyDFUOpcode(rawValue: 0x02)
+  package static let receive = LegacyDFUOpcode(rawValue: 0x03)
+  package static let validate = LegacyDFUOpcode(rawValue: 0x04)
+  package static let activate = LegacyDFUOpcode(rawValue: 0x05)
+  package static let reset = LegacyDFUOpcode(rawValue: 0x06)
+  package static let reportReceived = LegacyDFUOpcode(rawValue: 0x07)
+  package static let setReceiptNotification = LegacyDFUOpcode(rawValue: 0x08)
+  /// The first octet of a response, and of a receipt.
+  package static let response = LegacyDFUOpcode(rawValue: 0x10)
+  package static let receipt = LegacyDFUOpcode(rawValue: 0x11)
+}
+
+/// A request written to the Control Point.
+package enum LegacyDFURequest: Equatable, Sendable {
+  /// Sizes follow as a packet; they are answered. To an application, `[.application]` means: restart
+  /// into the boot loader.
+  case start(LegacyDFUParts)
+  /// The init packet's octets follow as packets.
+  case initPacketBegin
+  /// The init packet is whole; answered.
+  case initPacketEnd
+  /// The image follows as packets; answered when all of it has arrived.
+  case receive
+  case validate
+  /// Not answered: the device restarts.
+  case activate
+  case reset
+  case reportReceived
+  /// A receipt after every `packets` packets; 0 = none. Some devices look at the low octet alone.
+  case setReceiptNotification(packets: UInt16)
+
+  package var opcode: LegacyDFUOpcode {
+    switch self {
+    case .start: .start
+    case .initPacketBegin, .initPacketEnd: .initPacket
+    case .receive: .receive
+    case .validate: .validate
+    case .activate: .activate
+    case .reset: .reset
+    case .reportReceived: .reportReceived
+    case .setReceiptNotification: .setReceiptNotification
+    }
+  }
+
+  package var encoded: [UInt8] {
+    var writer = OTAWriter()
+    writer.uint8(opcode.rawValue)
+    switch self {
+    case .start(let parts): writer.uint8(parts.rawValue)
+    case .initPacketBegin: writer.uint8(0)
+    case .initPacketEnd: writer.uint8(1)
+    case .setReceiptNotification(let packets): writer.uint16(packets)
+    case .receive, .validate, .activate, .reset, .reportReceived: break
+    }
+    return writer.bytes
+  }
+
+  /// For the device's side.
+  package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
+    guard let first = bytes.first else { throw .empty }
+    let opcode = LegacyDFUOpcode(rawValue: first)
+    guard let message = opcode.request else { throw .unknownOpcode(first) }
+    var reader = try DFUReader(
+      Array(bytes.dropFirst()), of: message.name, expecting: message.parameters)
+    switch opcode {
+    case .start: self = .start(LegacyDFUParts(rawValue: reader.uint8()))
+    case .initPacket:
+      let phase = reader.uint8()
+      guard phase <= 1 else { throw .unknownValue("init packet phase", phase) }
+      self = phase == 0 ? .initPacketBegin : .initPacketEnd
+    case .receive: self = .receive
+    case .validate: self = .validate
+    case .activate: self = .activate
+    case .reset: self = .reset
+    case .setReceiptNotification: self = .setReceiptNotification(packets: reader.uint16())
+    default: self = .reportReceived
+    }
+  }
+}
+
+extension LegacyDFUOpcode {
+  /// A request's name and the octets of its parameters; `nil` for what is no request.
+  fileprivate var request: (name: String, parameters: Int)? {
+    switch self {
+    case .start: ("start", 1)
+    case .initPacket: ("init packet", 1)
+    case .receive: ("receive", 0)
+    case .validate: ("validate", 0)
+    case .activate: ("activate", 0)
+    case .reset: ("reset", 0)
+    case .reportReceived: ("report received", 0)
+    case .setReceiptNotification: ("set receipt notification", 2)
+    default: nil
+    }
+  }
+}
+
+extension LegacyDFUOpcode: CustomStringConvertible {
+  /// How a person names the operation.
+  package var description: String { request?.name ?? "operation \(rawValue)" }
+}

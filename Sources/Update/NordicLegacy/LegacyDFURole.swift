@@ -1,0 +1,46 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// What a device is to legacy DFU, by the services that it offers.
+enum LegacyDFURole: Sendable {
+  case none
+  /// It can be sent to its boot loader.
+  case application(LegacyDFUEntry)
+  /// It takes an image. `nil` where it does not tell its version: SDK 6 and earlier.
+  case receiver(LegacyDFUVersion?)
+
+  /// Services that a boot loader has too: Generic Access, Generic Attribute, Device Information.
+  private static let boundToBoth = [
+    BluetoothUUID(0x1800), BluetoothUUID(0x1801), BluetoothUUID(0x180A), LegacyDFU.service,
+  ]
+
+  static func find(on client: GATTClient) async throws(GATTFault) -> LegacyDFURole {
+    let services = try await client.services().map(\.uuid)
+    guard services.contains(LegacyDFU.service) else { return .none }
+    let version = try await version(of: client)
+    // Without a version an application is told by what else it can do.
+    let isReceiver =
+      version.map { $0 != .application } ?? services.allSatisfy(boundToBoth.contains)
+    if isReceiver { return .receiver(version) }
+    return .application(
+      LegacyDFUEntry(
+        client: client,
+        controlPoint: try await client.characteristic(
+          LegacyDFU.controlPoint, in: LegacyDFU.service)))
+  }
+
+  private static func version(
+    of client: GATTClient
+  ) async throws(GATTFault) -> LegacyDFUVersion? {
+    let octets: [UInt8]
+    do throws(GATTFault) {
+      let version = try await client.characteristic(LegacyDFU.version, in: LegacyDFU.service)
+      octets = try await client.read(version)
+    } catch .notFound {
+      return nil
+    }
+    do throws(DFUDecodeFault) { return try LegacyDFUVersion(decoding: octets) } catch {
+      throw .violation(error.description)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// Nordic's legacy DFU on one connection: to an application, which is sent to its boot loader, or to
+/// what takes the image (the sequence is in README.md beside this file).
+struct LegacyDFUSession: UpdateSession {
+  static let name = UpdateProtocol.nordicLegacy
+  static let services = [LegacyDFU.service]
+  static let places: [Whereabouts] = [.home, .nextAddress]
+
+  private enum Side {
+    /// `nil` where the application offers no way to its boot loader.
+    case application(LegacyDFUEntry?)
+    case receiver(LegacyDFUReceiver)
+  }
+
+  let context: UpdateContext
+  private let identity: ApplicationIdentity
+  private let side: Side
+
+  static func takes(_ image: FirmwareImage) -> Bool { image.initPacket?.isLegacy ?? false }
+
+  static func open(
+    on client: GATTClient, _ context: UpdateContext
+  ) async throws(UpdateFault) -> LegacyDFUSession {
+    let identity: ApplicationIdentity
+    let found: LegacyDFURole
+    do throws(GATTFault) {
+      identity = try await ApplicationIdentity.read(from: client)
+      found = try await LegacyDFURole.find(on: client)
+    } catch {
+      throw .gatt(.connect, error)
+    }
+    let side: Side
+    switch found {
+    case .none: side = .application(nil)
+    case .application(let entry): side = .application(entry)
+    case .receiver(let version):
+      side = .receiver(
+        LegacyDFUReceiver(
+          context: context,
+          control: try await LegacyDFUControl.open(on: client, clock: context.clock),
+          device: LegacyDFUDevice(identity), version: version))
+    }
+    if case .application = side, context.place == .nextAddress {
+      throw .strangerAtBootLoaderAddress
+    }
+    return LegacyDFUSession(context: context, identity: identity, side: side)
+  }
+
+  var device: DeviceReport {
+    var report = DeviceReport(Self.name, protocolVersion: 1)
+    report.runningVersion = identity.version
+    if case .receiver(let receiver) = side { report.slotSize = receiver.device.imageSizeMaximum }
+    return report
+  }
+
+  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
+    if let room = device.slotSize, image.bytes.count > room {
+      throw .doesNotFit(imageSize: image.bytes.count, slotSize: room)
+    }
+    return try Preflight.check(image, against: identity.version, context.options)
+  }
+
+  // MARK: To the boot loader
+
+  /// A boot loader that was given no bond advertises from the next address; one that was keeps it.
+  /// It is looked for at the next address first, then at home.
+  var bootLoaderPlace: Whereabouts? {
+    guard case .application(.some) = side else { return nil }
+    return .nextAddress
+  }
+
+  func detach() async throws(UpdateFault) {
+    guard case .application(let entry?) = side else { throw .noUpdateService }
+    try await entry.enter()
+  }
+
+  // MARK: The transfer
+
+  private func receiver() throws(UpdateFault) -> LegacyDFUReceiver {
+    guard case .receiver(let receiver) = side else { throw .noUpdateService }
+    return receiver
+  }
+
+  /// The device keeps nothing of a transfer that was broken off: it always begins at 0.
+  func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
+    guard let package = plan.image.initPacket else { throw .imageNotTaken(by: [Self.name]) }
+    try await receiver().prepare(package)
+    return 0
+  }
+
+  func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
+    try await receiver().upload(image)
+  }
+
+  func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
+    try await receiver().verify()
+    return .verified
+  }
+
+  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
+    try await receiver().activate()
+  }
+
+  func abandon() async throws(UpdateFault) {
+    if case .receiver(let receiver) = side { try await receiver.abandon() }
+  }
+
+  // MARK: After the restart
+
+  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] {
+    if case .receiver(let receiver) = side, receiver.device.updatesInApplication { return [.home] }
+    return context.place.after(images)
+  }
+
+  func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
+    switch side {
+    case .application: return RunningImage(identity, expecting: image)
+    case .receiver(let receiver):
+      if receiver.device.updatesInApplication { return RunningImage(identity, expecting: image) }
+      return image.leavesBootLoader ? .newBootLoader : .bootLoader
+    }
+  }
+
+  /// Nothing is on trial that this host could confirm.
+  func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
+}

@@ -1,0 +1,96 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// Sends an image by legacy DFU: packets as far as the window reaches, receipts that move it on.
+extension LegacyDFUReceiver {
+  /// Transfers that lost packets may break off. From the first on the window stays at its smallest.
+  private static let lossesMaximum = 2
+
+  func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
+    let interval = UInt16(LegacyDFUTransfer.receiptInterval)
+    try await control.write(.setReceiptNotification(packets: interval), .upload)
+    try await control.write(.receive, .upload)
+    var transfer = LegacyDFUTransfer(
+      total: image.count, packetSize: packetSize, windowLimit: windowLimit)
+    var moved = context.clock.now
+    while !transfer.isWhole {
+      let before = transfer.acknowledged
+      if let notice = try control.poll(.upload) {
+        try await take(notice, &transfer)
+      } else if let packet = transfer.sendable {
+        transfer.sent(packet)
+        context.tally.send(packet.count)
+        try await control.send(image.bytes[packet], .upload)
+      } else {
+        try await waitForNotice(&transfer)
+      }
+      if transfer.acknowledged > before {
+        moved = context.clock.now
+        report(transfer)
+      } else if moved.duration(to: context.clock.now) > context.options.busyLimit {
+        throw .stalled(atOffset: transfer.acknowledged, waited: context.options.busyLimit)
+      }
+    }
+  }
+
+  private var packetSize: Int {
+    device.packetSize(mtu: control.client.mtu, wanted: context.options.chunk)
+  }
+
+  /// In packets.
+  private var windowLimit: Int {
+    let wanted = context.options.windowLimit.map { $0 / packetSize }
+    return context.tally.now.packetLosses > 0
+      ? LegacyDFUTransfer.receiptInterval : wanted ?? LegacyDFUTransfer.windowMaximum
+  }
+
+  /// Waits for the device to say something; after `silenceLimit` it is asked what it has.
+  private func waitForNotice(_ transfer: inout LegacyDFUTransfer) async throws(UpdateFault) {
+    let limit = context.options.silenceLimit
+    let silence = UpdateFault.gatt(.upload, .timedOut(after: limit))
+    do throws(UpdateFault) {
+      let notice = try await withDeadline(
+        context.clock.now.advanced(by: limit), on: context.clock, orThrow: silence
+      ) { () async throws(UpdateFault) -> LegacyDFUNotice in try await control.next(.upload) }
+      try await take(notice, &transfer)
+    } catch silence {
+      try await control.write(.reportReceived, .upload)
+    }
+  }
+
+  private func take(
+    _ notice: LegacyDFUNotice, _ transfer: inout LegacyDFUTransfer
+  ) async throws(UpdateFault) {
+    switch notice {
+    case .receipt(let octets):
+      if try transfer.received(receipt: octets) == .lost { try await lost(transfer) }
+    case .received(let octets):
+      if try transfer.reported(octets) == .lost { try await lost(transfer) }
+    case .answer(.receive, .success): try transfer.answered()
+    // It had no buffer for a packet.
+    case .answer(.receive, .operationFailed): try await lost(transfer)
+    case .answer(.receive, let status): throw .declined(.upload, status.inWords)
+    // Not every device knows the question.
+    case .answer(.reportReceived, _): break
+    case .answer(let opcode, _):
+      throw .protocolViolation(.upload, "it answered \(opcode) while the image was sent")
+    }
+  }
+
+  /// Packets were dropped: the transfer starts over, with the window at its smallest.
+  private func lost(_ transfer: LegacyDFUTransfer) async throws(UpdateFault) {
+    context.tally.losePackets()
+    let losses = context.tally.now.packetLosses
+    guard losses <= Self.lossesMaximum else {
+      throw .blockKeepsFailing(atOffset: transfer.acknowledged, attempts: losses)
+    }
+    context.observe(.rewound(to: 0, because: .gap))
+    try await startOver(.upload)
+  }
+
+  private func report(_ transfer: LegacyDFUTransfer) {
+    context.tally.acknowledge(transfer.acknowledged)
+    context.observe(.progress(acknowledged: transfer.acknowledged, total: transfer.total))
+  }
+}

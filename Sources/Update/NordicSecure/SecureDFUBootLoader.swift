@@ -1,0 +1,112 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// A Secure DFU boot loader on one connection.
+struct SecureDFUBootLoader: Sendable {
+  /// Times that an init packet which did not arrive whole is sent again.
+  private static let initPacketRepeatsMaximum = 3
+
+  let client: GATTClient
+  let context: UpdateContext
+  let packet: DiscoveredCharacteristic
+  let control: SecureDFUControl
+  /// What it held of an init packet when it was connected.
+  let initSelection: SecureDFUSelection
+
+  static func open(
+    on client: GATTClient, _ context: UpdateContext, controlPoint: DiscoveredCharacteristic
+  ) async throws(UpdateFault) -> SecureDFUBootLoader {
+    let packet: DiscoveredCharacteristic
+    let notices: NotificationStream
+    do throws(GATTFault) {
+      packet = try await client.characteristic(SecureDFU.packet, in: SecureDFU.service)
+      notices = try await client.subscribe(to: controlPoint, as: .notifications)
+    } catch {
+      throw .gatt(.connect, error)
+    }
+    let control = SecureDFUControl(
+      client: client, characteristic: controlPoint, notices: notices, clock: context.clock)
+    return SecureDFUBootLoader(
+      client: client, context: context, packet: packet, control: control,
+      initSelection: try await control.select(.command, .connect))
+  }
+
+  /// Octets of a packet on this connection.
+  var packetSize: Int {
+    SecureDFUObjects.packetSize(
+      mtu: client.mtu, limit: min(context.options.chunk ?? .max, context.tally.now.chunkCeiling))
+  }
+
+  /// Makes the boot loader accept the init packet, and asks where it stands in the image.
+  ///
+  /// - Parameter restart: drop what it holds.
+  func prepare(
+    _ image: FirmwareImage, _ package: NordicInitPacket, restart: Bool
+  ) async throws(UpdateFault) -> Int {
+    let initPacket = package.bytes
+    guard initPacket.count <= initSelection.sizeMaximum else {
+      throw .declined(
+        .prepare,
+        .initPacketTooLong(initPacket.count, limit: initSelection.sizeMaximum))
+    }
+    // No receipts: an init packet is short, and is compared as a whole.
+    try await control.perform(.setReceiptNotification(packets: 0), .prepare)
+    try await sendInitPacket(PrefixChecksums(initPacket), restart: restart)
+    try await executeInitPacket(package)
+    let selection = try await control.select(.data, .prepare)
+    return SecureDFUStanding(selection, of: PrefixChecksums(image.bytes)).offset
+  }
+
+  /// The boot loader checks signature, versions and sizes.
+  private func executeInitPacket(_ package: NordicInitPacket) async throws(UpdateFault) {
+    switch try await control.exchange(.execute, .prepare) {
+    case .done: return
+    case .refused(_, let refusal):
+      throw .declined(.prepare, refusal.inWords(of: package.secure))
+    case .selected, .progress: throw SecureDFUControl.unexpected(.execute, .prepare)
+    }
+  }
+
+  private func sendInitPacket(
+    _ initPacket: PrefixChecksums, restart: Bool
+  ) async throws(UpdateFault) {
+    var standing =
+      restart
+      ? SecureDFUInitStanding.absent
+      : SecureDFUInitStanding(initSelection.progress, of: initPacket)
+    var found: UInt32 = 0
+    for _ in 0...Self.initPacketRepeatsMaximum {
+      var offset = 0
+      switch standing {
+      case .whole: return
+      case .partial(let held): offset = held
+      case .absent:
+        try await control.perform(
+          .create(.command, size: UInt32(initPacket.count)), .prepare)
+      }
+      for start in stride(from: offset, to: initPacket.count, by: packetSize) {
+        let end = min(start + packetSize, initPacket.count)
+        try await send(initPacket.bytes[start..<end], .prepare)
+      }
+      let progress = try await control.checksum(.prepare)
+      found = progress.crc32
+      standing = SecureDFUInitStanding(progress, of: initPacket)
+      if standing != .whole { standing = .absent }
+    }
+    throw .imageRejected(
+      expectedCRC32: initPacket.checksum(ofFirst: initPacket.count), deviceCRC32: found)
+  }
+
+  /// Executes the last object: the boot loader checks the image, answers, and restarts by itself.
+  func activate() async throws(UpdateFault) {
+    switch try await control.exchange(.execute, .activate) {
+    case .done: return
+    // What an early boot loader says of an image with another hash.
+    case .refused(_, .result(.invalidObject)):
+      throw .declined(.activate, SecureDFURefusal.extended(.imageHashMismatch).inWords())
+    case .refused(_, let refusal): throw .declined(.activate, refusal.inWords())
+    case .selected, .progress: throw SecureDFUControl.unexpected(.execute, .activate)
+    }
+  }
+}

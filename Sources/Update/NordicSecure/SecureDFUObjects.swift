@@ -1,0 +1,37 @@
+/// How an image is cut into data objects, and an object into packets.
+struct SecureDFUObjects: Equatable, Sendable {
+  /// Every packet but the last of an image is a multiple of this: a boot loader writes its flash in
+  /// words.
+  static let packetAlignment = 4
+  /// Octets of the image.
+  let total: Int
+  /// Octets of every object but the last, from the answer to select.
+  let objectSize: Int
+  let packetSize: Int
+
+  init(total: Int, objectSize: Int, packetSize: Int) {
+    precondition(objectSize > 0 && packetSize > 0)
+    self.total = total
+    self.objectSize = objectSize
+    self.packetSize = packetSize
+  }
+
+  /// As many octets as a write without response carries, in whole words.
+  ///
+  /// - Parameters:
+  ///   - mtu: ATT_MTU, 23…517.
+  ///   - limit: the longest packet that the caller wants; less than 4 counts as 4.
+  static func packetSize(mtu: Int, limit: Int = .max) -> Int {
+    max(packetAlignment, min(mtu - 3, limit) / packetAlignment * packetAlignment)
+  }
+
+  /// The object that begins at `start`, or that holds the octet there.
+  func object(holding offset: Int) -> Range<Int> {
+    let start = offset / objectSize * objectSize
+    return start..<min(start + objectSize, total)
+  }
+
+  func packet(at offset: Int, in object: Range<Int>) -> Range<Int> {
+    offset..<min(offset + packetSize, object.upperBound)
+  }
+}

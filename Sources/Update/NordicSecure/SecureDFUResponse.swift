@@ -1,0 +1,104 @@
+/// How far the device has come with an object: octets taken, and the CRC32 (IEEE) of all of them.
+/// Both run on over the pieces of an image, from its first octet.
+package struct SecureDFUProgress: Equatable, Sendable {
+  package let offset: Int
+  package let crc32: UInt32
+
+  package init(offset: Int, crc32: UInt32) {
+    self.offset = offset
+    self.crc32 = crc32
+  }
+}
+
+/// The answer to select: where the device stands, and the largest object that it takes.
+package struct SecureDFUSelection: Equatable, Sendable {
+  package let sizeMaximum: Int
+  package let progress: SecureDFUProgress
+
+  package init(sizeMaximum: Int, progress: SecureDFUProgress) {
+    self.sizeMaximum = sizeMaximum
+    self.progress = progress
+  }
+}
+
+/// A value notified by the Control Point: `60 opcode result [payload]`.
+package enum SecureDFUResponse: Equatable, Sendable {
+  /// Success without a payload. Over Bluetooth that is all that create, execute, set receipt
+  /// notification and every question after versions get.
+  case done(SecureDFUOpcode)
+  case selected(SecureDFUSelection)
+  /// The answer to checksum, and a receipt: the same octets. Who asked can tell (`SecureDFUReceipts`).
+  case progress(SecureDFUProgress)
+  case refused(SecureDFUOpcode, SecureDFURefusal)
+
+  /// The request that it belongs to.
+  package var opcode: SecureDFUOpcode {
+    switch self {
+    case .done(let opcode), .refused(let opcode, _): opcode
+    case .selected: .select
+    case .progress: .checksum
+    }
+  }
+
+  /// The header: response code, opcode, result.
+  private static let headerSize = 3
+  private static let success: UInt8 = 0x01
+
+  package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
+    guard let first = bytes.first else { throw .empty }
+    guard first == SecureDFUOpcode.response.rawValue else { throw .unknownOpcode(first) }
+    guard bytes.count >= Self.headerSize else {
+      throw .wrongLength("response", octets: bytes.count, expected: Self.headerSize)
+    }
+    let opcode = SecureDFUOpcode(rawValue: bytes[1])
+    let payload = Array(bytes[Self.headerSize...])
+    guard bytes[2] == Self.success else {
+      self = .refused(opcode, try SecureDFURefusal(result: bytes[2], payload: payload))
+      return
+    }
+    switch opcode {
+    case .select:
+      var reader = try DFUReader(payload, of: "select response", expecting: 12)
+      let sizeMaximum = Int(reader.uint32())
+      self = .selected(
+        SecureDFUSelection(sizeMaximum: sizeMaximum, progress: SecureDFUProgress(&reader)))
+    case .checksum:
+      var reader = try DFUReader(payload, of: "checksum response", expecting: 8)
+      self = .progress(SecureDFUProgress(&reader))
+    default:
+      // Payloads of other operations (a version, an MTU) are not looked at: none is relied on.
+      self = .done(opcode)
+    }
+  }
+
+  /// For the device's side.
+  package var encoded: [UInt8] {
+    var writer = OTAWriter()
+    writer.uint8(SecureDFUOpcode.response.rawValue)
+    writer.uint8(opcode.rawValue)
+    switch self {
+    case .done: writer.uint8(Self.success)
+    case .selected(let selection):
+      writer.uint8(Self.success)
+      writer.uint32(UInt32(selection.sizeMaximum))
+      selection.progress.encode(to: &writer)
+    case .progress(let progress):
+      writer.uint8(Self.success)
+      progress.encode(to: &writer)
+    case .refused(_, let refusal): writer.octets(refusal.encoded)
+    }
+    return writer.bytes
+  }
+}
+
+extension SecureDFUProgress {
+  fileprivate init(_ reader: inout DFUReader) {
+    offset = Int(reader.uint32())
+    crc32 = reader.uint32()
+  }
+
+  fileprivate func encode(to writer: inout OTAWriter) {
+    writer.uint32(UInt32(offset))
+    writer.uint32(crc32)
+  }
+}

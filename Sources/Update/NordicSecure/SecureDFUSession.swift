@@ -1,0 +1,118 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// Nordic's Secure DFU on one connection: to an application, which can only be sent to its boot
+/// loader, or to the boot loader (the sequence is in README.md beside this file).
+struct SecureDFUSession: UpdateSession {
+  static let name = UpdateProtocol.nordicSecure
+  static let services = [SecureDFU.service, ButtonlessVariant.experimental.service]
+  static let places: [Whereabouts] = [.home, .nextAddress]
+
+  private enum Side {
+    case application(ApplicationIdentity, ButtonlessEntry?)
+    case bootLoader(SecureDFUBootLoader)
+  }
+
+  let context: UpdateContext
+  private let side: Side
+
+  static func takes(_ image: FirmwareImage) -> Bool { image.initPacket?.secure != nil }
+
+  static func open(
+    on client: GATTClient, _ context: UpdateContext
+  ) async throws(UpdateFault) -> SecureDFUSession {
+    let controlPoint: DiscoveredCharacteristic?
+    do throws(GATTFault) {
+      controlPoint = try await client.characteristic(SecureDFU.controlPoint, in: SecureDFU.service)
+    } catch .notFound {
+      controlPoint = nil
+    } catch {
+      throw .gatt(.connect, error)
+    }
+    if let controlPoint {
+      let bootLoader = try await SecureDFUBootLoader.open(
+        on: client, context, controlPoint: controlPoint)
+      return SecureDFUSession(context: context, side: .bootLoader(bootLoader))
+    }
+    guard context.place != .nextAddress else { throw .strangerAtBootLoaderAddress }
+    do throws(GATTFault) {
+      let identity = try await ApplicationIdentity.read(from: client)
+      return SecureDFUSession(
+        context: context, side: .application(identity, try await ButtonlessEntry.find(on: client)))
+    } catch {
+      throw .gatt(.connect, error)
+    }
+  }
+
+  var device: DeviceReport {
+    var report = DeviceReport(Self.name, protocolVersion: 1)
+    switch side {
+    case .application(let identity, _): report.runningVersion = identity.version
+    case .bootLoader(let bootLoader): report.largestChunk = bootLoader.packetSize
+    }
+    return report
+  }
+
+  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
+    try Preflight.check(image, against: device.runningVersion, context.options)
+  }
+
+  // MARK: To the boot loader
+
+  var bootLoaderPlace: Whereabouts? {
+    guard case .application(_, let entry?) = side else { return nil }
+    return entry.bootLoaderPlace
+  }
+
+  func detach() async throws(UpdateFault) {
+    guard case .application(_, let entry?) = side else { throw .noUpdateService }
+    try await entry.enter(advertisedName: advertisedName, on: context.clock)
+  }
+
+  /// `Dfu` and five digits: what the boot loader is called among others that are updated nearby.
+  private var advertisedName: String {
+    let digits = String(Int(context.options.random() * 100_000))
+    return "Dfu" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits
+  }
+
+  // MARK: In the boot loader
+
+  private func bootLoader() throws(UpdateFault) -> SecureDFUBootLoader {
+    guard case .bootLoader(let bootLoader) = side else { throw .noUpdateService }
+    return bootLoader
+  }
+
+  func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
+    guard let package = plan.image.initPacket else { throw .imageNotTaken(by: [Self.name]) }
+    return try await bootLoader().prepare(plan.image, package, restart: restart)
+  }
+
+  /// The boot loader is asked again where it stands, since it alone knows which object is open.
+  func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
+    try await bootLoader().upload(image)
+  }
+
+  /// Every object's CRC32 was compared as it was sent; the whole is hashed when it is activated.
+  func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict { .verified }
+
+  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
+    try await bootLoader().activate()
+  }
+
+  // MARK: After the restart
+
+  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] {
+    context.place.after(images)
+  }
+
+  func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
+    switch side {
+    case .application(let identity, _): RunningImage(identity, expecting: image)
+    case .bootLoader: image.leavesBootLoader ? .newBootLoader : .bootLoader
+    }
+  }
+
+  /// A boot loader's check is final: nothing is on trial.
+  func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
+}

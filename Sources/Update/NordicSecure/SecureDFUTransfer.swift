@@ -1,0 +1,213 @@
+import OtaflashATT
+import OtaflashFirmware
+
+/// The sequence of an image's data objects: what is to be done next, and what each answer means.
+/// Pure; the session does the sending and the waiting.
+///
+/// The last object is left unexecuted: its execute makes the boot loader check the image and start
+/// it, which is the activation.
+struct SecureDFUTransfer {
+  enum Step: Equatable {
+    case create(size: Int)
+    /// Octets of the image, one packet.
+    case send(Range<Int>)
+    /// The page is still being erased, and the boot loader's queues may be full.
+    case waitForErase(until: LinkInstant)
+    case waitForReceipt
+    case askChecksum
+    /// `mayBeDone`: the boot loader may have executed the object on an earlier connection; SDK 15
+    /// then answers that it is not permitted.
+    case execute(mayBeDone: Bool)
+    case complete
+  }
+
+  private enum Phase {
+    case creating(Range<Int>)
+    /// The object is to be created, and then the boot loader asked where it stands.
+    case recovering(Range<Int>)
+    case recovered(Range<Int>)
+    case sending(Range<Int>, next: Int)
+    case checking(Range<Int>, sent: Int)
+    case executing(Range<Int>, mayBeDone: Bool)
+    case complete
+  }
+
+  /// Packets that may go out before the erase has ended. The queue for flash operations has 16
+  /// places in nRF5 SDK 15, of which the erase itself holds one.
+  static let unerasedPacketsMaximum = 15
+  /// Times that an object is created again because it did not arrive whole.
+  static let objectRepeatsMaximum = 3
+
+  private let image: PrefixChecksums
+  private let objects: SecureDFUObjects
+  private var phase: Phase
+  private var receipts: SecureDFUReceipts
+  private var eraseWait = SecureDFUEraseWait()
+  /// When the current object's page is erased, and the packets sent since it was created.
+  private var erased: LinkInstant?
+  private var unerasedPackets = 0
+  /// No object is created before: the boot loader's queue is full of an erase and what waits for it.
+  private var rest: LinkInstant?
+  private var repeats = 0
+  private var creationRepeats = 0
+  /// Octets that the boot loader is known to hold as they are in the image.
+  private(set) var acknowledged: Int
+
+  init(
+    image: PrefixChecksums, objects: SecureDFUObjects, receipts: SecureDFUReceipts,
+    standing: SecureDFUStanding
+  ) {
+    self.image = image
+    self.objects = objects
+    self.receipts = receipts
+    acknowledged = standing.offset
+    phase =
+      switch standing {
+      case .before(let offset): .creating(objects.object(holding: offset))
+      case .differing(let offset): .recovering(objects.object(holding: offset))
+      case .inside(let offset): .sending(objects.object(holding: offset), next: offset)
+      case .behind(objects.total): .complete
+      case .behind(let offset):
+        .executing(objects.object(holding: offset - 1), mayBeDone: true)
+      }
+  }
+
+  func step(at now: LinkInstant) -> Step {
+    switch phase {
+    case .creating(let object), .recovering(let object):
+      if let rest, now < rest { return .waitForErase(until: rest) }
+      return .create(size: object.count)
+    case .sending(let object, let next):
+      if receipts.isDue { return .waitForReceipt }
+      if let erased, now < erased, unerasedPackets >= Self.unerasedPacketsMaximum {
+        return .waitForErase(until: erased)
+      }
+      return .send(objects.packet(at: next, in: object))
+    case .checking, .recovered: return .askChecksum
+    case .executing(_, let mayBeDone): return .execute(mayBeDone: mayBeDone)
+    case .complete: return .complete
+    }
+  }
+
+  // MARK: What was done
+
+  /// The boot loader has answered create, at `now`.
+  mutating func created(at now: LinkInstant) {
+    switch phase {
+    case .creating(let object): phase = .sending(object, next: object.lowerBound)
+    case .recovering(let object): phase = .recovered(object)
+    case .recovered, .sending, .checking, .executing, .complete:
+      preconditionFailure("nothing to create")
+    }
+    erased = now.advanced(by: eraseWait.duration)
+    unerasedPackets = 0
+    rest = nil
+    creationRepeats = 0
+    receipts.restart()
+  }
+
+  /// The boot loader could not queue the erase, at `now`. Returns whether it is worth another try.
+  mutating func creationFailed(at now: LinkInstant) -> Bool {
+    creationRepeats += 1
+    guard creationRepeats <= Self.objectRepeatsMaximum else { return false }
+    eraseWait.missed()
+    rest = now.advanced(by: eraseWait.duration)
+    return true
+  }
+
+  mutating func sent(_ packet: Range<Int>) {
+    guard case .sending(let object, packet.lowerBound) = phase else {
+      preconditionFailure("a packet out of its order")
+    }
+    receipts.packetSent()
+    unerasedPackets += 1
+    phase =
+      packet.upperBound == object.upperBound
+      ? .checking(object, sent: packet.upperBound) : .sending(object, next: packet.upperBound)
+  }
+
+  /// The object at hand was executed, now or earlier.
+  mutating func executed() {
+    guard case .executing(let object, _) = phase else { preconditionFailure("nothing to execute") }
+    repeats = 0
+    phase = .creating(objects.object(holding: object.upperBound))
+  }
+
+  // MARK: What the boot loader says
+
+  enum Reaction: Equatable {
+    case proceed
+    /// The object that begins here did not arrive whole, and is sent again.
+    case again(from: Int)
+  }
+
+  /// A receipt: everything sent so far should be in it.
+  ///
+  /// - Throws: `.imageRejected` when an object keeps arriving damaged.
+  mutating func received(receipt progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
+    // A receipt that comes while nothing is being sent is late, and tells nothing new.
+    guard case .sending(let object, let next) = phase else { return .proceed }
+    receipts.received()
+    guard agrees(progress, upTo: next) else { return try again(object, progress.crc32) }
+    acknowledged = next
+    return .proceed
+  }
+
+  /// A receipt did not come, or the boot loader could not take a packet: it is asked what it holds.
+  mutating func doubt() {
+    guard case .sending(let object, let next) = phase else { return }
+    receipts.giveUp()
+    phase = .checking(object, sent: next)
+  }
+
+  /// The answer to checksum.
+  ///
+  /// - Throws: as `received`.
+  mutating func checked(_ progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
+    if case .recovered(let object) = phase { return try recover(object, progress) }
+    guard case .checking(let object, let sent) = phase else {
+      preconditionFailure("no checksum was asked for")
+    }
+    guard agrees(progress, upTo: sent) else { return try again(object, progress.crc32) }
+    acknowledged = sent
+    if sent < object.upperBound {
+      phase = .sending(object, next: sent)
+    } else {
+      eraseWait.held()
+      phase = sent == objects.total ? .complete : .executing(object, mayBeDone: false)
+    }
+    return .proceed
+  }
+
+  /// What was executed stays: where that is another image, only the init packet's object, created
+  /// anew, makes the boot loader forget it.
+  private mutating func recover(
+    _ object: Range<Int>, _ progress: SecureDFUProgress
+  ) throws(UpdateFault) -> Reaction {
+    let start = object.lowerBound
+    guard agrees(progress, upTo: start) else {
+      throw .imageRejected(
+        expectedCRC32: image.checksum(ofFirst: start), deviceCRC32: progress.crc32)
+    }
+    phase = .sending(object, next: start)
+    return .proceed
+  }
+
+  private func agrees(_ progress: SecureDFUProgress, upTo offset: Int) -> Bool {
+    progress == SecureDFUProgress(offset: offset, crc32: image.checksum(ofFirst: offset))
+  }
+
+  private mutating func again(
+    _ object: Range<Int>, _ found: UInt32
+  ) throws(UpdateFault) -> Reaction {
+    repeats += 1
+    guard repeats <= Self.objectRepeatsMaximum else {
+      throw .imageRejected(
+        expectedCRC32: image.checksum(ofFirst: object.upperBound), deviceCRC32: found)
+    }
+    eraseWait.missed()
+    acknowledged = object.lowerBound
+    phase = .creating(object)
+    return .again(from: object.lowerBound)
+  }
+}

@@ -1,0 +1,120 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// Sends an image to a boot loader, object by object.
+extension SecureDFUBootLoader {
+  func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
+    let packetSize = packetSize
+    let receipts = SecureDFUReceipts(packetSize: packetSize)
+    try await control.perform(
+      .setReceiptNotification(packets: UInt16(receipts.interval)), .upload)
+    let selection = try await control.select(.data, .upload)
+    var transfer = SecureDFUTransfer(
+      image: image,
+      objects: SecureDFUObjects(
+        total: image.count, objectSize: selection.sizeMaximum, packetSize: packetSize),
+      receipts: receipts, standing: SecureDFUStanding(selection, of: image))
+    while true {
+      let step = transfer.step(at: context.clock.now)
+      if step == .complete { break }
+      try await perform(step, of: image, &transfer)
+      report(transfer, of: image.count)
+    }
+  }
+
+  private func perform(
+    _ step: SecureDFUTransfer.Step, of image: PrefixChecksums, _ transfer: inout SecureDFUTransfer
+  ) async throws(UpdateFault) {
+    switch step {
+    case .create(let size):
+      try await create(size, &transfer)
+    case .send(let packet):
+      while let notice = try control.poll(.upload) { try take(notice, &transfer) }
+      // What a notice told may have changed the next step.
+      guard transfer.step(at: context.clock.now) == step else { return }
+      transfer.sent(packet)
+      try await send(image.bytes[packet], .upload)
+    case .waitForErase(let erased):
+      guard await context.clock.pause(until: erased) else { throw .gatt(.upload, .cancelled) }
+    case .waitForReceipt:
+      try await waitForReceipt(&transfer)
+    case .askChecksum:
+      react(to: try transfer.checked(try await control.checksum(.upload)))
+    case .execute(let mayBeDone):
+      try await execute(mayBeDone: mayBeDone)
+      transfer.executed()
+    case .complete: break
+    }
+  }
+
+  private func create(
+    _ size: Int, _ transfer: inout SecureDFUTransfer
+  ) async throws(UpdateFault) {
+    let answer = try await control.exchange(.create(.data, size: UInt32(size)), .upload)
+    switch answer {
+    case .done: transfer.created(at: context.clock.now)
+    case .refused(_, .result(.operationFailed))
+    where transfer.creationFailed(at: context.clock.now): return
+    case .refused(_, let refusal): throw .declined(.upload, refusal.inWords())
+    case .selected, .progress: throw SecureDFUControl.unexpected(answer.opcode, .upload)
+    }
+  }
+
+  /// Executes an object that is not the last.
+  private func execute(mayBeDone: Bool) async throws(UpdateFault) {
+    switch try await control.exchange(.execute, .upload) {
+    case .done: return
+    case .refused(_, .result(.operationNotPermitted)) where mayBeDone: return
+    case .refused(_, let refusal): throw .declined(.upload, refusal.inWords())
+    case .selected, .progress: throw SecureDFUControl.unexpected(.execute, .upload)
+    }
+  }
+
+  /// Writes one packet; returns when the transport has taken it.
+  func send(_ octets: ArraySlice<UInt8>, _ stage: UpdateStage) async throws(UpdateFault) {
+    do throws(GATTFault) {
+      try await client.command(
+        encoded: ATTPDU.encodeWriteCommand(packet.value, octets: octets))
+    } catch {
+      throw .gatt(stage, error)
+    }
+    if stage == .upload { context.tally.send(octets.count) }
+  }
+
+  private func waitForReceipt(_ transfer: inout SecureDFUTransfer) async throws(UpdateFault) {
+    let limit = context.options.silenceLimit
+    let silence = UpdateFault.gatt(.upload, .timedOut(after: limit))
+    do throws(UpdateFault) {
+      let notice = try await withDeadline(
+        context.clock.now.advanced(by: limit), on: context.clock, orThrow: silence
+      ) { () async throws(UpdateFault) -> SecureDFUResponse in try await control.next(.upload) }
+      try take(notice, &transfer)
+    } catch silence {
+      transfer.doubt()
+    }
+  }
+
+  /// Takes what the boot loader notifies while packets are being sent.
+  private func take(
+    _ notice: SecureDFUResponse, _ transfer: inout SecureDFUTransfer
+  ) throws(UpdateFault) {
+    switch notice {
+    case .progress(let progress): react(to: try transfer.received(receipt: progress))
+    case .refused: transfer.doubt()
+    // A late answer to an operation that was repeated.
+    case .done, .selected: break
+    }
+  }
+
+  private func react(to reaction: SecureDFUTransfer.Reaction) {
+    guard case .again(let offset) = reaction else { return }
+    context.observe(.rewound(to: offset, because: .blockChecksum))
+  }
+
+  private func report(_ transfer: SecureDFUTransfer, of total: Int) {
+    guard context.tally.now.acknowledged != transfer.acknowledged else { return }
+    context.tally.acknowledge(transfer.acknowledged)
+    context.observe(.progress(acknowledged: transfer.acknowledged, total: total))
+  }
+}

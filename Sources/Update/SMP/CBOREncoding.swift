@@ -1,0 +1,87 @@
+extension CBORItem {
+  /// The item in its deterministic encoding (RFC 8949, 4.2.1): shortest heads and floats, definite
+  /// lengths, keys in the order of their octets.
+  package var encoded: [UInt8] {
+    var writer = CBORWriter()
+    writer.write(self)
+    return writer.bytes
+  }
+}
+
+private struct CBORWriter {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func write(_ item: CBORItem) {
+    switch item {
+    case .unsigned(let value): head(.unsigned, value)
+    case .negative(let value): head(.negative, value)
+    case .bytes(let octets):
+      head(.bytes, UInt64(octets.count))
+      bytes += octets
+    case .text(let text):
+      head(.text, UInt64(text.utf8.count))
+      bytes += text.utf8
+    case .array(let elements):
+      head(.array, UInt64(elements.count))
+      for element in elements { write(element) }
+    case .map(let map): write(map)
+    case .boolean(let value): head(.simpleOrFloat, value ? 21 : 20)
+    case .null: head(.simpleOrFloat, 22)
+    case .undefined: head(.simpleOrFloat, 23)
+    case .simple(let value): head(.simpleOrFloat, UInt64(value))
+    case .float(let value): write(value)
+    }
+  }
+
+  private mutating func write(_ map: CBORMap) {
+    head(.map, UInt64(map.pairs.count))
+    let sorted = map.pairs.map { (key: $0.key.encoded, value: $0.value) }
+      .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    for pair in sorted {
+      bytes += pair.key
+      write(pair.value)
+    }
+  }
+
+  /// The shortest of the three formats that holds the value exactly.
+  private mutating func write(_ value: Double) {
+    if let half = value.halfPrecision {
+      initial(.simpleOrFloat, 25)
+      bigEndian(UInt64(half), octets: 2)
+    } else if Double(Float(value)) == value {
+      initial(.simpleOrFloat, 26)
+      bigEndian(UInt64(Float(value).bitPattern), octets: 4)
+    } else {
+      initial(.simpleOrFloat, 27)
+      bigEndian(value.bitPattern, octets: 8)
+    }
+  }
+
+  private mutating func head(_ type: CBORMajorType, _ argument: UInt64) {
+    switch argument {
+    case 0..<24: initial(type, UInt8(argument))
+    case 24...0xFF:
+      initial(type, 24)
+      bigEndian(argument, octets: 1)
+    case 0x100...0xFFFF:
+      initial(type, 25)
+      bigEndian(argument, octets: 2)
+    case 0x1_0000...0xFFFF_FFFF:
+      initial(type, 26)
+      bigEndian(argument, octets: 4)
+    default:
+      initial(type, 27)
+      bigEndian(argument, octets: 8)
+    }
+  }
+
+  private mutating func initial(_ type: CBORMajorType, _ information: UInt8) {
+    bytes.append(type.rawValue << 5 | information)
+  }
+
+  private mutating func bigEndian(_ value: UInt64, octets: Int) {
+    for shift in stride(from: (octets - 1) * 8, through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
+    }
+  }
+}

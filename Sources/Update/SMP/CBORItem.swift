@@ -1,0 +1,54 @@
+/// A data item of CBOR (RFC 8949, 2), of the kinds that SMP bodies are made of. Tags are left out:
+/// decoding skips them.
+package indirect enum CBORItem: Hashable, Sendable {
+  case unsigned(UInt64)
+  /// The number −1 − n.
+  case negative(UInt64)
+  case bytes([UInt8])
+  case text(String)
+  case array([CBORItem])
+  case map(CBORMap)
+  case boolean(Bool)
+  case null
+  case undefined
+  /// A simple value without a meaning: 0…19 or 32…255.
+  case simple(UInt8)
+  case float(Double)
+
+  package static func integer(_ value: Int) -> CBORItem {
+    value >= 0 ? .unsigned(UInt64(value)) : .negative(~UInt64(bitPattern: Int64(value)))
+  }
+}
+
+/// A map in the order of its pairs. No key is in it twice (RFC 8949, 5.6).
+package struct CBORMap: Hashable, Sendable {
+  package struct Pair: Hashable, Sendable {
+    package let key: CBORItem
+    package let value: CBORItem
+
+    package init(key: CBORItem, value: CBORItem) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  package let pairs: [Pair]
+
+  /// - Parameter pairs: with keys that differ.
+  package init(pairs: [Pair] = []) {
+    precondition(Set(pairs.map(\.key)).count == pairs.count, "a map with a key twice")
+    self.pairs = pairs
+  }
+
+  /// Named fields; those without a value are left out.
+  package init(_ fields: KeyValuePairs<String, CBORItem?>) {
+    self.init(
+      pairs: fields.compactMap { field in
+        field.value.map { Pair(key: .text(field.key), value: $0) }
+      })
+  }
+
+  package subscript(name: String) -> CBORItem? {
+    pairs.first { $0.key == .text(name) }?.value
+  }
+}

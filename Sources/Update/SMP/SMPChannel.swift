@@ -1,0 +1,252 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// SMP on one characteristic: requests go out as Write Commands, in parts where they are longer
+/// than one carries, and responses come as notifications. One task receives at a time; requests may
+/// be several under way, told apart by their sequence numbers.
+final class SMPChannel: Sendable {
+  /// The longest time to an answer, and how often a request is sent for it: a server that has no
+  /// buffer left drops what is written to it without a word.
+  static let answerLimit = Duration.seconds(5)
+  static let triesDefault = 3
+  /// Between two tries while the server is busy.
+  private static let busyPause = Duration.milliseconds(100)
+  private static let writersMaximum = 8
+
+  /// A response, and the sequence number of the request that it answers.
+  struct Reply: Sendable {
+    let sequence: UInt8
+    let message: SMPMessage
+  }
+
+  private struct State {
+    var exchange: SMPExchange
+    var reassembly = SMPReassembly()
+    /// What was not written of a request whose sender was cancelled.
+    var unsent: ArraySlice<UInt8> = []
+  }
+
+  let client: GATTClient
+  let clock: any LinkClock
+  private let characteristic: DiscoveredCharacteristic
+  private let responses: NotificationStream
+  private let busyLimit: Duration
+  private let state: Mutex<State>
+  private let writing = SerialGate(waitersMaximum: SMPChannel.writersMaximum)
+
+  /// Finds the characteristic and subscribes to it.
+  init(on client: GATTClient, _ context: UpdateContext) async throws(UpdateFault) {
+    self.client = client
+    clock = context.clock
+    busyLimit = context.options.busyLimit
+    state = Mutex(
+      State(exchange: SMPExchange(firstSequence: UInt8(context.options.random() * 256))))
+    do throws(GATTFault) {
+      characteristic = try await client.characteristic(
+        SMPService.characteristic, in: SMPService.service)
+      responses = try await client.subscribe(to: characteristic, as: .notifications)
+    } catch .notFound(SMPService.service) {
+      throw .noUpdateService
+    } catch {
+      throw .gatt(.connect, error)
+    }
+  }
+
+  /// Messages that answered nothing.
+  var ignored: SMPExchange.Ignored { state.withLock { $0.exchange.ignored } }
+
+  /// Octets of opcode and handle.
+  private static let writeHeaderSize = 3
+
+  /// Octets that one Write Command carries at most.
+  var writeMaximum: Int { client.mtu - Self.writeHeaderSize }
+
+  /// Octets that one Write Command carries when many fill the air best.
+  var fragmentSize: Int {
+    sizing.bestSize(mtu: ATTMTU(clamping: client.mtu)) - Self.writeHeaderSize
+  }
+
+  var sizing: PDUSizing {
+    let facts = client.linkFacts
+    return PDUSizing(
+      linkLayerPayload: facts.linkLayerPayload ?? 251, phy: facts.phy == .le1M ? .le1M : .le2M)
+  }
+
+  // MARK: One request, one answer
+
+  /// Performs a request and returns the server's answer.
+  ///
+  /// - Throws: `.declined` with the server's refusal, `.gatt(_, .timedOut)` when it stays silent,
+  ///   `.protocolViolation`.
+  func perform<Request: SMPRequest>(
+    _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit
+  ) async throws(UpdateFault) -> Request.Response {
+    switch try await ask(request, stage, within: limit) {
+    case .success(let response): return response
+    case .failure(let refusal): throw .declined(stage, refusal.inWords)
+    }
+  }
+
+  /// Performs a request that the server may refuse. A busy server is asked again.
+  func ask<Request: SMPRequest>(
+    _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit,
+    tries: Int = triesDefault
+  ) async throws(UpdateFault) -> Result<Request.Response, SMPRefusal> {
+    let patience = clock.now.advanced(by: busyLimit)
+    while true {
+      let result = try await answer(to: request, stage, within: limit, tries: tries)
+      guard case .failure(let refusal) = result, refusal.isBusy, clock.now < patience else {
+        return result
+      }
+      guard await clock.pause(for: Self.busyPause) else { throw .gatt(stage, .cancelled) }
+    }
+  }
+
+  private func answer<Request: SMPRequest>(
+    to request: Request, _ stage: UpdateStage, within limit: Duration, tries: Int
+  ) async throws(UpdateFault) -> Result<Request.Response, SMPRefusal> {
+    for _ in 0..<tries {
+      let sequence = try await send(request, stage)
+      let deadline = clock.now.advanced(by: limit)
+      while let reply = try await receive(before: deadline, stage) {
+        guard reply.sequence == sequence else { continue }
+        return try decoding(stage) {
+          () throws(SMPDecodeFault) -> Result<Request.Response, SMPRefusal> in
+          try reply.message.answer(to: Request.self)
+        }
+      }
+      forgetAll()
+    }
+    throw .gatt(stage, .timedOut(after: limit * tries))
+  }
+
+  // MARK: Sending
+
+  /// Sends a request and returns its sequence number. Returns when the transport has all of it.
+  func send(
+    _ request: some SMPRequest, _ stage: UpdateStage
+  ) async throws(UpdateFault) -> UInt8 {
+    let command = type(of: request).command
+    let sequence = state.withLock { $0.exchange.begin(command) }
+    let message = SMPMessage(request, sequence: sequence)
+    do throws(GATTFault) {
+      try await write(message.encoded)
+    } catch {
+      state.withLock { $0.exchange.forget(sequence) }
+      throw .gatt(stage, error)
+    }
+    return sequence
+  }
+
+  /// Writes the parts of one message, one behind the other: a server gathers one message at a time.
+  private func write(_ message: [UInt8]) async throws(GATTFault) {
+    switch await writing.enter() {
+    case .entered: break
+    case .cancelled: throw .cancelled
+    case .closed, .full: throw .queueFull(limit: Self.writersMaximum)
+    }
+    defer { writing.leave() }
+    try await writeParts(message[...])
+  }
+
+  private func writeParts(_ message: ArraySlice<UInt8>) async throws(GATTFault) {
+    // What fits one write goes in one: not every server puts requests together.
+    let size = message.count <= writeMaximum ? writeMaximum : fragmentSize
+    var rest = message
+    while !rest.isEmpty {
+      do throws(GATTFault) {
+        try await client.command(
+          encoded: ATTPDU.encodeWriteCommand(characteristic.value, octets: rest.prefix(size)))
+      } catch {
+        // A message of which nothing went out leaves nothing to finish.
+        let unsent = rest.startIndex == 0 ? [] : rest
+        state.withLock { $0.unsent = unsent }
+        throw error
+      }
+      rest = rest.dropFirst(size)
+    }
+  }
+
+  /// Writes what a cancelled sender left of its message, so that the server does not take the next
+  /// host's message for it.
+  func finishMessage() async throws(UpdateFault) {
+    let unsent = state.withLock { state in
+      defer { state.unsent = [] }
+      return state.unsent
+    }
+    do throws(GATTFault) { try await writeParts(unsent) } catch { throw .gatt(.upload, error) }
+  }
+
+  // MARK: Receiving
+
+  /// The next answer to a request that is outstanding; `nil` when none came before the deadline.
+  /// What answers nothing is ignored and counted.
+  func receive(
+    before deadline: LinkInstant, _ stage: UpdateStage
+  ) async throws(UpdateFault) -> Reply? {
+    while let value = try await nextValue(before: deadline, stage) {
+      if let reply = try take(value, stage) { return reply }
+    }
+    return nil
+  }
+
+  /// No answer is expected any more, and no rest of one.
+  func forgetAll() {
+    state.withLock { state in
+      state.exchange.forgetAll()
+      state.reassembly.reset()
+    }
+  }
+
+  private func nextValue(
+    before deadline: LinkInstant, _ stage: UpdateStage
+  ) async throws(UpdateFault) -> NotificationStream.Element? {
+    if let value = responses.poll() { return value }
+    let received: NotificationStream.Element?
+    do throws(GATTFault) {
+      received = try await withDeadline(
+        deadline, on: clock, orThrow: .timedOut(after: Self.answerLimit)
+      ) { [responses] () async throws(GATTFault) -> NotificationStream.Element? in
+        try await responses.next()
+      }
+    } catch .timedOut {
+      return nil
+    } catch {
+      throw .gatt(stage, error)
+    }
+    guard let received else { throw .gatt(stage, .linkLost(.closedLocally)) }
+    return received
+  }
+
+  private func take(
+    _ value: NotificationStream.Element, _ stage: UpdateStage
+  ) throws(UpdateFault) -> Reply? {
+    let answer = state.withLock { state -> (sequence: UInt8, bytes: [UInt8])? in
+      if value.lostBefore > 0 { state.reassembly.reset() }
+      switch state.reassembly.received(value.value) {
+      case .incomplete: return nil
+      case .dropped:
+        state.exchange.receivedMalformed()
+        return nil
+      case .message(let header, let bytes):
+        return state.exchange.received(header) ? (header.sequence, bytes) : nil
+      }
+    }
+    guard let answer else { return nil }
+    return try decoding(stage) { () throws(SMPDecodeFault) -> Reply in
+      Reply(sequence: answer.sequence, message: try SMPMessage(decoding: answer.bytes))
+    }
+  }
+}
+
+/// Decodes what a server sent in `stage`; what cannot be decoded is its fault.
+func decoding<Value>(
+  _ stage: UpdateStage, _ body: () throws(SMPDecodeFault) -> Value
+) throws(UpdateFault) -> Value {
+  do throws(SMPDecodeFault) {
+    return try body()
+  } catch {
+    throw .protocolViolation(stage, error.description)
+  }
+}

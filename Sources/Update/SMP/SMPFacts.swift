@@ -1,0 +1,104 @@
+import OtaflashFirmware
+
+/// What a server says of itself before anything is sent. Everything but the list of slots may be
+/// missing: firmware is built with some commands and without others.
+struct SMPFacts: Equatable, Sendable {
+  var parameters: SMPOS.Parameters.Response?
+  /// A request may be longer than one write: the server puts its parts together.
+  var reassembles = false
+  var bootloader = SMPOS.BootloaderInfo.Response()
+  var state: SMPImage.State
+  var sizes: SMPImage.SlotInfo.Response?
+
+  var mode: SMPBootloaderMode { bootloader.mode ?? .unknown }
+
+  /// The slot that runs, of one of the device's images.
+  func running(_ image: Int) -> SMPImage.Slot? { state.running(image) }
+
+  /// Octets of the largest file for one of the device's images, where the server tells it: what the
+  /// boot loader told it, else the size of the smallest slot.
+  func largestFile(_ image: Int) -> Int? {
+    guard let entry = sizes?.images.first(where: { $0.image == image }) else { return nil }
+    return entry.largestImage ?? entry.slots.compactMap(\.size).min()
+  }
+}
+
+extension SMPFacts {
+  /// Requests under way at most, however many buffers a server has.
+  private static let widthMaximum = 6
+
+  /// Octets of an upload request at most: what fills the air best among what the server can take.
+  func requestMaximum(over channel: SMPChannel, least: Int) -> Int {
+    let oneWrite = channel.fragmentSize >= least ? channel.fragmentSize : channel.writeMaximum
+    guard let buffer = parameters?.bufferSize else { return oneWrite }
+    guard reassembles else { return min(buffer, oneWrite) }
+    return SMPPacketSize.best(
+      buffer: min(buffer, SMPHeader.size + SMPHeader.bodyMaximum), fragment: channel.fragmentSize,
+      sizing: channel.sizing)
+  }
+
+  /// Requests that may be under way at once: one of the buffers stays free for an answer. A server
+  /// that does not tell how many it has gets one.
+  var widthLimit: Int {
+    guard let count = parameters?.bufferCount else { return 1 }
+    return min(max(1, count - 1), Self.widthMaximum)
+  }
+}
+
+extension SMPImage.State {
+  func slots(of image: Int) -> [SMPImage.Slot] { slots.filter { ($0.image ?? 0) == image } }
+
+  func running(_ image: Int) -> SMPImage.Slot? {
+    slots(of: image).first { $0.flags.contains(.active) }
+  }
+
+  /// The slot that holds what was sent: not the one that runs, if the same image is in both.
+  func received(_ image: FirmwareImage) -> SMPImage.Slot? {
+    let same = slots(of: image.place.imageIndex).filter { $0.holds(image) != .different }
+    return same.first { !$0.flags.contains(.active) } ?? same.first
+  }
+}
+
+extension SMPImage.Slot {
+  /// Whether the image in this slot is that one. A server without hashes has only versions to tell.
+  func holds(_ image: FirmwareImage) -> RunningImage.Agreement {
+    guard let mcuboot = image.mcuboot else { return .different }
+    if let hash, let expected = mcuboot.hash { return hash == expected.octets ? .same : .different }
+    return MCUbootVersion(version) == mcuboot.version ? .untold : .different
+  }
+
+  /// It runs for this once.
+  var isOnTrial: Bool { flags.contains(.active) && !flags.contains(.confirmed) }
+}
+
+extension SMPBootloaderMode {
+  /// The boot loader starts the higher version by itself: nothing can be chosen.
+  var choosesByVersion: Bool {
+    switch self {
+    case .directXIP, .ramLoad: true
+    case .unknown, .singleApplication, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch,
+      .directXIPWithRevert, .firmwareLoader:
+      false
+    }
+  }
+
+  /// An image must be put on trial, by its hash, before the restart.
+  var needsTest: Bool {
+    switch self {
+    case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIPWithRevert:
+      true
+    case .singleApplication, .directXIP, .ramLoad, .firmwareLoader: false
+    }
+  }
+
+  /// A slot's image runs where it lies, so that it is built for one of the slots.
+  var runsInPlace: Bool { self == .directXIP || self == .directXIPWithRevert }
+
+  /// An image that runs and was never confirmed will be replaced by the one before.
+  var reverts: Bool {
+    switch self {
+    case .unknown, .swapUsingScratch, .swapWithoutScratch, .directXIPWithRevert: true
+    case .singleApplication, .overwriteOnly, .directXIP, .ramLoad, .firmwareLoader: false
+    }
+  }
+}

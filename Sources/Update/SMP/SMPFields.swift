@@ -1,0 +1,125 @@
+/// The named fields of an SMP body. Fields that are not asked for are left alone: servers add some.
+package struct SMPFields: Sendable {
+  private let map: CBORMap
+  /// What the names are shown behind, `err.` for the fields of `err`.
+  private let prefix: String
+
+  package init(_ map: CBORMap, within prefix: String = "") {
+    self.map = map
+    self.prefix = prefix
+  }
+
+  /// A field that may be left out. `null` counts as left out.
+  package func value<Value: SMPFieldValue>(
+    _ name: String, of type: Value.Type = Value.self
+  ) throws(SMPDecodeFault) -> Value? {
+    switch map[name] {
+    case nil, .null: return nil
+    case .some(let item):
+      guard let value = Value(item) else {
+        throw .wrongKind(prefix + name, expected: Value.kind)
+      }
+      return value
+    }
+  }
+
+  /// A field that must be there.
+  package func required<Value: SMPFieldValue>(
+    _ name: String, of type: Value.Type = Value.self
+  ) throws(SMPDecodeFault) -> Value {
+    guard let value = try value(name, of: type) else { throw .missing(prefix + name) }
+    return value
+  }
+
+  /// The fields of a field.
+  package func fields(_ name: String) throws(SMPDecodeFault) -> SMPFields? {
+    try value(name, of: CBORMap.self).map { SMPFields($0, within: prefix + name + ".") }
+  }
+
+  /// A list of maps, each read by `element`.
+  package func list<Element>(
+    _ name: String, _ element: (SMPFields) throws(SMPDecodeFault) -> Element
+  ) throws(SMPDecodeFault) -> [Element]? {
+    let items: [CBORItem]
+    switch map[name] {
+    case nil, .null: return nil
+    case .array(let found): items = found
+    case .some: throw .wrongKind(prefix + name, expected: "a list")
+    }
+    var elements: [Element] = []
+    for (index, item) in items.enumerated() {
+      let place = "\(prefix)\(name)[\(index)]"
+      guard case .map(let map) = item else {
+        throw .wrongKind(place, expected: CBORMap.kind)
+      }
+      elements.append(try element(SMPFields(map, within: place + ".")))
+    }
+    return elements
+  }
+}
+
+/// A type that a field may have.
+package protocol SMPFieldValue {
+  /// With an article, for messages.
+  static var kind: String { get }
+  init?(_ item: CBORItem)
+}
+
+/// Sizes, offsets and counts: never more than 32 bits in SMP, never negative.
+extension Int: SMPFieldValue {
+  package static var kind: String { "a number from 0 to \(UInt32.max)" }
+
+  package init?(_ item: CBORItem) {
+    guard case .unsigned(let value) = item, value <= UInt32.max else { return nil }
+    self.init(value)
+  }
+}
+
+/// Codes, which may be negative.
+extension Int32: SMPFieldValue {
+  package static var kind: String { "a number of 32 bits" }
+
+  package init?(_ item: CBORItem) {
+    switch item {
+    case .unsigned(let value): self.init(exactly: value)
+    case .negative(let value) where value <= Int32.max: self = ~Int32(value)
+    default: return nil
+    }
+  }
+}
+
+extension Bool: SMPFieldValue {
+  package static var kind: String { "true or false" }
+
+  package init?(_ item: CBORItem) {
+    guard case .boolean(let value) = item else { return nil }
+    self = value
+  }
+}
+
+extension String: SMPFieldValue {
+  package static var kind: String { "a text" }
+
+  package init?(_ item: CBORItem) {
+    guard case .text(let value) = item else { return nil }
+    self = value
+  }
+}
+
+extension [UInt8]: SMPFieldValue {
+  package static var kind: String { "a string of octets" }
+
+  package init?(_ item: CBORItem) {
+    guard case .bytes(let value) = item else { return nil }
+    self = value
+  }
+}
+
+extension CBORMap: SMPFieldValue {
+  package static var kind: String { "a map" }
+
+  package init?(_ item: CBORItem) {
+    guard case .map(let value) = item else { return nil }
+    self = value
+  }
+}

@@ -1,0 +1,93 @@
+/// The eight octets before each SMP body, in network byte order (Zephyr, MCUmgr SMP protocol
+/// specification).
+package struct SMPHeader: Equatable, Sendable {
+  package static let size = 8
+  /// Octets of a body at most: the length field has sixteen bits.
+  package static let bodyMaximum = 0xFFFF
+
+  package var version: SMPVersion
+  package var operation: SMPOperation
+  /// None are defined; a peer's are kept.
+  package var flags: UInt8
+  /// Octets of the body behind the header, 0…65535.
+  package var bodyLength: Int
+  package var group: SMPGroup
+  package var sequence: UInt8
+  package var command: UInt8
+
+  package init(
+    version: SMPVersion, operation: SMPOperation, flags: UInt8 = 0, bodyLength: Int,
+    group: SMPGroup, sequence: UInt8, command: UInt8
+  ) {
+    precondition(0...Self.bodyMaximum ~= bodyLength)
+    self.version = version
+    self.operation = operation
+    self.flags = flags
+    self.bodyLength = bodyLength
+    self.group = group
+    self.sequence = sequence
+    self.command = command
+  }
+
+  /// - Parameter bytes: begin with a header; what follows is not looked at.
+  package init(decoding bytes: some Collection<UInt8>) throws(SMPDecodeFault) {
+    let field = Array(bytes.prefix(Self.size))
+    guard field.count == Self.size else { throw .headerEndsEarly(octets: field.count) }
+    let versionBits = field[0] >> 3 & 0b11
+    guard let version = SMPVersion(rawValue: versionBits) else {
+      throw .unknownVersion(versionBits)
+    }
+    let operationBits = field[0] & 0b111
+    guard let operation = SMPOperation(rawValue: operationBits) else {
+      throw .unknownOperation(operationBits)
+    }
+    self.version = version
+    self.operation = operation
+    flags = field[1]
+    bodyLength = Int(field[2]) << 8 | Int(field[3])
+    group = SMPGroup(UInt16(field[4]) << 8 | UInt16(field[5]))
+    sequence = field[6]
+    command = field[7]
+  }
+
+  package var encoded: [UInt8] {
+    [
+      version.rawValue << 3 | operation.rawValue, flags,
+      UInt8(bodyLength >> 8), UInt8(bodyLength & 0xFF),
+      UInt8(group.rawValue >> 8), UInt8(group.rawValue & 0xFF), sequence, command,
+    ]
+  }
+}
+
+/// How a server tells of errors: the first version by `rc`, the second by `err` of a group.
+package enum SMPVersion: UInt8, Sendable, CaseIterable {
+  case v1 = 0
+  case v2 = 1
+}
+
+package enum SMPOperation: UInt8, Sendable, CaseIterable {
+  case read = 0
+  case readResponse, write, writeResponse
+
+  /// What answers a request; `nil` for a response.
+  package var response: SMPOperation? {
+    switch self {
+    case .read: .readResponse
+    case .write: .writeResponse
+    case .readResponse, .writeResponse: nil
+    }
+  }
+}
+
+/// A management group. 64 and above belong to the application.
+package struct SMPGroup: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt16
+
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  init(_ number: UInt16) { self.init(rawValue: number) }
+
+  /// Operating system and image management.
+  package static let os = SMPGroup(0)
+  package static let image = SMPGroup(1)
+}

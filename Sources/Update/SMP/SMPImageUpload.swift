@@ -1,0 +1,84 @@
+extension SMPImage {
+  /// Command 1: a part of an image.
+  package struct Upload: SMPRequest {
+    package static let command = SMPCommand(.image, 1, .write)
+    package var offset: Int
+    package var data: [UInt8]
+    /// What the packet at offset 0 says besides.
+    package var announcement: Announcement?
+
+    package init(offset: Int, data: [UInt8], announcement: Announcement? = nil) {
+      self.offset = offset
+      self.data = data
+      self.announcement = announcement
+    }
+
+    package init(fields: SMPFields) throws(SMPDecodeFault) {
+      offset = try fields.required("off")
+      data = try fields.required("data")
+      announcement = try fields.value("len", of: Int.self).map {
+        (size) throws(SMPDecodeFault) in try Announcement(size: size, fields: fields)
+      }
+    }
+
+    package var body: CBORMap {
+      CBORMap([
+        "off": .integer(offset), "data": .bytes(data),
+        "len": (announcement?.size).map(CBORItem.integer),
+        "sha": announcement?.sha.map(CBORItem.bytes),
+        "image": announcement?.image.map(CBORItem.integer),
+        "upgrade": announcement?.isUpgradeOnly.map(CBORItem.boolean),
+      ])
+    }
+
+    package struct Announcement: Equatable, Sendable {
+      /// Octets of the whole file.
+      package var size: Int
+      /// SHA-256 of the whole file: the mark by which a server knows the transfer again.
+      package var sha: [UInt8]?
+      /// `nil` = image 0.
+      package var image: Int?
+      /// Refuse an image whose version is not higher than the running one's.
+      package var isUpgradeOnly: Bool?
+
+      package init(
+        size: Int, sha: [UInt8]?, image: Int? = nil, isUpgradeOnly: Bool? = nil
+      ) {
+        self.size = size
+        self.sha = sha
+        self.image = image
+        self.isUpgradeOnly = isUpgradeOnly
+      }
+
+      fileprivate init(size: Int, fields: SMPFields) throws(SMPDecodeFault) {
+        self.size = size
+        sha = try fields.value("sha")
+        image = try fields.value("image")
+        isUpgradeOnly = try fields.value("upgrade")
+      }
+    }
+
+    package struct Response: SMPResponse {
+      /// The next octet that the server wants.
+      package var offset: Int?
+      /// Behind the last octet: whether the whole has the announced SHA-256.
+      package var matches: Bool?
+
+      package init(offset: Int?, matches: Bool? = nil) {
+        self.offset = offset
+        self.matches = matches
+      }
+
+      package init(fields: SMPFields) throws(SMPDecodeFault) {
+        offset = try fields.value("off")
+        matches = try fields.value("match")
+      }
+
+      package var body: CBORMap {
+        CBORMap([
+          "off": offset.map(CBORItem.integer), "match": matches.map(CBORItem.boolean),
+        ])
+      }
+    }
+  }
+}

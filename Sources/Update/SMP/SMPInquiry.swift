@@ -1,0 +1,60 @@
+import OtaflashGATT
+
+/// The questions at the start of a connection.
+extension SMPFacts {
+  /// A server that does not know a command may leave it unanswered. Lost requests are rare before
+  /// anything else is sent, so two tries tell.
+  private static let inquiryLimit = Duration.seconds(2)
+  private static let inquiryTries = 2
+
+  /// - Throws: `.gatt(.connect, .timedOut)` where not even the slots are told; `.declined`.
+  init(asking channel: SMPChannel) async throws(UpdateFault) {
+    let parameters = try await Self.inquire(SMPOS.Parameters(), over: channel)
+    let state = try await channel.perform(SMPImage.ReadState(), .connect)
+    self.init(parameters: parameters, state: state)
+    reassembles = try await Self.probe(parameters, over: channel)
+    bootloader =
+      try await Self.inquire(
+        SMPOS.BootloaderInfo(query: SMPOS.BootloaderInfo.modeQuery), over: channel) ?? bootloader
+    sizes = try await Self.inquire(SMPImage.SlotInfo(), over: channel)
+  }
+
+  /// `nil` where the server does not answer this.
+  static func inquire<Request: SMPRequest>(
+    _ request: Request, over channel: SMPChannel
+  ) async throws(UpdateFault) -> Request.Response? {
+    do throws(UpdateFault) {
+      let result = try await channel.ask(
+        request, .connect, within: inquiryLimit, tries: inquiryTries)
+      return switch result {
+      case .success(let response): response
+      case .failure: nil
+      }
+    } catch .gatt(.connect, .timedOut) {
+      return nil
+    }
+  }
+
+  /// Whether a request in two parts arrives as one. A server tells the size of its buffer whether or
+  /// not it was built to fill it from several writes, so an echo is sent that needs two.
+  ///
+  /// "Not supported" is an answer to a whole request too. Without reassembly the first part is cut
+  /// off, which a server refuses as invalid, and the second is nothing to it.
+  private static func probe(
+    _ parameters: SMPOS.Parameters.Response?, over channel: SMPChannel
+  ) async throws(UpdateFault) -> Bool {
+    let text = String(repeating: " ", count: channel.writeMaximum - SMPHeader.size)
+    let octets = SMPMessage(SMPOS.Echo(text), sequence: 0).encoded.count
+    guard let parameters, parameters.bufferSize >= octets else { return false }
+    do throws(UpdateFault) {
+      let result = try await channel.ask(
+        SMPOS.Echo(text), .connect, within: inquiryLimit, tries: inquiryTries)
+      return switch result {
+      case .success(let response): response.text == text
+      case .failure(let refusal): refusal.isNotSupported
+      }
+    } catch .gatt(.connect, .timedOut) {
+      return false
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// What stands in the way without a server having said it.
+extension ProtocolRefusal {
+  static let notListed = ProtocolRefusal(
+    code: "no slot", meaning: "no slot lists the image that was sent",
+    remedy: "What arrived is not valid for its boot loader: sign the image with the kind of hash "
+      + "that the boot loader was built for.", kind: .rejected)
+
+  static let differs = ProtocolRefusal(
+    code: "match false", meaning: "what its flash holds is not what was sent, twice",
+    remedy: "Send it once more; if it stays so, the device's flash is worn.", kind: .rejected)
+
+  static func packetsTooShort(_ octets: Int, least: Int) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: "buffer \(octets)",
+      meaning: "its requests have \(octets) octets at most; the first needs \(least)",
+      remedy: "The image's header must arrive in one piece: the firmware needs an ATT_MTU of "
+        + "\(least + 3) or more, or must be built to put SMP requests together.",
+      kind: .unsuitable)
+  }
+
+  static func neverStarts(_ image: String, running: String) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: "mode",
+      meaning: "its boot loader starts the highest version it holds, which \(image) is not",
+      remedy: "It runs \(running): the image needs a higher version.", kind: .unsuitable)
+  }
+
+  static func forbidsDowngrade(_ image: String, running: String) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: "no-downgrade", meaning: "its boot loader starts no older version than \(running)",
+      remedy: "\(image) would be sent in vain: the image needs a higher version.",
+      kind: .unsuitable)
+  }
+
+  static func builtForRunningSlot(_ slot: Int) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: "slot \(slot)", meaning: "the image is built for slot \(slot), which runs",
+      remedy: "It would go to the other slot: send the variant that was built for that one.",
+      kind: .unsuitable)
+  }
+
+  static func runs(_ slot: Int) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: "slot \(slot)", meaning: "slot \(slot) holds what runs",
+      remedy: "Only the other slot can be erased.", kind: .unsuitable)
+  }
+
+  static let noCandidate = ProtocolRefusal(
+    code: "no slot", meaning: "no slot holds an image that could be tried",
+    remedy: "'otaflash slots list' tells what the device holds.", kind: .unsuitable)
+
+  static let severalCandidates = ProtocolRefusal(
+    code: "several slots", meaning: "more than one slot holds such an image",
+    remedy: "Name one by more of its hash; 'otaflash slots list' tells them.", kind: .unsuitable)
+}

@@ -1,0 +1,41 @@
+import OtaflashFirmware
+
+extension SMPFacts {
+  /// Compares the image with what the device says of its slots. Nothing is written.
+  ///
+  /// - Throws: `doesNotFit`, `downgrade`, `imageNotTaken`, or `declined` where the boot loader would
+  ///   never start the image.
+  func check(_ image: FirmwareImage, options: UpdateOptions) throws(UpdateFault) -> Preflight {
+    guard let mcuboot = image.mcuboot else { throw .imageNotTaken(by: [.smp]) }
+    let place = image.place
+    let running = running(place.imageIndex)
+    if running?.holds(image) == .same && !options.evenIfCurrent { return .alreadyCurrent }
+    if let largest = largestFile(place.imageIndex), image.bytes.count > largest {
+      throw .doesNotFit(imageSize: image.bytes.count, slotSize: largest)
+    }
+    if mode.runsInPlace, let slot = place.slot, slot == running?.slot {
+      throw .declined(.prepare, .builtForRunningSlot(slot))
+    }
+    if let version = (running?.version).flatMap(MCUbootVersion.init) {
+      try check(mcuboot.version, against: version, options)
+    }
+    return .send(
+      UpdatePlan(
+        image: image, version: mcuboot.version.firmwareVersion,
+        allowDowngrade: options.allowDowngrade))
+  }
+
+  private func check(
+    _ image: MCUbootVersion, against running: MCUbootVersion, _ options: UpdateOptions
+  ) throws(UpdateFault) {
+    if image < running && !options.allowDowngrade {
+      throw .downgrade(running: running.firmwareVersion, image: image.firmwareVersion)
+    }
+    if image <= running && mode.choosesByVersion {
+      throw .declined(.prepare, .neverStarts("\(image)", running: "\(running)"))
+    }
+    if image < running && bootloader.forbidsDowngrade ?? false {
+      throw .declined(.prepare, .forbidsDowngrade("\(image)", running: "\(running)"))
+    }
+  }
+}

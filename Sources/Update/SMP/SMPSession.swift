@@ -1,0 +1,107 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import Synchronization
+
+/// MCUmgr's Simple Management Protocol on one connection: an MCUboot image into the slot that does
+/// not run (the sequence is in README.md beside this file).
+final class SMPSession: UpdateSession {
+  static let name = UpdateProtocol.smp
+  static let services = [SMPService.service]
+
+  let channel: SMPChannel
+  let context: UpdateContext
+  let facts: SMPFacts
+  let device: DeviceReport
+  /// The upload that `prepare` has begun.
+  let beginning = Mutex<SMPBeginning?>(nil)
+
+  static func takes(_ image: FirmwareImage) -> Bool { image.mcuboot != nil }
+
+  static func open(
+    on client: GATTClient, _ context: UpdateContext
+  ) async throws(UpdateFault) -> SMPSession {
+    let channel = try await SMPChannel(on: client, context)
+    return SMPSession(
+      channel: channel, facts: try await SMPFacts(asking: channel), context: context)
+  }
+
+  private init(channel: SMPChannel, facts: SMPFacts, context: UpdateContext) {
+    self.channel = channel
+    self.context = context
+    self.facts = facts
+    device = DeviceReport(facts)
+  }
+
+  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
+    try facts.check(image, options: context.options)
+  }
+
+  // MARK: After the upload
+
+  /// The server lists only images that it found valid in flash.
+  func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
+    let state = try await channel.perform(SMPImage.ReadState(), .verify)
+    guard state.received(image) != nil else {
+      throw .declined(.verify, .notListed)
+    }
+    return .verified
+  }
+
+  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
+    if facts.mode.needsTest {
+      let state = try await channel.perform(SMPImage.ReadState(), .activate)
+      // An earlier run may have come as far as this.
+      for image in images where !(state.received(image)?.flags.contains(.pending) ?? false) {
+        _ = try await channel.perform(
+          SMPImage.WriteState(hash: image.mcuboot?.hash?.octets, isConfirmed: false), .activate)
+      }
+    }
+    _ = try await channel.perform(SMPOS.Reset(), .activate)
+  }
+
+  func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
+    let state = try await channel.perform(SMPImage.ReadState(), .confirm)
+    return RunningImage(state, mode: facts.mode, expecting: image)
+  }
+
+  /// Confirms what runs, by no hash: with its hash an image that was reverted in this moment would
+  /// be started again for good. Other images than the application are confirmed by theirs.
+  func confirm(_ image: FirmwareImage) async throws(UpdateFault) {
+    let hash = image.place.imageIndex == 0 ? nil : image.mcuboot?.hash?.octets
+    _ = try await channel.perform(
+      SMPImage.WriteState(hash: hash, isConfirmed: true), .confirm)
+  }
+
+  func abandon() async throws(UpdateFault) { try await channel.finishMessage() }
+}
+
+extension RunningImage {
+  /// What runs, as the list of slots tells it.
+  init(_ state: SMPImage.State, mode: SMPBootloaderMode, expecting image: FirmwareImage) {
+    let slot = state.running(image.place.imageIndex)
+    let agreement = slot?.holds(image) ?? .different
+    // An image that was put on trial, does not run, and waits no more was tried or refused.
+    let other = state.slots(of: image.place.imageIndex).first { !$0.flags.contains(.active) }
+    let waits = other.map { $0.holds(image) != .different && $0.flags.contains(.pending) } ?? false
+    self.init(
+      version: (slot?.version).flatMap(MCUbootVersion.init)?.firmwareVersion,
+      agreement: agreement,
+      outcome: agreement != .different ? .activated : waits ? .normal : .rejected,
+      onTrial: mode.reverts && slot?.isOnTrial ?? false)
+  }
+}
+
+extension DeviceReport {
+  init(_ facts: SMPFacts) {
+    self.init(.smp, protocolVersion: Int(SMPVersion.v2.rawValue) + 1)
+    let running = facts.running(0)
+    runningVersion = (running?.version).flatMap(MCUbootVersion.init)?.firmwareVersion
+    slotSize = facts.largestFile(0)
+    bufferSize = facts.parameters?.bufferSize
+    onTrial = facts.mode.reverts && running?.isOnTrial ?? false
+    slots = facts.state.slots.map(SlotReport.init)
+    bufferCount = facts.parameters?.bufferCount
+    bootLoaderMode = facts.bootloader.mode
+  }
+}

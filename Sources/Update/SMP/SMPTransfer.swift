@@ -1,0 +1,111 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// Sends the octets of one upload behind its first request, in the window that `SMPUploadWindow`
+/// computes.
+struct SMPTransfer {
+  /// The longest time to the answer of an upload request that is not the first. It doubles with
+  /// each silence, up to that of the first: on a slow link a long request is longer on its way.
+  private static let answerLimit = Duration.seconds(5)
+  private static let busyPause = Duration.milliseconds(100)
+
+  private let image: [UInt8]
+  private let size: SMPPacketSize
+  private let channel: SMPChannel
+  private let context: UpdateContext
+  private var window: SMPUploadWindow
+  private var matches: Bool?
+  private var busySince: LinkInstant?
+
+  init(of image: [UInt8], _ begun: SMPBeginning, over session: SMPSession) {
+    self.image = image
+    size = begun.size
+    channel = session.channel
+    context = session.context
+    matches = begun.matches
+    let wish = (context.options.windowLimit ?? .max) / max(1, size.data(at: image.count))
+    window = SMPUploadWindow(
+      total: image.count, startingAt: begun.offset,
+      widthLimit: max(1, min(session.facts.widthLimit, wish)))
+  }
+
+  /// Returns when the server has everything; `false` when it says that it holds something else.
+  mutating func run() async throws(UpdateFault) -> Bool {
+    acknowledge()
+    while !window.isComplete {
+      if let range = window.sendable(size) {
+        try await send(range)
+      } else {
+        precondition(window.isWaiting, "an upload that waits for nothing")
+        try await waitForAnswer()
+      }
+    }
+    return matches ?? true
+  }
+
+  private mutating func send(_ range: Range<Int>) async throws(UpdateFault) {
+    let request = SMPImage.Upload(
+      offset: range.lowerBound, data: Array(image[range]),
+      announcement: range.lowerBound == 0 ? size.announcement : nil)
+    context.tally.send(range.count)
+    window.sent(range, as: try await channel.send(request, .upload))
+  }
+
+  private mutating func waitForAnswer() async throws(UpdateFault) {
+    let later = Self.answerLimit * (1 << window.silences)
+    let limit =
+      window.awaitsFirst ? SMPSession.eraseLimit : min(later, SMPSession.eraseLimit)
+    let deadline = context.clock.now.advanced(by: limit)
+    guard let reply = try await channel.receive(before: deadline, .upload) else {
+      channel.forgetAll()
+      return report(try window.timedOut(after: limit))
+    }
+    let result = try decoding(.upload) {
+      () throws(SMPDecodeFault) -> Result<SMPImage.Upload.Response, SMPRefusal> in
+      try reply.message.answer(to: SMPImage.Upload.self)
+    }
+    switch result {
+    case .success(let response): try take(response, reply.sequence)
+    case .failure(let refusal): try await take(refusal, reply.sequence)
+    }
+  }
+
+  private mutating func take(
+    _ response: SMPImage.Upload.Response, _ sequence: UInt8
+  ) throws(UpdateFault) {
+    guard let offset = response.offset else {
+      throw .protocolViolation(.upload, "its answer to an upload has no offset")
+    }
+    matches = response.matches
+    busySince = nil
+    report(try window.answered(sequence, wants: offset))
+    acknowledge()
+  }
+
+  private mutating func take(
+    _ refusal: SMPRefusal, _ sequence: UInt8
+  ) async throws(UpdateFault) {
+    if refusal.isOutOfMemory { return report(try window.refused(sequence, isBusy: false)) }
+    guard refusal.isBusy else { throw .declined(.upload, refusal.inWords) }
+    _ = try window.refused(sequence, isBusy: true)
+    context.observe(.deviceBusy)
+    let since = busySince ?? context.clock.now
+    busySince = since
+    guard since.duration(to: context.clock.now) < context.options.busyLimit else {
+      throw .stalled(atOffset: window.acknowledged, waited: context.options.busyLimit)
+    }
+    guard await context.clock.pause(for: Self.busyPause) else { throw .gatt(.upload, .cancelled) }
+  }
+
+  private func report(_ reaction: SMPUploadWindow.Reaction) {
+    if case .rewound(let offset, let reason) = reaction {
+      context.observe(.rewound(to: offset, because: reason))
+    }
+  }
+
+  private func acknowledge() {
+    guard context.tally.now.acknowledged != window.acknowledged else { return }
+    context.tally.acknowledge(window.acknowledged)
+    context.observe(.progress(acknowledged: window.acknowledged, total: window.total))
+  }
+}

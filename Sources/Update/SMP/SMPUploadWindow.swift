@@ -1,0 +1,185 @@
+/// The arithmetic of one upload: which octets may go out next, and what an answer means. Pure; the
+/// session does the sending and the waiting.
+///
+/// A server works off its requests in their order. Each answer tells the offset that it wants next:
+/// when that is the end of what was sent, the part has arrived, and all before it; when it is less,
+/// something was lost on the way, and the server threw away what came behind. Then nothing more is
+/// sent until the requests that are under way were answered too, and sending goes on from there.
+struct SMPUploadWindow {
+  /// What the session does about an answer.
+  enum Reaction: Equatable {
+    case proceed
+    /// Sending goes on at an earlier offset.
+    case rewound(to: Int, because: RewindReason)
+  }
+
+  /// Times that sending goes back without the furthest octet advancing.
+  static let repeatMaximum = 5
+  /// Times that a server may lose octets that it has acknowledged (it restarted, or somebody else
+  /// uploads too).
+  static let setbackMaximum = 5
+  /// After each loss twice as many answers must come well before the window grows again; at most
+  /// this many windows full.
+  private static let patienceMaximum = 64
+
+  private struct Request {
+    let sequence: UInt8
+    let range: Range<Int>
+  }
+
+  let total: Int
+  /// Requests that may be under way at once.
+  private let widthLimit: Int
+  private(set) var width = 1
+  /// The next octet to send.
+  private(set) var next: Int
+  /// The server has everything before this.
+  private(set) var acknowledged: Int
+  /// In the order of sending.
+  private var underWay: [Request] = []
+  /// The end of what was ever sent.
+  private var sentEnd: Int
+  /// After a loss: where sending goes on when nothing is under way any more.
+  private var wanted: Int?
+  private var furthest: Int
+  private var repeats = 0
+  private var setbacks = 0
+  /// Consecutive times that nothing was heard.
+  private(set) var silences = 0
+  private var streak = 0
+  private var patience = 1
+
+  /// - Parameters:
+  ///   - offset: where the server said it stands.
+  ///   - widthLimit: requests that may be under way at once, 1 or more.
+  init(total: Int, startingAt offset: Int, widthLimit: Int) {
+    precondition(widthLimit >= 1 && 0...total ~= offset)
+    self.total = total
+    self.widthLimit = widthLimit
+    next = offset
+    acknowledged = offset
+    sentEnd = offset
+    furthest = offset
+  }
+
+  var isComplete: Bool { acknowledged == total }
+
+  var isWaiting: Bool { !underWay.isEmpty }
+
+  /// A request with offset 0 is under way: the server may erase a slot before it answers.
+  var awaitsFirst: Bool { underWay.first?.range.lowerBound == 0 }
+
+  /// The octets that may go out now, or `nil` when the window is used up or all is sent. The first
+  /// goes alone: its answer may be that the server has more already.
+  func sendable(_ size: SMPPacketSize) -> Range<Int>? {
+    guard wanted == nil, next < total, underWay.count < width, !awaitsFirst else { return nil }
+    return next..<min(total, next + size.data(at: next))
+  }
+
+  mutating func sent(_ range: Range<Int>, as sequence: UInt8) {
+    precondition(range.lowerBound == next && !range.isEmpty && wanted == nil)
+    underWay.append(Request(sequence: sequence, range: range))
+    next = range.upperBound
+    sentEnd = max(sentEnd, next)
+  }
+
+  /// The server wants `offset` next, as its answer to the request with this number.
+  mutating func answered(
+    _ sequence: UInt8, wants offset: Int
+  ) throws(UpdateFault) -> Reaction {
+    guard let range = take(sequence) else { return .proceed }
+    // To offset 0 it may say that it has more of this very image already.
+    guard offset <= (range.lowerBound == 0 ? total : sentEnd) else {
+      throw .protocolViolation(.upload, "it wants octet \(offset); \(sentEnd) were sent")
+    }
+    sentEnd = max(sentEnd, offset)
+    guard offset >= range.upperBound, wanted == nil else {
+      wanted = offset
+      return try resumeIfDrained(because: .gap)
+    }
+    acknowledged = offset
+    next = max(next, offset)
+    noteProgress()
+    grow()
+    return .proceed
+  }
+
+  /// The server had no room for this request, or was busy: its octets are to be sent again.
+  mutating func refused(_ sequence: UInt8, isBusy: Bool) throws(UpdateFault) -> Reaction {
+    guard let range = take(sequence) else { return .proceed }
+    wanted = min(wanted ?? range.lowerBound, range.lowerBound)
+    return try resumeIfDrained(because: .overrun, counting: !isBusy)
+  }
+
+  /// No answer has come for `limit`: everything under way counts as lost, and one request alone
+  /// goes out next.
+  mutating func timedOut(after limit: Duration) throws(UpdateFault) -> Reaction {
+    underWay = []
+    silences += 1
+    let offset = wanted ?? acknowledged
+    width = 1
+    do throws(UpdateFault) {
+      return try resume(at: offset, because: .silence)
+    } catch {
+      throw .stalled(atOffset: acknowledged, waited: limit)
+    }
+  }
+
+  /// Takes a request off the list, and those before it: their answers, or they, were lost.
+  private mutating func take(_ sequence: UInt8) -> Range<Int>? {
+    guard let index = underWay.firstIndex(where: { $0.sequence == sequence }) else { return nil }
+    silences = 0
+    defer { underWay.removeFirst(index + 1) }
+    return underWay[index].range
+  }
+
+  private mutating func resumeIfDrained(
+    because reason: RewindReason, counting: Bool = true
+  ) throws(UpdateFault) -> Reaction {
+    guard underWay.isEmpty, let offset = wanted else { return .proceed }
+    return try resume(at: offset, because: reason, counting: counting)
+  }
+
+  private mutating func resume(
+    at offset: Int, because reason: RewindReason, counting: Bool = true
+  ) throws(UpdateFault) -> Reaction {
+    wanted = nil
+    next = offset
+    if offset < acknowledged { try fellBack(to: offset) }
+    acknowledged = offset
+    noteProgress()
+    if counting {
+      repeats += 1
+      guard repeats <= Self.repeatMaximum else {
+        throw .noProgress(atOffset: offset, repeats: Self.repeatMaximum)
+      }
+      width = max(1, width / 2)
+      patience = min(patience * 2, Self.patienceMaximum)
+    }
+    streak = 0
+    return .rewound(to: offset, because: reason)
+  }
+
+  /// The server has lost what it had; what was reached counts no more.
+  private mutating func fellBack(to offset: Int) throws(UpdateFault) {
+    setbacks += 1
+    guard setbacks <= Self.setbackMaximum else {
+      throw .noProgress(atOffset: offset, repeats: Self.setbackMaximum)
+    }
+    furthest = offset
+    repeats = 0
+  }
+
+  private mutating func noteProgress() {
+    guard acknowledged > furthest else { return }
+    furthest = acknowledged
+    repeats = 0
+  }
+
+  private mutating func grow() {
+    streak += 1
+    guard width < widthLimit, streak >= width * patience else { return }
+    width += 1
+    streak = 0
+  }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import OtaflashATT
+import OtaflashBlueZ
+import OtaflashGATT
+
+/// Makes a pairing before any attribute asks for it.
+struct Pair: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pair",
+    abstract: "Pair with a device, and keep the keys.",
+    discussion: """
+      A device that takes updates from paired hosts only is paired by flash as well; here it can be \
+      done beforehand, and a passkey typed in. The six digits that a device shows are asked for at \
+      the terminal, or read from standard input. Pairing needs CAP_NET_ADMIN, and no bluetoothd; \
+      where bluetoothd runs, use bluetoothctl pair.
+      """)
+
+  @OptionGroup var target: DeviceOption
+
+  @Flag(name: .long, help: "Accept nothing less than a pairing that a passkey protects.")
+  var authenticated = false
+
+  @OptionGroup var capture: CaptureOption
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: target.device.text) }
+  var captureFile: String? { capture.path }
+
+  private struct Outcome: Sendable {
+    let security: AttributeSecurity
+    let isNew: Bool
+    let isKept: Bool
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let destination = try await Destination.resolve(target.device, in: session)
+    let lock = try DeviceRecords.open(session).lock(destination.identity)
+    let result = await destination.withDevice { await pair(destination) }
+    lock.release()
+    let outcome: Outcome
+    do throws(PairFault) { outcome = try result.get() } catch {
+      switch error {
+      case .connect(let fault): throw .connect(fault)
+      case .security(let fault): throw .security(fault)
+      }
+    }
+    tell(outcome, in: session)
+    return .done(
+      "paired", devices: [Ending.Device(id: target.device.text, outcome: "paired")])
+  }
+
+  private enum PairFault: Error {
+    case connect(ConnectFault)
+    case security(SecurityFault)
+  }
+
+  private func pair(_ destination: Destination) async -> Result<Outcome, PairFault> {
+    let command = Command<PeripheralTurn, Outcome, PairFault>("pair") {
+      (turn) async throws(PairFault) -> Outcome in
+      let client: GATTClient
+      do throws(ConnectFault) { client = try await turn.connect() } catch {
+        throw .connect(error)
+      }
+      do throws(SecurityFault) {
+        try await client.raiseSecurity(
+          to: authenticated ? [.encryption, .authentication] : .encryption)
+      } catch {
+        throw .security(error)
+      }
+      return await outcome(client, destination)
+    }
+    return await withPeripheral(destination.dialer, clock: destination.clock) { peripheral in
+      do throws(QueueFault<PairFault>) {
+        return .success(try await peripheral.perform(command))
+      } catch {
+        if case .failed(let fault) = error { return .failure(fault) }
+        return .failure(.security(.cancelled))
+      }
+    }
+  }
+
+  private func outcome(_ client: GATTClient, _ destination: Destination) async -> Outcome {
+    let security = client.security
+    guard let agent = destination.pairing,
+      let device = destination.address.flatMap(BluetoothAddress.init)
+    else { return Outcome(security: security, isNew: true, isKept: false) }
+    let former = agent.bond(with: device)
+    let made = await agent.newBond(with: device)
+    return Outcome(
+      security: security, isNew: made != nil || former == nil, isKept: (made ?? former) != nil)
+  }
+
+  private func tell(_ outcome: Outcome, in session: Session) {
+    let isAuthenticated = outcome.security.contains(.authentication)
+    session.console.event(
+      "pairing",
+      [
+        "device": .string(target.device.text), "authenticated": .bool(isAuthenticated),
+        "new": .bool(outcome.isNew), "kept": .bool(outcome.isKept),
+      ])
+    let protection =
+      isAuthenticated ? "encrypted and authenticated" : "encrypted, not authenticated (Just Works)"
+    session.console.result(
+      (outcome.isNew ? "paired  " : "already paired  ") + target.device.text + "  " + protection)
+    if !outcome.isKept {
+      session.console.note("note: the device keeps no keys; the next link must be paired again")
+    }
+    session.console.result("next:   " + session.command("info", "-d", target.device.text))
+  }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import OtaflashBlueZ
+import OtaflashFleet
+
+/// Forgets a pairing on this side.
+struct Unpair: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unpair",
+    abstract: "Forget the keys of a pairing.",
+    discussion: """
+      The device is not told; it forgets this computer by its own means. A device that has forgotten \
+      this computer must be forgotten here too before it can be paired again.
+      """)
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("The device, by its address.", valueName: "address"),
+    transform: DeviceSelector.parse)
+  var device: DeviceSelector
+
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: device.text) }
+
+  func validate() throws {
+    guard case .address = device.kind else {
+      throw ValidationError("'\(device.text)' is no address; a pairing is kept under the address")
+    }
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    guard case .address(let address) = device.kind else {
+      preconditionFailure("checked by validate")
+    }
+    let adapter = session.global.adapterNumber ?? 0
+    let store = try RadioPairing.store(session)
+    let inKernel: PairingRemoval
+    do throws(MgmtFault) {
+      inKernel = try await PairingRemoval.perform(address, adapter: adapter)
+    } catch {
+      throw .survey(error)
+    }
+    let wasKept: Bool
+    do throws(StateFault) {
+      wasKept = try store.forget("\(address)", of: "\(inKernel.adapter)")
+    } catch {
+      throw .state(error)
+    }
+    let outcome = wasKept || inKernel.wasPaired ? "forgotten" : "not-paired"
+    session.console.result(
+      outcome == "forgotten" ? "forgotten  \(address)" : "not paired  \(address)")
+    return .done(outcome, devices: [Ending.Device(id: device.text, outcome: outcome)])
+  }
+}

@@ -1,0 +1,111 @@
+import OtaflashBlueZ
+import OtaflashFleet
+import OtaflashSimulation
+
+/// How the commands pair: who answers, and where the keys are kept.
+struct RadioPairing: Sendable {
+  /// When a device that wants a secure link gets one.
+  enum Policy: Sendable {
+    /// By the keys of an earlier pairing only.
+    case bondsOnly
+    /// By pairing, where there are no keys.
+    case onDemand
+  }
+
+  /// An agent for the session's adapter, not yet started.
+  static func agent(_ policy: Policy, in session: Session) -> PairingAgent {
+    let console = session.console
+    return PairingAgent(
+      adapter: session.global.adapterNumber ?? 0, makesBonds: policy == .onDemand,
+      user: PairingDialogue(session: session).user,
+      bonds: { adapter in
+        var bonds: [Bond] = []
+        Self.attempt("the keys of earlier pairings were not read", console) {
+          () throws(CommandFault) in
+          bonds = try Self.bonds(of: adapter, in: session)
+        }
+        return bonds
+      },
+      keep: { bond, adapter in
+        Self.attempt("the keys were not kept; the devices must be paired again", console) {
+          () throws(CommandFault) in
+          try Self.keep(bond, of: adapter, in: session)
+        }
+      })
+  }
+
+  /// An agent for a simulated device. It consents to everything; one that wants authenticated links
+  /// shows a passkey. Its keys live as long as the adapter does.
+  static func deviceAgent(
+    of adapter: UInt16, _ security: SimulationProfile.Security, in session: Session
+  ) -> PairingAgent {
+    let display = PairingUser(
+      capability: .displayOnly, confirm: { _ in true }, passkey: { _ in nil },
+      show: { _, passkey in
+        let digits = PairingDialogue.digits(passkey)
+        session.console.event("passkey", ["passkey": .string(digits)])
+        session.console.result("passkey \(digits)")
+      })
+    return PairingAgent(
+      adapter: adapter, makesBonds: true, user: security == .authenticated ? display : .nobody,
+      bonds: { _ in [] }, keep: { _, _ in })
+  }
+
+  private static func bonds(
+    of adapter: BluetoothAddress, in session: Session
+  ) throws(CommandFault) -> [Bond] {
+    let store = try store(session)
+    let (records, setAside): ([BondRecord], [String])
+    do throws(StateFault) { (records, setAside) = try store.bonds(of: "\(adapter)") } catch {
+      throw .state(error)
+    }
+    for path in setAside { session.console.note("the damaged keys of a pairing are now \(path)") }
+    return records.compactMap { record in
+      if record.bond == nil {
+        session.console.note("note: the keys of the pairing with \(record.device) make no sense")
+      }
+      return record.bond
+    }
+  }
+
+  private static func keep(
+    _ bond: Bond, of adapter: BluetoothAddress, in session: Session
+  ) throws(CommandFault) {
+    let store = try store(session)
+    do throws(StateFault) {
+      try store.keep(BondRecord(bond, adapter: adapter, at: Timestamp.secondsSince1970()))
+    } catch {
+      throw .state(error)
+    }
+  }
+
+  static func store(_ session: Session) throws(CommandFault) -> BondStore {
+    BondStore(in: try DeviceRecords.open(session).directory)
+  }
+
+  /// Keys are worth a note, never a failed update.
+  private static func attempt(
+    _ failure: String, _ console: Console, _ body: () throws(CommandFault) -> Void
+  ) {
+    do throws(CommandFault) {
+      try body()
+    } catch {
+      if case .state(let fault) = error { console.note("note: \(failure): \(fault)") }
+    }
+  }
+}
+
+extension PairingAgent {
+  /// Prepares the adapter and answers the kernel until `body` has ended. Cancelling reaches the body
+  /// alone: while it says goodbye to the device, the link must hold.
+  func serve<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async -> Success {
+    await start()
+    let service = Task(executorPreference: EventLoop.shared) { await self.run() }
+    let result = await body()
+    stop()
+    await service.value
+    return result
+  }
+}

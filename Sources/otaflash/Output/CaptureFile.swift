@@ -1,0 +1,88 @@
+import ArgumentParser
+import Glibc
+import OtaflashGATT
+import Synchronization
+
+/// `--capture FILE`, wherever a device is talked to.
+struct CaptureOption: ParsableArguments, Sendable {
+  @Option(
+    name: .customLong("capture"),
+    help: ArgumentHelp(
+      "Record what crosses the link in this file, for btmon, Wireshark and tshark.",
+      valueName: "path"),
+    completion: .file(extensions: ["btsnoop"]))
+  var path: String?
+}
+
+/// The file that a run's links are recorded in. What cannot be written ends the recording, not the
+/// work: the run goes on and says so at its end.
+struct CaptureFile: Sendable {
+  let path: String
+  private let output: CaptureOutput
+  private let capture: LinkCapture
+
+  /// Makes the file, or an old one empty.
+  init(path: String) throws(CommandFault) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw .capture(path: path, errno: errno) }
+    let output = CaptureOutput(descriptor)
+    self.path = path
+    self.output = output
+    capture = LinkCapture { output.append($0) }
+  }
+
+  /// The dialer, with its links recorded.
+  func recording(
+    _ dialer: Dialer, to peer: CapturedPeer, on clock: any LinkClock
+  ) -> Dialer {
+    dialer.capturing(
+      into: capture, as: peer, on: clock, now: Int64(Timestamp.secondsSince1970() * 1_000_000))
+  }
+
+  /// Writes what is still kept back.
+  /// - Throws: what failed, now or before.
+  func close() throws(CommandFault) {
+    if let errno = output.close() { throw .capture(path: path, errno: errno) }
+  }
+}
+
+/// The octets of a capture on their way to its file.
+private final class CaptureOutput: Sendable {
+  /// Octets kept back at most. Only whole records are handed on.
+  private static let bufferMaximum = 32 * 1024
+
+  private struct State {
+    var descriptor: Int32?
+    var buffer = BTSnoop.fileHeader
+    /// The first errno.
+    var failure: Int32?
+  }
+
+  private let state: Mutex<State>
+
+  init(_ descriptor: Int32) { state = Mutex(State(descriptor: descriptor)) }
+
+  func append(_ record: [UInt8]) {
+    state.withLock { state in
+      if state.buffer.count + record.count > Self.bufferMaximum { Self.flush(&state) }
+      guard state.failure == nil, state.descriptor != nil else { return }
+      state.buffer += record
+    }
+  }
+
+  /// The errno of what failed, now or before; else `nil`.
+  func close() -> Int32? {
+    state.withLock { state in
+      Self.flush(&state)
+      guard let descriptor = state.descriptor.take() else { return state.failure }
+      if Glibc.close(descriptor) != 0 { state.failure = state.failure ?? errno }
+      return state.failure
+    }
+  }
+
+  private static func flush(_ state: inout State) {
+    guard let descriptor = state.descriptor, state.failure == nil else { return }
+    state.failure = FileOutput(descriptor: descriptor).write(state.buffer)
+    state.buffer.removeAll(keepingCapacity: true)
+  }
+}

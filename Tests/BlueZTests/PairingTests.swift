@@ -1,0 +1,281 @@
+import OtaflashATT
+import OtaflashGATT
+import Testing
+
+@testable import OtaflashBlueZ
+
+/// Packets as the kernel's mgmt.h lays them out.
+@Suite(.timeLimit(.minutes(1))) struct PairingTests {
+  static let device: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
+  static let keyValue = [UInt8](0x10...0x1F)
+  /// Address, random; Secure Connections, unauthenticated; for both roles; 16 octets; no EDIV, Rand.
+  static let key =
+    device + [2, 0x02, 0x00, 0x10, 0x00, 0x00] + [UInt8](repeating: 0, count: 8) + keyValue
+  /// Read Controller Information: 00:AA:01:01:00:00, 5.0, powered, LE; knows Secure Connections.
+  static let information: [UInt8] =
+    [0x00, 0x00, 0x01, 0x01, 0xAA, 0x00, 9, 0, 0, 0x11, 0x0A, 0, 0, 0x01, 0x02, 0, 0]
+
+  static func address() throws -> BluetoothAddress {
+    try #require(BluetoothAddress("C0:FF:EE:00:00:01"))
+  }
+
+  @Test func keysHaveTheKernelsBytesInBothDirections() throws {
+    let packet: [UInt8] = [0x0A, 0x00, 0x00, 0x00, 0x25, 0x00, 0x01] + Self.key
+    let event = try MgmtPacket(decoding: packet).event
+    guard case .pairing(.newLongTermKey(let key, isToBeKept: true)) = event else {
+      Issue.record("\(event)")
+      return
+    }
+    #expect(key.device == (try Self.address()))
+    #expect(key.kind == .secureUnauthenticated && !key.isForCentral && key.size == 16)
+    #expect(key.value == Self.keyValue && !key.isAuthenticated)
+    #expect(
+      MgmtCommand.loadLongTermKeys([key]).encoded(index: 0)
+        == [0x13, 0x00, 0x00, 0x00, 0x26, 0x00, 0x01, 0x00] + Self.key)
+  }
+
+  @Test func aLegacyKeyKeepsItsDiversifierAndRandomNumber() throws {
+    let octets: [UInt8] =
+      Self.device + [2, 0x01, 0x01, 0x07, 0x34, 0x12, 1, 2, 3, 4, 5, 6, 7, 8] + Self.keyValue
+    var fields = MgmtFields(octets[...])
+    let key = try #require(try LongTermKey.decode(&fields))
+    #expect(key.diversifier == 0x1234 && key.random == 0x0807_0605_0403_0201)
+    #expect(key.isForCentral && key.size == 7 && key.isAuthenticated)
+    #expect(key.octets == octets)
+  }
+
+  @Test func whatIsNoKeyIsNotTaken() throws {
+    // An address that changes, an unknown kind, a size below 7, BR/EDR.
+    for (index, value) in [(5, 0x40), (7, 9), (9, 6), (6, 0)] as [(Int, UInt8)] {
+      var octets = Self.key
+      octets[index] = value
+      var fields = MgmtFields(octets[...])
+      #expect(try LongTermKey.decode(&fields) == nil, "octet \(index)")
+    }
+    var short = MgmtFields(Self.key.dropLast())
+    #expect(throws: MgmtDecodeFault.self) { try LongTermKey.decode(&short) }
+  }
+
+  @Test func anIdentityHasTheKernelsBytes() throws {
+    let packet: [UInt8] =
+      [0x18, 0x00, 0x00, 0x00, 0x1E, 0x00, 0x01, 6, 5, 4, 3, 2, 0x41] + Self.device + [2]
+      + Self.keyValue
+    let event = try MgmtPacket(decoding: packet).event
+    guard case .pairing(.newIdentityResolvingKey(let key, let used, true)) = event else {
+      Issue.record("\(event)")
+      return
+    }
+    #expect(used == BluetoothAddress("41:02:03:04:05:06/random"))
+    #expect(
+      MgmtCommand.loadIdentityResolvingKeys([key]).encoded(index: 1)
+        == [0x30, 0x00, 0x01, 0x00, 0x19, 0x00, 0x01, 0x00] + Self.device + [2] + Self.keyValue)
+  }
+
+  @Test func requestsAndAnswersHaveTheKernelsBytes() throws {
+    let device = try Self.address()
+    func event(_ code: UInt8, _ parameters: [UInt8]) throws -> MgmtEvent {
+      try MgmtPacket(
+        decoding: [code, 0, 0, 0, UInt8(parameters.count), 0] + parameters
+      ).event
+    }
+    let address = Self.device + [2]
+    #expect(
+      try event(0x0F, address + [1, 0x40, 0xE2, 0x01, 0x00])
+        == .pairing(.confirmationRequest(device, value: 123_456, isHint: true)))
+    #expect(try event(0x10, address) == .pairing(.passkeyRequest(device)))
+    #expect(
+      try event(0x17, address + [0x40, 0xE2, 0x01, 0x00, 0])
+        == .pairing(.passkeyNotification(device, passkey: 123_456)))
+    #expect(
+      try event(0x11, address + [5])
+        == .pairing(.authenticationFailed(device, MgmtStatus(rawValue: 5))))
+    #expect(
+      try event(0x0C, address + [4]) == .pairing(.disconnected(device, .authenticationFailure)))
+    #expect(throws: MgmtDecodeFault.self) { try event(0x0F, address + [1, 0]) }
+    // BR/EDR.
+    #expect(try event(0x10, Self.device + [0]) == .other(code: 0x0010))
+    #expect(
+      MgmtCommand.enterPasskey(device, 999_999).encoded(index: 0)
+        == [0x1E, 0, 0, 0, 11, 0] + address + [0x3F, 0x42, 0x0F, 0x00])
+    #expect(
+      MgmtCommand.enterPasskey(device, nil).encoded(index: 0) == [0x1F, 0, 0, 0, 7, 0] + address)
+    #expect(MgmtCommand.confirm(device, true).encoded(index: 0) == [0x1C, 0, 0, 0, 7, 0] + address)
+    #expect(
+      MgmtCommand.confirm(device, false).encoded(index: 0) == [0x1D, 0, 0, 0, 7, 0] + address)
+    #expect(MgmtCommand.unpair(device).encoded(index: 0) == [0x1B, 0, 0, 0, 8, 0] + address + [1])
+  }
+
+  // MARK: The agent
+
+  private func agent(
+    _ kernel: FakeKernel, makesBonds: Bool = true, bonds: [Bond] = [], passkey: UInt32? = nil,
+    daemon: Bool = false, kept: Record<Bond> = Record()
+  ) -> PairingAgent {
+    let session = kernel.session
+    return PairingAgent(
+      adapter: 0, makesBonds: makesBonds,
+      user: PairingUser(
+        capability: .keyboardDisplay, confirm: { _ in true }, passkey: { _ in passkey },
+        show: { _, _ in }),
+      bonds: { _ in bonds }, keep: { bond, _ in kept.append(bond) },
+      open: { () throws(MgmtFault) in session }, isDaemonRunning: { daemon })
+  }
+
+  /// Answers what an agent does first, and returns it.
+  private func prepare(_ kernel: FakeKernel, commands: Int) async throws -> [[UInt8]] {
+    var seen: [[UInt8]] = []
+    for _ in 0..<commands {
+      let command = try await kernel.receive()
+      seen.append(command)
+      let opcode = UInt16(command[0]) | UInt16(command[1]) << 8
+      try await kernel.complete(opcode, opcode == 0x0004 ? Self.information : [])
+    }
+    return seen
+  }
+
+  private func bond() throws -> Bond {
+    var fields = MgmtFields(Self.key[...])
+    let key = try #require(try LongTermKey.decode(&fields))
+    return try #require(Bond(longTermKeys: [key]))
+  }
+
+  @Test func theAdapterIsPreparedAndPutBack() async throws {
+    let kernel = try FakeKernel()
+    let agent = agent(kernel, bonds: [try bond()])
+    async let started: Void = agent.start()
+    let seen = try await prepare(kernel, commands: 6)
+    await started
+    #expect(
+      seen == [
+        [0x04, 0, 0, 0, 0, 0], [0x30, 0, 0, 0, 2, 0, 0, 0],
+        [0x13, 0, 0, 0, 0x26, 0, 1, 0] + Self.key, [0x18, 0, 0, 0, 1, 0, 4],
+        [0x09, 0, 0, 0, 1, 0, 1], [0x2D, 0, 0, 0, 1, 0, 1],
+      ])
+    agent.stop()
+    #expect(
+      await kernel.receiveToEnd() == [
+        [0x18, 0, 0, 0, 1, 0, 3], [0x09, 0, 0, 0, 1, 0, 0], [0x2D, 0, 0, 0, 1, 0, 0],
+      ])
+  }
+
+  @Test func theKernelsQuestionsAreAnsweredAndTheKeysKept() async throws {
+    let kernel = try FakeKernel()
+    let kept = Record<Bond>()
+    let agent = agent(kernel, passkey: 123_456, kept: kept)
+    async let started: Void = agent.start()
+    _ = try await prepare(kernel, commands: 4)
+    await started
+    async let running: Void = agent.run()
+    try await kernel.send(event: 0x0010, Self.device + [2])
+    #expect(
+      try await kernel.receive() == [0x1E, 0, 0, 0, 11, 0] + Self.device + [2, 0x40, 0xE2, 1, 0])
+    try await kernel.send(event: 0x000F, Self.device + [2, 1, 0, 0, 0, 0])
+    #expect(try await kernel.receive() == [0x1C, 0, 0, 0, 7, 0] + Self.device + [2])
+    // Not to be kept, then to be kept.
+    try await kernel.send(event: 0x000A, [0] + Self.key)
+    try await kernel.send(event: 0x000A, [1] + Self.key)
+    let made = await agent.newBond(with: try Self.address(), within: .seconds(30))
+    #expect(made == (try bond()))
+    #expect(kept.elements == [try bond()])
+    agent.stop()
+    await running
+  }
+
+  @Test func whereNoPairingIsWantedTheKernelIsToldNo() async throws {
+    let kernel = try FakeKernel()
+    let agent = agent(kernel, makesBonds: false)
+    async let started: Void = agent.start()
+    _ = try await prepare(kernel, commands: 4)
+    await started
+    async let running: Void = agent.run()
+    try await kernel.send(event: 0x000F, Self.device + [2, 1, 0, 0, 0, 0])
+    #expect(try await kernel.receive() == [0x1D, 0, 0, 0, 7, 0] + Self.device + [2])
+    try await kernel.send(event: 0x0010, Self.device + [2])
+    #expect(try await kernel.receive() == [0x1F, 0, 0, 0, 7, 0] + Self.device + [2])
+    let device = try Self.address()
+    #expect(throws: SecurityFault.notPaired) { try SecurityAttempt(on: device, with: agent) }
+    agent.stop()
+    await running
+  }
+
+  @Test func bluetoothdIsLeftAlone() async throws {
+    let kernel = try FakeKernel()
+    let agent = agent(kernel, bonds: [try bond()], daemon: true)
+    async let started: Void = agent.start()
+    _ = try await prepare(kernel, commands: 1)
+    await started
+    await agent.run()
+    #expect(await kernel.receiveToEnd() == [])
+    #expect(try SecurityAttempt(on: Self.address(), with: agent).needsPerson == false)
+  }
+
+  @Test func withoutTheRightTheRemedyIsTold() async throws {
+    let kernel = try FakeKernel()
+    let agent = agent(kernel)
+    async let started: Void = agent.start()
+    _ = try await prepare(kernel, commands: 1)
+    _ = try await kernel.receive()
+    // 0x14, Permission Denied.
+    try await kernel.complete(0x0018, status: 0x14)
+    await started
+    let attempt = try SecurityAttempt(on: Self.address(), with: agent)
+    guard case .permissionDenied(_, let remedy) = attempt.timeIsUp(.seconds(5)) else {
+      Issue.record("\(attempt.timeIsUp(.seconds(5)))")
+      return
+    }
+    #expect(remedy.contains("setcap cap_net_raw,cap_net_admin+ep"))
+  }
+
+  @Test func aFailureNamesThePartyAtFault() async throws {
+    let kernel = try FakeKernel()
+    let agent = agent(kernel, bonds: [try bond()])
+    async let started: Void = agent.start()
+    _ = try await prepare(kernel, commands: 6)
+    await started
+    async let running: Void = agent.run()
+    let attempt = try SecurityAttempt(on: Self.address(), with: agent)
+    try await kernel.send(event: 0x000C, Self.device + [2, 4])
+    let end = try #require(await attempt.end.wait())
+    #expect(end == .disconnected(.authenticationFailure))
+    #expect(attempt.fault(end) == .bondForgotten)
+    #expect(attempt.fault(.disconnected(.byDevice)) == .linkLost(.closedByPeer))
+    agent.stop()
+    await running
+  }
+
+  @Test func aBondOfTwoKeysGrowsAndIsReplacedWhole() throws {
+    var fields = MgmtFields(Self.key[...])
+    let first = try #require(try LongTermKey.decode(&fields))
+    let old = try #require(Bond(longTermKeys: [first]))
+    var ledger = PairingLedger(bonds: [old])
+    func legacy(_ isForCentral: Bool) throws -> LongTermKey {
+      try #require(
+        LongTermKey(
+          device: Self.address(), kind: .legacyAuthenticated, isForCentral: isForCentral, size: 16,
+          diversifier: 7, random: 9, value: Self.keyValue))
+    }
+    #expect(ledger.bond(of: try Self.address()) == old)
+    #expect(!ledger.wasPaired(try Self.address()))
+    let one = ledger.take(.newLongTermKey(try legacy(true), isToBeKept: true))
+    #expect(one?.longTermKeys.count == 1)
+    let two = ledger.take(.newLongTermKey(try legacy(false), isToBeKept: true))
+    #expect(two?.longTermKeys.map(\.isForCentral) == [true, false])
+    #expect(two?.isAuthenticated == true)
+    #expect(ledger.wasPaired(try Self.address()))
+  }
+
+  @Test func aDeviceIsKnownByTheAddressItUsed() throws {
+    var ledger = PairingLedger()
+    let used = try #require(BluetoothAddress("41:02:03:04:05:06/random"))
+    let identity = try #require(
+      IdentityResolvingKey(device: Self.address(), value: Self.keyValue))
+    #expect(
+      ledger.take(
+        .newIdentityResolvingKey(identity, usedAddress: used, isToBeKept: true)) == nil)
+    var fields = MgmtFields(Self.key[...])
+    let key = try #require(try LongTermKey.decode(&fields))
+    let bond = ledger.take(.newLongTermKey(key, isToBeKept: true))
+    #expect(bond?.identityResolvingKey == identity)
+    #expect(ledger.bond(of: used) == bond)
+  }
+}

@@ -1,0 +1,74 @@
+"""A NOR flash: pages are erased to 0xFF, rows are programmed whole and once after each erase."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Generator
+from dataclasses import dataclass
+
+# Work on the flash: yields the seconds that each of its operations takes, after it was done. It is
+# run to its end, or the power fails.
+Work = Generator[float, None, None]
+
+ERASED = 0xFF
+
+
+class FlashFault(Exception):
+    """An operation failed, or a row did not read back as it was programmed."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What the operations take, in seconds."""
+
+    erase: float = 0.020
+    program: float = 0.0004
+    read_page: float = 0.0002
+
+
+class Flash:
+    """The cells, and the two rules that a real part has and a file has not.
+
+    A row counts as blank only after an erase that this run of the device saw end: one that the power
+    cut short leaves cells that may read as 0xFF and lose what is programmed into them.
+    """
+
+    def __init__(self, cells: bytearray | mmap.mmap, page_size: int, row_size: int, timing: Timing = Timing()):
+        assert page_size % row_size == 0 and len(cells) % page_size == 0
+        self.cells = cells
+        self.page_size = page_size
+        self.row_size = row_size
+        self.timing = timing
+        self._blank: set[int] = set()
+
+    def read(self, offset: int, size: int) -> bytes:
+        return bytes(self.cells[offset : offset + size])
+
+    def erase(self, offset: int) -> Work:
+        """Erases the page that starts at offset, and checks that it is blank."""
+        assert offset % self.page_size == 0, f"no page starts at {offset:#x}"
+        rows = range(offset, offset + self.page_size, self.row_size)
+        self._blank.difference_update(rows)
+        self._erase_cells(offset)
+        self._blank.update(rows)
+        yield self.timing.erase
+        if any(cell != ERASED for cell in self.read(offset, self.page_size)):
+            raise FlashFault(f"page {offset:#x} did not erase")
+
+    def program(self, offset: int, octets: bytes) -> Work:
+        """Programs the row at offset, filled up with 0xFF, and reads it back."""
+        assert offset % self.row_size == 0, f"no row starts at {offset:#x}"
+        assert 0 < len(octets) <= self.row_size
+        assert offset in self._blank, f"row {offset:#x} was not erased"
+        row = octets.ljust(self.row_size, bytes([ERASED]))
+        self._blank.remove(offset)
+        self._program_cells(offset, row)
+        yield self.timing.program
+        if self.read(offset, self.row_size) != row:
+            raise FlashFault(f"row {offset:#x} did not hold")
+
+    def _erase_cells(self, offset: int) -> None:
+        self.cells[offset : offset + self.page_size] = bytes([ERASED]) * self.page_size
+
+    def _program_cells(self, offset: int, row: bytes) -> None:
+        self.cells[offset : offset + self.row_size] = row

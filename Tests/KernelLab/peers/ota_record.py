@@ -1,0 +1,147 @@
+"""The resume record: what survives a reset of an image that is not whole yet.
+
+Two pages take turns. Each holds a header (a session, and a first point in it) and behind it marks
+that move the point on, one a row. The whole header with the higher sequence number counts; one
+without a session says that nothing is held.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+
+from ota_flash import Flash, FlashFault, Work
+
+ATTEMPTS = 3  # to write a record, before the flash counts as faulty
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What BEGIN says of an image; a session goes on only for the same."""
+
+    size: int
+    crc: int
+    version: bytes  # major u8, minor u8, patch u16
+    hardware: int
+
+
+@dataclass(frozen=True)
+class ResumePoint:
+    offer: Offer
+    offset: int  # octets of the image in flash
+    crc: int  # of these octets
+
+
+class ResumeRecord:
+    MAGIC = b"otaR"
+    # magic, sequence, size, crc, version, hardware, offset, crc of the octets before it
+    HEADER = struct.Struct("<4sIII4sIII")
+    MARK = struct.Struct("<II")  # offset, crc of the octets before it
+    CHECK = struct.Struct("<I")
+
+    def __init__(self, flash: Flash):
+        """Reads the record in the first two pages of the flash."""
+        self.flash = flash
+        self._header_rows = -(-(self.HEADER.size + self.CHECK.size) // flash.row_size)
+        assert self.MARK.size + self.CHECK.size <= flash.row_size
+        assert self._header_rows < flash.page_size // flash.row_size
+        headers = [(self._header(page), page) for page in (0, flash.page_size)]
+        whole = [(header, page) for header, page in headers if header is not None]
+        self.point: ResumePoint | None = None
+        self._sequence, self._page = 0, flash.page_size
+        if whole:
+            (self._sequence, self.point), self._page = max(whole, key=lambda pair: pair[0][0])
+        if self.point is not None:
+            self.point = self._last_mark(self.point)
+        # Rows of a former run are never added to: the last may be half programmed.
+        self._next_row: int | None = None
+
+    @property
+    def takes_marks(self) -> bool:
+        """Whether marks can be added to the record as it is."""
+        return self._next_row is not None
+
+    @property
+    def covered(self) -> int:
+        """Octets of the image that the record vouches for."""
+        return 0 if self.point is None else self.point.offset
+
+    def write(self, point: ResumePoint | None) -> Work:
+        """Replaces the record, in the other page, so that at each moment one of the two is whole."""
+        for attempt in range(ATTEMPTS):
+            try:
+                yield from self._write(self.flash.page_size - self._page, point)
+                return
+            except FlashFault:
+                if attempt == ATTEMPTS - 1:
+                    raise
+
+    def mark(self, offset: int, crc: int) -> Work:
+        """Moves the point on to offset. All octets before it are in flash and were read back."""
+        assert self.point is not None and offset > self.point.offset
+        point = ResumePoint(self.point.offer, offset, crc)
+        if self._next_row is None or self._next_row == self._page + self.flash.page_size:
+            yield from self.write(point)
+            return
+        row, self._next_row = self._next_row, self._next_row + self.flash.row_size
+        try:
+            yield from self.flash.program(row, self._checked(self.MARK.pack(offset, crc)))
+            self.point = point
+        except FlashFault:
+            yield from self.write(point)
+
+    def forget(self) -> Work:
+        """Holds nothing from here on."""
+        if self.point is not None:
+            yield from self.write(None)
+
+    def distrust(self) -> None:
+        """Has the next session write a record of its own, after a fault of the flash."""
+        self._next_row = None
+
+    def _write(self, page: int, point: ResumePoint | None) -> Work:
+        offer = Offer(0, 0, bytes(4), 0) if point is None else point.offer
+        offset, crc = (0, 0) if point is None else (point.offset, point.crc)
+        header = self._checked(
+            self.HEADER.pack(
+                self.MAGIC, self._sequence + 1,
+                offer.size, offer.crc, offer.version, offer.hardware, offset, crc,
+            )
+        )
+        yield from self.flash.erase(page)
+        for start in range(0, len(header), self.flash.row_size):
+            yield from self.flash.program(page + start, header[start : start + self.flash.row_size])
+        self._sequence += 1
+        self._page, self.point = page, point
+        self._next_row = page + self._header_rows * self.flash.row_size
+
+    def _header(self, page: int) -> tuple[int, ResumePoint | None] | None:
+        octets = self._unchecked(self.flash.read(page, self.HEADER.size + self.CHECK.size))
+        if octets is None:
+            return None
+        magic, sequence, size, crc, version, hardware, offset, prefix = self.HEADER.unpack(octets)
+        if magic != self.MAGIC:
+            return None
+        point = ResumePoint(Offer(size, crc, version, hardware), offset, prefix)
+        return sequence, point if size else None
+
+    def _last_mark(self, point: ResumePoint) -> ResumePoint:
+        rows = range(
+            self._page + self._header_rows * self.flash.row_size,
+            self._page + self.flash.page_size,
+            self.flash.row_size,
+        )
+        for row in rows:
+            octets = self._unchecked(self.flash.read(row, self.MARK.size + self.CHECK.size))
+            if octets is None:
+                break
+            point = ResumePoint(point.offer, *self.MARK.unpack(octets))
+        return point
+
+    def _checked(self, octets: bytes) -> bytes:
+        return octets + self.CHECK.pack(zlib.crc32(octets))
+
+    def _unchecked(self, octets: bytes) -> bytes | None:
+        content, check = octets[: -self.CHECK.size], octets[-self.CHECK.size :]
+        return content if self.CHECK.pack(zlib.crc32(content)) == check else None

@@ -1,0 +1,45 @@
+# --capture writes what btmon and tshark read, and the same PDUs that the kernel's own trace shows.
+# limit: 300
+. "$LAB/guest/expect.sh"
+image image-3 6000
+device_up --profile fast
+
+btmon -w trace.btsnoop >btmon.log 2>&1 &
+monitor=$!
+sleep 2
+expect 0 otaflash flash image-3 --image-version 1.3.0 --allow-unknown --mode without-response \
+  --mtu 185 --capture own.btsnoop -d "$DEVICE_ADDRESS"
+sleep 1
+kill -INT "$monitor"
+wait "$monitor" || true
+
+# attributes FILE: opcode, handle and value of every ATT PDU of the link on hci0, in order.
+attributes() {
+  tshark -r "$1" -Y "btatt ${2:-}" -T fields -e btatt.opcode -e btatt.handle -e btatt.value 2>tshark.log
+}
+
+echo "== the capture holds what the kernel saw"
+attributes own.btsnoop >own
+# The kernel's trace has both adapters, and so each PDU twice.
+attributes trace.btsnoop "&& hci_mon.adapter_id == 0" >kernel
+head -n 5 own
+(($(wc -l <own) > 40)) || fail "the capture has more than 40 PDUs"
+cmp own kernel || { diff own kernel | head; fail "the capture has the same PDUs as the kernel's trace"; }
+figure "$(wc -l <own) PDUs"
+
+echo "== a reader sees names instead of handles"
+tshark -r own.btsnoop -Y 'btatt.opcode == 0x52' -V >dissected 2>tshark.log
+grep -q 'Service UUID: 2f3e000121b448078bdc74db56699529' dissected ||
+  { head -n 60 dissected; fail "tshark names the service of the data characteristic"; }
+grep -q 'UUID: 2f3e000321b448078bdc74db56699529' dissected ||
+  { head -n 60 dissected; fail "tshark names the data characteristic"; }
+try btmon -r own.btsnoop
+says 'Value UUID: Vendor specific \(2f3e0003-21b4-4807-8bdc-74db56699529\)'
+says 'ATT: Write Command \(0x52\)'
+
+echo "== a capture that cannot be written is an error, before and after"
+expect 73 otaflash info --capture /nowhere/file -d "$DEVICE_ADDRESS"
+says 'error\[E-OUTPUT\]: /nowhere/file cannot be written'
+expect 73 otaflash info --capture /dev/full -d "$DEVICE_ADDRESS"
+says 'running +1\.3\.0'
+says 'error\[E-OUTPUT\]: /dev/full cannot be written: No space left'

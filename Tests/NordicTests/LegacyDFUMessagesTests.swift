@@ -1,0 +1,74 @@
+import Testing
+
+@testable import OtaflashUpdate
+
+@Suite struct LegacyDFUMessagesTests {
+  static let requests: [(LegacyDFURequest, String)] = [
+    (.start(.application), "01 04"), (.start([.softDevice, .bootLoader]), "01 03"),
+    (.initPacketBegin, "02 00"), (.initPacketEnd, "02 01"), (.receive, "03"), (.validate, "04"),
+    (.activate, "05"), (.reset, "06"), (.reportReceived, "07"),
+    (.setReceiptNotification(packets: 10), "08 0A 00"),
+  ]
+
+  @Test(arguments: requests)
+  func aRequest(_ request: LegacyDFURequest, _ octets: String) throws {
+    #expect(request.encoded == hex(octets))
+    #expect(try LegacyDFURequest(decoding: hex(octets)) == request)
+  }
+
+  @Test(arguments: [
+    ("", DFUDecodeFault.empty), ("09", .unknownOpcode(9)), ("10 01 01", .unknownOpcode(0x10)),
+    ("01", .wrongLength("start", octets: 0, expected: 1)),
+    ("02 02", .unknownValue("init packet phase", 2)),
+    ("08 0A", .wrongLength("set receipt notification", octets: 1, expected: 2)),
+  ])
+  func aBadRequest(_ octets: String, _ fault: DFUDecodeFault) {
+    #expect(throws: fault) { try LegacyDFURequest(decoding: hex(octets)) }
+  }
+
+  static let notices: [(LegacyDFUNotice, String)] = [
+    (.answer(.start, .success), "10 01 01"), (.answer(.receive, .sizeOverLimit), "10 03 04"),
+    (.answer(LegacyDFUOpcode(rawValue: 0x42), .notSupported), "10 42 03"),
+    (.received(octets: 0x0001_0002), "10 07 01 02 00 01 00"),
+    (.receipt(octets: 200), "11 C8 00 00 00"),
+  ]
+
+  @Test(arguments: notices)
+  func aNotice(_ notice: LegacyDFUNotice, _ octets: String) throws {
+    #expect(notice.encoded == hex(octets))
+    #expect(try LegacyDFUNotice(decoding: hex(octets)) == notice)
+  }
+
+  @Test(arguments: [
+    ("", DFUDecodeFault.empty), ("60 01 01", .unknownOpcode(0x60)),
+    ("10 01", .wrongLength("response", octets: 2, expected: 3)),
+    ("10 01 00", .unknownValue("status", 0)), ("10 01 07", .unknownValue("status", 7)),
+    ("10 07 01", .wrongLength("report of what was received", octets: 0, expected: 4)),
+    ("11 C8 00", .wrongLength("receipt", octets: 2, expected: 4)),
+  ])
+  func aBadNotice(_ octets: String, _ fault: DFUDecodeFault) {
+    #expect(throws: fault) { try LegacyDFUNotice(decoding: hex(octets)) }
+  }
+
+  @Test func sizesAndVersion() throws {
+    let sizes = LegacyDFUSizes(softDevice: 1, bootLoader: 0x0200, application: 0x0003_0000)
+    #expect(sizes.encoded == hex("01 00 00 00 00 02 00 00 00 00 03 00"))
+    #expect(try LegacyDFUSizes(decoding: sizes.encoded) == sizes)
+    #expect(sizes.total == 0x0003_0201)
+    let version = try LegacyDFUVersion(decoding: hex("08 00"))
+    #expect(version == LegacyDFUVersion(major: 0, minor: 8))
+    #expect(version >= .withInitPacket && version > .application)
+    #expect("\(version)" == "0.8" && version.encoded == hex("08 00"))
+    #expect(throws: DFUDecodeFault.wrongLength("sizes", octets: 4, expected: 12)) {
+      try LegacyDFUSizes(decoding: hex("00 00 01 00"))
+    }
+  }
+
+  @Test func everyRefusalHasAMeaningAndARemedy() {
+    for status in LegacyDFUStatus.allCases where status != .success {
+      #expect(!status.inWords.meaning.hasSuffix("."))
+      #expect(status.inWords.remedy.hasSuffix("."))
+      #expect(status.inWords.code == "legacy DFU \(status.rawValue)")
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Testing
+
+@testable import OtaflashUpdate
+
+@Suite struct LegacyDFUTransferTests {
+  static func sendAll(_ transfer: inout LegacyDFUTransfer) -> Int {
+    var count = 0
+    while let packet = transfer.sendable {
+      transfer.sent(packet)
+      count += 1
+    }
+    return count
+  }
+
+  @Test func theWindowOpensWithEveryReceipt() throws {
+    var transfer = LegacyDFUTransfer(total: 100_000, packetSize: 20)
+    #expect(Self.sendAll(&transfer) == 10)
+    #expect(try transfer.received(receipt: 200) == .proceed)
+    #expect(Self.sendAll(&transfer) == 20, "one receipt's worth, and as much again")
+    for receipt in 2...40 {
+      #expect(try transfer.received(receipt: 200 * receipt) == .proceed)
+      _ = Self.sendAll(&transfer)
+    }
+    #expect(transfer.window == LegacyDFUTransfer.windowMaximum)
+    #expect(transfer.next - transfer.acknowledged == 120 * 20)
+  }
+
+  @Test func aNarrowWindowStaysNarrow() throws {
+    var transfer = LegacyDFUTransfer(total: 10_000, packetSize: 20, windowLimit: 3)
+    for receipt in 1...20 {
+      #expect(Self.sendAll(&transfer) == 10)
+      #expect(try transfer.received(receipt: 200 * receipt) == .proceed)
+    }
+  }
+
+  @Test(arguments: [180, 190, 220])
+  func aReceiptThatIsNotOfItsTurnMeansLoss(_ octets: Int) throws {
+    var transfer = LegacyDFUTransfer(total: 10_000, packetSize: 20)
+    _ = Self.sendAll(&transfer)
+    if octets <= 200 {
+      #expect(try transfer.received(receipt: octets) == .lost)
+    } else {
+      #expect(throws: UpdateFault.self) { try transfer.received(receipt: octets) }
+    }
+  }
+
+  @Test func theLastReceiptMayBeShort() throws {
+    var transfer = LegacyDFUTransfer(total: 195, packetSize: 20)
+    #expect(Self.sendAll(&transfer) == 10)
+    #expect(try transfer.received(receipt: 195) == .proceed)
+    #expect(!transfer.isWhole)
+    try transfer.answered()
+    #expect(transfer.isWhole && transfer.acknowledged == 195)
+  }
+
+  @Test func aDeviceThatIsAskedMayBeBusyOrHaveLostSomething() throws {
+    var transfer = LegacyDFUTransfer(total: 10_000, packetSize: 20)
+    _ = Self.sendAll(&transfer)
+    #expect(try transfer.reported(40) == .proceed)
+    #expect(try transfer.reported(180) == .proceed)
+    #expect(try transfer.reported(180) == .lost)
+    // A receipt that was lost on its way: the device has everything.
+    #expect(try transfer.reported(200) == .proceed)
+    #expect(transfer.acknowledged == 200)
+    #expect(try transfer.received(receipt: 200) == .proceed, "late, and no news")
+    _ = Self.sendAll(&transfer)
+    #expect(try transfer.received(receipt: 400) == .proceed)
+  }
+
+  @Test func aDeviceCannotHaveWhatWasNotSent() throws {
+    var transfer = LegacyDFUTransfer(total: 10_000, packetSize: 20)
+    _ = Self.sendAll(&transfer)
+    #expect(throws: UpdateFault.self) { try transfer.reported(220) }
+    #expect(throws: UpdateFault.self) { try transfer.answered() }
+  }
+
+  @Test func aRowForEachDeviceThatDiffers() {
+    let watch = LegacyDFUDevice(
+      ApplicationIdentity(manufacturer: "PINE64", firmwareRevision: "1.14.0"))
+    #expect(watch == .infiniTime && watch.updatesInApplication)
+    #expect(watch.packetSize(mtu: 247, wanted: 244) == 20, "longer ones stop the watch")
+    let other = LegacyDFUDevice(ApplicationIdentity(manufacturer: nil, firmwareRevision: nil))
+    #expect(other == .bootLoader)
+    #expect(other.packetSize(mtu: 247, wanted: nil) == 20)
+    #expect(other.packetSize(mtu: 247, wanted: 244) == 244)
+    #expect(other.packetSize(mtu: 23, wanted: 244) == 20)
+    for device in LegacyDFUDevice.known + [.bootLoader] { #expect(!device.source.isEmpty) }
+  }
+}

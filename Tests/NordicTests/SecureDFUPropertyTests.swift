@@ -1,0 +1,102 @@
+import OtaflashATT
+import OtaflashFirmware
+import Testing
+
+@testable import OtaflashUpdate
+
+/// SplitMix64: a failing case is named by its seed.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// What a boot loader does with packets: during an erase it queues 15 and drops the others.
+private struct PageOfFlash {
+  var held: [UInt8] = []
+  var executed = 0
+  var erased = LinkInstant.start
+  var queued = 0
+  var dropped = 0
+
+  mutating func create(at now: LinkInstant, erasing: Duration) {
+    held.removeLast(held.count - executed)
+    erased = now.advanced(by: erasing)
+    queued = 0
+  }
+
+  mutating func take(_ octets: ArraySlice<UInt8>, at now: LinkInstant) {
+    if now < erased {
+      queued += 1
+      guard queued <= 15 else {
+        dropped += 1
+        return
+      }
+    }
+    held += octets
+  }
+
+  var progress: SecureDFUProgress {
+    SecureDFUProgress(offset: held.count, crc32: CRC32.checksum(held))
+  }
+}
+
+@Suite struct SecureDFUPropertyTests {
+  /// Whatever an erase takes, up to what three doublings reach, the image arrives.
+  @Test(arguments: 0..<200)
+  func everyImageArrives(_ seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let image = PrefixChecksums(
+      (0..<Int.random(in: 1...20_000, using: &random)).map { _ in
+        UInt8.random(in: 0...255, using: &random)
+      })
+    let mtu = Int.random(in: 23...517, using: &random)
+    let packetSize = SecureDFUObjects.packetSize(mtu: mtu)
+    let erasing = Duration.milliseconds(Int.random(in: 1...700, using: &random))
+    var device = PageOfFlash()
+    var transfer = SecureDFUTransfer(
+      image: image,
+      objects: SecureDFUObjects(total: image.count, objectSize: 4096, packetSize: packetSize),
+      receipts: SecureDFUReceipts(packetSize: packetSize), standing: .before(0))
+    var now = LinkInstant.start
+    var steps = 0
+    while transfer.step(at: now) != .complete {
+      steps += 1
+      try #require(steps < 20_000, "it does not end")
+      switch transfer.step(at: now) {
+      case .create:
+        device.create(at: now, erasing: erasing)
+        transfer.created(at: now)
+      case .send(let packet):
+        device.take(image.bytes[packet], at: now)
+        transfer.sent(packet)
+        now = now.advanced(by: .microseconds(700))
+      case .waitForErase(let erased): now = erased
+      case .waitForReceipt: _ = try transfer.received(receipt: device.progress)
+      case .askChecksum: _ = try transfer.checked(device.progress)
+      case .execute:
+        device.executed = device.held.count
+        transfer.executed()
+      case .complete: break
+      }
+    }
+    #expect(device.held == image.bytes)
+    if erasing <= .milliseconds(90) { #expect(device.dropped == 0) }
+  }
+
+  @Test func anHonestWaitLosesNothingAndAShortOneDoes() {
+    // The hold is what keeps the queue from overflowing: without it packets are lost.
+    var device = PageOfFlash()
+    device.create(at: .start, erasing: .milliseconds(85))
+    for _ in 0..<17 { device.take([0, 0, 0, 0], at: .start) }
+    #expect(device.dropped == 2)
+  }
+}

@@ -1,0 +1,190 @@
+import OtaflashATT
+import OtaflashFirmware
+import Testing
+
+@testable import OtaflashUpdate
+
+@Suite struct SecureDFUTransferTests {
+  static let image = ramp(5096)
+  static let start = LinkInstant.start
+
+  static func transfer(
+    packetSize: Int = 244, standing: SecureDFUStanding = .before(0)
+  ) -> SecureDFUTransfer {
+    SecureDFUTransfer(
+      image: image,
+      objects: SecureDFUObjects(total: image.count, objectSize: 4096, packetSize: packetSize),
+      receipts: SecureDFUReceipts(packetSize: packetSize), standing: standing)
+  }
+
+  /// Sends packets until something else is to be done; returns how many.
+  static func sendAll(_ transfer: inout SecureDFUTransfer, at now: LinkInstant) -> Int {
+    var count = 0
+    while case .send(let packet) = transfer.step(at: now) {
+      transfer.sent(packet)
+      count += 1
+    }
+    return count
+  }
+
+  static func check(
+    _ transfer: inout SecureDFUTransfer, _ offset: Int
+  ) throws -> SecureDFUTransfer.Reaction {
+    try transfer.checked(SecureDFUProgress(of: image, upTo: offset))
+  }
+
+  @Test func twoObjectsFromTheBeginning() throws {
+    var transfer = Self.transfer()
+    #expect(transfer.step(at: Self.start) == .create(size: 4096))
+    transfer.created(at: Self.start)
+    #expect(Self.sendAll(&transfer, at: Self.start) == 15)
+    let erased = Self.start.advanced(by: .milliseconds(90))
+    #expect(transfer.step(at: Self.start) == .waitForErase(until: erased))
+    #expect(Self.sendAll(&transfer, at: erased) == 2)
+    #expect(transfer.step(at: erased) == .askChecksum)
+    #expect(try Self.check(&transfer, 4096) == .proceed)
+    #expect(transfer.acknowledged == 4096)
+    #expect(transfer.step(at: erased) == .execute(mayBeDone: false))
+    transfer.executed()
+    #expect(transfer.step(at: erased) == .create(size: 1000))
+    transfer.created(at: erased)
+    #expect(Self.sendAll(&transfer, at: erased) == 5)
+    #expect(try Self.check(&transfer, 5096) == .proceed)
+    #expect(transfer.step(at: erased) == .complete, "the last object is executed to activate it")
+    #expect(transfer.acknowledged == 5096)
+  }
+
+  @Test func anObjectThatDidNotArriveIsSentAgainMoreSlowly() throws {
+    var transfer = Self.transfer()
+    var now = Self.start
+    for attempt in 0..<3 {
+      transfer.created(at: now)
+      let wait = Duration.milliseconds(90 << attempt)
+      _ = Self.sendAll(&transfer, at: now)
+      #expect(transfer.step(at: now) == .waitForErase(until: now.advanced(by: wait)))
+      now = now.advanced(by: wait)
+      _ = Self.sendAll(&transfer, at: now)
+      #expect(try Self.check(&transfer, 3660) == .again(from: 0))
+      #expect(transfer.acknowledged == 0)
+      #expect(transfer.step(at: now) == .create(size: 4096))
+    }
+    transfer.created(at: now)
+    now = now.advanced(by: .seconds(1))
+    _ = Self.sendAll(&transfer, at: now)
+    #expect(
+      throws: UpdateFault.imageRejected(
+        expectedCRC32: 0xA291_2082, deviceCRC32: Self.image.checksum(ofFirst: 3660))
+    ) { try Self.check(&transfer, 3660) }
+  }
+
+  @Test func aQueueThatIsFullIsGivenTime() throws {
+    var transfer = Self.transfer()
+    var now = Self.start
+    for wait in [180, 360, 720] {
+      let isWorthIt = transfer.creationFailed(at: now)
+      #expect(isWorthIt)
+      let rest = now.advanced(by: .milliseconds(wait))
+      #expect(transfer.step(at: now) == .waitForErase(until: rest))
+      now = rest
+      #expect(transfer.step(at: now) == .create(size: 4096))
+    }
+    let isWorthMore = transfer.creationFailed(at: now)
+    #expect(!isWorthMore)
+  }
+
+  @Test func theCountOfRepeatsIsAnObjects() throws {
+    var transfer = Self.transfer()
+    let later = Self.start.advanced(by: .seconds(2))
+    for object in [4096, 5096] {
+      for _ in 0..<3 {
+        transfer.created(at: Self.start)
+        _ = Self.sendAll(&transfer, at: later)
+        _ = try Self.check(&transfer, 0)
+      }
+      transfer.created(at: Self.start)
+      _ = Self.sendAll(&transfer, at: later)
+      #expect(try Self.check(&transfer, object) == .proceed)
+      if object == 4096 { transfer.executed() }
+    }
+    #expect(transfer.step(at: later) == .complete)
+  }
+
+  @Test func theRestOfAnObjectNeedsNoErase() throws {
+    var transfer = Self.transfer(standing: .inside(400))
+    #expect(transfer.acknowledged == 400)
+    #expect(transfer.step(at: Self.start) == .send(400..<644))
+    #expect(Self.sendAll(&transfer, at: Self.start) == 16)
+    #expect(try Self.check(&transfer, 4096) == .proceed)
+    #expect(transfer.step(at: Self.start) == .execute(mayBeDone: false))
+  }
+
+  @Test func onABoundaryTheObjectBeforeMayBeDone() {
+    var transfer = Self.transfer(standing: .behind(4096))
+    #expect(transfer.step(at: Self.start) == .execute(mayBeDone: true))
+    transfer.executed()
+    #expect(transfer.step(at: Self.start) == .create(size: 1000))
+  }
+
+  @Test func anotherImageIsGoneBackFromWhereItCanBe() throws {
+    var transfer = Self.transfer(standing: .differing(from: 4096))
+    #expect(transfer.step(at: Self.start) == .create(size: 1000))
+    transfer.created(at: Self.start)
+    #expect(transfer.step(at: Self.start) == .askChecksum)
+    #expect(try Self.check(&transfer, 4096) == .proceed)
+    #expect(transfer.step(at: Self.start) == .send(4096..<4340))
+  }
+
+  @Test func anotherImageThatWasExecutedIsForgottenByTheInitPacket() {
+    var transfer = Self.transfer(standing: .differing(from: 4096))
+    transfer.created(at: Self.start)
+    #expect(
+      throws: UpdateFault.imageRejected(expectedCRC32: 0xA291_2082, deviceCRC32: 0xBAD)
+    ) { try transfer.checked(SecureDFUProgress(offset: 4096, crc32: 0xBAD)) }
+  }
+
+  @Test func behindTheImageOnlyActivationIsLeft() {
+    #expect(Self.transfer(standing: .behind(5096)).step(at: Self.start) == .complete)
+  }
+
+  @Test func withShortPacketsEachReceiptIsAwaited() throws {
+    var transfer = Self.transfer(packetSize: 20, standing: .inside(400))
+    #expect(Self.sendAll(&transfer, at: Self.start) == 12)
+    #expect(transfer.step(at: Self.start) == .waitForReceipt)
+    let receipt = SecureDFUProgress(of: Self.image, upTo: 640)
+    #expect(try transfer.received(receipt: receipt) == .proceed)
+    #expect(transfer.acknowledged == 640)
+    #expect(Self.sendAll(&transfer, at: Self.start) == 12)
+    // One that lacks a packet tells at once that the object is lost.
+    let short = SecureDFUProgress(of: Self.image, upTo: 860)
+    #expect(try transfer.received(receipt: short) == .again(from: 0))
+    #expect(transfer.step(at: Self.start) == .create(size: 4096))
+  }
+
+  @Test func aReceiptThatIsMissingIsAskedFor() throws {
+    var transfer = Self.transfer(packetSize: 20, standing: .inside(400))
+    _ = Self.sendAll(&transfer, at: Self.start)
+    transfer.doubt()
+    #expect(transfer.step(at: Self.start) == .askChecksum)
+    #expect(try Self.check(&transfer, 640) == .proceed)
+    #expect(transfer.step(at: Self.start) == .send(640..<660))
+    // The late receipt is no news.
+    #expect(Self.sendAll(&transfer, at: Self.start) == 12)
+  }
+
+  @Test func theHoldCountsPacketsHoweverShort() {
+    var transfer = Self.transfer(packetSize: 20)
+    transfer.created(at: Self.start)
+    #expect(Self.sendAll(&transfer, at: Self.start) == 12)
+    _ = try? transfer.received(receipt: SecureDFUProgress(of: Self.image, upTo: 240))
+    #expect(Self.sendAll(&transfer, at: Self.start) == 3)
+    let erased = Self.start.advanced(by: .milliseconds(90))
+    #expect(transfer.step(at: Self.start) == .waitForErase(until: erased))
+  }
+
+  @Test func aReceiptBetweenObjectsTellsNothing() throws {
+    var transfer = Self.transfer()
+    #expect(
+      try transfer.received(receipt: SecureDFUProgress(offset: 7, crc32: 7)) == .proceed)
+    #expect(transfer.step(at: Self.start) == .create(size: 4096))
+  }
+}

@@ -1,0 +1,66 @@
+import OtaflashATT
+import Testing
+
+@testable import OtaflashUpdate
+
+@Suite struct SMPPacketSizeTests {
+  private static let announcement = SMPImage.Upload.Announcement(
+    size: 70_000, sha: [UInt8](repeating: 0xAB, count: 32))
+
+  @Test(
+    "a request carries exactly so many octets of image",
+    arguments: [
+      (73, 48, 6), (244, 219, 176), (384, 358, 315), (495, 469, 426), (2475, 2449, 2406),
+    ])
+  func checkValues(octets: Int, later: Int, first: Int) {
+    let size = SMPPacketSize(octets: octets, announcement: Self.announcement)
+    #expect(size.data(at: 65_536) == later)
+    #expect(size.data(at: 0) == first)
+  }
+
+  @Test("no request is longer than permitted, and one octet more would be")
+  func exact() {
+    for octets in 60...700 {
+      let size = SMPPacketSize(octets: octets, announcement: Self.announcement)
+      for offset in [0, 1, 23, 24, 255, 256, 65_535, 65_536] {
+        func length(_ count: Int) -> Int {
+          SMPMessage(
+            SMPImage.Upload(
+              offset: offset, data: [UInt8](repeating: 0, count: count),
+              announcement: offset == 0 ? Self.announcement : nil),
+            sequence: 0
+          ).encoded.count
+        }
+        let data = size.data(at: offset)
+        #expect(length(data) <= octets || data == 0, "\(octets) at \(offset)")
+        #expect(length(data + 1) > octets, "\(octets) at \(offset)")
+      }
+    }
+  }
+
+  @Test("the least request holds an MCUboot header")
+  func least() {
+    let least = SMPPacketSize.least(for: Self.announcement)
+    #expect(least == 100)
+    #expect(SMPPacketSize(octets: least, announcement: Self.announcement).data(at: 0) == 32)
+    #expect(SMPPacketSize(octets: least - 1, announcement: Self.announcement).data(at: 0) == 31)
+    #expect(SMPPacketSize(octets: 20, announcement: Self.announcement).data(at: 0) == 0)
+  }
+
+  @Test("the caller's wish holds, but for the header")
+  func wish() {
+    let size = SMPPacketSize(octets: 495, announcement: Self.announcement, dataLimit: 16)
+    #expect(size.data(at: 65_536) == 16 && size.data(at: 0) == 32)
+  }
+
+  @Test(
+    "a short last fragment is left out where that is faster",
+    arguments: [
+      // Five whole fragments; ten and a bit of one; one and a half, where half is worth its time.
+      (2475, 495, 2475), (2475, 244, 2440), (384, 244, 384), (244, 244, 244), (200, 244, 200),
+    ])
+  func wholeFragments(buffer: Int, fragment: Int, best: Int) {
+    #expect(
+      SMPPacketSize.best(buffer: buffer, fragment: fragment, sizing: PDUSizing()) == best)
+  }
+}

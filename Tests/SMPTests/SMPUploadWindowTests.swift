@@ -1,0 +1,221 @@
+import Testing
+
+@testable import OtaflashUpdate
+
+@Suite struct SMPUploadWindowTests {
+  /// Requests of 100 octets of image.
+  private static let size = SMPPacketSize(
+    octets: 244, announcement: .init(size: 10_000, sha: [UInt8](repeating: 1, count: 32)),
+    dataLimit: 100)
+
+  /// A window whose requests are numbered from 0, and what it sent.
+  private struct Bench {
+    var window: SMPUploadWindow
+    var sent: [UInt8: Range<Int>] = [:]
+    var next: UInt8 = 0
+
+    init(total: Int = 10_000, from offset: Int = 0, width: Int = 3) {
+      window = SMPUploadWindow(total: total, startingAt: offset, widthLimit: width)
+    }
+
+    /// Sends whatever may go out and returns the numbers.
+    mutating func fill() -> [UInt8] {
+      var numbers: [UInt8] = []
+      while let range = window.sendable(SMPUploadWindowTests.size) {
+        window.sent(range, as: next)
+        sent[next] = range
+        numbers.append(next)
+        next &+= 1
+      }
+      return numbers
+    }
+
+    /// Answers each as a server does that has everything.
+    mutating func answerWell(_ numbers: [UInt8]) throws {
+      for number in numbers {
+        let end = try #require(sent[number]).upperBound
+        #expect(try window.answered(number, wants: end) == .proceed)
+      }
+    }
+  }
+
+  @Test("the window begins at one and grows by what was answered, up to its limit")
+  func growth() throws {
+    var bench = Bench(from: 100)
+    var widths: [Int] = []
+    for _ in 0..<5 {
+      let numbers = bench.fill()
+      widths.append(numbers.count)
+      try bench.answerWell(numbers)
+    }
+    #expect(widths == [1, 2, 3, 3, 3])
+    #expect(bench.window.acknowledged == 100 + 12 * 100)
+  }
+
+  @Test("the first request goes alone, and its answer may be that the server has more")
+  func resume() throws {
+    var bench = Bench()
+    bench.window = SMPUploadWindow(total: 10_000, startingAt: 0, widthLimit: 3)
+    #expect(bench.fill() == [0])
+    #expect(bench.window.awaitsFirst)
+    #expect(try bench.window.answered(0, wants: 4_000) == .proceed)
+    #expect(bench.window.acknowledged == 4_000 && bench.window.next == 4_000)
+    #expect(bench.fill().count == 2)
+  }
+
+  @Test("a lost request rewinds once those behind it were answered, and halves the window")
+  func loss() throws {
+    var bench = Bench(from: 100)
+    for _ in 0..<3 { try bench.answerWell(bench.fill()) }
+    #expect(bench.fill() == [6, 7, 8])
+    // 6 was lost; the server throws 7 and 8 away and says where it stands.
+    #expect(try bench.window.answered(7, wants: 700) == .proceed)
+    #expect(bench.fill().isEmpty)
+    #expect(try bench.window.answered(8, wants: 700) == .rewound(to: 700, because: .gap))
+    #expect(bench.window.width == 1)
+    #expect(bench.fill() == [9] && bench.sent[9] == 700..<800)
+    // It grows again, but only after twice as many good answers.
+    try bench.answerWell([9])
+    #expect(bench.window.width == 1)
+    try bench.answerWell(bench.fill())
+    #expect(bench.window.width == 2)
+  }
+
+  @Test("a lost answer is made up for by the next one")
+  func lostAnswer() throws {
+    var bench = Bench(from: 100)
+    try bench.answerWell(bench.fill())
+    #expect(bench.fill() == [1, 2])
+    #expect(try bench.window.answered(2, wants: 400) == .proceed)
+    #expect(bench.window.acknowledged == 400)
+    // The answer to 1 is late now.
+    #expect(try bench.window.answered(1, wants: 300) == .proceed)
+    #expect(bench.window.acknowledged == 400)
+  }
+
+  @Test("two lost answers are made up for by the answer to a repeat")
+  func lostAnswers() throws {
+    var bench = Bench(from: 100)
+    try bench.answerWell(bench.fill())
+    #expect(bench.fill() == [1, 2])
+    #expect(try bench.window.timedOut(after: .seconds(5)) == .rewound(to: 200, because: .silence))
+    #expect(bench.fill() == [3])
+    #expect(try bench.window.answered(3, wants: 400) == .proceed)
+    #expect(bench.window.acknowledged == 400 && bench.window.next == 400)
+  }
+
+  @Test("silence sends one request alone, five times, and then gives up")
+  func silence() throws {
+    var bench = Bench(from: 100)
+    for _ in 0..<2 { try bench.answerWell(bench.fill()) }
+    #expect(bench.fill().count == 3)
+    for attempt in 1...SMPUploadWindow.repeatMaximum {
+      #expect(
+        try bench.window.timedOut(after: .seconds(5)) == .rewound(to: 400, because: .silence))
+      #expect(bench.window.silences == attempt)
+      #expect(bench.fill().count == 1)
+    }
+    #expect(throws: UpdateFault.stalled(atOffset: 400, waited: .seconds(5))) {
+      try bench.window.timedOut(after: .seconds(5))
+    }
+  }
+
+  @Test("a server that wants the same octet for ever is left")
+  func noProgress() throws {
+    var bench = Bench(from: 100)
+    for _ in 0..<SMPUploadWindow.repeatMaximum {
+      let number = try #require(bench.fill().first)
+      #expect(try bench.window.answered(number, wants: 100) == .rewound(to: 100, because: .gap))
+    }
+    let number = try #require(bench.fill().first)
+    #expect(throws: UpdateFault.noProgress(atOffset: 100, repeats: 5)) {
+      try bench.window.answered(number, wants: 100)
+    }
+  }
+
+  @Test("a server that lost all begins at 0 again, but not for ever")
+  func setbacks() throws {
+    var bench = Bench(from: 100, width: 1)
+    for _ in 0..<SMPUploadWindow.setbackMaximum {
+      try bench.answerWell(bench.fill())
+      let number = try #require(bench.fill().first)
+      #expect(try bench.window.answered(number, wants: 0) == .rewound(to: 0, because: .gap))
+      let first = try #require(bench.fill().first)
+      #expect(bench.sent[first]?.lowerBound == 0)
+      try bench.answerWell([first])
+    }
+    let number = try #require(bench.fill().first)
+    #expect(throws: UpdateFault.noProgress(atOffset: 0, repeats: 5)) {
+      try bench.window.answered(number, wants: 0)
+    }
+  }
+
+  @Test("a busy server is not counted as a loss")
+  func busy() throws {
+    var bench = Bench(from: 100)
+    for _ in 0..<20 {
+      let number = try #require(bench.fill().first)
+      #expect(
+        try bench.window.refused(number, isBusy: true) == .rewound(to: 100, because: .overrun))
+    }
+    try bench.answerWell(bench.fill())
+    #expect(bench.window.width == 2)
+  }
+
+  @Test("a server without memory gets fewer requests at once")
+  func memory() throws {
+    var bench = Bench(from: 100)
+    for _ in 0..<2 { try bench.answerWell(bench.fill()) }
+    let numbers = bench.fill()
+    #expect(try bench.window.answered(numbers[0], wants: 500) == .proceed)
+    #expect(try bench.window.refused(numbers[1], isBusy: false) == .proceed)
+    #expect(
+      try bench.window.answered(numbers[2], wants: 500) == .rewound(to: 500, because: .gap))
+    #expect(bench.window.width == 1)
+  }
+
+  @Test("an offset beyond what was sent breaks the protocol")
+  func beyond() throws {
+    var bench = Bench(from: 100)
+    _ = bench.fill()
+    #expect(throws: UpdateFault.self) { try bench.window.answered(0, wants: 201) }
+    var first = Bench()
+    _ = first.fill()
+    #expect(throws: UpdateFault.self) { try first.window.answered(0, wants: 10_001) }
+  }
+
+  @Test(
+    "an upload with losses of every kind ends, with every octet in order",
+    arguments: 1...200 as ClosedRange<UInt64>)
+  func property(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let total = Int.random(in: 200...8_000, using: &random)
+    let width = Int.random(in: 1...6, using: &random)
+    var bench = Bench(total: total, width: width)
+    var server = 0
+    var pending: [(UInt8, Int)] = []
+    var steps = 0
+    while !bench.window.isComplete {
+      steps += 1
+      try #require(steps < 5_000, "seed \(seed)")
+      for number in bench.fill() {
+        // One in twenty is lost on the way to the server; it throws away what it does not want.
+        if Int.random(in: 0..<20, using: &random) == 0 { continue }
+        let range = try #require(bench.sent[number])
+        if range.lowerBound == server { server = range.upperBound }
+        pending.append((number, server))
+      }
+      #expect(bench.window.width <= width)
+      if pending.isEmpty {
+        if bench.window.isWaiting { _ = try bench.window.timedOut(after: .seconds(5)) }
+        continue
+      }
+      let (number, wants) = pending.removeFirst()
+      // One answer in fifty is lost.
+      if Int.random(in: 0..<50, using: &random) != 0 {
+        _ = try bench.window.answered(number, wants: wants)
+      }
+    }
+    #expect(server == total)
+  }
+}
