@@ -11,6 +11,7 @@ expect 0 otaflash bench -d "$DEVICE_ADDRESS" --mtu 247,512 --repeat 1 --size "$O
 sed -n 's/.*"mode":"\([^"]*\)","mtu":\([0-9]*\),.*"chunk":\([0-9]*\),.*"median_bytes_per_second":\([0-9]*\).*/\1 \2 \3 \4/p' \
   out >ours
 [[ $(wc -l <ours) = 4 ]] || fail "four settings are measured"
+says_not '"effective_mtu":23'
 
 # The kernel keeps our link for 2 s.
 sleep 3
