@@ -177,7 +177,7 @@ import Testing
 
   /// A host that comes next is not told what another had asked for.
   @Test func anAnswerBelongsToItsConnection() throws {
-    try withServer("&slot=256K") { host, board, clock in
+    try withServer("&erase=400ms") { host, board, clock in
       try await host.post(SMPImage.Erase())
       try await host.post(SMPOS.Echo("lost"))
       await clock.pause(for: .milliseconds(100))
