@@ -144,8 +144,8 @@ struct SecureDFUTransfer {
   ///
   /// - Throws: `.imageRejected` when an object keeps arriving damaged.
   mutating func received(receipt progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
-    // A receipt that comes while nothing is being sent is late, and tells nothing new.
-    guard case .sending(let object, let next) = phase else { return .proceed }
+    // A receipt that nobody waits for any more is late, and tells nothing new.
+    guard case .sending(let object, let next) = phase, receipts.isDue else { return .proceed }
     receipts.received()
     guard agrees(progress, upTo: next) else { return try again(object, progress.crc32) }
     acknowledged = next
