@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo build test kill-test test-receiver lab bench swarm replay sweep fuzz format lint man clean deps
+.PHONY: demo build test kill-test test-receiver compare-receivers lab bench swarm replay sweep fuzz format lint man clean deps
 
 # Flashes a sample onto a simulated device, pulls the plug in the middle, and goes on.
 demo: deps
@@ -23,6 +23,12 @@ kill-test: build
 # The device side alone, in C, under the sanitizers.
 test-receiver: deps
 	$(MAKE) -C Tests/ReceiverC test
+
+# The receiver in C and the one in Python, written from the same document, driven alike at random.
+compare-receivers: SEEDS = 20
+compare-receivers: deps
+	$(SWIFT) build --product otaflash
+	python3 -B Tests/KernelLab/peers/compare_receivers.py .build/debug/otaflash $(SEEDS)
 
 # The radio path in a real kernel with virtual controllers, under QEMU. ONLY=name runs one scenario,
 # SHELL=1 gives a shell in the guest.
