@@ -11,9 +11,8 @@ struct Otaflash: ParsableCommand, Sendable {
       """,
     version: Release.version,
     subcommands: [
-      Scan.self, Info.self, Flash.self, Image.self, Bench.self, Pair.self, Unpair.self,
-      Simulate.self,
-      Devices.self,
+      Scan.self, Info.self, Flash.self, Image.self, Slots.self, Reset.self, Bench.self, Pair.self,
+      Unpair.self, Simulate.self, Devices.self,
       DoctorCommand.self, Completion.self,
     ])
 

@@ -1,128 +1,94 @@
 import OtaflashATT
 import OtaflashGATT
 
-extension SimulatedBoard {
-  /// Flash operations that still end when the flash is to become busy for ever.
-  private static let operationsBeforeBusy = 10
+/// What a kind of device keeps over its resets: the boot loader's memory and the images. One a
+/// board; it decides at each boot which program runs.
+protocol BoardFirmware: AnyObject, Sendable {
+  /// Where the host first looks for the device.
+  var address: DeviceAddress { get }
+  /// The identity of the image that runs, or that the next boot starts.
+  var running: SlotImage { get }
 
-  /// Serves connections and runs the firmware until the boot ends.
-  func work(_ boot: Boot) async -> BootEnding {
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { await self.serveConnections(boot) }
-      let ending = await operate(boot)
-      // The link ends before the stack is torn down, so that the host sees no farewell of it.
-      if let connection = state.withLock({ $0.switchOff() }) { end(connection, ending) }
-      group.cancelAll()
-      return ending
-    }
-  }
+  /// The image that runs, as it lies in flash; empty where nothing but a boot loader can run.
+  func runningImage() throws(FlashFault) -> [UInt8]
 
-  private func serveConnections(_ boot: Boot) async {
-    while !Task.isCancelled {
-      await connectionOffered.wait()
-      guard let connection = state.withLock({ $0.takeOffered() }) else { continue }
-      await withDiscardingTaskGroup { group in
-        group.addTask { await self.cutAfterTime(connection) }
-        let link = FaultyLink(
-          connection.boardLink, device: boot.device, history: history, clock: clock,
-          note: noteTraffic)
-        _ = await boot.server.serve(link, clock: clock)
-        group.cancelAll()
-      }
-      state.withLock { $0.disconnected(from: connection) }
-      (connection as? AttachedConnection)?.close()
-    }
-  }
+  /// Does the boot loader's work and loads what runs now.
+  ///
+  /// - Parameter number: how many resets there were before.
+  func boot(_ number: Int) throws(FlashFault) -> Boot
+}
 
-  private func cutAfterTime(_ connection: any BoardConnection) async {
-    let start = state.withLock { $0.isCutDone ? nil : $0.firstConnection }
-    guard let start, let time = profile.faults.timeUntilCut,
-      await clock.pause(until: start.advanced(by: time))
-    else { return }
-    state.withLock { $0.isCutDone = true }
-    connection.cut()
-  }
+/// What a boot led to.
+struct Boot: Sendable {
+  let program: any BoardProgram
+  /// A new image runs for the first time.
+  var isActivation = false
+  /// What the boot loader's work on flash takes beside the profile's time to boot.
+  var flashTime = Duration.zero
+}
 
-  /// The firmware's main loop: polls the receiver, sends what it wants sent, lets flash operations
-  /// take their time.
-  private func operate(_ boot: Boot) async -> BootEnding {
-    var flashReady: LinkInstant?
-    while !Task.isCancelled {
-      if state.withLock({ $0.takePowerCut() }) {
-        if let operation = boot.unit.pendingOperation { tear(operation) }
-        return .powerLost
-      }
-      let wait = boot.unit.poll(milliseconds: milliseconds)
-      send(boot)
-      if let image = boot.unit.activatedImage { return .activated(image) }
-      if let operation = boot.unit.pendingOperation {
-        let ready = flashReady ?? clock.now.advanced(by: flash.geometry.duration(of: operation))
-        flashReady = ready
-        if clock.now >= ready, !isBusyForEver {
-          flashReady = nil
-          guard complete(operation, of: boot) else { return .reset }
-          continue
-        }
-      }
-      await rest(wait, until: isBusyForEver ? nil : flashReady)
-    }
-    return .switchedOff
-  }
+/// What runs from one reset to the next: a server, and a main loop that asks the flash for one
+/// operation at a time. Safe to use from any task.
+protocol BoardProgram: AnyObject, Sendable {
+  var server: GATTServer { get }
+  /// What a scanner hears of it.
+  var advertisement: Advertisement { get }
+  /// Where the host writes an image.
+  var dataPath: DataPath { get }
 
-  private var milliseconds: UInt32 {
-    let (seconds, attoseconds) = clock.now.elapsed.components
-    return UInt32(truncatingIfNeeded: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
-  }
+  /// Does what is due. Returns the time after which to poll again, `nil` = after the next event.
+  func poll(at now: LinkInstant) -> Duration?
 
-  private var isBusyForEver: Bool {
-    profile.faults.contains(.busyForever)
-      && state.withLock { $0.flashOperations } >= Self.operationsBeforeBusy
-  }
+  /// The flash operation that the program waits for.
+  var pendingOperation: FlashOperation? { get }
 
-  private func rest(_ wait: Duration?, until ready: LinkInstant?) async {
-    if wait == .zero { return await Task.yield() }
-    let deadlines = [wait.map { clock.now.advanced(by: $0) }, ready].compactMap { $0 }
-    if let deadline = deadlines.min() {
-      await firmware.wait(until: deadline, on: clock)
-    } else {
-      await firmware.wait()
-    }
-  }
+  /// The pending flash operation has ended.
+  func flashDone(_ isDone: Bool)
 
-  private func send(_ boot: Boot) {
-    while let item = boot.unit.takeOutgoing() {
-      switch item {
-      case .answer(let bytes): boot.server.indicate(boot.device.control, bytes)
-      case .status(let bytes): boot.server.notify(boot.device.status, bytes)
-      }
-    }
-  }
+  /// Why it ends, once it wants to.
+  var ending: BootEnding? { get }
 
-  /// Ends a flash operation; `false` when the device resets in it.
-  private func complete(_ operation: FlashOperation, of boot: Boot) -> Bool {
-    let number = state.withLock {
-      $0.flashOperations += 1
-      return $0.flashOperations
-    }
-    if number == profile.faults.flashOperationOfReset {
-      if profile.faults.contains(.torn) { tear(operation) }
-      return false
-    }
-    do throws(FlashFault) {
-      try flash.perform(operation)
-      boot.unit.flashDone(true)
-    } catch {
-      state.withLock { $0.flashFaults.append(error) }
-      boot.unit.flashDone(false)
-    }
-    return true
-  }
+  /// The last thing it does: it marks an activated image for the boot loader.
+  func leave(_ ending: BootEnding) throws(FlashFault)
 
-  private func tear(_ operation: FlashOperation) {
-    do throws(FlashFault) {
-      try flash.tear(operation)
-    } catch {
-      state.withLock { $0.flashFaults.append(error) }
-    }
-  }
+  /// Sees a PDU that the host sent.
+  func received(_ pdu: ATTPDU)
+
+  /// A PDU to the host, as the lies of the profile have it.
+  func altered(_ pdu: ATTPDU) -> ATTPDU
+}
+
+extension BoardProgram {
+  func leave(_ ending: BootEnding) throws(FlashFault) {}
+  func received(_ pdu: ATTPDU) {}
+  func altered(_ pdu: ATTPDU) -> ATTPDU { pdu }
+}
+
+/// The characteristic that takes an image, and what each of its values carries beside the image, as
+/// far as it can be told without putting messages together.
+struct DataPath: Sendable {
+  /// `nil` = this program takes no image.
+  let handle: AttributeHandle?
+  var overheadOctets = 0
+}
+
+/// How a boot ended.
+enum BootEnding: Sendable {
+  /// The program asks the boot loader for another image, or for another program.
+  case activated
+  case reset
+  case powerLost
+  case switchedOff
+}
+
+/// What a board lends its firmware.
+struct BoardParts: Sendable {
+  let profile: SimulationProfile
+  let flash: SimulatedFlash
+  let random: SeededRandom
+  let clock: any LinkClock
+  /// Wakes the main loop.
+  let wake: @Sendable () -> Void
+  /// Keeps a fault of the firmware for who asks.
+  let note: @Sendable (FlashFault) -> Void
 }

@@ -2,25 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// What one boot has set up: the receiver, and the server in front of it.
-struct Boot: Sendable {
-  let unit: ReceiverUnit
-  let server: GATTServer
-  let device: DeviceAttributes
-}
-
-/// How a boot ended.
-enum BootEnding: Sendable {
-  case activated(SlotImage)
-  case reset
-  case powerLost
-  case switchedOff
-}
-
 extension SimulatedBoard {
-  /// The page of the slot, from 0, that a bad block lies in.
-  private static let badPage = 5
-
   /// Powers the device until the task is cancelled. To be called once.
   ///
   /// - Returns: the fault of the storage that stopped the device; `nil` when it was cancelled.
@@ -44,10 +26,11 @@ extension SimulatedBoard {
   private func live() async -> FlashFault? {
     do throws(FlashFault) {
       while !Task.isCancelled {
-        let boot = try start()
-        state.withLock { $0.phase = .advertising }
+        let boot = try firmware.boot(state.withLock { $0.resets })
+        guard await clock.pause(for: boot.flashTime) else { break }
+        advertise(boot)
         let ending = await work(boot)
-        try noteActivation(ending)
+        try boot.program.leave(ending)
         guard await comesBack(after: ending) else { break }
       }
       return nil
@@ -57,60 +40,12 @@ extension SimulatedBoard {
     }
   }
 
-  // MARK: Boot
-
-  private func start() throws(FlashFault) -> Boot {
-    let (record, outcome) = try loader.boot(
-      state.withLock { $0.record }, faults: profile.faults,
-      startsOnTrial: profile.startsOnTrial)
-    let resets = state.withLock {
-      $0.record = record
-      if outcome == .activated && profile.faults.contains(.newAddress) { $0.hasNewAddress = true }
-      return $0.resets
-    }
-    if profile.faults.contains(.badBlock) {
-      let slot = profile.layout.slot(record.inactive)
-      flash.weaken(pageAt: slot + Self.badPage * profile.layout.pageSize)
-    }
-    let unit = ReceiverUnit(
-      profile: profile, running: record.images[record.active], slot: record.inactive,
-      outcome: outcome, onTrial: record.isOnTrial, flash: flash,
-      random: random.forked(for: 1000 + UInt64(resets)),
-      confirmTrial: { [weak self] in self?.confirmTrial() ?? false })
-    return makeBoot(unit, running: record.images[record.active])
-  }
-
-  private func makeBoot(_ unit: ReceiverUnit, running: SlotImage) -> Boot {
-    let firmware = firmware
-    let device = DeviceAttributes(profile: profile, running: running, unit: unit) {
-      firmware.signal()
-    }
-    let server = GATTServer(table: device.table, receiveMTU: ATTMTU(clamping: profile.mtu)) {
-      switch $0 {
-      case .connected: unit.connected()
-      case .mtuChanged: break
-      case .configured(_, device.control, let value): unit.controlConfigured(value.rawValue)
-      case .configured(_, device.status, let value): unit.statusConfigured(value.rawValue)
-      case .configured: break
-      case .confirmed: unit.indicationConfirmed()
-      case .disconnected: unit.disconnected()
-      }
-      firmware.signal()
-    }
-    return Boot(unit: unit, server: server, device: device)
-  }
-
-  private func confirmTrial() -> Bool {
-    var record = state.withLock { $0.record }
-    guard record.isOnTrial else { return false }
-    record.isOnTrial = false
-    do throws(FlashFault) {
-      let stored = try loader.storeNext(record)
-      state.withLock { $0.record = stored }
-      return true
-    } catch {
-      state.withLock { $0.flashFaults.append(error) }
-      return false
+  private func advertise(_ boot: Boot) {
+    let isElsewhere = boot.isActivation && profile.faults.contains(.newAddress)
+    state.withLock {
+      if isElsewhere { $0.hasNewAddress = true }
+      $0.advertisement = boot.program.advertisement
+      $0.phase = .advertising
     }
   }
 
@@ -124,22 +59,12 @@ extension SimulatedBoard {
     }
   }
 
-  /// Marks an activated image for the boot loader.
-  private func noteActivation(_ ending: BootEnding) throws(FlashFault) {
-    guard case .activated(let image) = ending else { return }
-    var record = state.withLock { $0.record }
-    record.isPending = true
-    record.images[record.inactive] = image
-    let stored = try loader.storeNext(record)
-    state.withLock { $0.record = stored }
-  }
-
   /// Waits for the end of the boot loader's work; `false` when the device stays off.
   private func comesBack(after ending: BootEnding) async -> Bool {
     guard case .activated = ending else { return await clock.pause(for: profile.bootTime) }
     if profile.faults.contains(.neverReturns) {
       state.withLock { $0.phase = .gone }
-      while !Task.isCancelled { await firmware.wait() }
+      while !Task.isCancelled { await programSignal.wait() }
       return false
     }
     // An image that fails and is taken back costs one boot more.

@@ -1,9 +1,9 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What a board's tasks share: whether it can be heard, what it boots, what has happened to it.
-struct BoardState {
-  enum Phase {
+/// What a board's tasks share: whether it can be heard, and what has happened to it.
+struct BoardState: Sendable {
+  enum Phase: Sendable {
     /// Without power, in reset or booting.
     case off
     case advertising
@@ -13,8 +13,8 @@ struct BoardState {
   }
 
   var phase = Phase.off
-  var record: BootRecord
-  var outcome = BootLoader.Outcome.normal
+  /// What the running program advertises; `nil` before the first boot.
+  var advertisement: Advertisement?
   /// A connection that the firmware has not taken up yet.
   var offered: (any BoardConnection)?
   var connections = 0
@@ -28,8 +28,6 @@ struct BoardState {
   var hasNewAddress = false
   /// PDUs that earlier connections have carried.
   var pdusBefore = 0
-
-  init(record: BootRecord) { self.record = record }
 
   mutating func takeOffered() -> (any BoardConnection)? {
     defer { offered = nil }
@@ -69,7 +67,7 @@ public struct BoardCounters: Hashable, Sendable {
   public var dataOctets = 0
   public var connections = 0
   public var resets = 0
-  /// Operations that the receiver has asked of the flash.
+  /// Operations that the program has asked of the flash.
   public var flashOperations = 0
   public var flash = SimulatedFlash.Counts()
 }

@@ -1,7 +1,8 @@
 import OtaflashFirmware
 
 /// The boot loader of a simulated board: it checks a pending image and switches to it, and takes an
-/// unconfirmed one back.
+/// unconfirmed one back. Slots exchange their roles instead of their contents; what that would have
+/// taken is told by `exchangeTime`.
 struct BootLoader: Sendable {
   /// What a boot led to; the raw values are those of RUNNING (docs/ota-service.md, 4.2).
   enum Outcome: UInt8, Sendable {
@@ -19,9 +20,21 @@ struct BootLoader: Sendable {
   func record(
     orFactory version: FirmwareVersion, _ hardware: HardwareID, random: SeededRandom
   ) throws(FlashFault) -> BootRecord {
+    try record { () -> (bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID) in
+      var random = random
+      let size = min(Self.factoryImageSize, layout.slotSize)
+      return (random.bytes(count: size), version, hardware)
+    }
+  }
+
+  /// Reads the record; a board without one gets the image that `makeFactoryImage` makes.
+  func record(
+    orFactory makeFactoryImage: () -> (
+      bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID
+    )
+  ) throws(FlashFault) -> BootRecord {
     if let record = try newestRecord() { return record }
-    var random = random
-    let bytes = random.bytes(count: min(Self.factoryImageSize, layout.slotSize))
+    let (bytes, version, hardware) = makeFactoryImage()
     try replace(slot: 0, with: bytes)
     let record = BootRecord(
       factoryImage: SlotImage(
@@ -32,18 +45,22 @@ struct BootLoader: Sendable {
   }
 
   /// Decides what runs now.
+  ///
+  /// - Parameter isGood: judges a pending image beyond its checksum.
   func boot(
-    _ record: BootRecord, faults: FaultPlan, startsOnTrial: Bool
+    _ record: BootRecord, faults: FaultPlan, startsOnTrial: Bool,
+    isGood: (ArraySlice<UInt8>) -> Bool = { _ in true }
   ) throws(FlashFault) -> (BootRecord, Outcome) {
     var next = record
     var outcome = Outcome.normal
     if record.isPending {
       next.isPending = false
+      next.isPermanent = false
       if faults.contains(.reverts) {
         outcome = .rejectedOrReverted
       } else if faults.contains(.comesBackOld) {
         outcome = .normal
-      } else if try isWhole(slot: record.inactive, record.images[record.inactive]) {
+      } else if try isWhole(slot: record.inactive, record.images[record.inactive], isGood) {
         next.active = record.inactive
         next.isOnTrial = startsOnTrial
         outcome = .activated
@@ -72,13 +89,23 @@ struct BootLoader: Sendable {
     return try flash.read(start..<start + Int(record.images[record.active].size))
   }
 
-  private func isWhole(slot: Int, _ image: SlotImage) throws(FlashFault) -> Bool {
-    guard image.size > 0, image.size <= layout.slotSize else { return false }
-    let start = layout.slot(slot)
-    return CRC32.checksum(try flash.read(start..<start + Int(image.size))) == image.crc32
+  /// The time in which pages of an image would have been moved to the other slot.
+  func exchangeTime(_ image: SlotImage, movesPerPage: Int) -> Duration {
+    let pages = (Int(image.size) + layout.pageSize - 1) / layout.pageSize
+    let geometry = flash.geometry
+    return (geometry.eraseTime + geometry.writeTimePer4KiB) * (pages * movesPerPage)
   }
 
-  private func newestRecord() throws(FlashFault) -> BootRecord? {
+  private func isWhole(
+    slot: Int, _ image: SlotImage, _ isGood: (ArraySlice<UInt8>) -> Bool
+  ) throws(FlashFault) -> Bool {
+    guard image.size > 0, image.size <= layout.slotSize else { return false }
+    let start = layout.slot(slot)
+    let bytes = try flash.read(start..<start + Int(image.size))
+    return CRC32.checksum(bytes) == image.crc32 && isGood(bytes[...])
+  }
+
+  func newestRecord() throws(FlashFault) -> BootRecord? {
     var newest: BootRecord?
     for address in layout.bootRecords {
       let bytes = try flash.read(address..<address + BootRecord.encodedSize)
@@ -88,10 +115,14 @@ struct BootLoader: Sendable {
     return newest
   }
 
-  private func store(_ record: BootRecord) throws(FlashFault) {
+  /// What flash has to do to hold a record whose sequence number was raised.
+  func operations(storing record: BootRecord) -> [FlashOperation] {
     let page = layout.bootRecords[Int(record.sequence % 2)]
-    try flash.perform(.erase(page: page))
-    try flash.perform(.write(record.encoded, at: page))
+    return [.erase(page: page), .write(record.encoded, at: page)]
+  }
+
+  private func store(_ record: BootRecord) throws(FlashFault) {
+    for operation in operations(storing: record) { try flash.perform(operation) }
   }
 
   private func replace(slot: Int, with bytes: [UInt8]) throws(FlashFault) {
@@ -99,6 +130,7 @@ struct BootLoader: Sendable {
     for page in stride(from: start, to: start + layout.slotSize, by: layout.pageSize) {
       try flash.perform(.erase(page: page))
     }
-    try flash.perform(.write(bytes, at: start))
+    let padding = (4 - bytes.count % 4) % 4
+    try flash.perform(.write(bytes + [UInt8](repeating: 0xFF, count: padding), at: start))
   }
 }

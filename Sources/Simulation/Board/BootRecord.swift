@@ -20,6 +20,8 @@ struct BootRecord: Hashable, Sendable {
   var active = 0
   /// The other slot shall run after the next reset.
   var isPending = false
+  /// The pending image needs no confirmation.
+  var isPermanent = false
   /// The running image goes back to the other slot at the next reset.
   var isOnTrial = false
   var images = [SlotImage(), SlotImage()]
@@ -28,7 +30,9 @@ struct BootRecord: Hashable, Sendable {
 
   var encoded: [UInt8] {
     var words: [UInt32] = [
-      Self.magic, sequence, UInt32(active) | (isPending ? 2 : 0) | (isOnTrial ? 4 : 0),
+      Self.magic, sequence,
+      UInt32(active) | (isPending ? 2 : 0) | (isOnTrial ? 4 : 0)
+        | (isPermanent ? 8 : 0),
     ]
     for image in images {
       words += [image.size, image.crc32, image.version.word, image.hardware.rawValue]
@@ -48,6 +52,7 @@ struct BootRecord: Hashable, Sendable {
     active = Int(words[2] & 1)
     isPending = words[2] & 2 != 0
     isOnTrial = words[2] & 4 != 0
+    isPermanent = words[2] & 8 != 0
     images = [3, 7].map {
       SlotImage(
         size: words[$0], crc32: words[$0 + 1], version: FirmwareVersion(word: words[$0 + 2]),
@@ -55,8 +60,35 @@ struct BootRecord: Hashable, Sendable {
     }
   }
 
+  /// The boot loader shall run this image next.
+  ///
+  /// - Parameter inPlace: the image lies over the one that ran before.
+  mutating func markPending(_ image: SlotImage, inPlace: Bool = false) {
+    if inPlace {
+      images[active] = image
+    } else {
+      images[inactive] = image
+      isPending = true
+    }
+  }
+
   /// The record of a board that leaves the factory.
   init(factoryImage: SlotImage) { images[0] = factoryImage }
+}
+
+extension SlotImage {
+  /// What an image says of itself by its descriptor (docs/image-descriptor.md); one without, or with
+  /// a damaged one, is version 0.0.0.
+  init(describing bytes: [UInt8]) {
+    var descriptor: ImageDescriptor?
+    do throws(FirmwareFault) { descriptor = try ImageDescriptor.find(in: bytes) } catch {
+      descriptor = nil
+    }
+    self.init(
+      size: UInt32(bytes.count), crc32: CRC32.checksum(bytes),
+      version: descriptor?.version ?? FirmwareVersion(0, 0, 0),
+      hardware: descriptor?.hardware ?? HardwareID(0))
+  }
 }
 
 extension FirmwareVersion {

@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
@@ -8,7 +9,7 @@ final class FaultyLink: Link {
   struct Traffic: Hashable, Sendable {
     /// In both directions together.
     var pdus = 0
-    /// What the host has written to Data.
+    /// What the host has written of an image.
     var dataWrites = 0
     var dataOctets = 0
   }
@@ -23,21 +24,20 @@ final class FaultyLink: Link {
   }
 
   private static let writeHeaderOctets = 3
-  private static let offsetOctets = 4
 
   private let base: any Link
-  private let device: DeviceAttributes
+  private let program: any BoardProgram
   private let history: History
   private let clock: any LinkClock
   private let note: @Sendable (Traffic) -> Void
 
   /// - Parameter note: called with the counts after each PDU from the host.
   init(
-    _ base: any Link, device: DeviceAttributes, history: History,
+    _ base: any Link, program: any BoardProgram, history: History,
     clock: any LinkClock, note: @escaping @Sendable (Traffic) -> Void
   ) {
     self.base = base
-    self.device = device
+    self.program = program
     self.history = history
     self.clock = clock
     self.note = note
@@ -48,7 +48,8 @@ final class FaultyLink: Link {
   var security: AttributeSecurity { base.security }
 
   func send(_ pdu: [UInt8]) async throws(LinkLoss) {
-    guard let altered = history.state.withLock({ $0.filter.sent(pdu, by: device) }) else { return }
+    let altered = decode(pdu).map { program.altered($0).encoded } ?? pdu
+    guard !history.state.withLock({ $0.filter.loses(altered) }) else { return }
     let (delay, nonsense) = history.state.withLock {
       $0.traffic.pdus += 1
       return $0.filter.departure()
@@ -61,14 +62,20 @@ final class FaultyLink: Link {
   func receive() async throws(LinkLoss) -> [UInt8] {
     while true {
       let pdu = try await base.receive()
-      let (passed, traffic) = history.state.withLock { state in
+      let (isHeard, traffic) = history.state.withLock { state in
         state.traffic.pdus += 1
         count(pdu, in: &state.traffic)
-        return (state.filter.received(pdu, by: device), state.traffic)
+        return (state.filter.hears(pdu), state.traffic)
       }
       note(traffic)
-      if let passed { return passed }
+      guard isHeard else { continue }
+      if let decoded = decode(pdu) { program.received(decoded) }
+      return pdu
     }
+  }
+
+  private func decode(_ pdu: [UInt8]) -> ATTPDU? {
+    do throws(DecodeFault) { return try ATTPDU(decoding: pdu) } catch { return nil }
   }
 
   func close() { base.close() }
@@ -76,9 +83,10 @@ final class FaultyLink: Link {
   /// Write Request 0x12 and Write Command 0x52 (Core 5.4, Vol 3, Part F, 3.4.5).
   private func count(_ pdu: [UInt8], in traffic: inout Traffic) {
     guard pdu.count >= Self.writeHeaderOctets, pdu[0] == 0x12 || pdu[0] == 0x52,
-      UInt16(pdu[1]) | UInt16(pdu[2]) << 8 == device.data.rawValue
+      UInt16(pdu[1]) | UInt16(pdu[2]) << 8 == program.dataPath.handle?.rawValue
     else { return }
     traffic.dataWrites += 1
-    traffic.dataOctets += max(0, pdu.count - Self.writeHeaderOctets - Self.offsetOctets)
+    traffic.dataOctets += max(
+      0, pdu.count - Self.writeHeaderOctets - program.dataPath.overheadOctets)
   }
 }

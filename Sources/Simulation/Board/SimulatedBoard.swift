@@ -1,9 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
-import Synchronization
 
-/// A whole device: flash, boot loader, the portable OTA receiver behind a GATT server, and a radio.
-/// `run()` is its power supply; `dial()` is the host's way to it.
+/// A whole device: flash, boot loader, the firmware that the profile asks for behind a GATT server,
+/// and a radio. `run()` is its power supply; `dial()` is the host's way to it.
 ///
 /// ```swift
 /// let board = try SimulatedBoard(profile: SimulationProfile(parsing: "sim:?loss=1%"), clock: clock)
@@ -23,12 +22,12 @@ public final class SimulatedBoard: Sendable {
   public let profile: SimulationProfile
   let clock: any LinkClock
   let flash: SimulatedFlash
-  let loader: BootLoader
+  let firmware: any BoardFirmware
   let random: SeededRandom
   let history: FaultyLink.History
-  let state: Mutex<BoardState>
-  /// Something for the firmware to look after.
-  let firmware = WakeSignal()
+  let state: Shared<BoardState>
+  /// Something for the program to look after.
+  let programSignal: WakeSignal
   let connectionOffered = WakeSignal()
   let radios = Mailbox<SimulatedConnection>(capacity: SimulatedBoard.radiosMaximum)
 
@@ -47,26 +46,61 @@ public final class SimulatedBoard: Sendable {
     flash = try SimulatedFlash(
       geometry: profile.geometry, medium: storage ?? FlashMemory(size: profile.flashSize),
       random: random.forked(for: 1))
-    loader = BootLoader(flash: flash, layout: profile.layout)
-    let record = try loader.record(
-      orFactory: profile.version, profile.hardware, random: random.forked(for: 2))
     history = FaultyLink.History(
       filter: FaultFilter(plan: profile.faults, random: random.forked(for: 3)))
-    state = Mutex(BoardState(record: record))
+    let (programSignal, state) = (WakeSignal(), Shared(BoardState()))
+    (self.programSignal, self.state) = (programSignal, state)
+    firmware = try profile.device.makeFirmware(
+      of: BoardParts(
+        profile: profile, flash: flash, random: random, clock: clock,
+        wake: { programSignal.signal() },
+        note: { fault in state.withLock { $0.flashFaults.append(fault) } }))
   }
 
   // MARK: The host's side
 
-  /// Connects: waits while the device boots or still holds an earlier connection.
+  /// The address of the device, where a host first looks for it. Its boot loader may advertise
+  /// under another.
+  public var address: DeviceAddress { firmware.address }
+
+  /// What a scanner hears now; `nil` while the device is off, booting or connected.
+  public var advertisement: Advertisement? {
+    state.withLock { state in
+      guard case .advertising = state.phase else { return nil }
+      return state.advertisement
+    }
+  }
+
+  /// Connects to the device's own address: waits while the device boots, advertises under another
+  /// address, or still holds an earlier connection.
   ///
   /// - Throws: `.deviceNotFound` when the device has not advertised within `limit`,
   ///   `.adapterUnavailable` when the profile's adapter has been pulled.
   public func dial(within limit: Duration = .seconds(10)) async throws(ConnectFault) -> any Link {
+    try await dial(address: address, within: limit)
+  }
+
+  /// Connects to the device where it went, seen from its own address.
+  ///
+  /// - Throws: as `dial(within:)` does.
+  public func dial(
+    at place: Whereabouts, within limit: Duration = .seconds(10)
+  ) async throws(ConnectFault) -> any Link {
+    try await dial(address: address.moved(by: place.addressOffset), within: limit)
+  }
+
+  /// Connects to whatever of the device advertises under `address`, such as its boot loader.
+  ///
+  /// - Parameter address: `nil` = any, as for a host behind a transport without addresses.
+  /// - Throws: as `dial(within:)` does.
+  public func dial(
+    address: DeviceAddress?, within limit: Duration = .seconds(10)
+  ) async throws(ConnectFault) -> any Link {
     let deadline = clock.now.advanced(by: limit)
     while clock.now < deadline {
       guard await clock.pause(for: Self.advertisingInterval) else { throw .cancelled }
       guard !state.withLock({ $0.isAdapterGone }) else { throw Self.adapterIsGone }
-      if let link = connect() { return observed(link) }
+      if let link = connect(to: address) { return observed(link) }
     }
     throw .deviceNotFound(
       cause: "The simulated device did not advertise within \(limit).",
@@ -89,18 +123,17 @@ public final class SimulatedBoard: Sendable {
   /// half done, the host notices after the supervision timeout.
   public func powerCut() {
     state.withLock { $0.isPowerCut = true }
-    firmware.signal()
+    programSignal.signal()
   }
 
   // MARK: Observation
 
-  /// The image that runs, or that the next `run()` boots, as it lies in flash.
-  public func runningImage() throws(FlashFault) -> [UInt8] {
-    try loader.image(of: state.withLock { $0.record })
-  }
+  /// The image that runs, or that the next `run()` boots, as it lies in flash; empty where nothing
+  /// but a boot loader can run.
+  public func runningImage() throws(FlashFault) -> [UInt8] { try firmware.runningImage() }
 
   /// The identity of the image that runs.
-  public var running: SlotImage { state.withLock { $0.record.images[$0.record.active] } }
+  public var running: SlotImage { firmware.running }
 
   public var counters: BoardCounters {
     let traffic = history.traffic
@@ -112,7 +145,7 @@ public final class SimulatedBoard: Sendable {
     }
   }
 
-  /// What the receiver did that flash does not permit; empty unless its code is wrong.
+  /// What the firmware did that flash does not permit; empty unless its code is wrong.
   public var flashFaults: [FlashFault] { state.withLock { $0.flashFaults } }
 }
 
@@ -124,10 +157,12 @@ extension SimulatedBoard {
       cause: "The simulated adapter was pulled.", remedy: "Choose another profile.")
   }
 
-  /// A connection, if the device advertises now.
-  private func connect() -> SimulatedLink? {
+  /// A connection, if the device advertises under this address now.
+  private func connect(to address: DeviceAddress?) -> SimulatedLink? {
     let connection = state.withLock { state -> SimulatedConnection? in
-      guard case .advertising = state.phase, !state.hasNewAddress else { return nil }
+      guard case .advertising = state.phase, !state.hasNewAddress,
+        address.map({ state.advertisement?.id == $0.description }) ?? true
+      else { return nil }
       let connection = makeConnection(&state)
       state.phase = .connected(connection)
       state.offered = connection

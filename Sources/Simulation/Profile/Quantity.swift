@@ -34,6 +34,14 @@ enum Quantity {
     return natural(text)
   }
 
+  /// A 32-bit number, decimal or with `0x` before it.
+  static func word(_ text: String) -> UInt32? {
+    guard text.hasPrefix("0x") else { return natural(text).flatMap { UInt32(exactly: $0) } }
+    let digits = text.dropFirst(2)
+    guard digits.utf8.allSatisfy({ nibble($0) != nil }) else { return nil }
+    return UInt32(digits, radix: 16)
+  }
+
   /// Pairs of hexadecimal digits, at least one.
   static func hex(_ text: String) -> [UInt8]? {
     guard !text.isEmpty, text.utf8.count.isMultiple(of: 2) else { return nil }

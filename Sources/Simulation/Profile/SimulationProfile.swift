@@ -31,6 +31,8 @@ public struct SimulationProfile: Hashable, Sendable {
 
   /// The name in the text, `plain` when there is none.
   public internal(set) var name = "plain"
+  /// What kind of device it is; the plain one has the OTA service.
+  public var device = DeviceKind.otaReceiver
   public var seed: UInt64 = 1
   public var radio = RadioModel()
   /// The largest ATT_MTU that the device agrees to, 23…517.
@@ -75,17 +77,25 @@ public enum ProfileFault: Error, Equatable, Sendable {
 extension SimulationProfile {
   /// Every name that a profile may have, with one line on each.
   public static let catalogue: [(name: String, summary: String)] =
-    [
-      ("plain", "a good device: 2M, 15 ms, 4 KiB pages, 85 ms to erase and 40 ms to write each"),
-      ("fast", "the plain device with flash that takes no time"),
-      ("erase-400ms", "the plain device with flash that takes 400 ms to erase a page"),
-      ("erase-20s", "the plain device with flash that takes 20 s to erase a page"),
-    ] + FaultName.allCases.map { ($0.rawValue, $0.summary) }
+    presets.map { ($0.name, $0.summary) } + FaultName.allCases.map { ($0.rawValue, $0.summary) }
 
-  /// Every key, with what its value must look like; `nil` = it takes none.
-  public static let keys: [(key: String, allowed: String?)] =
-    ProfileKey.allCases.map { ($0.rawValue, $0.allowedValues) }
-    + FaultName.allCases.map { ($0.rawValue, $0.allowedValues) }
+  /// Every key of the plain device, with what its value must look like; `nil` = it takes none.
+  public static let keys = keys(of: .otaReceiver)
+
+  /// The profiles whose kind of device has keys of its own, with what a value must look like.
+  public static let kinds: [(name: String, keys: [(key: String, allowed: String)])] =
+    ["smp", "nordic-dfu", "nordic-legacy"].map { name in
+      var profile = SimulationProfile()
+      presets.first { $0.name == name }?.apply(&profile)
+      return (name, profile.device.ownKeys)
+    }
+
+  /// Every key of a kind of device: those of all, its own, and the faults that it knows.
+  public static func keys(of device: DeviceKind) -> [(key: String, allowed: String?)] {
+    ProfileKey.allCases.filter(device.takes).map { ($0.rawValue, $0.allowedValues) }
+      + device.ownKeys.map { ($0.key, $0.allowed) }
+      + FaultName.allCases.filter(device.takes).map { ($0.rawValue, $0.allowedValues) }
+  }
 
   /// Reads `plain?seed=7&loss=1%`, with or without `sim:` before it.
   public init(parsing text: String) throws(ProfileFault) {
@@ -98,15 +108,9 @@ extension SimulationProfile {
   }
 
   private mutating func setName(_ name: String) throws(ProfileFault) {
-    guard !name.isEmpty, name != "plain" else { return }
-    self.name = name
-    if name == "fast" {
-      eraseTime = .zero
-      writeTimePer4KiB = .zero
-    } else if name == "erase-400ms" {
-      eraseTime = .milliseconds(400)
-    } else if name == "erase-20s" {
-      eraseTime = .seconds(20)
+    guard !name.isEmpty else { return }
+    if let preset = Self.presets.first(where: { $0.name == name }) {
+      preset.apply(&self)
     } else if let fault = FaultName(rawValue: name)?.fault(value: nil) {
       faults.add(fault)
       if fault == .torn, let reset = FaultName.resetAtFlashOperation.fault(value: nil) {
@@ -115,6 +119,7 @@ extension SimulationProfile {
     } else {
       throw .unknownProfile(name: name, allowed: Self.catalogue.map(\.name))
     }
+    self.name = name
   }
 
   private mutating func setKeys(_ text: Substring) throws(ProfileFault) {
@@ -127,18 +132,20 @@ extension SimulationProfile {
   }
 
   private mutating func set(_ key: String, to value: String?) throws(ProfileFault) {
-    if let name = ProfileKey(rawValue: key) {
+    if let result = device.set(key, to: value) {
+      try result.get()
+    } else if let name = ProfileKey(rawValue: key), device.takes(name) {
       guard let value, name.apply(value, to: &self) else {
         throw .valueNotAllowed(key: key, value: value ?? "", allowed: name.allowedValues)
       }
-    } else if let name = FaultName(rawValue: key) {
+    } else if let name = FaultName(rawValue: key), device.takes(name) {
       guard let fault = name.fault(value: value) else {
         throw .valueNotAllowed(
           key: key, value: value ?? "", allowed: name.allowedValues ?? "no value")
       }
       faults.add(fault)
     } else {
-      throw .unknownKey(key: key, allowed: Self.keys.map(\.key))
+      throw .unknownKey(key: key, allowed: Self.keys(of: device).map(\.key))
     }
   }
 }

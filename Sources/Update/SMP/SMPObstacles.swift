@@ -38,4 +38,18 @@ extension ProtocolRefusal {
       remedy: "It would go to the other slot: send the variant that was built for that one.",
       kind: .unsuitable)
   }
+
+  static func runs(_ slot: Int) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: "slot \(slot)", meaning: "slot \(slot) holds what runs",
+      remedy: "Only the other slot can be erased.", kind: .unsuitable)
+  }
+
+  static let noCandidate = ProtocolRefusal(
+    code: "no slot", meaning: "no slot holds an image that could be tried",
+    remedy: "'otaflash slots list' tells what the device holds.", kind: .unsuitable)
+
+  static let severalCandidates = ProtocolRefusal(
+    code: "several slots", meaning: "more than one slot holds such an image",
+    remedy: "Name one by more of its hash; 'otaflash slots list' tells them.", kind: .unsuitable)
 }

@@ -34,6 +34,11 @@ struct SMPPacketSize: Equatable, Sendable {
     return SMPMessage(first, sequence: 0).encoded.count
   }
 
+  /// Octets of header and field names in a request behind the first 64 KiB, and of the whole answer.
+  private static let overhead = 26
+  private static let answer = 18
+  private static let writeHeader = 3
+
   /// Octets of a request that carries the most image per time on air: all that the buffer holds,
   /// or whole fragments only, whose last one would else be short.
   ///
@@ -42,15 +47,14 @@ struct SMPPacketSize: Equatable, Sendable {
   ///   - fragment: octets that one write carries.
   static func best(buffer: Int, fragment: Int, sizing: PDUSizing) -> Int {
     let whole = buffer / fragment * fragment
-    guard whole > 0, whole < buffer else { return buffer }
+    guard whole > overhead, whole < buffer else { return buffer }
     func airTime(_ packet: Int) -> Int {
       let (full, rest) = packet.quotientAndRemainder(dividingBy: fragment)
       let writes = [Int](repeating: fragment, count: full) + (rest > 0 ? [rest] : [])
-      return writes.reduce(0) { $0 + sizing.airTimeMicroseconds(size: $1 + 3) }
+      return (writes + [answer]).reduce(0) {
+        $0 + sizing.airTimeMicroseconds(size: $1 + writeHeader)
+      }
     }
-    // Octets of header and field names, in a request behind the first 64 KiB.
-    let overhead = 26
-    guard whole > overhead else { return buffer }
     let wholeIsFaster =
       (whole - overhead) * airTime(buffer) > (buffer - overhead) * airTime(whole)
     return wholeIsFaster ? whole : buffer

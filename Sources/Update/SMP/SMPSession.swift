@@ -48,12 +48,11 @@ final class SMPSession: UpdateSession {
     return .verified
   }
 
-  func activate(_ image: FirmwareImage) async throws(UpdateFault) {
+  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
     if facts.mode.needsTest {
       let state = try await channel.perform(SMPImage.ReadState(), .activate)
       // An earlier run may have come as far as this.
-      let isPending = state.received(image)?.flags.contains(.pending) ?? false
-      if !isPending {
+      for image in images where !(state.received(image)?.flags.contains(.pending) ?? false) {
         _ = try await channel.perform(
           SMPImage.WriteState(hash: image.mcuboot?.hash?.octets, isConfirmed: false), .activate)
       }

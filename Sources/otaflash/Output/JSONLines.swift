@@ -150,7 +150,8 @@ extension LinkReport {
     JSONValue.fields([
       "mtu": .integer(mtu), "phy": .text(phy),
       "interval_ms": intervalMilliseconds.map { .number($0) },
-      "ll_payload": .integer(linkLayerPayload),
+      "ll_payload": .integer(linkLayerPayload), "latency": .integer(peripheralLatency),
+      "supervision_ms": .integer(supervisionMilliseconds),
     ])
   }
 }
@@ -165,6 +166,8 @@ extension DeviceReport {
       "largest_chunk": .integer(largestChunk), "buffer_size": .integer(bufferSize),
       "needs_authorization": .bool(needsAuthorization),
       "last_boot": lastBoot.map { .string($0.rawValue) }, "on_trial": .bool(onTrial),
+      "buffer_count": .integer(bufferCount),
+      "boot_loader": bootLoaderMode.map { .string($0.name) },
       "resume_offset": .integer(resumePoint?.offset), "link": link.map { .object($0.members) },
     ])
   }

@@ -13,8 +13,32 @@ enum Text {
 
   /// `9f2c01aa`
   static func hex(_ value: UInt32) -> String { padded(String(value, radix: 16), 8) }
+  /// `a001`
+  static func hex(_ value: UInt16) -> String { padded(String(value, radix: 16), 4) }
+  /// `60f8bf3f`
+  static func hex(_ octets: [UInt8]) -> String {
+    octets.map { padded(String($0, radix: 16), 2) }.joined()
+  }
   /// `0x0d`
   static func hex(_ value: UInt8) -> String { "0x" + padded(String(value, radix: 16), 2) }
+
+  /// `abcd0123`, two digits an octet.
+  static func hex(_ octets: [UInt8]) -> String {
+    octets.map { padded(String($0, radix: 16), 2) }.joined()
+  }
+
+  /// The octets that so many pairs of hexadecimal digits stand for.
+  static func octets(hex digits: String) -> [UInt8]? {
+    guard digits.utf8.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
+    var octets: [UInt8] = []
+    var rest = digits[...]
+    while !rest.isEmpty {
+      guard let octet = UInt8(rest.prefix(2), radix: 16) else { return nil }
+      octets.append(octet)
+      rest = rest.dropFirst(2)
+    }
+    return octets
+  }
 
   /// `0.8 s`, `14.2 s`
   static func seconds(_ duration: Duration) -> String { fixed(duration.inSeconds) + " s" }

@@ -8,6 +8,17 @@ bonds() { find state/otaflash/bonds -name '*.json'; }
 # Takes the keys from the kernel's memory, as a restart of the computer would, but not from disk.
 forget_in_kernel() { mgmt 0 power off; mgmt 0 ltks; mgmt 0 irks; mgmt 0 power on; }
 
+echo "== an adapter that was switched on past the management interface has no Security Manager"
+device_up --profile 'fast?security=encrypted'
+expect 77 otaflash pair -d "$DEVICE_ADDRESS"
+says 'error\[E-PAIRING-FAILED\]'
+says 'btmgmt power on'
+device_down
+for index in 0 1; do
+  mgmt "$index" power off
+  mgmt "$index" power on
+done
+
 echo "== a device that wants an encrypted link: info says so, flash pairs by itself"
 device_up --profile 'fast?security=encrypted'
 expect 77 otaflash info -d "$DEVICE_ADDRESS"

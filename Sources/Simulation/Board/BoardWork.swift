@@ -1,0 +1,112 @@
+import OtaflashATT
+import OtaflashGATT
+
+extension SimulatedBoard {
+  /// Flash operations that still end when the flash is to become busy for ever.
+  private static let operationsBeforeBusy = 10
+
+  /// Serves connections and runs the program until the boot ends.
+  func work(_ boot: Boot) async -> BootEnding {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.serveConnections(boot) }
+      let ending = await operate(boot)
+      // The link ends before the stack is torn down, so that the host sees no farewell of it.
+      if let connection = state.withLock({ $0.switchOff() }) { end(connection, ending) }
+      group.cancelAll()
+      return ending
+    }
+  }
+
+  private func serveConnections(_ boot: Boot) async {
+    while !Task.isCancelled {
+      await connectionOffered.wait()
+      guard let connection = state.withLock({ $0.takeOffered() }) else { continue }
+      await withDiscardingTaskGroup { group in
+        group.addTask { await self.cutAfterTime(connection) }
+        let link = FaultyLink(
+          connection.boardLink, program: boot.program, history: history, clock: clock,
+          note: noteTraffic)
+        _ = await boot.program.server.serve(link, clock: clock)
+        group.cancelAll()
+      }
+      state.withLock { $0.disconnected(from: connection) }
+      (connection as? AttachedConnection)?.close()
+    }
+  }
+
+  private func cutAfterTime(_ connection: any BoardConnection) async {
+    let start = state.withLock { $0.isCutDone ? nil : $0.firstConnection }
+    guard let start, let time = profile.faults.timeUntilCut,
+      await clock.pause(until: start.advanced(by: time))
+    else { return }
+    state.withLock { $0.isCutDone = true }
+    connection.cut()
+  }
+
+  /// The main loop: polls the program, lets flash operations take their time.
+  private func operate(_ boot: Boot) async -> BootEnding {
+    var flashReady: LinkInstant?
+    while !Task.isCancelled {
+      if state.withLock({ $0.takePowerCut() }) {
+        if let operation = boot.program.pendingOperation { tear(operation) }
+        return .powerLost
+      }
+      let wait = boot.program.poll(at: clock.now)
+      if let ending = boot.program.ending { return ending }
+      if let operation = boot.program.pendingOperation {
+        let ready = flashReady ?? clock.now.advanced(by: flash.geometry.duration(of: operation))
+        flashReady = ready
+        if clock.now >= ready, !isBusyForEver {
+          flashReady = nil
+          guard complete(operation, of: boot.program) else { return .reset }
+          continue
+        }
+      }
+      await rest(wait, until: isBusyForEver ? nil : flashReady)
+    }
+    return .switchedOff
+  }
+
+  private var isBusyForEver: Bool {
+    profile.faults.contains(.busyForever)
+      && state.withLock { $0.flashOperations } >= Self.operationsBeforeBusy
+  }
+
+  private func rest(_ wait: Duration?, until ready: LinkInstant?) async {
+    if wait == .zero { return await Task.yield() }
+    let deadlines = [wait.map { clock.now.advanced(by: $0) }, ready].compactMap { $0 }
+    if let deadline = deadlines.min() {
+      await programSignal.wait(until: deadline, on: clock)
+    } else {
+      await programSignal.wait()
+    }
+  }
+
+  /// Ends a flash operation; `false` when the device resets in it.
+  private func complete(_ operation: FlashOperation, of program: any BoardProgram) -> Bool {
+    let number = state.withLock {
+      $0.flashOperations += 1
+      return $0.flashOperations
+    }
+    if number == profile.faults.flashOperationOfReset {
+      if profile.faults.contains(.torn) { tear(operation) }
+      return false
+    }
+    do throws(FlashFault) {
+      try flash.perform(operation)
+      program.flashDone(true)
+    } catch {
+      state.withLock { $0.flashFaults.append(error) }
+      program.flashDone(false)
+    }
+    return true
+  }
+
+  private func tear(_ operation: FlashOperation) {
+    do throws(FlashFault) {
+      try flash.tear(operation)
+    } catch {
+      state.withLock { $0.flashFaults.append(error) }
+    }
+  }
+}

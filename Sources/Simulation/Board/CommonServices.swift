@@ -1,0 +1,56 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// Services that the applications and boot loaders of boards share.
+extension LocalService {
+  private static let serviceChanged = BluetoothUUID(0x2A05)
+
+  /// Core 5.4, Vol 3, Part C, 12.
+  static func genericAccess(name: String) -> LocalService {
+    LocalService(
+      .genericAccess,
+      characteristics: [
+        .readOnly(DeviceUUID.deviceName, Array(name.utf8)),
+        .readOnly(DeviceUUID.appearance, [0x00, 0x00]),
+      ])
+  }
+
+  /// Core 5.4, Vol 3, Part G, 7: a device whose attributes are others after a reset offers Service
+  /// Changed.
+  static func genericAttribute() -> LocalService {
+    LocalService(
+      .genericAttribute,
+      characteristics: [
+        LocalCharacteristic(serviceChanged, properties: .indicate, value: .fixed([]))
+      ])
+  }
+
+  /// Device Information Service 1.1, with the texts by their UUIDs.
+  static func deviceInformation(_ texts: KeyValuePairs<UInt16, String>) -> LocalService {
+    LocalService(
+      DeviceUUID.deviceInformation,
+      characteristics: texts.map { .readOnly(BluetoothUUID($0.key), Array($0.value.utf8)) })
+  }
+}
+
+extension LocalCharacteristic {
+  static func readOnly(_ uuid: BluetoothUUID, _ octets: [UInt8]) -> LocalCharacteristic {
+    LocalCharacteristic(uuid, properties: .read, value: .fixed(octets))
+  }
+}
+
+extension AttributeTable {
+  /// The value handle of a characteristic that the table was made with.
+  func handle(of uuid: BluetoothUUID) -> AttributeHandle {
+    guard let handle = valueHandle(of: uuid) else {
+      preconditionFailure("the table lacks \(uuid)")
+    }
+    return handle
+  }
+}
+
+extension BoardParts {
+  /// How long an answer may take to cross the air before the device resets: three connection
+  /// events and what the main loop needs.
+  var answerTime: Duration { profile.radio.interval.duration * 3 + .milliseconds(50) }
+}

@@ -1,0 +1,44 @@
+/// A Bluetooth device address (Core 5.4, Vol 6, Part B, 1.3), as a simulated device has one.
+public struct DeviceAddress: Hashable, Sendable {
+  /// The 48 bits, most significant first in the text.
+  public let rawValue: UInt64
+
+  /// - Parameter rawValue: bits above 48 are left out.
+  public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
+
+  /// The address with its last octet one higher: where boot loaders that must not be taken for
+  /// their application advertise. `…:FF` is followed by `…:00`.
+  public var successor: DeviceAddress { moved(by: 1) }
+
+  /// The address with `offset` added to its last octet, modulo 256.
+  public func moved(by offset: Int8) -> DeviceAddress {
+    let last = UInt8(truncatingIfNeeded: rawValue) &+ UInt8(bitPattern: offset)
+    return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
+  }
+}
+
+extension DeviceAddress: LosslessStringConvertible {
+  /// Reads `C0:FF:EE:00:00:01`, in either case of letters.
+  public init?(_ text: String) {
+    let octets = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard octets.count == 6,
+      octets.allSatisfy({ $0.utf8.count == 2 && Quantity.hex(String($0)) != nil })
+    else { return nil }
+    self.init(rawValue: UInt64(octets.joined(), radix: 16) ?? 0)
+  }
+
+  public var description: String {
+    (0..<6).reversed().map { index in
+      let octet = String(UInt8(truncatingIfNeeded: rawValue >> (8 * UInt64(index))), radix: 16)
+      return (octet.utf8.count == 1 ? "0" : "") + octet.uppercased()
+    }.joined(separator: ":")
+  }
+}
+
+extension SimulationProfile {
+  /// The address of the device's application, drawn from the seed: a static random one, whose two
+  /// highest bits are set (1.3.2.1).
+  public var address: DeviceAddress {
+    DeviceAddress(rawValue: 0xC0FF_EE00_0000 | (seed & 0xFFFF) << 8)
+  }
+}

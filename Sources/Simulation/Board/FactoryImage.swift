@@ -1,0 +1,18 @@
+import OtaflashFirmware
+
+/// What a device without an OTA service of its own runs before its first update: seeded octets with
+/// an image descriptor, from which the application knows its version.
+enum FactoryImage {
+  private static let descriptorOffset = 0x200
+
+  static func make(
+    _ profile: SimulationProfile, random: SeededRandom
+  ) -> (bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID) {
+    var random = random
+    var bytes = random.bytes(count: min(BootLoader.factoryImageSize, profile.slotSize))
+    let descriptor = ImageDescriptor(version: profile.version, hardware: profile.hardware)
+    let end = descriptorOffset + ImageDescriptor.size
+    bytes.replaceSubrange(descriptorOffset..<end, with: descriptor.encoded)
+    return (bytes, profile.version, profile.hardware)
+  }
+}

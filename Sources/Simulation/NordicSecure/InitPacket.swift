@@ -1,0 +1,183 @@
+/// The init packet of an image, as the boot loader reads it (dfu-cc.proto): protocol buffers, of
+/// which only the fields that it checks are kept.
+struct InitPacket: Equatable, Sendable {
+  enum ImageType: UInt64, Sendable {
+    case application = 0
+    case softDevice = 1
+    case bootLoader = 2
+    case softDeviceAndBootLoader = 3
+    case externalApplication = 4
+  }
+
+  /// What the init packet is refused for before any of its values is compared.
+  enum Fault: Error, Equatable {
+    case malformed
+    case unknownCommand
+    case noInitCommand
+  }
+
+  struct Signature: Equatable, Sendable {
+    /// 0 = ECDSA on P-256 with SHA-256.
+    var type: UInt64 = 0
+    var octets: [UInt8] = []
+  }
+
+  private static let initialize: UInt64 = 1
+
+  var firmwareVersion: UInt64?
+  var hardwareVersion: UInt64?
+  var softDevices: [UInt64] = []
+  var type: UInt64?
+  /// Octets of SoftDevice, boot loader and application; 0 = not there.
+  var softDeviceSize = 0
+  var bootLoaderSize = 0
+  var applicationSize = 0
+  var hashType: UInt64?
+  var hash: [UInt8] = []
+  var isDebug = false
+  /// `nil` when the packet is not signed.
+  private(set) var signature: Signature?
+  /// The octets that the signature covers: the init command as it was sent.
+  private(set) var signedOctets: [UInt8] = []
+
+  /// The octets of image that it announces.
+  var imageSize: Int { softDeviceSize + bootLoaderSize + applicationSize }
+
+  init(decoding bytes: [UInt8]) throws(Fault) {
+    var command: ArraySlice<UInt8>?
+    try Self.eachField(of: bytes[...]) { (number, value) throws(Fault) in
+      switch number {
+      case 1: command = try value.octets
+      case 2:
+        var signature = Signature()
+        try Self.eachField(of: try value.octets) { (number, value) throws(Fault) in
+          switch number {
+          case 1: command = try value.octets
+          case 2: signature.type = try value.number
+          case 3: signature.octets = Array(try value.octets)
+          default: break
+          }
+        }
+        self.signature = signature
+      default: break
+      }
+    }
+    guard let command else { throw .noInitCommand }
+    try readCommand(command)
+  }
+
+  private mutating func readCommand(_ command: ArraySlice<UInt8>) throws(Fault) {
+    var operation: UInt64 = 0
+    var content: ArraySlice<UInt8>?
+    try Self.eachField(of: command) { (number, value) throws(Fault) in
+      switch number {
+      case 1: operation = try value.number
+      case 2: content = try value.octets
+      default: break
+      }
+    }
+    guard operation == Self.initialize else { throw .unknownCommand }
+    guard let content else { throw .noInitCommand }
+    signedOctets = Array(content)
+    try Self.eachField(of: content) { (number, value) throws(Fault) in
+      switch number {
+      case 1: firmwareVersion = try value.number
+      case 2: hardwareVersion = try value.number
+      case 3: softDevices += try value.numbers
+      case 4: type = try value.number
+      case 5: softDeviceSize = try value.size
+      case 6: bootLoaderSize = try value.size
+      case 7: applicationSize = try value.size
+      case 8: try readHash(try value.octets)
+      case 9: isDebug = try value.number != 0
+      default: break
+      }
+    }
+  }
+
+  private mutating func readHash(_ octets: ArraySlice<UInt8>) throws(Fault) {
+    try Self.eachField(of: octets) { (number, value) throws(Fault) in
+      switch number {
+      case 1: hashType = try value.number
+      case 2: hash = Array(try value.octets)
+      default: break
+      }
+    }
+  }
+}
+
+// MARK: - Protocol buffers
+
+extension InitPacket {
+  private enum Value {
+    case varint(UInt64)
+    case delimited(ArraySlice<UInt8>)
+
+    var number: UInt64 {
+      get throws(Fault) {
+        guard case .varint(let number) = self else { throw .malformed }
+        return number
+      }
+    }
+
+    var octets: ArraySlice<UInt8> {
+      get throws(Fault) {
+        guard case .delimited(let octets) = self else { throw .malformed }
+        return octets
+      }
+    }
+
+    var size: Int {
+      get throws(Fault) {
+        guard let size = UInt32(exactly: try number) else { throw .malformed }
+        return Int(size)
+      }
+    }
+
+    /// A repeated number, packed or not.
+    var numbers: [UInt64] {
+      get throws(Fault) {
+        guard case .delimited(var octets) = self else { return [try number] }
+        var numbers: [UInt64] = []
+        while !octets.isEmpty { numbers.append(try InitPacket.takeVarint(&octets)) }
+        return numbers
+      }
+    }
+  }
+
+  private static func eachField(
+    of octets: ArraySlice<UInt8>, _ body: (UInt64, Value) throws(Fault) -> Void
+  ) throws(Fault) {
+    var rest = octets
+    while !rest.isEmpty {
+      let tag = try takeVarint(&rest)
+      switch tag & 7 {
+      case 0: try body(tag >> 3, .varint(try takeVarint(&rest)))
+      case 1: _ = try take(8, &rest)
+      case 2:
+        let count = try takeVarint(&rest)
+        try body(tag >> 3, .delimited(try take(Int(clamping: count), &rest)))
+      case 5: _ = try take(4, &rest)
+      default: throw .malformed
+      }
+    }
+  }
+
+  private static func take(
+    _ count: Int, _ rest: inout ArraySlice<UInt8>
+  ) throws(Fault) -> ArraySlice<UInt8> {
+    guard count <= rest.count else { throw .malformed }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+
+  private static func takeVarint(_ rest: inout ArraySlice<UInt8>) throws(Fault) -> UInt64 {
+    var value: UInt64 = 0
+    for index in 0..<10 {
+      guard let octet = rest.popFirst() else { throw .malformed }
+      value |= UInt64(octet & 0x7F) << UInt64(7 * index)
+      if octet & 0x80 == 0 { return value }
+    }
+    throw .malformed
+  }
+}

@@ -1,0 +1,131 @@
+import Crypto
+
+/// What a Secure DFU boot loader holds an init packet against, in the order in which it does.
+struct InitPacketCheck: Sendable {
+  /// The public key that signatures are checked with, 64 octets (X, Y); `nil` = none is asked for.
+  let key: [UInt8]?
+  let settings: SecureBootLoaderSettings
+  /// Versions in force, which are not those of the factory any more.
+  let applicationVersion: UInt32
+  let bootLoaderVersion: UInt32
+  /// Octets that an image may have.
+  let room: Int
+
+  private static let sha256: UInt64 = 3
+  private static let ecdsaP256: UInt64 = 0
+  private static let hashOctets = 32
+
+  /// What of the init packet is wrong; `nil` = nothing.
+  func refusal(of octets: [UInt8]) -> SecureResult? {
+    do throws(InitPacket.Fault) {
+      let packet = try InitPacket(decoding: octets)
+      return refusalOfSignature(packet) ?? refusalOfVersions(packet) ?? refusalOfSize(packet)
+    } catch {
+      switch error {
+      case .malformed: return .invalidObject
+      case .unknownCommand: return .extended(.unknownCommand)
+      case .noInitCommand: return .extended(.initCommandInvalid)
+      }
+    }
+  }
+
+  private func refusalOfSignature(_ packet: InitPacket) -> SecureResult? {
+    guard let key else { return nil }
+    guard let signature = packet.signature else { return .extended(.signatureMissing) }
+    guard signature.type == Self.ecdsaP256 else { return .extended(.wrongSignatureType) }
+    return Self.isSignature(signature.octets, of: packet.signedOctets, by: key)
+      ? nil : .invalidObject
+  }
+
+  /// R and S are sent least significant octet first.
+  private static func isSignature(_ octets: [UInt8], of data: [UInt8], by key: [UInt8]) -> Bool {
+    guard octets.count == 64 else { return false }
+    do {
+      let bigEndian = octets[..<32].reversed() + octets[32...].reversed()
+      let signature = try P256.Signing.ECDSASignature(rawRepresentation: Array(bigEndian))
+      return try P256.Signing.PublicKey(rawRepresentation: key).isValidSignature(
+        signature, for: data)
+    } catch {
+      return false
+    }
+  }
+
+  private func refusalOfVersions(_ packet: InitPacket) -> SecureResult? {
+    guard let type = packet.type.flatMap(InitPacket.ImageType.init(rawValue:)),
+      type != .externalApplication
+    else { return .extended(.initCommandInvalid) }
+    guard packet.hashType == Self.sha256, packet.hash.count == Self.hashOctets else {
+      return .extended(.wrongHashType)
+    }
+    guard let hardware = packet.hardwareVersion else { return .extended(.initCommandInvalid) }
+    if packet.isDebug && settings.isDebug { return nil }
+    guard hardware == settings.hardwareVersion else { return .extended(.hardwareVersionDiffers) }
+    // An application that brings its own SoftDevice says so by a 0.
+    guard packet.softDevices.first == 0 || packet.softDevices.contains(UInt64(settings.softDevice))
+    else { return .extended(.softDeviceNotListed) }
+    return refusalOfFirmwareVersion(packet, type)
+  }
+
+  private func refusalOfFirmwareVersion(
+    _ packet: InitPacket, _ type: InitPacket.ImageType
+  ) -> SecureResult? {
+    if type == .softDevice { return nil }
+    guard let version = packet.firmwareVersion else { return .extended(.initCommandInvalid) }
+    let isNewEnough =
+      type == .application ? version >= applicationVersion : version > bootLoaderVersion
+    return isNewEnough ? nil : .extended(.firmwareVersionTooLow)
+  }
+
+  private func refusalOfSize(_ packet: InitPacket) -> SecureResult? {
+    let isThere =
+      switch packet.type.flatMap(InitPacket.ImageType.init(rawValue:)) {
+      case .application: packet.applicationSize > 0
+      case .softDevice: packet.softDeviceSize > 0
+      case .bootLoader: packet.bootLoaderSize > 0
+      case .softDeviceAndBootLoader: packet.softDeviceSize > 0 && packet.bootLoaderSize > 0
+      case .externalApplication, nil: false
+      }
+    guard isThere else { return .extended(.initCommandInvalid) }
+    return packet.imageSize <= room ? nil : .extended(.insufficientSpace)
+  }
+}
+
+/// What the boot loader answers to a request that it does not carry out.
+enum SecureResult: Hashable, Sendable {
+  case operationNotSupported
+  case invalidParameter
+  case insufficientResources
+  /// Also a signature that is wrong, and an init packet that cannot be read.
+  case invalidObject
+  case unsupportedType
+  case operationNotPermitted
+  case operationFailed
+  case extended(SecureExtendedError)
+
+  /// The result octet, and the extended error after it.
+  var octets: [UInt8] {
+    switch self {
+    case .operationNotSupported: [0x02]
+    case .invalidParameter: [0x03]
+    case .insufficientResources: [0x04]
+    case .invalidObject: [0x05]
+    case .unsupportedType: [0x07]
+    case .operationNotPermitted: [0x08]
+    case .operationFailed: [0x0A]
+    case .extended(let error): [0x0B, error.rawValue]
+    }
+  }
+}
+
+enum SecureExtendedError: UInt8, Sendable {
+  case unknownCommand = 0x03
+  case initCommandInvalid = 0x04
+  case firmwareVersionTooLow = 0x05
+  case hardwareVersionDiffers = 0x06
+  case softDeviceNotListed = 0x07
+  case signatureMissing = 0x08
+  case wrongHashType = 0x09
+  case wrongSignatureType = 0x0B
+  case hashMismatch = 0x0C
+  case insufficientSpace = 0x0D
+}

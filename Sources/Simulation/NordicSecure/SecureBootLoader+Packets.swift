@@ -1,0 +1,58 @@
+import OtaflashFirmware
+
+/// The Packet characteristic: octets of the object that was created last.
+extension SecureBootLoader {
+  /// A write to Packet. What cannot be taken is dropped without a word, unless a receipt is due.
+  mutating func packetWritten(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty, buffersInUse < Self.packetBuffers else { return }
+    let refusal: SecureResult? =
+      switch currentType {
+      case .command: append(toInitPacket: bytes)
+      case .data: queueForFlash(bytes)
+      case nil: .unsupportedType
+      }
+    countPacket(refusal)
+  }
+
+  private mutating func append(toInitPacket bytes: [UInt8]) -> SecureResult? {
+    guard initPacketSize > 0, image == nil else { return .operationNotPermitted }
+    guard initPacket.count + bytes.count <= initPacketSize else { return .insufficientResources }
+    initPacket += bytes
+    return nil
+  }
+
+  /// What finds the queue full is dropped as if it had never come: the host sees it in the checksum.
+  private mutating func queueForFlash(_ bytes: [UInt8]) -> SecureResult? {
+    guard image != nil else { return .operationNotPermitted }
+    guard queued.offset - executed.offset + bytes.count <= objectSize else {
+      return .insufficientResources
+    }
+    let address = slot + queued.offset
+    let alignment = parts.profile.geometry.writeAlignment
+    let padding = (alignment - bytes.count % alignment) % alignment
+    let words = bytes + [UInt8](repeating: 0xFF, count: padding)
+    guard address.isMultiple(of: alignment),
+      queue.offer([.write(words, at: address)], for: .packet)
+    else { return nil }
+    buffersInUse += 1
+    queued.offset += bytes.count
+    var crc = CRC32(continuing: queued.crc32)
+    crc.update(bytes)
+    queued.crc32 = crc.value
+    return nil
+  }
+
+  /// The result of a packet is told only when a receipt falls on it.
+  private mutating func countPacket(_ refusal: SecureResult?) {
+    guard receiptTarget > 0 else { return }
+    packetsUntilReceipt -= 1
+    guard packetsUntilReceipt == 0 else { return }
+    packetsUntilReceipt = receiptTarget
+    if let refusal { return fail(0x03, refusal) }
+    let progress =
+      currentType == .command
+      ? Progress(offset: initPacket.count, crc32: CRC32.checksum(initPacket))
+      : lies.altered(queued, of: imageSize)
+    succeed(0x03, progress.octets)
+  }
+}

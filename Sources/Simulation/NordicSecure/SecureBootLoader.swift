@@ -1,0 +1,153 @@
+import OtaflashATT
+import OtaflashFirmware
+
+/// The request handler of Nordic's Secure DFU boot loader (SDK 15): what its two characteristics
+/// take, what it answers, and what it has the flash do. It knows no link and no clock.
+struct SecureBootLoader: Sendable {
+  /// Packets of any size that the boot loader holds until they are in flash.
+  static let packetBuffers = 17
+  /// Operations of the flash that may be queued, the running one among them.
+  static let flashOperations = 16
+  /// The longest value of the Control Point.
+  static let controlOctetsMaximum = 23
+
+  /// What has to happen to the device.
+  enum Request: Equatable, Sendable {
+    case reset
+    /// The image is whole and proven, and the settings say so.
+    case activate(SlotImage)
+  }
+
+  enum ObjectType: UInt8, Sendable {
+    case command = 1
+    case data = 2
+  }
+
+  enum FlashPurpose: Sendable {
+    case erase
+    case packet
+    case settings
+    case activation(SlotImage)
+  }
+
+  struct Progress: Equatable, Sendable {
+    var offset = 0
+    var crc32: UInt32 = 0
+  }
+
+  let parts: BoardParts
+  let settings: SecureBootLoaderSettings
+  /// Where the image goes.
+  let slot: Int
+  let pages: RecordPages
+  let bootPages: BootLoader
+  var record: SecureRecord
+  var sequence: UInt32
+  let bootRecord: BootRecord
+  var lies: SecureLies
+
+  var isNotifying = false
+  var currentType: ObjectType?
+  var initPacket: [UInt8] = []
+  var initPacketSize = 0
+  /// What of the image has been queued for the flash, and what of it was executed.
+  var queued = Progress()
+  var executed = Progress()
+  var objectSize = 0
+  var image: InitPacket?
+
+  var receiptTarget = 0
+  var packetsUntilReceipt = 0
+  var buffersInUse = 0
+  var queue = FlashQueue<FlashPurpose>(capacity: Self.flashOperations)
+  var isExecutePending = false
+  var responses: [[UInt8]] = []
+  private(set) var request: Request?
+
+  /// Starts with what the settings page holds.
+  init(
+    _ settings: SecureBootLoaderSettings, record: SecureRecord, sequence: UInt32,
+    bootRecord: BootRecord, lies: SecureLies, parts: BoardParts
+  ) {
+    self.settings = settings
+    self.record = record
+    self.sequence = sequence
+    self.bootRecord = bootRecord
+    self.lies = lies
+    self.parts = parts
+    let layout = parts.profile.layout
+    slot = layout.slot(settings.banks == .dual ? bootRecord.inactive : bootRecord.active)
+    pages = RecordPages(flash: parts.flash, pages: layout.metadata)
+    bootPages = BootLoader(flash: parts.flash, layout: layout)
+    initPacket = record.initPacket
+    initPacketSize = initPacket.count
+    image = Self.decoded(initPacket)
+  }
+
+  /// The image's octets; 0 before a valid init packet.
+  var imageSize: Int { image?.imageSize ?? 0 }
+
+  // MARK: The Control Point
+
+  /// A write to the Control Point.
+  ///
+  /// - Returns: why it is refused on the level of attributes.
+  mutating func controlWritten(_ bytes: [UInt8]) -> ATTErrorCode? {
+    guard isNotifying else { return .clientConfigurationImproperlyConfigured }
+    guard (1...Self.controlOctetsMaximum).contains(bytes.count) else {
+      return .invalidAttributeValueLength
+    }
+    switch bytes[0] {
+    case 0x01: answerCreate(bytes)
+    case 0x02: answerReceiptTarget(bytes)
+    case 0x03: answerChecksum()
+    case 0x04: execute()
+    case 0x06: answerSelect(bytes)
+    // The transport sends the header of these answers and none of their payload.
+    case 0x00, 0x07, 0x09, 0x0A, 0x0B: succeed(bytes[0])
+    case 0x0C:
+      succeed(0x0C)
+      request = .reset
+    default: fail(bytes[0], .operationNotSupported)
+    }
+    return nil
+  }
+
+  // MARK: Answers
+
+  mutating func succeed(_ opcode: UInt8, _ payload: [UInt8] = []) {
+    responses.append([0x60, opcode, 0x01] + payload)
+  }
+
+  mutating func fail(_ opcode: UInt8, _ result: SecureResult) {
+    responses.append([0x60, opcode] + result.octets)
+  }
+
+  // MARK: Flash
+
+  mutating func storeRecord(for purpose: FlashPurpose) -> Bool {
+    let operations = pages.operations(storing: record.encoded, sequence: sequence + 1)
+    guard queue.offer(operations, for: purpose) else { return false }
+    sequence += 1
+    return true
+  }
+
+  /// The running flash operation has ended.
+  mutating func flashDone(_ isDone: Bool) {
+    switch queue.finishedOne() {
+    case .packet: buffersInUse -= 1
+    case .activation(let image): request = .activate(image)
+    case .erase, .settings, nil: break
+    }
+    executeDataWhenIdle()
+  }
+
+  static func decoded(_ octets: [UInt8]) -> InitPacket? {
+    guard !octets.isEmpty else { return nil }
+    do throws(InitPacket.Fault) { return try InitPacket(decoding: octets) } catch { return nil }
+  }
+}
+
+extension SecureBootLoader.Progress {
+  var octets: [UInt8] { UInt32(offset).littleEndianOctets + crc32.littleEndianOctets }
+}

@@ -1,0 +1,75 @@
+/// What only a device with Nordic's Secure DFU boot loader has to set.
+public struct SecureBootLoaderSettings: Hashable, Sendable {
+  /// How the boot loader is entered.
+  public enum Entry: String, CaseIterable, Sendable {
+    /// By the application's Buttonless DFU without bonds: the boot loader has the next address.
+    case buttonless
+    /// By Buttonless DFU with bonds: the address stays, and the link must be encrypted.
+    case bonded
+    /// By the experimental buttonless service of SDK 12.
+    case experimental
+    /// By a button that is held: the boot loader runs first, whatever is in flash.
+    case button
+  }
+
+  /// Where an image is received.
+  public enum Banks: String, CaseIterable, Sendable {
+    /// Beside the application, which stays until the image is whole.
+    case dual
+    /// Over the application.
+    case single
+  }
+
+  public var entry = Entry.buttonless
+  public var banks = Banks.dual
+  /// The version of the application that left the factory, in its init packet.
+  public var applicationVersion: UInt32 = 1
+  public var bootLoaderVersion: UInt32 = 1
+  /// What an init packet must name exactly.
+  public var hardwareVersion: UInt32 = 52
+  /// The SoftDevice in flash, as `sd_req` numbers it.
+  public var softDevice: UInt32 = 0xB7
+  /// Init packets with `is_debug` are believed without version checks.
+  public var isDebug = false
+  /// Octets of the longest init packet.
+  public var initPacketMaximum = 512
+  /// Octets of the largest data object, a multiple of a page.
+  public var dataObjectMaximum = 4096
+  /// The boot loader resets after so long without a request.
+  public var inactivity: Duration = .seconds(120)
+  /// The application tells its version in a Device Information Service.
+  public var hasDeviceInformation = true
+
+  public init() {}
+}
+
+extension SecureBootLoaderSettings: KindSettings {
+  static let keys: [KindKey<Self>] = [
+    KindKey("entry", \.entry),
+    KindKey("banks", \.banks),
+    KindKey("fw", "the application's version, a number", \.applicationVersion) {
+      Quantity.word($0)
+    },
+    KindKey("bl", "the boot loader's version, a number", \.bootLoaderVersion) { Quantity.word($0) },
+    KindKey("hw", "the hardware's version, a number", \.hardwareVersion) { Quantity.word($0) },
+    KindKey("sd", "the SoftDevice's id, such as 0xB7", \.softDevice) { Quantity.word($0) },
+    KindKey("debug", \.isDebug),
+    KindKey("init", "octets of an init packet, 64 to 1024", \.initPacketMaximum) {
+      Quantity.size($0).flatMap { (64...1024).contains($0) ? $0 : nil }
+    },
+    KindKey("object", "octets of a data object, 4K to 64K, a multiple of 4K", \.dataObjectMaximum) {
+      Quantity.size($0).flatMap {
+        (4096...65_536).contains($0) && $0.isMultiple(of: 4096) ? $0 : nil
+      }
+    },
+    KindKey("inactivity", "a time such as 120s", \.inactivity) { Quantity.duration($0) },
+    KindKey("information", \.hasDeviceInformation),
+  ]
+
+  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .trial]
+
+  static let faults: Set<FaultName> = FaultName.ofAnyDevice.union([
+    .wrongCRCOnce, .wrongCRCAlways, .repeatOffset, .jumpBack, .beyondEnd, .otherImage, .nonsense,
+    .foreignState,
+  ])
+}

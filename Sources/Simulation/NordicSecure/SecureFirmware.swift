@@ -1,0 +1,190 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import Synchronization
+
+/// A device with Nordic's Secure DFU boot loader: the settings page, two banks, and the application
+/// or the boot loader in each boot.
+final class SecureFirmware: BoardFirmware {
+  /// How long the boot loader waits for the application after a part of the system was replaced.
+  private static let followUpInactivity = Duration.seconds(10)
+
+  private struct State {
+    var bootRecord: BootRecord
+    var record: SecureRecord
+    /// Of the newest settings page.
+    var sequence: UInt32
+    /// A register that outlives a reset and not a loss of power.
+    var entersBootLoader = false
+    var isButtonHeld: Bool
+    var bootLoaderName = SecureFirmware.defaultName
+    var lies: SecureLies
+  }
+
+  private static let defaultName = "DfuTarg"
+
+  let settings: SecureBootLoaderSettings
+  let parts: BoardParts
+  private let loader: BootLoader
+  private let pages: RecordPages
+  private let state: Mutex<State>
+
+  init(_ settings: SecureBootLoaderSettings, of parts: BoardParts) throws(FlashFault) {
+    self.settings = settings
+    self.parts = parts
+    loader = BootLoader(flash: parts.flash, layout: parts.profile.layout)
+    pages = RecordPages(flash: parts.flash, pages: parts.profile.layout.metadata)
+    let bootRecord = try loader.record {
+      FactoryImage.make(parts.profile, random: parts.random.forked(for: 2))
+    }
+    let newest = try pages.newest()
+    state = Mutex(
+      State(
+        bootRecord: bootRecord,
+        record: newest.flatMap { SecureRecord(decoding: $0.content) }
+          ?? SecureRecord(
+            applicationVersion: settings.applicationVersion,
+            bootLoaderVersion: settings.bootLoaderVersion),
+        sequence: newest?.sequence ?? 0, isButtonHeld: settings.entry == .button,
+        lies: SecureLies(plan: parts.profile.faults)))
+  }
+
+  /// Where a host first finds the device: a button starts the boot loader.
+  var address: DeviceAddress {
+    settings.entry == .button ? bootLoaderAddress : applicationAddress
+  }
+
+  private var applicationAddress: DeviceAddress { parts.profile.address }
+
+  /// With bonds the keys belong to the address, so it stays.
+  private var bootLoaderAddress: DeviceAddress {
+    settings.entry == .bonded ? applicationAddress : applicationAddress.successor
+  }
+
+  var running: SlotImage {
+    state.withLock {
+      $0.record.isApplicationGone ? SlotImage() : $0.bootRecord.images[$0.bootRecord.active]
+    }
+  }
+
+  func runningImage() throws(FlashFault) -> [UInt8] {
+    let (record, isGone) = state.withLock { ($0.bootRecord, $0.record.isApplicationGone) }
+    return isGone ? [] : try loader.image(of: record)
+  }
+
+  // MARK: Boot
+
+  func boot(_ number: Int) throws(FlashFault) -> Boot {
+    try readFlash()
+    let faults = parts.profile.faults
+    let (bootRecord, outcome) = try loader.boot(
+      state.withLock { $0.bootRecord }, faults: faults, startsOnTrial: false)
+    state.withLock { $0.bootRecord = bootRecord }
+    let (isNew, isSystem) = try applyPending(outcome)
+    if isNew, faults.contains(.otherImage) {
+      state.withLock { $0.bootRecord.images[bootRecord.active].version = FirmwareVersion(0, 0, 1) }
+    }
+    let image = state.withLock { $0.bootRecord.images[bootRecord.active] }
+    let entersBootLoader = state.withLock { state in
+      defer { state.entersBootLoader = false }
+      if isNew { state.isButtonHeld = false }
+      return state.entersBootLoader || state.isButtonHeld || state.record.isApplicationGone
+    }
+    let program: any BoardProgram =
+      entersBootLoader || isSystem
+      ? makeBootLoader(
+        inactivity: isSystem ? Self.followUpInactivity : settings.inactivity, number: number)
+      : ButtonlessApplication(of: self, runs: image, at: applicationAddress)
+    return Boot(
+      program: program, isActivation: isNew,
+      flashTime: outcome == .activated ? loader.exchangeTime(image, movesPerPage: 1) : .zero)
+  }
+
+  /// What a reset has left in flash is all that counts.
+  private func readFlash() throws(FlashFault) {
+    if let bootRecord = try loader.newestRecord() {
+      state.withLock { $0.bootRecord = bootRecord }
+    }
+    guard let newest = try pages.newest(), let record = SecureRecord(decoding: newest.content)
+    else { return }
+    state.withLock { ($0.record, $0.sequence) = (record, newest.sequence) }
+  }
+
+  /// Makes the versions those of what was activated; says whether a new application runs, and
+  /// whether a new boot loader or SoftDevice does.
+  private func applyPending(
+    _ outcome: BootLoader.Outcome
+  ) throws(FlashFault) -> (isNew: Bool, isSystem: Bool) {
+    var (record, sequence, bootRecord) = state.withLock { ($0.record, $0.sequence, $0.bootRecord) }
+    let pending = record.pending
+    guard pending != .nothing else { return (outcome == .activated, false) }
+    let isNew: Bool
+    switch (pending, settings.banks) {
+    case (.application, .dual): isNew = outcome == .activated
+    case (.application, .single): isNew = try isWhole(bootRecord)
+    case (.system, _), (.nothing, _): isNew = false
+    }
+    if isNew {
+      record.applicationVersion = record.pendingVersion
+      record.isApplicationGone = false
+    } else if pending == .system {
+      record.bootLoaderVersion = record.pendingVersion
+    }
+    record.pending = .nothing
+    sequence += 1
+    for operation in pages.operations(storing: record.encoded, sequence: sequence) {
+      try parts.flash.perform(operation)
+    }
+    state.withLock { ($0.record, $0.sequence) = (record, sequence) }
+    return (isNew, pending == .system)
+  }
+
+  private func isWhole(_ record: BootRecord) throws(FlashFault) -> Bool {
+    CRC32.checksum(try loader.image(of: record)) == record.images[record.active].crc32
+  }
+
+  private func makeBootLoader(inactivity: Duration, number: Int) -> SecureBootLoaderProgram {
+    let (machine, name) = state.withLock { state in
+      defer { state.bootLoaderName = Self.defaultName }
+      return (
+        SecureBootLoader(
+          settings, record: state.record, sequence: state.sequence,
+          bootRecord: state.bootRecord, lies: state.lies, parts: parts),
+        state.bootLoaderName
+      )
+    }
+    if parts.profile.faults.contains(.badBlock) { parts.weakenPage(of: machine.slot) }
+    return SecureBootLoaderProgram(
+      machine, of: self, inactivity: inactivity, name: name, address: bootLoaderAddress,
+      random: parts.random.forked(for: 1000 + UInt64(number)))
+  }
+
+  // MARK: From the programs
+
+  /// The application resets into the boot loader, which shall have this name.
+  func enterBootLoader(named name: String?) {
+    state.withLock {
+      $0.entersBootLoader = true
+      if let name { $0.bootLoaderName = name }
+    }
+  }
+
+  func keep(_ lies: SecureLies) { state.withLock { $0.lies = lies } }
+
+  /// The text of the application's firmware revision: that of its descriptor, else the number of
+  /// its init packet.
+  func revision(of image: SlotImage) -> String {
+    image.version == FirmwareVersion(0, 0, 0)
+      ? "\(state.withLock { $0.record.applicationVersion })" : image.version.description
+  }
+}
+
+extension BoardParts {
+  /// The page of a slot, from 0, that a bad block lies in.
+  private static let badPage = 5
+
+  /// Spoils one page of a slot.
+  func weakenPage(of slot: Int) {
+    flash.weaken(pageAt: slot + Self.badPage * profile.layout.pageSize)
+  }
+}

@@ -1,0 +1,78 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// The device of the OTA service: two slots, a boot record, and the portable receiver in each boot.
+final class ReceiverFirmware: BoardFirmware {
+  private let parts: BoardParts
+  private let loader: BootLoader
+  private let record: Mutex<BootRecord>
+  private let lies: Mutex<ReceiverLies>
+
+  init(of parts: BoardParts) throws(FlashFault) {
+    self.parts = parts
+    let profile = parts.profile
+    loader = BootLoader(flash: parts.flash, layout: profile.layout)
+    record = Mutex(
+      try loader.record(
+        orFactory: profile.version, profile.hardware, random: parts.random.forked(for: 2)))
+    lies = Mutex(ReceiverLies(plan: profile.faults, random: parts.random.forked(for: 4)))
+  }
+
+  var address: DeviceAddress { parts.profile.address }
+
+  var running: SlotImage { record.withLock { $0.images[$0.active] } }
+
+  func runningImage() throws(FlashFault) -> [UInt8] {
+    try loader.image(of: record.withLock { $0 })
+  }
+
+  func boot(_ number: Int) throws(FlashFault) -> Boot {
+    let profile = parts.profile
+    let (record, outcome) = try loader.boot(
+      record.withLock { $0 }, faults: profile.faults, startsOnTrial: profile.startsOnTrial)
+    self.record.withLock { $0 = record }
+    if profile.faults.contains(.badBlock) {
+      parts.weakenPage(of: profile.layout.slot(record.inactive))
+    }
+    let unit = ReceiverUnit(
+      profile: profile, running: record.images[record.active], slot: record.inactive,
+      outcome: outcome, onTrial: record.isOnTrial, flash: parts.flash,
+      random: parts.random.forked(for: 1000 + UInt64(number)),
+      confirmTrial: { [weak self] in self?.confirmTrial() ?? false })
+    let program = ReceiverProgram(
+      unit, running: record.images[record.active], of: self, with: parts)
+    return Boot(program: program, isActivation: outcome == .activated)
+  }
+
+  /// Marks an activated image for the boot loader.
+  func markPending(_ image: SlotImage) throws(FlashFault) {
+    var next = record.withLock { $0 }
+    next.isPending = true
+    next.images[next.inactive] = image
+    let stored = try loader.storeNext(next)
+    record.withLock { $0 = stored }
+  }
+
+  func received(_ pdu: ATTPDU, by device: DeviceAttributes) {
+    lies.withLock { $0.received(pdu, by: device) }
+  }
+
+  func altered(_ pdu: ATTPDU, by device: DeviceAttributes) -> ATTPDU {
+    lies.withLock { $0.altered(pdu, by: device) }
+  }
+
+  private func confirmTrial() -> Bool {
+    var next = record.withLock { $0 }
+    guard next.isOnTrial else { return false }
+    next.isOnTrial = false
+    do throws(FlashFault) {
+      let stored = try loader.storeNext(next)
+      record.withLock { $0 = stored }
+      return true
+    } catch {
+      parts.note(error)
+      return false
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// The SMP server of one boot behind its GATT server.
+final class SMPProgram: BoardProgram {
+  static let service: BluetoothUUID = "8d53dc1d-1db7-4cd3-868b-8a527460aa84"
+  static let characteristic: BluetoothUUID = "da2e7828-fbce-4e01-ae9e-261174997c48"
+  private struct State: Sendable {
+    var server: SMPServer
+    var mtu = ATTMTU.default
+    var end: LinkInstant?
+    var isOver = false
+    var random: SeededRandom
+  }
+
+  /// From the answer to a reset request to the reset.
+  private static let resetDelay = Duration.milliseconds(250)
+
+  let server: GATTServer
+  let advertisement: Advertisement
+  let dataPath: DataPath
+  private let firmware: SMPFirmware
+  private let parts: BoardParts
+  private let handle: AttributeHandle
+  private let state: Shared<State>
+
+  init(_ machine: SMPServer, of firmware: SMPFirmware, runs image: SlotImage, random: SeededRandom)
+  {
+    let parts = machine.parts
+    (self.firmware, self.parts) = (firmware, parts)
+    let state = Shared(State(server: machine, random: random))
+    self.state = state
+    let name = machine.isRecovery ? "MCUboot" : "Zephyr"
+    let table = AttributeTable(services: Self.services(name: name, image, state, parts))
+    let handle = table.handle(of: Self.characteristic)
+    self.handle = handle
+    dataPath = DataPath(handle: handle)
+    advertisement = Advertisement(
+      id: firmware.address.description, name: name, rssi: nil, services: [Self.service])
+    server = GATTServer(
+      table: table, receiveMTU: ATTMTU(clamping: parts.profile.mtu),
+      valuesMaximum: Self.fragmentsMaximum(machine.settings)
+    ) { event in
+      state.withLock { state in
+        switch event {
+        case .mtuChanged(_, let mtu): state.mtu = mtu
+        case .disconnected:
+          state.mtu = .default
+          state.server.disconnected()
+        case .connected, .configured, .confirmed: break
+        }
+      }
+      parts.wake()
+    }
+  }
+
+  /// Every buffer full of a response, at the smallest ATT_MTU.
+  private static func fragmentsMaximum(_ settings: SMPServerSettings) -> Int {
+    let buffers = settings.netBuffers
+    return buffers.count * (buffers.size / ATTMTU.default.valueSizeMaximum + 1)
+  }
+
+  private static func services(
+    name: String, _ image: SlotImage, _ state: Shared<State>, _ parts: BoardParts
+  ) -> [LocalService] {
+    let value = AttributeValue.written { bytes, _ in
+      state.withLock { $0.server.received(bytes) }
+      parts.wake()
+      return nil
+    }
+    return [
+      .genericAccess(name: name), .genericAttribute(),
+      .deviceInformation([0x2A29: "Zephyr", 0x2A26: image.version.description]),
+      LocalService(
+        service,
+        characteristics: [
+          LocalCharacteristic(
+            characteristic, properties: [.writeWithoutResponse, .notify], value: value,
+            security: parts.profile.security.needed)
+        ]),
+    ]
+  }
+
+  // MARK: The main loop
+
+  func poll(at now: LinkInstant) -> Duration? {
+    let isNonsense = parts.profile.faults.contains(.nonsense)
+    let (fragments, wait) = state.withLock { state in
+      let responses = state.server.responses
+      state.server.responses.removeAll()
+      let fragments = responses.flatMap { response in
+        let bytes = isNonsense ? state.random.bytes(count: response.count) : response
+        return Self.fragments(of: bytes, size: state.mtu.valueSizeMaximum)
+      }
+      return (fragments, timeLeft(in: &state, at: now))
+    }
+    for fragment in fragments { server.notify(handle, fragment) }
+    return wait
+  }
+
+  private static func fragments(of bytes: [UInt8], size: Int) -> [[UInt8]] {
+    stride(from: 0, to: bytes.count, by: size).map {
+      Array(bytes[$0..<min($0 + size, bytes.count)])
+    }
+  }
+
+  private func timeLeft(in state: inout State, at now: LinkInstant) -> Duration? {
+    guard state.server.resetMode != nil else { return nil }
+    let end = state.end ?? now.advanced(by: max(Self.resetDelay, parts.answerTime))
+    state.end = end
+    state.isOver = now >= end
+    return state.isOver ? nil : now.duration(to: end)
+  }
+
+  var pendingOperation: FlashOperation? { state.withLock { $0.server.operation } }
+
+  func flashDone(_ isDone: Bool) { state.withLock { $0.server.flashDone(isDone) } }
+
+  var ending: BootEnding? {
+    // Whether another image runs then is for the boot loader to decide.
+    state.withLock { $0.isOver ? .activated : nil }
+  }
+
+  func leave(_ ending: BootEnding) {
+    let (lies, mode) = state.withLock { ($0.server.lies, $0.isOver ? $0.server.resetMode : nil) }
+    firmware.keep(lies)
+    if mode == 1 { firmware.enterRecovery() }
+  }
+}

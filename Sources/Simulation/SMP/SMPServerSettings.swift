@@ -1,0 +1,129 @@
+/// What only a device with the SMP service has to set.
+public struct SMPServerSettings: Hashable, Sendable {
+  /// How MCUboot brings an image to run.
+  public enum BootMode: String, CaseIterable, Sendable {
+    /// One slot, which a recovery server in the boot loader writes.
+    case single
+    case swapScratch = "swap-scratch"
+    case overwrite
+    case swapMove = "swap"
+    /// The slot with the higher version runs where it lies.
+    case directXIP = "direct-xip"
+    case directXIPRevert = "direct-xip-revert"
+    case ramLoad = "ram-load"
+    /// A second application, the loader, writes the slot of the first.
+    case firmwareLoader = "firmware-loader"
+
+    /// As the boot loader's information numbers it (Zephyr, MCUmgr group 0, command 8).
+    var number: Int32 {
+      switch self {
+      case .single: 0
+      case .swapScratch: 1
+      case .overwrite: 2
+      case .swapMove: 3
+      case .directXIP: 4
+      case .directXIPRevert: 5
+      case .ramLoad: 6
+      case .firmwareLoader: 7
+      }
+    }
+
+    /// Whether an image that nobody confirms is taken back at the next reset.
+    var reverts: Bool {
+      switch self {
+      case .swapScratch, .swapMove, .directXIPRevert: true
+      case .single, .overwrite, .directXIP, .ramLoad, .firmwareLoader: false
+      }
+    }
+
+    /// Whether the version alone decides which slot runs.
+    var choosesByVersion: Bool { self == .directXIP || self == .ramLoad }
+
+    /// Whether the numbers of slots are places in flash, instead of 0 for the running one.
+    var hasFixedSlots: Bool { choosesByVersion || self == .directXIPRevert }
+
+    /// Whether the running image can only be replaced by another program.
+    var needsRecovery: Bool { self == .single || self == .firmwareLoader }
+
+    /// How often each page of an image is written before the image runs.
+    var movesPerPage: Int {
+      switch self {
+      case .swapScratch: 3
+      case .swapMove: 2
+      case .overwrite: 1
+      case .single, .directXIP, .directXIPRevert, .ramLoad, .firmwareLoader: 0
+      }
+    }
+  }
+
+  /// Network buffers, shared by requests and responses.
+  public struct NetBuffers: Hashable, Sendable {
+    public var count: Int
+    /// Octets of the longest message, its header included.
+    public var size: Int
+
+    public init(count: Int, size: Int) {
+      self.count = count
+      self.size = size
+    }
+  }
+
+  public var mode = BootMode.swapMove
+  public var netBuffers = NetBuffers(count: 4, size: 2475)
+  /// Messages may be longer than a write.
+  public var reassembles = true
+  /// Pages are erased as they are needed, instead of the slot before the first octet.
+  public var erasesProgressively = false
+  /// An image that lies in the slot is known by its SHA-256 (IMG_ENABLE_IMAGE_CHECK).
+  public var checksImages = true
+  /// The server tells of its buffers.
+  public var hasParameters = true
+  /// The server tells how the boot loader activates images.
+  public var hasBootLoaderInformation = true
+  /// The boot loader starts no image with a lower version.
+  public var forbidsDowngrade = false
+  /// Requests of the image group that are refused as busy before one is carried out.
+  public var busyRequests = 0
+  /// The server refuses messages of the second version as too new.
+  public var isVersion1 = false
+
+  public init() {}
+}
+
+extension SMPServerSettings: KindSettings {
+  static let keys: [KindKey<Self>] = [
+    KindKey("mode", \.mode),
+    KindKey(
+      "netbufs", "count and size such as 4x384, 2 to 64 of 64 to 16384 octets", \.netBuffers,
+      netBuffers),
+    KindKey("reassembly", \.reassembles),
+    KindKey("progressive", \.erasesProgressively),
+    KindKey("check", \.checksImages),
+    KindKey("params", \.hasParameters),
+    KindKey("bootinfo", \.hasBootLoaderInformation),
+    KindKey("no-downgrade", \.forbidsDowngrade),
+    KindKey("busy", "a count of requests, or 0", \.busyRequests) { Int($0).filter { $0 >= 0 } },
+    KindKey("v1", \.isVersion1),
+  ]
+
+  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key, .trial]
+
+  static let faults = FaultName.ofAnyDevice.union([
+    .repeatOffset, .jumpBack, .beyondEnd, .otherImage, .nonsense,
+  ])
+
+  private static func netBuffers(_ text: String) -> NetBuffers? {
+    let parts = text.split(separator: "x", omittingEmptySubsequences: false)
+    guard parts.count == 2, let count = Quantity.count(String(parts[0])),
+      let size = Quantity.size(String(parts[1])), (2...64).contains(count),
+      (64...16_384).contains(size)
+    else { return nil }
+    return NetBuffers(count: count, size: size)
+  }
+}
+
+extension Optional {
+  fileprivate func filter(_ isKept: (Wrapped) -> Bool) -> Wrapped? {
+    flatMap { isKept($0) ? $0 : nil }
+  }
+}

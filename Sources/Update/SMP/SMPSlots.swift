@@ -1,0 +1,166 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// Looks at the slots of a device with MCUboot, or changes what its boot loader does with them.
+public struct SMPSlots: Sendable {
+  public enum Action: Equatable, Sendable {
+    case list
+    /// Start an image once at the next restart: that in the slot which does not run, or the one
+    /// whose hash begins so.
+    case test(hashPrefix: [UInt8]?)
+    /// Keep what runs.
+    case confirm
+    /// Erase a slot that does not run.
+    case erase(slot: Int)
+  }
+
+  /// What the device says afterwards.
+  public struct Listing: Equatable, Sendable {
+    public let slots: [SlotReport]
+    /// `nil` where the device does not tell.
+    public let mode: SMPBootloaderMode?
+    /// Octets of each slot by its number, where the device tells.
+    public let sizes: [Size]
+
+    public struct Size: Equatable, Sendable {
+      public let image: Int
+      public let slot: Int
+      public let octets: Int
+    }
+  }
+
+  public let action: Action
+  /// Which of the device's images; 0 for the only one.
+  public let image: Int
+
+  /// - Parameter image: 0 or more.
+  public init(_ action: Action, image: Int = 0) {
+    precondition(image >= 0)
+    self.action = action
+    self.image = image
+  }
+
+  /// The action as a command for a peripheral's queue.
+  ///
+  /// Its fault is `.noUpdateService` for a device without SMP, and `.declined` for what the device
+  /// refuses, or what would change nothing.
+  public var command: Command<PeripheralTurn, Listing, UpdateFault> {
+    Command("slots") { (turn) async throws(UpdateFault) -> Listing in
+      defer { turn.disconnect() }
+      let channel = try await SMPChannel(openedIn: turn)
+      let facts = try await SMPFacts(asking: channel)
+      let state = try await perform(facts, over: channel)
+      return Listing(facts, state)
+    }
+  }
+
+  /// Performs the action over a link of its own.
+  public func run(
+    on dialer: Dialer, clock: any LinkClock
+  ) async throws(UpdateFault) -> Listing {
+    try await command.run(on: dialer, clock: clock)
+  }
+
+  /// The state after the action.
+  private func perform(
+    _ facts: SMPFacts, over channel: SMPChannel
+  ) async throws(UpdateFault) -> SMPImage.State {
+    switch action {
+    case .list: return facts.state
+    case .test(let prefix):
+      let hash = try Self.candidate(facts.state.slots(of: image), prefix)
+      return try await write(
+        SMPImage.WriteState(hash: hash, isConfirmed: false), .activate, channel)
+    case .confirm:
+      // Only the application can be confirmed without naming it.
+      let hash = image == 0 ? nil : facts.state.running(image)?.hash
+      return try await write(
+        SMPImage.WriteState(hash: hash, isConfirmed: true), .confirm, channel)
+    case .erase(let slot):
+      guard facts.state.running(image)?.slot != slot else {
+        throw .declined(.prepare, .runs(slot))
+      }
+      _ = try await channel.perform(
+        SMPImage.Erase(slot: 2 * image + slot), .prepare, within: SMPSession.eraseLimit)
+      return try await channel.perform(SMPImage.ReadState(), .verify)
+    }
+  }
+
+  private func write(
+    _ request: SMPImage.WriteState, _ stage: UpdateStage, _ channel: SMPChannel
+  ) async throws(UpdateFault) -> SMPImage.State {
+    let response = try await channel.perform(request, stage)
+    if let state = response.state { return state }
+    return try await channel.perform(SMPImage.ReadState(), stage)
+  }
+
+  /// The one image that can be put on trial; nothing is picked among several.
+  private static func candidate(
+    _ slots: [SMPImage.Slot], _ prefix: [UInt8]?
+  ) throws(UpdateFault) -> [UInt8] {
+    let matching = slots.filter { slot in
+      guard let hash = slot.hash else { return false }
+      return prefix.map { hash.starts(with: $0) } ?? !slot.flags.contains(.active)
+    }
+    guard let first = matching.first?.hash else { throw .declined(.activate, .noCandidate) }
+    guard matching.count == 1 else { throw .declined(.activate, .severalCandidates) }
+    return first
+  }
+}
+
+/// Restarts a device over SMP.
+public struct SMPReset: Sendable {
+  /// Restart even when the application says that it is busy.
+  public let isForced: Bool
+  /// Start the boot loader's recovery instead of the application (Zephyr, retained boot mode).
+  public let toBootLoader: Bool
+
+  public init(isForced: Bool = false, toBootLoader: Bool = false) {
+    self.isForced = isForced
+    self.toBootLoader = toBootLoader
+  }
+
+  /// The restart as a command for a peripheral's queue. Ends when the device has agreed and the link
+  /// has ended, or after `UpdateOptions.rebootLimit` at most.
+  public var command: Command<PeripheralTurn, Void, UpdateFault> {
+    Command("reset") { (turn) async throws(UpdateFault) in
+      defer { turn.disconnect() }
+      let channel = try await SMPChannel(openedIn: turn)
+      let request = SMPOS.Reset(
+        isForced: isForced ? true : nil, bootMode: toBootLoader ? 1 : nil)
+      do throws(UpdateFault) {
+        _ = try await channel.perform(request, .activate)
+      } catch .gatt(.activate, .linkLost(let loss)) where loss != .cancelled {
+        return
+      }
+      await turn.waitUntilLost(within: UpdateOptions().rebootLimit)
+    }
+  }
+
+  /// Restarts the device over a link of its own.
+  public func run(on dialer: Dialer, clock: any LinkClock) async throws(UpdateFault) {
+    try await command.run(on: dialer, clock: clock)
+  }
+}
+
+extension SMPChannel {
+  convenience init(openedIn turn: PeripheralTurn) async throws(UpdateFault) {
+    let options = UpdateOptions()
+    let client = try await turn.connect(requestingMTU: options.mtu)
+    let context = UpdateContext(
+      clock: turn.clock, options: options, tally: UpdateTally(), observe: { _ in })
+    try await self.init(on: client, context)
+  }
+}
+
+extension SMPSlots.Listing {
+  init(_ facts: SMPFacts, _ state: SMPImage.State) {
+    slots = state.slots.map(SlotReport.init)
+    mode = facts.bootloader.mode
+    sizes = (facts.sizes?.images ?? []).flatMap { image in
+      image.slots.compactMap { slot in
+        slot.size.map { Size(image: image.image, slot: slot.slot, octets: $0) }
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import OtaflashGATT
+import OtaflashUpdate
+
+/// Restarts a device over SMP.
+struct Reset: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reset",
+    abstract: "Restart a device that speaks SMP.",
+    discussion: """
+      An image that was put on trial is started now, and one that runs on trial and was not \
+      confirmed is replaced by the one before.
+      """)
+
+  @Flag(name: .long, help: "Restart even if the application says that it is busy.")
+  var force = false
+
+  @Flag(name: .long, help: "Start the boot loader's recovery instead of the application.")
+  var bootLoader = false
+
+  @OptionGroup var target: DeviceOption
+  @OptionGroup var capture: CaptureOption
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: target.device.text) }
+  var captureFile: String? { capture.path }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let destination = try await Destination.resolve(target.device, in: session)
+    let reset = SMPReset(isForced: force, toBootLoader: bootLoader)
+    let fault = await destination.withDevice { () async -> UpdateFault? in
+      do throws(UpdateFault) {
+        try await reset.run(on: destination.dialer, clock: destination.clock)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let fault { throw .update(fault) }
+    session.console.result("\(target.device.text) restarts")
+    return .done(
+      "restarted", devices: [Ending.Device(id: target.device.text, outcome: "restarted")])
+  }
+}

@@ -1,0 +1,137 @@
+import ArgumentParser
+import OtaflashGATT
+import OtaflashUpdate
+
+/// The slots of a device with MCUboot.
+struct Slots: GroupCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "slots",
+    abstract: "Look at the image slots of a device that speaks SMP, and change them.",
+    discussion: """
+      A device with MCUboot holds two images: the one that runs, and another that its boot loader \
+      can start. flash does what is needed by itself; these commands do single steps of it.
+      """,
+    subcommands: [SlotsList.self, SlotsTest.self, SlotsConfirm.self, SlotsErase.self])
+
+  @OptionGroup var global: GlobalOptions
+}
+
+/// Which of the device's images a command is about.
+struct ImageIndexOption: ParsableArguments, Sendable {
+  @Option(
+    name: .customLong("image"),
+    help: ArgumentHelp(
+      "Which of the device's images, where it has several, such as 1 for a network core.",
+      valueName: "number"))
+  var index = 0
+
+  private static let range = 0...15
+
+  func validate() throws {
+    guard Self.range.contains(index) else {
+      throw ValidationError("--image \(index) is out of range; it is 0 to 15")
+    }
+  }
+}
+
+extension SMPSlots {
+  /// Performs the action on a device and shows what its slots hold then.
+  func perform(
+    on device: DeviceSelector, outcome: String, in session: Session
+  ) async throws(CommandFault) -> Ending {
+    let listing = try await result(on: device, in: session)
+    listing.show(on: session.console)
+    return .done(outcome, devices: [Ending.Device(id: device.text, outcome: outcome)])
+  }
+
+  func result(
+    on device: DeviceSelector, in session: Session
+  ) async throws(CommandFault) -> Listing {
+    let destination = try await Destination.resolve(device, in: session)
+    let result = await destination.withDevice { () async -> Result<Listing, UpdateFault> in
+      do throws(UpdateFault) {
+        return .success(try await run(on: destination.dialer, clock: destination.clock))
+      } catch {
+        return .failure(error)
+      }
+    }
+    do throws(UpdateFault) { return try result.get() } catch { throw .update(error) }
+  }
+}
+
+extension SMPSlots.Listing {
+  private static let columns = ["IMAGE", "SLOT", "VERSION", "STATE", "SIZE", "HASH"]
+
+  func show(on console: Console) {
+    let mode = mode.map { JSONValue.string($0.name) }
+    console.event("boot_loader", JSONValue.fields(["mode": mode ?? .null]))
+    for slot in slots {
+      console.event("slot", slot.members + JSONValue.fields(["size": .integer(size(of: slot))]))
+    }
+    if let words = self.mode?.words { console.result("boot loader: \(words)") }
+    guard !slots.isEmpty else { return console.note("no slot holds a valid image") }
+    let rows = slots.map { slot in
+      [
+        "\(slot.image)", "\(slot.slot)", slot.version, slot.words,
+        size(of: slot).map { Text.grouped($0) + " B" } ?? "",
+        slot.hash.map { Text.hex($0) } ?? "",
+      ]
+    }
+    for line in Text.table([Self.columns] + rows) { console.result(line) }
+  }
+
+  private func size(of slot: SlotReport) -> Int? {
+    sizes.first { $0.image == slot.image && $0.slot == slot.slot }?.octets
+  }
+}
+
+extension SlotReport {
+  var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "image": .integer(image), "slot": .integer(slot), "version": .string(version),
+      "hash": hash.map { .string(Text.hex($0)) }, "active": .bool(isActive),
+      "confirmed": .bool(isConfirmed), "pending": .bool(isPending),
+      "permanent": .bool(isPermanent), "bootable": .bool(isBootable),
+    ])
+  }
+
+  /// `runs, confirmed`: what holds of the image, in the order that people ask.
+  var words: String {
+    let facts = [
+      (isActive, "runs"), (isActive && !isConfirmed, "on trial"), (isConfirmed, "confirmed"),
+      (isPending && !isPermanent, "starts once next"),
+      (isPending && isPermanent, "starts next, for good"), (!isBootable, "not bootable"),
+    ]
+    return facts.filter(\.0).map(\.1).joined(separator: ", ")
+  }
+}
+
+extension SMPBootloaderMode {
+  /// For programs.
+  var name: String {
+    switch self {
+    case .unknown: "unknown"
+    case .singleApplication: "single-application"
+    case .swapUsingScratch: "swap-using-scratch"
+    case .overwriteOnly: "overwrite-only"
+    case .swapWithoutScratch: "swap-without-scratch"
+    case .directXIP: "direct-xip"
+    case .directXIPWithRevert: "direct-xip-with-revert"
+    case .ramLoad: "ram-load"
+    case .firmwareLoader: "firmware-loader"
+    }
+  }
+
+  var words: String {
+    switch self {
+    case .unknown: "MCUboot, in a mode that is not known here"
+    case .singleApplication: "MCUboot with one slot"
+    case .swapUsingScratch, .swapWithoutScratch: "MCUboot, swaps the slots and can go back"
+    case .overwriteOnly: "MCUboot, overwrites the old image"
+    case .directXIP: "MCUboot, runs the higher version where it lies"
+    case .directXIPWithRevert: "MCUboot, runs images where they lie and can go back"
+    case .ramLoad: "MCUboot, runs the higher version from RAM"
+    case .firmwareLoader: "MCUboot with a firmware loader"
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import OtaflashUpdate
+
+struct SlotsConfirm: Subcommand {
+  static let words = "slots confirm"
+  static let configuration = CommandConfiguration(
+    commandName: "confirm",
+    abstract: "Keep the image that runs.",
+    discussion: """
+      An image that runs on trial stays; the boot loader no longer goes back. Look first whether \
+      the device works: there is no way back from this but another update.
+      """)
+
+  @OptionGroup var image: ImageIndexOption
+  @OptionGroup var target: DeviceOption
+  @OptionGroup var capture: CaptureOption
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: target.device.text) }
+  var captureFile: String? { capture.path }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    try await SMPSlots(.confirm, image: image.index)
+      .perform(on: target.device, outcome: "confirmed", in: session)
+  }
+}

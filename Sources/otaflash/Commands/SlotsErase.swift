@@ -1,0 +1,37 @@
+import ArgumentParser
+import OtaflashUpdate
+
+struct SlotsErase: Subcommand {
+  static let words = "slots erase"
+  static let configuration = CommandConfiguration(
+    commandName: "erase",
+    abstract: "Erase a slot that does not run.",
+    discussion: """
+      What the slot holds is lost, and with it the way back to it. The device asks for a moment: a \
+      whole slot can take half a minute.
+      """)
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The slot to erase, 0 or 1.", valueName: "number"))
+  var slot = 1
+
+  @OptionGroup var image: ImageIndexOption
+  @OptionGroup var target: DeviceOption
+  @OptionGroup var capture: CaptureOption
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: target.device.text) }
+  var captureFile: String? { capture.path }
+
+  func validate() throws {
+    guard 0...1 ~= slot else {
+      throw ValidationError("--slot \(slot) is out of range; it is 0 or 1")
+    }
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    try await SMPSlots(.erase(slot: slot), image: image.index)
+      .perform(on: target.device, outcome: "erased", in: session)
+  }
+}

@@ -1,0 +1,19 @@
+import ArgumentParser
+import OtaflashUpdate
+
+struct SlotsList: Subcommand {
+  static let words = "slots list"
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Tell what each slot holds. Changes nothing.")
+
+  @OptionGroup var target: DeviceOption
+  @OptionGroup var capture: CaptureOption
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: target.device.text) }
+  var captureFile: String? { capture.path }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    try await SMPSlots(.list).perform(on: target.device, outcome: "listed", in: session)
+  }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import OtaflashUpdate
+
+struct SlotsTest: Subcommand {
+  static let words = "slots test"
+  static let configuration = CommandConfiguration(
+    commandName: "test",
+    abstract: "Let the boot loader try the other image at the next restart.",
+    discussion: """
+      The image is started once. Unless it is confirmed while it runs, the boot loader goes back to \
+      the present one at the restart after that.
+      """)
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The first hexadecimal digits of the image's hash; only needed to choose.",
+      valueName: "digits"),
+    transform: Self.prefix)
+  var hash: [UInt8]?
+
+  @OptionGroup var image: ImageIndexOption
+  @OptionGroup var target: DeviceOption
+  @OptionGroup var capture: CaptureOption
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: target.device.text) }
+  var captureFile: String? { capture.path }
+
+  private static func prefix(_ text: String) throws -> [UInt8] {
+    guard let octets = Text.octets(hex: text), !octets.isEmpty else {
+      throw ValidationError("'\(text)' is no hash; write an even number of hexadecimal digits")
+    }
+    return octets
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let ending = try await SMPSlots(.test(hashPrefix: hash), image: image.index)
+      .perform(on: target.device, outcome: "pending", in: session)
+    session.console.result("next:   " + session.command("reset", "-d", target.device.text))
+    return ending
+  }
+}

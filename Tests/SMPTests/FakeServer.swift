@@ -1,0 +1,322 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashUpdate
+import Synchronization
+
+/// A device with MCUboot and two slots, as small as a test needs it: it does to the letter what the
+/// specification says of the image group, and fails where it is told to.
+final class FakeServer: Sendable {
+  struct Settings: Sendable {
+    /// `nil` = the command is unknown.
+    var bufferSize: Int? = 600
+    var bufferCount = 4
+    var reassembles = true
+    var mode: SMPBootloaderMode? = .swapUsingScratch
+    var forbidsDowngrade: Bool?
+    var slotSize: Int? = 0x10000
+    var tellsHashes = true
+    /// Upload requests, counted from 1, that are lost on the way, and answers that are.
+    var lostRequests: Set<Int> = []
+    var lostAnswers: Set<Int> = []
+    /// After this many upload requests the link ends; what was received stays known.
+    var linkEndsAfter: Int?
+    /// After this many upload requests the upload is forgotten, as by a restart.
+    var forgetsAfter: Int?
+    /// Busy answers to upload requests before the first one is taken.
+    var busyAnswers = 0
+    /// Uploads that arrive damaged.
+    var damagedUploads = 0
+    /// An erase does not end the upload that is known.
+    var remembersErased = false
+    /// The new image does not confirm itself well: the boot loader goes back.
+    var goesBack = false
+    /// The boot loader finds the signature wrong, and erases the image.
+    var refusesImage = false
+    /// What is answered to requests of other kinds than uploads.
+    var refusals: [SMPCommand: SMPRefusal] = [:]
+    var silent: Set<SMPCommand> = []
+  }
+
+  struct State: Sendable {
+    var slots: [[UInt8]]
+    var active = 0
+    var confirmed = true
+    var pending: (slot: Int, isPermanent: Bool)?
+    var upload: (size: Int, sha: [UInt8]?, bytes: [UInt8])?
+    var reassembly = SMPReassembly()
+    var uploadRequests = 0
+    var erases = 0
+    var resets = 0
+    var mtu = 23
+    var longestWrite = 0
+    var commands: [SMPCommand] = []
+    var linkEnds = false
+  }
+
+  let settings: Settings
+  private let shared: Mutex<State>
+  private let server = GATTServer(valuesMaximum: 1_000)
+  private let leave = Mutex(OneShot<Void>?.none)
+
+  init(running image: [UInt8], _ settings: Settings = Settings()) {
+    self.settings = settings
+    shared = Mutex(State(slots: [image, []]))
+  }
+
+  var state: State { shared.withLock { $0 } }
+  var runningImage: [UInt8] { shared.withLock { $0.slots[$0.active] } }
+
+  // MARK: The link
+
+  func serve(_ link: any Link, clock: any LinkClock) async {
+    let leaving = OneShot<Void>()
+    leave.withLock { $0 = leaving }
+    shared.withLock { state in
+      state.reassembly.reset()
+      state.linkEnds = false
+    }
+    let table = AttributeTable(services: [service()])
+    server.install(table)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        // The answer goes out first.
+        if await leaving.wait() != nil, await clock.pause(for: .milliseconds(100)) { link.close() }
+      }
+      _ = await server.serve(link, clock: clock)
+      group.cancelAll()
+    }
+    shared.withLock { state in
+      if state.resets > 0 { boot(&state) }
+    }
+  }
+
+  private func service() -> LocalService {
+    let value = AttributeValue.written { [self] bytes, context in
+      received(bytes, mtu: context.mtu.octets)
+      return nil
+    }
+    return LocalService(
+      SMPService.service,
+      characteristics: [
+        LocalCharacteristic(
+          SMPService.characteristic, properties: [.writeWithoutResponse, .notify], value: value)
+      ])
+  }
+
+  private func received(_ bytes: [UInt8], mtu: Int) {
+    let (answer, isLeaving) = shared.withLock { state -> (SMPMessage?, Bool) in
+      guard !state.linkEnds else { return (nil, false) }
+      state.mtu = mtu
+      state.longestWrite = max(state.longestWrite, bytes.count)
+      let resets = state.resets
+      let answer = message(from: bytes, &state).flatMap { self.answer($0, &state) }
+      return (answer, state.resets > resets || state.linkEnds)
+    }
+    if let answer { notify(answer.encoded, mtu) }
+    if isLeaving { leave.withLock { $0 }?.fulfil(()) }
+  }
+
+  private func notify(_ message: [UInt8], _ mtu: Int) {
+    // The value handle of the one characteristic of the one service.
+    let handle = AttributeHandle(3)
+    for start in stride(from: 0, to: message.count, by: mtu - 3) {
+      server.notify(handle, Array(message[start..<min(message.count, start + mtu - 3)]))
+    }
+  }
+
+  /// A server without reassembly takes each write for a message, and refuses one that is cut off.
+  private func message(from bytes: [UInt8], _ state: inout State) -> SMPMessage? {
+    if settings.reassembles {
+      guard case .message(_, let whole) = state.reassembly.received(bytes),
+        whole.count <= settings.bufferSize ?? .max
+      else { return nil }
+      return try? SMPMessage(decoding: whole)
+    }
+    guard let message = try? SMPMessage(decoding: bytes) else {
+      if let header = try? SMPHeader(decoding: bytes), header.operation.response != nil {
+        var cut = SMPMessage(SMPImage.ReadState(), sequence: header.sequence)
+        (cut.operation, cut.group, cut.number) = (header.operation, header.group, header.command)
+        notify(
+          SMPMessage(answering: cut, refusing: SMPRefusal(.general(3))).encoded, state.mtu)
+      }
+      return nil
+    }
+    return message
+  }
+
+  // MARK: Commands
+
+  private func answer(_ message: SMPMessage, _ state: inout State) -> SMPMessage? {
+    guard let command = message.command, let call = try? SMPCall(message) else { return nil }
+    state.commands.append(command)
+    if settings.silent.contains(command) { return nil }
+    func refuse(_ code: SMPRefusal.Code) -> SMPMessage {
+      SMPMessage(answering: message, refusing: SMPRefusal(code))
+    }
+    if let refusal = settings.refusals[command] {
+      return SMPMessage(answering: message, refusing: refusal)
+    }
+    func done(_ response: some SMPResponse) -> SMPMessage {
+      SMPMessage(answering: message, with: response)
+    }
+    switch call {
+    case .echo(let echo): return done(SMPOS.Echo.Response(echo.text))
+    case .parameters:
+      guard let size = settings.bufferSize else { return refuse(.general(8)) }
+      return done(
+        SMPOS.Parameters.Response(bufferSize: size, bufferCount: settings.bufferCount))
+    case .bootloaderInfo:
+      guard let mode = settings.mode else { return refuse(.general(8)) }
+      return done(
+        SMPOS.BootloaderInfo.Response(mode: mode, forbidsDowngrade: settings.forbidsDowngrade))
+    case .applicationInfo: return refuse(.general(8))
+    case .reset:
+      state.resets += 1
+      return done(SMPDone())
+    case .imageState: return done(list(state))
+    case .setImageState(let write): return set(write, message, &state)
+    case .erase:
+      state.erases += 1
+      guard state.pending == nil else { return refuse(.general(6)) }
+      state.slots[1 - state.active] = []
+      if !settings.remembersErased { state.upload = nil }
+      return done(SMPDone())
+    case .slotInfo:
+      guard let size = settings.slotSize else { return refuse(.general(8)) }
+      let slots = (0...1).map { SMPImage.SlotInfo.Slot(slot: $0, size: size) }
+      return done(SMPImage.SlotInfo.Response(images: [.init(image: 0, slots: slots)]))
+    case .upload(let upload): return receive(upload, message, &state)
+    }
+  }
+
+  private func list(_ state: State) -> SMPImage.State {
+    let slots = (0...1).compactMap { slot -> SMPImage.Slot? in
+      guard let image = try? MCUbootImage(decoding: state.slots[slot]) else { return nil }
+      var flags: SMPImage.Slot.Flags = [.bootable]
+      if slot == state.active {
+        flags.insert(.active)
+        if state.confirmed { flags.insert(.confirmed) }
+      } else if !state.confirmed {
+        flags.insert(.confirmed)
+      }
+      if let pending = state.pending, pending.slot == slot {
+        flags.insert(.pending)
+        if pending.isPermanent { flags.insert(.permanent) }
+      }
+      return SMPImage.Slot(
+        slot: slot, version: "\(image.version.firmwareVersion).\(image.version.build)",
+        hash: settings.tellsHashes ? image.hash?.octets : nil, flags: flags)
+    }
+    return SMPImage.State(slots: slots)
+  }
+
+  private func set(
+    _ write: SMPImage.WriteState, _ message: SMPMessage, _ state: inout State
+  ) -> SMPMessage {
+    func refuse(_ rc: Int32) -> SMPMessage {
+      SMPMessage(answering: message, refusing: SMPRefusal(.group(.image, rc)))
+    }
+    let slot: Int
+    if let hash = write.hash {
+      let found = (0...1).filter {
+        (try? MCUbootImage(decoding: state.slots[$0]))?.hash?.octets == hash
+      }
+      guard let first = found.first(where: { $0 != state.active }) ?? found.first else {
+        return refuse(8)
+      }
+      slot = first
+    } else {
+      guard write.isConfirmed else { return refuse(24) }
+      slot = state.active
+    }
+    if slot == state.active {
+      guard write.isConfirmed else { return refuse(33) }
+      state.confirmed = true
+    } else {
+      state.pending = (slot, write.isConfirmed)
+    }
+    return SMPMessage(answering: message, with: SMPImage.WriteState.Response(list(state)))
+  }
+
+  private func receive(
+    _ part: SMPImage.Upload, _ message: SMPMessage, _ state: inout State
+  ) -> SMPMessage? {
+    state.uploadRequests += 1
+    let number = state.uploadRequests
+    if settings.lostRequests.contains(number) { return nil }
+    if settings.linkEndsAfter == number {
+      state.linkEnds = true
+      return nil
+    }
+    if settings.forgetsAfter == number { state.upload = nil }
+    if number <= settings.busyAnswers {
+      return SMPMessage(answering: message, refusing: SMPRefusal(.general(10)))
+    }
+    if part.offset == 0, let announced = part.announcement {
+      let isSame =
+        announced.sha != nil && announced.sha == state.upload?.sha
+        && announced.size == state.upload?.size
+      if !isSame {
+        state.slots[1 - state.active] = []
+        state.upload = (announced.size, announced.sha, [])
+      }
+    }
+    if let upload = state.upload, part.offset == upload.bytes.count {
+      state.upload?.bytes += part.data
+    }
+    let response = finish(&state)
+    return settings.lostAnswers.contains(number)
+      ? nil : SMPMessage(answering: message, with: response)
+  }
+
+  private func finish(_ state: inout State) -> SMPImage.Upload.Response {
+    guard let upload = state.upload else { return .init(offset: 0) }
+    guard upload.bytes.count == upload.size else { return .init(offset: upload.bytes.count) }
+    state.upload = nil
+    var bytes = upload.bytes
+    if state.erases < settings.damagedUploads { bytes[40] ^= 1 }
+    state.slots[1 - state.active] = bytes
+    return .init(offset: upload.size, matches: bytes == upload.bytes)
+  }
+
+  // MARK: The boot loader
+
+  private func boot(_ state: inout State) {
+    state.resets = 0
+    state.upload = nil
+    let version = state.slots.map { (try? MCUbootImage(decoding: $0))?.version }
+    switch settings.mode ?? .unknown {
+    case .directXIP, .ramLoad:
+      if let first = version[0], let second = version[1] { state.active = first < second ? 1 : 0 }
+      state.pending = nil
+    case .firmwareLoader, .singleApplication: state.active = state.slots[1].isEmpty ? 0 : 1
+    case .overwriteOnly:
+      guard let pending = state.pending else { return }
+      state.pending = nil
+      if !settings.refusesImage { state.slots[state.active] = state.slots[pending.slot] }
+      state.slots[pending.slot] = []
+    case .unknown, .swapUsingScratch, .swapWithoutScratch, .directXIPWithRevert:
+      guard let pending = state.pending else {
+        if !state.confirmed { swap(&state, confirmed: true) }
+        return
+      }
+      state.pending = nil
+      if settings.refusesImage {
+        state.slots[pending.slot] = []
+        return
+      }
+      if settings.goesBack { return }
+      swap(&state, confirmed: pending.isPermanent)
+    }
+  }
+
+  private func swap(_ state: inout State, confirmed: Bool) {
+    if settings.mode == .directXIPWithRevert {
+      state.active = 1 - state.active
+    } else {
+      state.slots.swapAt(0, 1)
+    }
+    state.confirmed = confirmed
+  }
+}

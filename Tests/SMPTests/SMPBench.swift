@@ -1,0 +1,105 @@
+import Crypto
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+
+/// A valid MCUboot image with a body that depends on `seed`, its SHA-256 in the trailer.
+func bootableBytes(
+  _ version: MCUbootVersion, size: Int = 5_000, seed: UInt64 = 1
+) -> [UInt8] {
+  func littleEndian(_ value: UInt32, _ octets: Int) -> [UInt8] {
+    (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
+  }
+  var random = SplitMix64(seed: seed)
+  let body = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
+  let header =
+    littleEndian(0x96F3_B83D, 4) + littleEndian(0, 4) + littleEndian(32, 2) + littleEndian(0, 2)
+    + littleEndian(UInt32(size), 4) + littleEndian(0, 4) + [version.major, version.minor]
+    + littleEndian(UInt32(version.revision), 2) + littleEndian(version.build, 4)
+    + littleEndian(0, 4)
+  let hash = Array(SHA256.hash(data: header + body))
+  return header + body + littleEndian(0x6907, 2) + littleEndian(40, 2) + littleEndian(0x10, 2)
+    + littleEndian(32, 2) + hash
+}
+
+func bootable(
+  _ version: MCUbootVersion, size: Int = 5_000, seed: UInt64 = 1,
+  place: MCUbootPlace = MCUbootPlace()
+) throws -> FirmwareImage {
+  let bytes = bootableBytes(version, size: size, seed: seed)
+  return FirmwareImage(
+    name: "app.bin", format: .binary, bytes: bytes, version: version.firmwareVersion, hardware: nil,
+    content: .mcuboot(try MCUbootImage(decoding: bytes), place: place))
+}
+
+/// How one update of a server ended.
+struct SMPBenchResult: Sendable {
+  let outcome: Result<UpdateResult, UpdateFault>
+  let events: [UpdateEvent]
+  let elapsed: Duration
+
+  var rewinds: Int {
+    events.count { event in
+      if case .rewound = event { true } else { false }
+    }
+  }
+
+  /// Offset and whether the device held a part, of each beginning.
+  var beginnings: [Int] {
+    events.compactMap { event in
+      if case .transferBegan(let offset, _, _) = event { offset } else { nil }
+    }
+  }
+}
+
+/// Does something with a server in virtual time, over as many links as it takes.
+func withServer<Value: Sendable>(
+  _ server: FakeServer, maximumPDUSize: Int = PipeLink.defaultMaximumPDUSize,
+  _ body: @escaping @Sendable (Dialer, VirtualClock) async -> Value
+) throws -> (value: Value, elapsed: Duration) {
+  let timeline = VirtualTimeline()
+  let value = try timeline.run { clock -> Value in
+    let calls = Mailbox<PipeLink>(capacity: 4)
+    return await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while let link = await calls.next() { await server.serve(link, clock: clock) }
+      }
+      let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+        let (near, far) = PipeLink.pair(capacity: 8, maximumPDUSize: maximumPDUSize)
+        calls.offer(far)
+        return near
+      }
+      let value = await body(dialer, clock)
+      calls.finish()
+      group.cancelAll()
+      return value
+    }
+  }
+  return (value, timeline.clock.now.elapsed)
+}
+
+/// Updates a server in virtual time.
+func update(
+  _ server: FakeServer, to image: FirmwareImage,
+  _ adjust: (inout UpdateOptions) -> Void = { _ in }
+) throws -> SMPBenchResult {
+  var options = UpdateOptions()
+  adjust(&options)
+  let events = Mutex<[UpdateEvent]>([])
+  let update = FirmwareUpdate(image: image, options: options) { event in
+    events.withLock { $0.append(event) }
+  }
+  let (outcome, elapsed) = try withServer(server) {
+    (dialer, clock) -> Result<UpdateResult, UpdateFault> in
+    do throws(UpdateFault) {
+      return .success(try await update.run(on: dialer, clock: clock))
+    } catch {
+      return .failure(error)
+    }
+  }
+  return SMPBenchResult(
+    outcome: outcome, events: events.withLock { $0 }, elapsed: elapsed)
+}

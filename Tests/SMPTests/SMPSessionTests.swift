@@ -1,0 +1,348 @@
+import OtaflashFirmware
+import OtaflashGATT
+import Testing
+
+@testable import OtaflashUpdate
+
+/// Whole updates of a small server in virtual time.
+@Suite struct SMPSessionTests {
+  private static let old = bootableBytes(MCUbootVersion(1, 0, 0), seed: 9)
+
+  private static func server(
+    _ adjust: (inout FakeServer.Settings) -> Void = { _ in }
+  ) -> FakeServer {
+    var settings = FakeServer.Settings()
+    adjust(&settings)
+    return FakeServer(running: old, settings)
+  }
+
+  private static func image(_ version: MCUbootVersion = MCUbootVersion(1, 1, 0)) throws
+    -> FirmwareImage
+  {
+    try bootable(version)
+  }
+
+  /// The update ended with the new image running, read back, confirmed.
+  private func expectFlashed(
+    _ result: SMPBenchResult, _ server: FakeServer, _ image: FirmwareImage,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let update = try result.outcome.get()
+    #expect(update.outcome == .flashed, sourceLocation: sourceLocation)
+    #expect(update.proof == .readBack, sourceLocation: sourceLocation)
+    #expect(server.runningImage == image.bytes, sourceLocation: sourceLocation)
+    #expect(server.state.confirmed, sourceLocation: sourceLocation)
+  }
+
+  @Test(
+    "an image is sent, tried, read back and confirmed in every mode that can",
+    arguments: SMPBootloaderMode.allCases)
+  func modes(mode: SMPBootloaderMode) throws {
+    let server = Self.server { $0.mode = mode }
+    let image = try Self.image()
+    let result = try update(server, to: image)
+    try expectFlashed(result, server, image)
+    let confirms = result.events.contains(.stageBegan(.confirm))
+    #expect(confirms == mode.reverts)
+    let tests = server.state.commands.contains(SMPImage.WriteState.command)
+    #expect(tests == mode.needsTest)
+  }
+
+  @Test("a server that knows nothing but images is updated too, one request a write")
+  func bareServer() throws {
+    let server = Self.server { settings in
+      settings.bufferSize = nil
+      settings.mode = nil
+      settings.slotSize = nil
+    }
+    let image = try Self.image()
+    let result = try update(server, to: image)
+    try expectFlashed(result, server, image)
+    #expect(!server.state.commands.contains(SMPOS.Echo.command))
+  }
+
+  @Test("a server that leaves unknown commands unanswered is updated after a short wait")
+  func silentServer() throws {
+    let server = Self.server {
+      $0.silent = [
+        SMPOS.Parameters.command, SMPOS.BootloaderInfo.command, SMPImage.SlotInfo.command,
+      ]
+    }
+    let image = try Self.image()
+    let result = try update(server, to: image)
+    try expectFlashed(result, server, image)
+    #expect(result.elapsed < .seconds(40))
+  }
+
+  @Test("requests are longer than one write only where the server puts them together")
+  func reassembly() throws {
+    for reassembles in [true, false] {
+      let server = Self.server { settings in
+        settings.bufferSize = 1_200
+        settings.reassembles = reassembles
+      }
+      let image = try Self.image()
+      let result = try update(server, to: image) { $0.mtu = 247 }
+      try expectFlashed(result, server, image)
+      #expect(server.state.longestWrite <= 244)
+      // 5,072 octets by 1,146 at most, or by 219.
+      #expect((server.state.uploadRequests < 8) == reassembles)
+    }
+  }
+
+  @Test("one of the server's buffers stays free", arguments: [(1, 1), (2, 1), (4, 3), (40, 6)])
+  func window(buffers: Int, width: Int) {
+    var facts = SMPFacts(state: SMPImage.State(slots: []))
+    facts.parameters = SMPOS.Parameters.Response(bufferSize: 400, bufferCount: buffers)
+    #expect(facts.widthLimit == width)
+    facts.parameters = nil
+    #expect(facts.widthLimit == 1)
+  }
+
+  // MARK: Losses
+
+  @Test("a lost request is found and sent again", arguments: 1...14)
+  func lostRequest(number: Int) throws {
+    let server = Self.server { settings in
+      settings.bufferSize = 400
+      settings.lostRequests = [number]
+    }
+    let image = try Self.image()
+    let result = try update(server, to: image)
+    try expectFlashed(result, server, image)
+    #expect(number == 1 || result.rewinds == 1)
+  }
+
+  @Test("a lost answer is made up for", arguments: 1...13)
+  func lostAnswer(number: Int) throws {
+    let server = Self.server { settings in
+      settings.bufferSize = 400
+      settings.lostAnswers = [number]
+    }
+    let image = try Self.image()
+    try expectFlashed(try update(server, to: image), server, image)
+  }
+
+  @Test("a server that takes nothing any more ends the upload in bounded time")
+  func deadServer() throws {
+    let server = Self.server { $0.lostRequests = Set(4...1_000) }
+    let result = try update(server, to: try Self.image())
+    guard case .failure(.stalled(let offset, _)) = result.outcome else {
+      throw Mismatch(result.outcome)
+    }
+    #expect(offset > 0 && result.elapsed < .seconds(200))
+    #expect(server.runningImage == Self.old)
+  }
+
+  @Test("a lost link is taken up again where the server stands")
+  func resume() throws {
+    let server = Self.server { settings in
+      settings.bufferSize = 400
+      settings.linkEndsAfter = 8
+    }
+    let image = try Self.image()
+    let result = try update(server, to: image)
+    try expectFlashed(result, server, image)
+    #expect(result.beginnings.count == 2)
+    #expect(result.beginnings.first == 0 && (result.beginnings.last ?? 0) > 1_500)
+    #expect(try result.outcome.get().resumes == 1)
+  }
+
+  @Test("a server that forgot the upload gets it from the start, announced again")
+  func forgotten() throws {
+    let server = Self.server { settings in
+      settings.bufferSize = 400
+      settings.forgetsAfter = 8
+    }
+    let image = try Self.image()
+    let result = try update(server, to: image)
+    try expectFlashed(result, server, image)
+    #expect(result.events.contains(.rewound(to: 0, because: .gap)))
+  }
+
+  @Test("a busy server is waited for")
+  func busy() throws {
+    let server = Self.server { $0.busyAnswers = 9 }
+    let image = try Self.image()
+    try expectFlashed(try update(server, to: image), server, image)
+  }
+
+  @Test("a server that stays busy is left after the time that was given")
+  func busyForEver() throws {
+    let server = Self.server { $0.busyAnswers = .max }
+    let result = try update(server, to: try Self.image()) { $0.busyLimit = .seconds(5) }
+    guard case .failure(.declined(.prepare, let refusal)) = result.outcome else {
+      throw Mismatch(result.outcome)
+    }
+    #expect(refusal.code == "rc 10" && result.elapsed < .seconds(10))
+  }
+
+  // MARK: Damage
+
+  @Test("an image that arrived damaged is erased and sent once more")
+  func damaged() throws {
+    let server = Self.server { $0.damagedUploads = 1 }
+    let image = try Self.image()
+    let result = try update(server, to: image)
+    try expectFlashed(result, server, image)
+    #expect(server.state.erases == 1)
+    #expect(result.events.contains(.rewound(to: 0, because: .blockChecksum)))
+  }
+
+  @Test("an image that arrives damaged twice is never started")
+  func damagedTwice() throws {
+    let server = Self.server { $0.damagedUploads = 5 }
+    let result = try update(server, to: try Self.image())
+    #expect(result.outcome == .failure(.declined(.upload, .differs)))
+    #expect(server.runningImage == Self.old && server.state.pending == nil)
+  }
+
+  @Test("a restart erases, also where the server remembers what it erased")
+  func restart() throws {
+    let image = try Self.image()
+    for remembers in [false, true] {
+      let server = Self.server { settings in
+        settings.bufferSize = 400
+        settings.linkEndsAfter = 8
+        settings.remembersErased = remembers
+      }
+      let cut = try update(server, to: image) { $0.reconnection = .none }
+      guard case .failure(.linkLost) = cut.outcome else { throw Mismatch(cut.outcome) }
+      let result = try update(server, to: image) { $0.restart = true }
+      try expectFlashed(result, server, image)
+      #expect(result.beginnings == [0])
+      #expect(server.state.erases == 1)
+    }
+  }
+
+  // MARK: The truth
+
+  @Test("an image that was reverted is no success")
+  func reverted() throws {
+    let server = Self.server { $0.goesBack = true }
+    let result = try update(server, to: try Self.image())
+    #expect(result.outcome == .failure(.reverted(running: FirmwareVersion(1, 0, 0))))
+  }
+
+  @Test(
+    "an image that the boot loader refused is no success",
+    arguments: [SMPBootloaderMode.swapUsingScratch, .overwriteOnly])
+  func refused(mode: SMPBootloaderMode) throws {
+    let server = Self.server { settings in
+      settings.mode = mode
+      settings.refusesImage = true
+    }
+    let result = try update(server, to: try Self.image())
+    #expect(result.outcome == .failure(.reverted(running: FirmwareVersion(1, 0, 0))))
+  }
+
+  @Test("without hashes the version must do, and the proof is the boot loader's")
+  func withoutHashes() throws {
+    let server = Self.server { settings in
+      settings.tellsHashes = false
+      settings.mode = .directXIP
+    }
+    let image = try Self.image()
+    let result = try update(server, to: image)
+    #expect(try result.outcome.get().proof == .bootLoader)
+    #expect(server.runningImage == image.bytes)
+  }
+
+  @Test("what runs already is not sent")
+  func alreadyCurrent() throws {
+    let server = Self.server()
+    let image = try bootable(MCUbootVersion(1, 0, 0), seed: 9)
+    let result = try update(server, to: image)
+    #expect(try result.outcome.get().outcome == .alreadyCurrent)
+    #expect(server.state.uploadRequests == 0)
+  }
+
+  @Test("an image that a slot holds whole is activated without sending it again")
+  func alreadyThere() throws {
+    let image = try Self.image()
+    let server = Self.server { $0.refusals = [SMPOS.Reset.command: SMPRefusal(.general(6))] }
+    let first = try update(server, to: image)
+    guard case .failure(.declined(.activate, let refusal)) = first.outcome else {
+      throw Mismatch(first.outcome)
+    }
+    #expect(refusal.code == "rc 6")
+    let sent = server.state.uploadRequests
+    let second = try update(server, to: image)
+    #expect(second.beginnings == [image.bytes.count])
+    #expect(server.state.uploadRequests == sent)
+  }
+
+  // MARK: Before the first byte
+
+  @Test("an older image is refused, with its build number counted")
+  func downgrade() throws {
+    let running = bootableBytes(MCUbootVersion(1, 0, 0, build: 7))
+    let server = FakeServer(running: running)
+    let image = try bootable(MCUbootVersion(1, 0, 0, build: 6), seed: 2)
+    let result = try update(server, to: image)
+    let version = FirmwareVersion(1, 0, 0)
+    #expect(result.outcome == .failure(.downgrade(running: version, image: version)))
+    try expectFlashed(try update(server, to: image) { $0.allowDowngrade = true }, server, image)
+  }
+
+  @Test("an image that the boot loader would never start is not sent")
+  func neverStarts() throws {
+    let image = try Self.image(MCUbootVersion(0, 9, 0))
+    for adjust: (inout FakeServer.Settings) -> Void in [
+      { $0.mode = .directXIP }, { $0.forbidsDowngrade = true },
+    ] {
+      let server = Self.server(adjust)
+      let result = try update(server, to: image) { $0.allowDowngrade = true }
+      guard case .failure(.declined(.prepare, let refusal)) = result.outcome else {
+        throw Mismatch(result.outcome)
+      }
+      #expect(refusal.kind == .unsuitable && server.state.uploadRequests == 0)
+    }
+  }
+
+  @Test("an image that was built for the slot that runs is not sent to the other")
+  func wrongSlot() throws {
+    let server = Self.server { $0.mode = .directXIP }
+    let image = try bootable(MCUbootVersion(1, 1, 0), place: MCUbootPlace(slot: 0))
+    let result = try update(server, to: image)
+    #expect(result.outcome == .failure(.declined(.prepare, .builtForRunningSlot(0))))
+  }
+
+  @Test("an image that does not fit is refused")
+  func tooLarge() throws {
+    let server = Self.server { $0.slotSize = 4_096 }
+    let image = try Self.image()
+    let result = try update(server, to: image)
+    #expect(
+      result.outcome == .failure(.doesNotFit(imageSize: image.bytes.count, slotSize: 4_096)))
+  }
+
+  @Test("a link whose writes do not hold an image's header is refused")
+  func shortWrites() throws {
+    let server = Self.server { $0.reassembles = false }
+    let result = try update(server, to: try Self.image()) { $0.mtu = 23 }
+    #expect(
+      result.outcome == .failure(.declined(.prepare, .packetsTooShort(20, least: 98))))
+    #expect(server.state.uploadRequests == 0)
+  }
+
+  @Test("a plain image is nothing for this protocol")
+  func plainImage() throws {
+    let image = FirmwareImage(
+      name: "plain.bin", format: .binary, bytes: [1, 2, 3], version: nil, hardware: nil)
+    let result = try update(Self.server(), to: image)
+    #expect(result.outcome == .failure(.imageNotTaken(by: [.smp])))
+  }
+
+  @Test("a server's refusal is told in words")
+  func refusedUpload() throws {
+    let server = Self.server {
+      $0.refusals = [SMPImage.Upload.command: SMPRefusal(.group(.image, 9))]
+    }
+    let result = try update(server, to: try Self.image())
+    guard case .failure(.declined(.prepare, let refusal)) = result.outcome else {
+      throw Mismatch(result.outcome)
+    }
+    #expect(refusal.code == "image 9" && refusal.meaning == "no slot is free")
+  }
+}

@@ -1,0 +1,170 @@
+import Crypto
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashSimulation
+
+/// A host that speaks Nordic's Secure DFU in bare octets and believes everything.
+struct SecureDFUHost {
+  static let control: BluetoothUUID = "8ec90001-f315-4f60-9fb8-838830daea50"
+  static let packet: BluetoothUUID = "8ec90002-f315-4f60-9fb8-838830daea50"
+  static let buttonless: BluetoothUUID = "8ec90003-f315-4f60-9fb8-838830daea50"
+  static let firmwareRevision = BluetoothUUID(0x2A26)
+
+  var host: BareHost
+
+  /// Connects to the boot loader, by way of the application where that runs.
+  static func inBootLoader(of board: SimulatedBoard, mtu: UInt16 = 247) async throws
+    -> SecureDFUHost
+  {
+    var host = try await BareHost.connected(to: board, mtu: mtu)
+    if host.has(buttonless) {
+      try await host.subscribe(buttonless, 2)
+      _ = try await host.ask(buttonless, [0x01])
+      await host.waitForEnd()
+      host = try await BareHost.connected(to: board, at: board.address.successor, mtu: mtu)
+    }
+    try await host.subscribe(control)
+    return SecureDFUHost(host: host)
+  }
+
+  mutating func ask(_ request: [UInt8]) async throws -> [UInt8] {
+    try await host.ask(Self.control, request)
+  }
+
+  mutating func ask(_ request: String) async throws -> String { text(try await ask(hex(request))) }
+
+  /// Sends octets in packets as long as the ATT_MTU permits, or `size`.
+  mutating func send(_ bytes: some Collection<UInt8>, packetSize size: Int? = nil) async throws {
+    let bytes = Array(bytes)
+    let size = size ?? (host.mtu - 3) & ~3
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      try await host.command(Self.packet, Array(bytes[start..<min(start + size, bytes.count)]))
+    }
+  }
+
+  mutating func sendInit(_ packet: [UInt8]) async throws -> String {
+    _ = try await ask("06 01")
+    let created = try await ask([0x01, 0x01] + octets(UInt32(packet.count)))
+    guard created == [0x60, 0x01, 0x01] else { return text(created) }
+    try await send(packet)
+    _ = try await ask("03")
+    return try await ask("04")
+  }
+
+  /// Sends the image from an offset on a boundary of objects; waits out each erase. Returns the last
+  /// answer.
+  mutating func sendImage(
+    _ image: [UInt8], from offset: Int = 0, on clock: VirtualClock
+  ) async throws -> String {
+    var answer = ""
+    for start in stride(from: offset, to: image.count, by: 4096) {
+      let object = image[start..<min(start + 4096, image.count)]
+      _ = try await ask([0x01, 0x02] + octets(UInt32(object.count)))
+      // With one bank the settings page is erased before the first object's.
+      await clock.pause(for: .milliseconds(250))
+      try await send(object)
+      _ = try await ask("03")
+      answer = try await ask("04")
+      guard answer == "60 04 01" else { return answer }
+    }
+    return answer
+  }
+
+  /// The whole update, from the application to the boot loader's reset.
+  static func flash(
+    _ image: [UInt8], initPacket: [UInt8], to board: SimulatedBoard, on clock: VirtualClock
+  ) async throws {
+    var dfu = try await inBootLoader(of: board)
+    _ = try await dfu.sendInit(initPacket)
+    let select = try await dfu.ask(hex("06 02"))
+    let offset = Int(littleEndian(select[7..<11]))
+    if offset == 0 { _ = try await dfu.sendImage(image, on: clock) }
+    await dfu.host.waitForEnd()
+  }
+}
+
+/// Builds init packets field by field (dfu-cc.proto); `nil` leaves a field out.
+struct InitPacketBuilder {
+  var firmwareVersion: UInt64? = 2
+  var hardwareVersion: UInt64? = 52
+  var softDevices: [UInt64] = [0xB7]
+  var type: UInt64? = 0
+  var applicationSize: Int?
+  var bootLoaderSize: Int?
+  var softDeviceSize: Int?
+  var hashType: UInt64 = 3
+  var hash: [UInt8]
+  var isDebug = false
+
+  init(for image: [UInt8]) {
+    applicationSize = image.count
+    hash = Array(SHA256.hash(data: image).reversed())
+  }
+
+  /// The octets that a signature covers.
+  var initCommand: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes += Self.number(1, firmwareVersion)
+    bytes += Self.number(2, hardwareVersion)
+    if !softDevices.isEmpty {
+      bytes += Self.delimited(3, softDevices.flatMap(Self.varint))
+    }
+    bytes += Self.number(4, type)
+    bytes += Self.number(5, softDeviceSize.map { UInt64($0) })
+    bytes += Self.number(6, bootLoaderSize.map { UInt64($0) })
+    bytes += Self.number(7, applicationSize.map { UInt64($0) })
+    bytes += Self.delimited(8, Self.number(1, hashType) + Self.delimited(2, hash))
+    if isDebug { bytes += Self.number(9, 1) }
+    return bytes
+  }
+
+  private var command: [UInt8] { Self.number(1, 1) + Self.delimited(2, initCommand) }
+
+  var unsigned: [UInt8] { Self.delimited(1, command) }
+
+  func signed(by key: P256.Signing.PrivateKey, type: UInt64 = 0) throws -> [UInt8] {
+    let raw = Array(try key.signature(for: initCommand).rawRepresentation)
+    return signed(signature: raw[..<32].reversed() + raw[32...].reversed(), type: type)
+  }
+
+  func signed(signature: [UInt8], type: UInt64 = 0) -> [UInt8] {
+    Self.delimited(
+      2, Self.delimited(1, command) + Self.number(2, type) + Self.delimited(3, signature))
+  }
+
+  private static func varint(_ value: UInt64) -> [UInt8] {
+    value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7F) | 0x80] + varint(value >> 7)
+  }
+
+  private static func number(_ field: UInt64, _ value: UInt64?) -> [UInt8] {
+    value.map { varint(field << 3) + varint($0) } ?? []
+  }
+
+  private static func delimited(_ field: UInt64, _ bytes: [UInt8]) -> [UInt8] {
+    varint(field << 3 | 2) + varint(UInt64(bytes.count)) + bytes
+  }
+}
+
+func octets(_ value: UInt32) -> [UInt8] {
+  (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+}
+
+/// `"60 04 01"` as octets, and back.
+func hex(_ text: String) -> [UInt8] {
+  text.split(separator: " ").map { digits in
+    guard let octet = UInt8(digits, radix: 16) else { preconditionFailure("not hex: \(digits)") }
+    return octet
+  }
+}
+
+func text(_ octets: some Sequence<UInt8>) -> String {
+  octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+}
+
+/// An image with a descriptor of its version in it.
+func makeImage(_ count: Int, version: FirmwareVersion) -> [UInt8] {
+  var image = makeImage(count)
+  let descriptor = ImageDescriptor(version: version, hardware: nil).encoded
+  image.replaceSubrange(64..<64 + descriptor.count, with: descriptor)
+  return image
+}
