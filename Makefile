@@ -14,7 +14,8 @@ demo: deps
 build: deps
 	$(SWIFT) build
 
-test: deps
+test:
+	@tools/deps librsvg2-2
 	Tests/run
 
 # Kills a flashing process at 50 random moments and runs it again, both sides of it.
@@ -37,9 +38,9 @@ compare-receivers: deps
 lab: deps
 	ONLY='$(ONLY)' SHELL_IN_GUEST='$(SHELL_IN_GUEST)' Tests/KernelLab/run
 
+# Measures the goals; DOCUMENT=docs/performance.md writes the table there too. Ten minutes at most.
 bench: deps
-	$(SWIFT) build -c release --product otaflash
-	Benchmarks/run
+	Benchmarks/run $(DOCUMENT)
 
 # Days of bad luck, drawn from seeds 1…SEEDS; and one of them, told in full.
 SEEDS ?= 10000
@@ -51,10 +52,12 @@ replay: deps
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --seed $(SEED)
 
-# The update of every sample, cut at every one of its PDUs, in both write modes.
-sweep: deps
+# The update of every sample, cut at every one of its PDUs, in both write modes; and a host's journal
+# that lies.
+sweep: build
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --cuts firmware-samples
+	Tests/Kill/lying-journal .build/debug/otaflash
 
 # Every decoder in turn, so many seconds each.
 fuzz: SECONDS_EACH = $(if $(filter file command,$(origin SECONDS)),$(SECONDS),60)
