@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo build test kill-test test-receiver lab bench swarm replay sweep fuzz format lint man clean deps
+.PHONY: demo build test kill-test test-receiver smp-oracle lab bench swarm replay sweep fuzz format lint man clean deps
 
 # Flashes a sample onto a simulated device, pulls the plug in the middle, and goes on.
 demo: deps
@@ -23,6 +23,11 @@ kill-test: build
 # The device side alone, in C, under the sanitizers.
 test-receiver: deps
 	$(MAKE) -C Tests/ReceiverC test
+
+# The SMP codec against that of the Python package smp, 1000 random messages of each kind, both ways.
+smp-oracle: deps
+	$(SWIFT) build --product smp-codec
+	Tests/SMPOracle/run .build/debug/smp-codec
 
 # The radio path in a real kernel with virtual controllers, under QEMU. ONLY=name runs one scenario,
 # SHELL=1 gives a shell in the guest.
