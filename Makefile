@@ -1,5 +1,7 @@
 # otaflash: the commands of its developers. `make demo` and `make test` set up what they need.
-SHELL := /bin/bash
+# `make lab SHELL=1` asks for a shell in the guest; the recipes keep their own.
+SHELL_IN_GUEST := $(if $(filter command line,$(origin SHELL)),$(SHELL))
+override SHELL := /bin/bash
 SWIFT ?= swift
 
 .PHONY: demo build test kill-test test-receiver lab bench swarm replay sweep fuzz format lint man clean deps
@@ -27,8 +29,7 @@ test-receiver: deps
 # The radio path in a real kernel with virtual controllers, under QEMU. ONLY=name runs one scenario,
 # SHELL=1 gives a shell in the guest.
 lab: deps
-	ONLY='$(ONLY)' SHELL_IN_GUEST='$(if $(filter command line,$(origin SHELL)),$(SHELL))' \
-	  /bin/bash Tests/KernelLab/run
+	ONLY='$(ONLY)' SHELL_IN_GUEST='$(SHELL_IN_GUEST)' Tests/KernelLab/run
 
 bench: deps
 	$(SWIFT) build -c release --product otaflash
@@ -61,7 +62,9 @@ format:
 lint:
 	$(SWIFT) format lint --strict --recursive --configuration .swift-format \
 	  Package.swift Sources Tests Examples
-	shellcheck --severity=warning tools/deps Tests/run Examples/*.sh Benchmarks/run .ci/run
+	shellcheck --severity=warning tools/deps Tests/run Examples/*.sh Benchmarks/run .ci/run \
+	  Tests/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
+	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/KernelLab/scenarios/*.sh
 
 man:
 	$(SWIFT) build --product otaflash

@@ -42,15 +42,22 @@ public struct LinkReport: Equatable, Sendable {
   public var intervalMilliseconds: Double?
   /// Octets of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
+  /// Connection events that the device may skip.
+  public var peripheralLatency: Int?
+  /// How long the device may be silent before the link counts as lost.
+  public var supervisionMilliseconds: Int?
 
   public init(
     mtu: Int, phy: String? = nil, intervalMilliseconds: Double? = nil,
-    linkLayerPayload: Int? = nil
+    linkLayerPayload: Int? = nil, peripheralLatency: Int? = nil,
+    supervisionMilliseconds: Int? = nil
   ) {
     self.mtu = mtu
     self.phy = phy
     self.intervalMilliseconds = intervalMilliseconds
     self.linkLayerPayload = linkLayerPayload
+    self.peripheralLatency = peripheralLatency
+    self.supervisionMilliseconds = supervisionMilliseconds
   }
 
   /// What is known of a client's link now.
@@ -59,7 +66,8 @@ public struct LinkReport: Equatable, Sendable {
     self.init(
       mtu: client.mtu, phy: facts.phy?.rawValue,
       intervalMilliseconds: facts.connectionInterval.map { $0 / .milliseconds(1) },
-      linkLayerPayload: facts.linkLayerPayload)
+      linkLayerPayload: facts.linkLayerPayload, peripheralLatency: facts.peripheralLatency,
+      supervisionMilliseconds: facts.supervisionTimeout.map { Int($0 / .milliseconds(1)) })
   }
 }
 

@@ -32,7 +32,7 @@ import Testing
     // Parameters: 2475 octets, 4 of them.
     (
       "00 00 00 01 00 00 ff 06 a0",
-      "01 00 00 1a 00 00 ff 06 a2 68 62 75 66 5f 73 69 7a 65 19 09 ab"
+      "01 00 00 18 00 00 ff 06 a2 68 62 75 66 5f 73 69 7a 65 19 09 ab"
         + " 69 62 75 66 5f 63 6f 75 6e 74 04"
     ),
     // A group that nobody has: not supported.

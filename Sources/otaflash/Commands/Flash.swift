@@ -15,10 +15,13 @@ struct Flash: Subcommand {
       An update that was broken off goes on where the device stopped: run the same command again.
       """)
 
-  @Argument(help: "The image (raw binary or Intel HEX), or - for standard input.")
+  @Argument(
+    help: "The firmware file (binary, Intel HEX, UF2, ELF or ZIP package), or - for standard input."
+  )
   var image: String
 
   @OptionGroup var target: DeviceOption
+  @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
 
   @OptionGroup var updateProtocol: ProtocolOption
@@ -69,6 +72,7 @@ struct Flash: Subcommand {
     transform: TimeSpan.parse)
   var timeLimit: TimeSpan?
 
+  @OptionGroup var link: LinkOptions
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
@@ -79,6 +83,7 @@ struct Flash: Subcommand {
   private static let chunkRange = 1...512
 
   func validate() throws {
+    try target.device.check(link)
     guard Self.mtuRange.contains(mtu) else {
       throw ValidationError("--mtu \(mtu) is out of range; it is 23 to 517")
     }
@@ -88,12 +93,16 @@ struct Flash: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let firmware = try ImageSource.load(image, saying: identity.identity)
+    let firmware = try ImageSource.load(
+      image, saying: identity.identity, signedBy: signer.key)
     var options = try updateOptions()
     session.console.event("image", firmware.members)
     session.console.note(firmware.summary)
+    if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
     session.console.announce(targetVersion: firmware.version?.description)
-    let destination = try await Destination.resolve(target.device, in: session)
+    let destination = try await Destination.resolve(
+      target.device, in: session, tuning: link.tuning(else: .flashing),
+      isTuningExplicit: link.asksForSomething)
     let records = try DeviceRecords.open(session)
     let lock = try records.lock(destination.identity)
     let notebook = UpdateNotebook(firmware, on: destination, in: records)

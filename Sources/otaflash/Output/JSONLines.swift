@@ -150,7 +150,8 @@ extension LinkReport {
     JSONValue.fields([
       "mtu": .integer(mtu), "phy": .text(phy),
       "interval_ms": intervalMilliseconds.map { .number($0) },
-      "ll_payload": .integer(linkLayerPayload),
+      "ll_payload": .integer(linkLayerPayload), "latency": .integer(peripheralLatency),
+      "supervision_ms": .integer(supervisionMilliseconds),
     ])
   }
 }

@@ -13,6 +13,12 @@ enum Text {
 
   /// `9f2c01aa`
   static func hex(_ value: UInt32) -> String { padded(String(value, radix: 16), 8) }
+  /// `a001`
+  static func hex(_ value: UInt16) -> String { padded(String(value, radix: 16), 4) }
+  /// `60f8bf3f`
+  static func hex(_ octets: [UInt8]) -> String {
+    octets.map { padded(String($0, radix: 16), 2) }.joined()
+  }
   /// `0x0d`
   static func hex(_ value: UInt8) -> String { "0x" + padded(String(value, radix: 16), 2) }
 
