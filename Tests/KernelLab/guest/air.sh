@@ -18,6 +18,9 @@ mgmt() {
   timeout 10 btmgmt --index "$index" "$@" < <(sleep 10) | sed 's/\x1b\[[0-9;]*m//g'
 }
 
+# A controller whose first answers came too late comes up all the same, but without mgmt.
+mgmt_knows() { mgmt "$1" info | grep -q 'addr '; }
+
 adapter_exists() { [[ -d /sys/class/bluetooth/hci$1 ]]; }
 
 # air_up [CONTROLLERS]: so many LE controllers on one air, all of them on. The kernel gives a
@@ -37,7 +40,8 @@ air_up() {
 adapters_up() {
   local index
   for ((index = 0; index < $1; index++)); do
-    within 5 adapter_exists "$index" && within 8 hciconfig "hci$index" up || return 1
+    within 5 adapter_exists "$index" && within 8 hciconfig "hci$index" up && mgmt_knows "$index" ||
+      return 1
   done
 }
 
