@@ -60,11 +60,11 @@ struct UpdateLifeCycle: Sendable {
         search = PlaceSearch(places)
         do throws(UpdateFault) {
           return .proven(try await prove(&search))
-        } catch .oldVersionStillRuns(let running) {
+        } catch {
           // ACTIVATE may never have arrived. What the device holds is whole; it is asked again.
-          guard !answered, unansweredActivations <= Self.unansweredActivationsMaximum else {
-            throw .oldVersionStillRuns(running: running)
-          }
+          guard error.leavesOldVersion, !answered,
+            unansweredActivations <= Self.unansweredActivationsMaximum
+          else { throw error }
         }
       }
     }
@@ -223,5 +223,16 @@ struct UpdateLifeCycle: Sendable {
     let value = try await body()
     context.observe(.stageEnded(stage, took: began.duration(to: context.clock.now)))
     return value
+  }
+}
+
+extension UpdateFault {
+  /// What ran before runs. A device that never heard of its activation cannot be told from one that
+  /// took the image back.
+  fileprivate var leavesOldVersion: Bool {
+    switch self {
+    case .oldVersionStillRuns, .reverted: true
+    default: false
+    }
   }
 }
