@@ -10,7 +10,7 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("firmware-samples").path
   private static let cutsOfLargeImage = 6
-  private static let sizeOfKinds = 9000
+  private static let sizeOfKinds = 3000
 
   @Test func everySampleSurvivesACutAtAnyPDU() throws {
     let scenarios = try Samples.scenarios(in: Self.samples)

@@ -40,16 +40,19 @@ public struct Scenario: Sendable {
     return cure
   }
 
+  /// Profiles of other kinds than the plain device.
+  private static let kinds: Set<Substring> = ["smp", "nordic-dfu", "nordic-legacy", "infinitime"]
+  /// Settings that say which device it is.
+  private static let lasting =
+    ["slot", "version", "hardware", "key"] + SimulationProfile.kinds.flatMap { $0.keys.map(\.key) }
+
   /// Keeps of a profile what says which device it is.
   private static func withoutFaults(_ profile: String) -> String {
-    let parts = profile.split(
-      separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let parts = profile.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let settings = parts.count > 1 ? parts[1].split(separator: "&") : []
-    let kind = SimulationProfile.kinds.first { $0.name == parts[0] }
-    let kept = ["slot", "version", "hardware", "key"] + (kind?.keys.map(\.key) ?? [])
-    let device = settings.filter { setting in kept.contains { setting.hasPrefix("\($0)=") } }
-    let flash = kind == nil ? [] : ["erase=0", "write=0"]
-    return (kind?.name ?? "fast") + "?" + (flash + device.map(String.init)).joined(separator: "&")
+    let kept = settings.filter { setting in lasting.contains { setting.hasPrefix("\($0)=") } }
+    guard kinds.contains(parts[0]) else { return "fast?" + kept.joined(separator: "&") }
+    return "\(parts[0])?" + (["erase=0", "write=0"] + kept).joined(separator: "&")
   }
 }
 
