@@ -1,19 +1,44 @@
-/// What a boot loader may notify and what a host may write: read or refused, and what was read is
-/// written back as the same octets.
+import OtaflashATT
+import OtaflashFirmware
+
+@testable import OtaflashUpdate
+
+private let image = PrefixChecksums((0..<9000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+
+/// What a boot loader may notify and what a host may write: it is read or refused, what was read is
+/// written back as the same octets, and a transfer that believes it keeps within the image.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzNordicDFU(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  var secure = SecureDFUTransfer(
+    image: image,
+    objects: SecureDFUObjects(total: image.count, objectSize: 4096, packetSize: 244),
+    receipts: SecureDFUReceipts(interval: 6), standing: .before(0))
+  var legacy = LegacyDFUTransfer(
+    total: image.count, packetSize: 20, pace: LegacyDFUPace(afterLosses: 0))
   for message in messages(octets(data, size)) {
-    read(message, SecureDFURequest.init(decoding:)) { $0.encoded }
-    read(message, LegacyDFURequest.init(decoding:)) { $0.encoded }
-    read(message, LegacyDFUSizes.init(decoding:)) { $0.encoded }
-    read(message, LegacyDFUVersion.init(decoding:)) { $0.encoded }
-    read(message, ButtonlessResponse.init(decoding:)) { $0.encoded }
-    // These leave octets alone that have no meaning, and a name that is no UTF-8 is mended.
-    read(message, SecureDFUResponse.init(decoding:)) { prefix($0.encoded, of: message) }
-    read(message, LegacyDFUNotice.init(decoding:)) { prefix($0.encoded, of: message) }
-    read(message, ButtonlessRequest.init(decoding:)) { _ in message }
+    readAndWrite(message)
+    do throws(UpdateFault) {
+      try take(message, into: &secure)
+      try take(message, into: &legacy)
+    } catch {
+      return 0
+    }
   }
   return 0
+}
+
+// MARK: - Octets
+
+private func readAndWrite(_ message: [UInt8]) {
+  read(message, SecureDFURequest.init(decoding:)) { $0.encoded }
+  read(message, LegacyDFURequest.init(decoding:)) { $0.encoded }
+  read(message, LegacyDFUSizes.init(decoding:)) { $0.encoded }
+  read(message, LegacyDFUVersion.init(decoding:)) { $0.encoded }
+  read(message, ButtonlessResponse.init(decoding:)) { $0.encoded }
+  // These leave octets alone that have no meaning, and a name that is no UTF-8 is mended.
+  read(message, SecureDFUResponse.init(decoding:)) { prefix($0.encoded, of: message) }
+  read(message, LegacyDFUNotice.init(decoding:)) { prefix($0.encoded, of: message) }
+  read(message, ButtonlessRequest.init(decoding:)) { _ in message }
 }
 
 private func read<Value>(
@@ -31,4 +56,61 @@ private func read<Value>(
 /// `message`, if it begins with what was encoded.
 private func prefix(_ encoded: [UInt8], of message: [UInt8]) -> [UInt8] {
   message.starts(with: encoded) ? message : encoded
+}
+
+// MARK: - Transfers
+
+/// Sends until the boot loader must speak, and takes the message for its answer.
+private func take(
+  _ message: [UInt8], into transfer: inout SecureDFUTransfer
+) throws(UpdateFault) {
+  var now = LinkInstant.start
+  while true {
+    switch transfer.step(at: now) {
+    case .create: transfer.created(at: now)
+    case .send(let packet):
+      precondition(!packet.isEmpty && packet.upperBound <= image.count && packet.count <= 244)
+      transfer.sent(packet)
+    case .waitForErase(let erased): now = erased
+    case .execute: transfer.executed()
+    case .waitForReceipt:
+      guard let progress = progress(in: message) else { return transfer.doubt() }
+      _ = try transfer.received(receipt: progress)
+      return
+    case .askChecksum:
+      guard let progress = progress(in: message) else { return }
+      _ = try transfer.checked(progress)
+      return
+    case .complete: return
+    }
+  }
+}
+
+/// With an even checksum, what an honest boot loader would have said of the same offset.
+private func progress(in message: [UInt8]) -> SecureDFUProgress? {
+  do throws(DFUDecodeFault) {
+    guard case .progress(let told) = try SecureDFUResponse(decoding: message) else { return nil }
+    guard told.crc32.isMultiple(of: 2), told.offset <= image.count else { return told }
+    return SecureDFUProgress(
+      offset: told.offset, crc32: image.checksum(ofFirst: told.offset))
+  } catch {
+    return nil
+  }
+}
+
+private func take(
+  _ message: [UInt8], into transfer: inout LegacyDFUTransfer
+) throws(UpdateFault) {
+  while let packet = transfer.sendable {
+    precondition(!packet.isEmpty && packet.upperBound <= image.count && packet.count <= 20)
+    transfer.sent(packet)
+  }
+  let notice: LegacyDFUNotice
+  do throws(DFUDecodeFault) { notice = try LegacyDFUNotice(decoding: message) } catch { return }
+  switch notice {
+  case .receipt(let octets): _ = try transfer.received(receipt: octets)
+  case .received(let octets): _ = try transfer.reported(octets)
+  case .answer: try transfer.answered()
+  }
+  precondition(transfer.acknowledged <= transfer.next)
 }

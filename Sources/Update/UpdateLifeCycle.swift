@@ -12,8 +12,9 @@ struct UpdateLifeCycle: Sendable {
   private static let verdictsMaximum = 4
   /// Times that ACTIVATE is sent again because its answer was lost and the old version runs.
   private static let unansweredActivationsMaximum = 3
-  /// Times that a device is sent to its boot loader.
-  private static let detachmentsMaximum = 3
+  /// Times that a device is sent to its boot loader: a transfer that has to begin anew may lead
+  /// through the application each time.
+  private static let detachmentsMaximum = 8
 
   /// How one connection's work ended.
   private enum Progress {
@@ -52,7 +53,7 @@ struct UpdateLifeCycle: Sendable {
         detachments += 1
         guard detachments <= Self.detachmentsMaximum else {
           throw .protocolViolation(
-            .detach, "it was sent to its boot loader \(detachments - 1) times and is not there")
+            .detach, "it was sent to its boot loader \(detachments - 1) times and did not stay")
         }
         search = PlaceSearch([place, .home])
       case .activated(let answered, let places):

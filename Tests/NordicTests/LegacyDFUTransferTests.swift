@@ -3,6 +3,10 @@ import Testing
 @testable import OtaflashUpdate
 
 @Suite struct LegacyDFUTransferTests {
+  static func transfer(_ total: Int, afterLosses losses: Int = 0) -> LegacyDFUTransfer {
+    LegacyDFUTransfer(total: total, packetSize: 20, pace: LegacyDFUPace(afterLosses: losses))
+  }
+
   static func sendAll(_ transfer: inout LegacyDFUTransfer) -> Int {
     var count = 0
     while let packet = transfer.sendable {
@@ -13,7 +17,7 @@ import Testing
   }
 
   @Test func theWindowOpensWithEveryReceipt() throws {
-    var transfer = LegacyDFUTransfer(total: 100_000, packetSize: 20)
+    var transfer = Self.transfer(100_000)
     #expect(Self.sendAll(&transfer) == 10)
     #expect(try transfer.received(receipt: 200) == .proceed)
     #expect(Self.sendAll(&transfer) == 20, "one receipt's worth, and as much again")
@@ -21,21 +25,29 @@ import Testing
       #expect(try transfer.received(receipt: 200 * receipt) == .proceed)
       _ = Self.sendAll(&transfer)
     }
-    #expect(transfer.window == LegacyDFUTransfer.windowMaximum)
+    #expect(transfer.window == 120)
     #expect(transfer.next - transfer.acknowledged == 120 * 20)
   }
 
-  @Test func aNarrowWindowStaysNarrow() throws {
-    var transfer = LegacyDFUTransfer(total: 10_000, packetSize: 20, windowLimit: 3)
+  @Test(arguments: [(1, 10), (2, 4), (3, 1), (9, 1)])
+  func everyLossSlowsItDown(_ losses: Int, _ interval: Int) throws {
+    var transfer = Self.transfer(10_000, afterLosses: losses)
     for receipt in 1...20 {
-      #expect(Self.sendAll(&transfer) == 10)
-      #expect(try transfer.received(receipt: 200 * receipt) == .proceed)
+      #expect(Self.sendAll(&transfer) == interval)
+      #expect(try transfer.received(receipt: 20 * interval * receipt) == .proceed)
     }
+  }
+
+  @Test func theCallersWindowIsKeptDownToAReceiptsWorth() {
+    #expect(LegacyDFUPace(afterLosses: 0, limit: 40).window == 40)
+    #expect(LegacyDFUPace(afterLosses: 0, limit: 3).window == 10)
+    #expect(LegacyDFUPace(afterLosses: 0).receiptInterval == 10)
+    #expect(LegacyDFUPace.ladder.allSatisfy { $0.receiptInterval < 256 })
   }
 
   @Test(arguments: [180, 190, 220])
   func aReceiptThatIsNotOfItsTurnMeansLoss(_ octets: Int) throws {
-    var transfer = LegacyDFUTransfer(total: 10_000, packetSize: 20)
+    var transfer = Self.transfer(10_000)
     _ = Self.sendAll(&transfer)
     if octets <= 200 {
       #expect(try transfer.received(receipt: octets) == .lost)
@@ -45,7 +57,7 @@ import Testing
   }
 
   @Test func theLastReceiptMayBeShort() throws {
-    var transfer = LegacyDFUTransfer(total: 195, packetSize: 20)
+    var transfer = Self.transfer(195)
     #expect(Self.sendAll(&transfer) == 10)
     #expect(try transfer.received(receipt: 195) == .proceed)
     #expect(!transfer.isWhole)
@@ -54,7 +66,7 @@ import Testing
   }
 
   @Test func aDeviceThatIsAskedMayBeBusyOrHaveLostSomething() throws {
-    var transfer = LegacyDFUTransfer(total: 10_000, packetSize: 20)
+    var transfer = Self.transfer(10_000)
     _ = Self.sendAll(&transfer)
     #expect(try transfer.reported(40) == .proceed)
     #expect(try transfer.reported(180) == .proceed)
@@ -68,7 +80,7 @@ import Testing
   }
 
   @Test func aDeviceCannotHaveWhatWasNotSent() throws {
-    var transfer = LegacyDFUTransfer(total: 10_000, packetSize: 20)
+    var transfer = Self.transfer(10_000)
     _ = Self.sendAll(&transfer)
     #expect(throws: UpdateFault.self) { try transfer.reported(220) }
     #expect(throws: UpdateFault.self) { try transfer.answered() }
@@ -77,8 +89,8 @@ import Testing
   @Test(arguments: 0..<100)
   func noReceiptLeadsAstray(_ seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
-    var transfer = LegacyDFUTransfer(
-      total: Int.random(in: 1...20_000, using: &random), packetSize: 20)
+    var transfer = Self.transfer(
+      Int.random(in: 1...20_000, using: &random))
     do throws(UpdateFault) {
       for _ in 0..<2000 where !transfer.isWhole {
         _ = Self.sendAll(&transfer)

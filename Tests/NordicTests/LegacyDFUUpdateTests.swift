@@ -63,6 +63,15 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
+  /// 1.5 and 10 ms a packet, where the air brings one every 0.7 ms and there are 8 buffers.
+  @Test(arguments: ["300ms", "2s"])
+  func flashThatIsSlowerThanTheAirIsWaitedFor(_ write: String) throws {
+    let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?write=\(write)")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.runningImage == Self.bytes)
+    #expect((1...3).contains(outcome.log.rewinds), "\(outcome.log.rewinds)")
+  }
+
   @Test(arguments: ["cut-at-pdu=60", "cut-at-pdu=400", "cut-after=2s"])
   func aLostLinkMeansToStartOver(_ fault: String) throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?\(fault)")

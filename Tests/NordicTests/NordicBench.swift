@@ -43,11 +43,22 @@ struct NordicOutcome: Sendable {
   var last: Result<UpdateResult, UpdateFault> { results[results.count - 1] }
 }
 
-/// Sends `parts` one after the other to a fresh device, in virtual time.
+/// Sends each image to one fresh device by an update of its own, in virtual time.
 ///
 /// - Parameter cancelAfter: cancels the first of them.
 func flash(
-  _ parts: [FirmwareImage], onto profile: String, cancelAfter: Duration? = nil,
+  _ images: [FirmwareImage], onto profile: String, cancelAfter: Duration? = nil,
+  _ adjust: (inout UpdateOptions) -> Void = { _ in }
+) throws -> NordicOutcome {
+  let packages = images.map {
+    FirmwarePackage(name: $0.name, kind: .nordicSecureDFU, parts: [$0])
+  }
+  return try flash(packages: packages, onto: profile, cancelAfter: cancelAfter, adjust)
+}
+
+/// The same with whole packages.
+func flash(
+  packages: [FirmwarePackage], onto profile: String, cancelAfter: Duration? = nil,
   _ adjust: (inout UpdateOptions) -> Void = { _ in }
 ) throws -> NordicOutcome {
   var options = UpdateOptions()
@@ -65,11 +76,11 @@ func flash(
       }
       group.addTask {
         let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
-          try await board.dial(address: board.address.moved(by: place.addressOffset))
+          try await board.dial(at: place)
         }).tracing(on: clock) { log.note($0) }
         var results: [Result<UpdateResult, UpdateFault>] = []
-        for (index, part) in parts.enumerated() {
-          let update = FirmwareUpdate(image: part, options: settings) { log.note($0) }
+        for (index, package) in packages.enumerated() {
+          let update = FirmwareUpdate(package: package, options: settings) { log.note($0) }
           let limit = index == 0 ? cancelAfter : nil
           results.append(await outcome(of: update, on: dialer, clock, limit))
         }
@@ -100,13 +111,6 @@ private func outcome(
       })
   } catch {
     return .failure(error)
-  }
-}
-
-extension DeviceAddress {
-  func moved(by offset: Int8) -> DeviceAddress {
-    let last = UInt8(truncatingIfNeeded: rawValue) &+ UInt8(bitPattern: offset)
-    return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
   }
 }
 

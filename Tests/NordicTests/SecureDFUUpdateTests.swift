@@ -42,12 +42,17 @@ import Testing
     #expect(outcome.runningImage == bytes)
   }
 
-  @Test func aSystemAndItsApplicationAreTwoTransfers() throws {
+  /// The boot loader is gone for its own restart in between, and waits 10 s for what comes next.
+  @Test(arguments: ["dual", "single"])
+  func aSystemAndItsApplicationAreTwoTransfers(_ banks: String) throws {
     let system = try secure(
       firmware(20_000, seed: 2), InitCommand(type: 3), role: .softdeviceAndBootloader)
-    let outcome = try flash([system, secure(Self.bytes)], onto: "sim:nordic-dfu?banks=single")
-    for result in outcome.results { #expect(try result.get().outcome == .flashed) }
+    let package = FirmwarePackage(
+      name: "all.zip", kind: .nordicSecureDFU, parts: [system, try secure(Self.bytes)])
+    let outcome = try flash(packages: [package], onto: "sim:nordic-dfu?banks=\(banks)")
+    #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.runningImage == Self.bytes)
+    #expect(outcome.log.offsets == [0, 0])
   }
 
   @Test func aSlowEraseIsLearned() throws {

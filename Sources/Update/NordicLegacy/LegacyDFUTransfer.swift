@@ -2,32 +2,25 @@
 ///
 /// Legacy DFU has no way back: a packet that the device dropped shows in the next receipt, and the
 /// transfer starts over. So the window opens with one receipt's worth of packets, and grows by as
-/// much with every receipt that is right.
+/// much with every receipt that is right, to what the pace permits.
 struct LegacyDFUTransfer {
-  /// Packets to one receipt: what the boot loaders' queues hold. Some devices look only at the low
-  /// octet of this number, which is why it is less than 256.
-  static let receiptInterval = 10
-  /// Packets ahead of the receipts at most: enough to fill the air for several connection events.
-  static let windowMaximum = 120
-
   let total: Int
   let packetSize: Int
   /// Packets ahead of the last receipt at most.
   private(set) var window: Int
-  private let windowLimit: Int
+  private let pace: LegacyDFUPace
   private(set) var next = 0
   private(set) var acknowledged = 0
   /// The device has said that it has everything.
   private(set) var isWhole = false
   private var lastReport: Int?
 
-  /// - Parameter windowLimit: packets; less than a receipt's worth counts as that.
-  init(total: Int, packetSize: Int, windowLimit: Int = windowMaximum) {
+  init(total: Int, packetSize: Int, pace: LegacyDFUPace) {
     precondition(packetSize > 0)
     self.total = total
     self.packetSize = packetSize
-    self.windowLimit = max(Self.receiptInterval, min(windowLimit, Self.windowMaximum))
-    window = Self.receiptInterval
+    self.pace = pace
+    window = pace.receiptInterval
   }
 
   /// The octets of the next packet, or `nil` when a receipt must come first or all is sent.
@@ -54,11 +47,11 @@ struct LegacyDFUTransfer {
     try check(octets)
     // One that a report has overtaken tells nothing.
     guard octets > acknowledged else { return .proceed }
-    let span = Self.receiptInterval * packetSize
+    let span = pace.receiptInterval * packetSize
     guard octets == min((acknowledged / span + 1) * span, total) else { return .lost }
     acknowledged = octets
     lastReport = nil
-    window = min(window + Self.receiptInterval, windowLimit)
+    window = min(window + pace.receiptInterval, pace.window)
     return .proceed
   }
 

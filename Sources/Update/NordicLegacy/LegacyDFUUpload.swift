@@ -4,15 +4,15 @@ import OtaflashGATT
 
 /// Sends an image by legacy DFU: packets as far as the window reaches, receipts that move it on.
 extension LegacyDFUReceiver {
-  /// Transfers that lost packets may break off. From the first on the window stays at its smallest.
-  private static let lossesMaximum = 2
-
   func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
-    let interval = UInt16(LegacyDFUTransfer.receiptInterval)
-    try await control.write(.setReceiptNotification(packets: interval), .upload)
+    let packetSize = device.packetSize(mtu: control.client.mtu, wanted: context.options.chunk)
+    let pace = LegacyDFUPace(
+      afterLosses: context.tally.now.packetLosses,
+      limit: context.options.windowLimit.map { $0 / packetSize } ?? .max)
+    try await control.write(
+      .setReceiptNotification(packets: UInt16(pace.receiptInterval)), .upload)
     try await control.write(.receive, .upload)
-    var transfer = LegacyDFUTransfer(
-      total: image.count, packetSize: packetSize, windowLimit: windowLimit)
+    var transfer = LegacyDFUTransfer(total: image.count, packetSize: packetSize, pace: pace)
     var moved = context.clock.now
     while !transfer.isWhole {
       let before = transfer.acknowledged
@@ -32,17 +32,6 @@ extension LegacyDFUReceiver {
         throw .stalled(atOffset: transfer.acknowledged, waited: context.options.busyLimit)
       }
     }
-  }
-
-  private var packetSize: Int {
-    device.packetSize(mtu: control.client.mtu, wanted: context.options.chunk)
-  }
-
-  /// In packets.
-  private var windowLimit: Int {
-    let wanted = context.options.windowLimit.map { $0 / packetSize }
-    return context.tally.now.packetLosses > 0
-      ? LegacyDFUTransfer.receiptInterval : wanted ?? LegacyDFUTransfer.windowMaximum
   }
 
   /// Waits for the device to say something; after `silenceLimit` it is asked what it has.
@@ -78,11 +67,11 @@ extension LegacyDFUReceiver {
     }
   }
 
-  /// Packets were dropped: the transfer starts over, with the window at its smallest.
+  /// Packets were dropped: the transfer starts over, at a slower pace.
   private func lost(_ transfer: LegacyDFUTransfer) async throws(UpdateFault) {
     context.tally.losePackets()
     let losses = context.tally.now.packetLosses
-    guard losses <= Self.lossesMaximum else {
+    guard losses < LegacyDFUPace.ladder.count else {
       throw .blockKeepsFailing(atOffset: transfer.acknowledged, attempts: losses)
     }
     context.observe(.rewound(to: 0, because: .gap))

@@ -4,7 +4,7 @@ import OtaflashGATT
 /// An application that can be asked to restart into its boot loader.
 struct ButtonlessEntry: Sendable {
   /// The longest wait for an answer.
-  private static let answerLimit = Duration.seconds(10)
+  private static let answerLimit = Duration.seconds(20)
 
   let client: GATTClient
   let variant: ButtonlessVariant
@@ -58,7 +58,8 @@ struct ButtonlessEntry: Sendable {
     _ request: ButtonlessRequest, _ answers: NotificationStream, _ clock: any LinkClock
   ) async throws(UpdateFault) -> ButtonlessResponse.Status {
     let deadline = clock.now.advanced(by: Self.answerLimit)
-    let silence = UpdateFault.gatt(.detach, .timedOut(after: Self.answerLimit))
+    // Whether it has heard, the next look at its boot loader's place will tell.
+    let silence = UpdateFault.gatt(.detach, .transactionTimedOut)
     return try await withDeadline(deadline, on: clock, orThrow: silence) {
       () async throws(UpdateFault) -> ButtonlessResponse.Status in
       do throws(GATTFault) {

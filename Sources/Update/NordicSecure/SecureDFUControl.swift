@@ -4,8 +4,8 @@ import OtaflashGATT
 /// Operations of the Control Point, one at a time: a Write Request, then one notification.
 struct SecureDFUControl: Sendable {
   /// The longest wait for one answer: checking a signature or the SHA-256 of a whole image takes a
-  /// few seconds at most.
-  private static let answerLimit = Duration.seconds(10)
+  /// few seconds at most, and a link of the longest interval, 4 s, as long for each way.
+  private static let answerLimit = Duration.seconds(20)
   /// Times that an operation is asked for again when no answer came: every one of them may be
   /// repeated without harm.
   private static let repeatsMaximum = 2
