@@ -124,7 +124,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "otaflash", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+        "otaflash", "OtaflashBlueZ", "OtaflashFleet", "OtaflashATT", "OtaflashGATT",
+        "OtaflashFirmware", "OtaflashUpdate",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -151,6 +152,7 @@ let package = Package(
       name: "NordicTests",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
     .testTarget(

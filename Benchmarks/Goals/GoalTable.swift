@@ -4,7 +4,8 @@ import Glibc
 /// missed.
 @main
 enum GoalTable {
-  private static let usage = "usage: goals link | goals host SINK-DEVICE"
+  private static let usage =
+    "usage: goals link | goals host SINK-DEVICE | goals bumble SINK-DEVICE PYTHON SCRIPT"
 
   static func main() async throws {
     let words = Array(CommandLine.arguments.dropFirst())
@@ -19,6 +20,10 @@ enum GoalTable {
     }
     switch (words.first, words.count) {
     case ("link", 1): show(try LinkGoals.all())
+    case ("bumble", 4):
+      show([
+        try await BumbleComparison(sinkDevice: words[1], python: words[2], script: words[3]).goal()
+      ])
     case ("host", 2): try await HostGoals(sinkDevice: words[1]).all(show)
     default:
       print(usage)

@@ -48,7 +48,7 @@ struct HostGoals {
     ]
   }
 
-  private func transfer(
+  func transfer(
     to device: DeviceProcess, size: Int, repeats: Int
   ) async throws -> [LinkBenchmark.Measurement] {
     var setting = LinkBenchmark.Setting()

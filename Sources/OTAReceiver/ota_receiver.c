@@ -159,8 +159,11 @@ static bool is_worth_telling(const ota_receiver *r) {
   uint32_t quarter = ota_least(c->ring_size, UINT16_MAX) / 4;
   uint32_t step = quarter > c->largest_chunk ? quarter : c->largest_chunk;
   uint32_t block = c->page_size * (quarter > c->page_size ? quarter / c->page_size : 1);
+  // No chunk fits what is left of the limit told, and what is buffered does not make a row: the
+  // limit will not move by itself any more.
+  bool stuck = told_limit < s->next + c->largest_chunk && s->next - s->written < c->row_size;
   return (limit >= told_limit && limit - told_limit >= step) ||
-         (link->told_window < c->largest_chunk && window(r) >= c->largest_chunk) ||
+         ((link->told_window < c->largest_chunk || stuck) && window(r) >= c->largest_chunk) ||
          s->next / block > link->told_next / block ||
          (s->next == s->image.size && link->told_next != s->next) ||
          (durable(r) == s->image.size && !link->told_durable);

@@ -2,35 +2,53 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// One image onto one device, proven: connect, compare, authorize, send, verify, activate,
+/// A firmware file onto one device, proven: connect, compare, authorize, send, verify, activate,
 /// reconnect, and read back what runs.
 ///
 /// Run on its own over a dialer, or as a command in a peripheral's queue, where nothing else can
 /// interleave with it.
 public struct FirmwareUpdate: Sendable {
-  public let image: FirmwareImage
+  /// How a person names what is sent.
+  public let name: String
   public let options: UpdateOptions
+  /// Images that share one restart, in the order of the restarts.
+  private let rounds: [[FirmwareImage]]
   private let observe: @Sendable (UpdateEvent) -> Void
 
   /// - Parameter observe: told what happens, in order, from the update's own task. It must return
   ///   soon; it can change nothing.
   public init(
+    package: FirmwarePackage, options: UpdateOptions = UpdateOptions(),
+    observe: @escaping @Sendable (UpdateEvent) -> Void = { _ in }
+  ) {
+    name = package.name
+    self.options = options
+    rounds = package.rounds
+    self.observe = observe
+  }
+
+  /// The update to one image.
+  public init(
     image: FirmwareImage, options: UpdateOptions = UpdateOptions(),
     observe: @escaping @Sendable (UpdateEvent) -> Void = { _ in }
   ) {
-    self.image = image
+    name = image.name
     self.options = options
+    rounds = [[image]]
     self.observe = observe
   }
 
   /// The update as a command, to be performed by a `Peripheral`. Cancelling the task that performs
   /// it ends the transfer at a safe point, tells the device, and keeps the resume point.
   public var command: Command<PeripheralTurn, UpdateResult, UpdateFault> {
-    Command("flash \(image.name)") { (turn) async throws(UpdateFault) -> UpdateResult in
-      let context = UpdateContext(
+    Command("flash \(name)") { (turn) async throws(UpdateFault) -> UpdateResult in
+      var context = UpdateContext(
         clock: turn.clock, options: options, tally: UpdateTally(), observe: observe)
-      let lifeCycle = UpdateLifeCycle(image: image, turn: turn, context: context)
-      return try await lifeCycle.run()
+      let parts = rounds.joined().map(\.name)
+      if parts.count > 1 { context.parts = parts }
+      let result = try await perform(in: turn, context)
+      observe(.finished(result))
+      return result
     }
   }
 
@@ -41,5 +59,32 @@ public struct FirmwareUpdate: Sendable {
     on dialer: Dialer, clock: any LinkClock
   ) async throws(UpdateFault) -> UpdateResult {
     try await command.run(on: dialer, clock: clock)
+  }
+
+  private func perform(
+    in turn: PeripheralTurn, _ context: UpdateContext
+  ) async throws(UpdateFault) -> UpdateResult {
+    let started = context.clock.now
+    var report = UpdateReport()
+    var places = UpdateProtocol.places(for: rounds[0], asked: options.updateProtocol)
+    for images in rounds {
+      let lifeCycle = UpdateLifeCycle(images: images, turn: turn, context: context)
+      report.add(try await lifeCycle.run(from: &report.from, at: places), of: images)
+      if report.outcome == .wouldFlash { break }
+      places = [turn.whereabouts]
+    }
+    turn.disconnect()
+    return report.result(of: context.tally.now, took: started.duration(to: context.clock.now))
+  }
+}
+
+extension FirmwarePackage {
+  /// MCUboot's images are started together; a Nordic boot loader starts each part by itself, and
+  /// the next is sent to what has come up.
+  fileprivate var rounds: [[FirmwareImage]] {
+    switch kind {
+    case .raw, .mcuboot, .deviceManager: [parts]
+    case .nordicSecureDFU, .nordicLegacyDFU: parts.map { [$0] }
+    }
   }
 }

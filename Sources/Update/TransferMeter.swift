@@ -30,8 +30,15 @@ final class TransferMeter: Sendable {
 
   var waits: TransferWaits { state.withLock { $0.waits } }
 
-  /// When the first data write was handed over.
+  /// When the first data write was about to be handed over.
   var firstWrite: LinkInstant? { state.withLock { $0.firstWrite } }
+
+  /// A data write is about to be handed over.
+  func beginWriting(_ clock: any LinkClock) {
+    state.withLock { state in
+      if state.firstWrite == nil { state.firstWrite = clock.now }
+    }
+  }
 
   func begin(_ clock: any LinkClock) -> Wait { Wait(clock: clock, start: clock.now) }
 
@@ -39,13 +46,10 @@ final class TransferMeter: Sendable {
     let time = wait.start.duration(to: wait.clock.now)
     state.withLock { state in
       switch cause {
-      case .device:
-        state.waits.device += time
-        return
+      case .device: state.waits.device += time
       case .transport: state.waits.transport += time
       case .response: state.waits.responses += time
       }
-      state.firstWrite = state.firstWrite ?? wait.start
     }
     if cause == .response { roundTrip(time) }
   }

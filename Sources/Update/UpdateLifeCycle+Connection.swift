@@ -29,7 +29,7 @@ extension UpdateLifeCycle {
       throw .gatt(.connect, error)
     }
     let choice = try UpdateProtocol.choose(
-      for: image, among: UpdateProtocol.offered(by: services.map(\.uuid)),
+      for: images, among: UpdateProtocol.offered(by: services.map(\.uuid)),
       asked: context.options.updateProtocol)
     context.tally.choose(choice)
     return choice.session

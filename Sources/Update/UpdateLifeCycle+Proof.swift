@@ -17,7 +17,7 @@ extension UpdateLifeCycle {
     }
     guard running.agreement == .different else { return running }
     if running.outcome == .rejected { throw .reverted(running: running.version) }
-    if let version = running.version, version == image.version {
+    if let version = running.version, images.contains(where: { $0.version == version }) {
       throw .differentImageRuns(running: version)
     }
     throw .oldVersionStillRuns(running: running.version)
@@ -41,7 +41,7 @@ extension UpdateLifeCycle {
       }
       turn.disconnect()
       guard await context.clock.pause(for: Self.rebootPoll) else {
-        throw .cancelled(resumable: false, acknowledged: image.bytes.count)
+        throw .cancelled(resumable: false, acknowledged: images.map(\.bytes.count).reduce(0, +))
       }
     }
     throw .unreachableAfterActivation(loss)
@@ -56,10 +56,21 @@ extension UpdateLifeCycle {
       let session = try await openSession(attempt: attempt, at: place)
       var stage = UpdateStage.reconnect
       try await authorize(session, stage: &stage)
-      let running = try await session.running(expecting: image)
+      let running = try await running(on: session)
       return running.agreement == .different
         ? running : try await confirmIfOnTrial(running, session)
     }
+  }
+
+  /// What runs in all: where one image differs, or is untold, so is the whole.
+  func running(on session: any UpdateSession) async throws(UpdateFault) -> RunningImage {
+    var all: [RunningImage] = []
+    for image in images { all.append(try await session.running(expecting: image)) }
+    let telling =
+      all.first { $0.agreement == .different } ?? all.first { $0.agreement == .untold } ?? all[0]
+    return RunningImage(
+      version: telling.version, agreement: telling.agreement, outcome: telling.outcome,
+      onTrial: all.contains(where: \.onTrial))
   }
 
   func confirmIfOnTrial(
@@ -67,8 +78,10 @@ extension UpdateLifeCycle {
   ) async throws(UpdateFault) -> RunningImage {
     guard running.onTrial else { return running }
     return try await within(.confirm) { () async throws(UpdateFault) -> RunningImage in
-      try await session.confirm(image)
-      let confirmed = try await session.running(expecting: image)
+      for image in images where try await session.running(expecting: image).onTrial {
+        try await session.confirm(image)
+      }
+      let confirmed = try await self.running(on: session)
       guard !confirmed.onTrial else {
         throw .protocolViolation(.confirm, "it confirmed the image and still has it on trial")
       }

@@ -25,46 +25,23 @@ struct UpdateLifeCycle: Sendable {
     case activated(answered: Bool, places: [Whereabouts])
   }
 
-  let image: FirmwareImage
+  /// What one restart makes run: sent on one connection, one after the other. At least one.
+  let images: [FirmwareImage]
   let turn: PeripheralTurn
   let context: UpdateContext
-  private let started: LinkInstant
 
-  init(image: FirmwareImage, turn: PeripheralTurn, context: UpdateContext) {
-    self.image = image
-    self.turn = turn
-    self.context = context
-    started = context.clock.now
-  }
-
-  func run() async throws(UpdateFault) -> UpdateResult {
-    var from: FirmwareVersion?
-    let result: UpdateResult
-    switch try await activateAndProve(from: &from) {
-    case .wouldFlash:
-      result = report(.wouldFlash, from: from, to: image.version, proof: .none)
-    case .alreadyCurrent(let running):
-      result = report(.alreadyCurrent, from: from, to: running.version, proof: .readBack)
-    case .proven(let running):
-      let proof: UpdateResult.Proof = running.agreement == .same ? .readBack : .bootLoader
-      result = report(.flashed, from: from, to: running.version ?? image.version, proof: proof)
-    }
-    turn.disconnect()
-    context.observe(.finished(result))
-    return result
-  }
-
-  private enum Ending {
+  /// How a life cycle ended well.
+  enum Ending {
     case wouldFlash
     case alreadyCurrent(RunningImage)
     case proven(RunningImage)
   }
 
-  private func activateAndProve(
-    from version: inout FirmwareVersion?
+  /// - Parameter version: what ran before, as soon as the device has told it.
+  func run(
+    from version: inout FirmwareVersion?, at places: [Whereabouts]
   ) async throws(UpdateFault) -> Ending {
-    let first = UpdateProtocol.places(for: image, asked: context.options.updateProtocol)
-    var search = PlaceSearch(first)
+    var search = PlaceSearch(places)
     var unansweredActivations = 0
     var detachments = 0
     while true {
@@ -126,7 +103,7 @@ struct UpdateLifeCycle: Sendable {
         }
         // A device whose last answer was lost may have done what it was told: the next look tells.
         if let session, stage == .activate {
-          return .activated(answered: false, places: session.placesAfterActivation(of: image))
+          return .activated(answered: false, places: session.placesAfterActivation(of: images))
         }
         if let place = session?.bootLoaderPlace, stage == .detach { return .detached(to: place) }
         let acknowledged = context.tally.now.acknowledged
@@ -146,17 +123,11 @@ struct UpdateLifeCycle: Sendable {
   ) async throws(UpdateFault) -> Progress {
     context.observe(.device(session.device))
     stage = .prepare
-    let plan: UpdatePlan
-    switch try session.check(image) {
-    case .alreadyCurrent:
-      let running = try await session.running(expecting: image)
-      if context.options.dryRun || !running.onTrial { return .alreadyCurrent(running) }
-      // An earlier run was broken off before it could confirm the image.
-      try await authorize(session, stage: &stage)
-      return .alreadyCurrent(try await confirmIfOnTrial(running, session))
-    case .send(let checked):
-      plan = checked
+    var plans: [UpdatePlan] = []
+    for image in images {
+      if case .send(let plan) = try session.check(image) { plans.append(plan) }
     }
+    guard !plans.isEmpty else { return try await alreadyCurrent(session, stage: &stage) }
     if context.options.dryRun { return .wouldFlash }
     try await authorize(session, stage: &stage)
     if let place = session.bootLoaderPlace {
@@ -164,29 +135,52 @@ struct UpdateLifeCycle: Sendable {
       try await detach(session)
       return .detached(to: place)
     }
+    for plan in plans {
+      try await transfer(plan, over: session, restart: restart, stage: &stage)
+    }
+    stage = .activate
+    try await within(.activate) { () async throws(UpdateFault) in
+      try await session.activate(plans.map(\.image))
+    }
+    return .activated(answered: true, places: session.placesAfterActivation(of: images))
+  }
+
+  private func alreadyCurrent(
+    _ session: any UpdateSession, stage: inout UpdateStage
+  ) async throws(UpdateFault) -> Progress {
+    let running = try await running(on: session)
+    if context.options.dryRun || !running.onTrial { return .alreadyCurrent(running) }
+    // An earlier run was broken off before it could confirm the image.
+    try await authorize(session, stage: &stage)
+    return .alreadyCurrent(try await confirmIfOnTrial(running, session))
+  }
+
+  private func transfer(
+    _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
+  ) async throws(UpdateFault) {
     stage = .prepare
+    if let index = context.parts.firstIndex(of: plan.image.name) {
+      context.observe(
+        .part(name: plan.image.name, number: index + 1, of: context.parts.count))
+    }
     let offset = try await within(.prepare) { () async throws(UpdateFault) -> Int in
       try await session.prepare(plan, restart: restart)
     }
     context.tally.acknowledge(offset)
     if offset > 0 { context.tally.resume() }
     context.observe(
-      .transferBegan(offset: offset, total: image.bytes.count, resumed: offset > 0))
-    try await sendAndVerify(from: offset, over: session, stage: &stage)
-    stage = .activate
-    try await within(.activate) { () async throws(UpdateFault) in
-      try await session.activate(image)
-    }
-    return .activated(answered: true, places: session.placesAfterActivation(of: image))
+      .transferBegan(offset: offset, total: plan.image.bytes.count, resumed: offset > 0))
+    try await sendAndVerify(plan.image, from: offset, over: session, stage: &stage)
   }
 
   private func sendAndVerify(
-    from start: Int, over session: any UpdateSession, stage: inout UpdateStage
+    _ image: FirmwareImage, from start: Int, over session: any UpdateSession,
+    stage: inout UpdateStage
   ) async throws(UpdateFault) {
     var offset = start
     for _ in 0...Self.verdictsMaximum {
       stage = .upload
-      try await upload(from: offset, over: session)
+      try await upload(image, from: offset, over: session)
       stage = .verify
       let verdict = try await within(.verify) { () async throws(UpdateFault) -> UpdateVerdict in
         try await session.verify(image)
@@ -199,7 +193,7 @@ struct UpdateLifeCycle: Sendable {
   }
 
   private func upload(
-    from offset: Int, over session: any UpdateSession
+    _ image: FirmwareImage, from offset: Int, over session: any UpdateSession
   ) async throws(UpdateFault) {
     let began = context.clock.now
     defer { context.tally.upload(took: began.duration(to: context.clock.now)) }
@@ -229,16 +223,5 @@ struct UpdateLifeCycle: Sendable {
     let value = try await body()
     context.observe(.stageEnded(stage, took: began.duration(to: context.clock.now)))
     return value
-  }
-
-  private func report(
-    _ outcome: UpdateResult.Outcome, from: FirmwareVersion?, to: FirmwareVersion?,
-    proof: UpdateResult.Proof
-  ) -> UpdateResult {
-    let tally = context.tally.now
-    return UpdateResult(
-      outcome: outcome, from: from, to: to, proof: proof,
-      took: started.duration(to: context.clock.now), octetsSent: tally.octetsSent,
-      uploadTook: tally.uploadTook, resumes: tally.resumes)
   }
 }

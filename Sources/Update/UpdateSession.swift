@@ -29,8 +29,8 @@ protocol UpdateSession: Sendable {
   /// it takes an image where it is.
   var bootLoaderPlace: Whereabouts? { get }
 
-  /// Where the device may be after the image was activated, in the order to look.
-  func placesAfterActivation(of image: FirmwareImage) -> [Whereabouts]
+  /// Where the device may be after the images were activated, in the order to look.
+  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts]
 
   /// Compares image and device. Nothing is written.
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight
@@ -49,8 +49,9 @@ protocol UpdateSession: Sendable {
   /// Lets the device prove that what it holds is the image.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict
 
-  /// Makes the device restart into the image; returns when it has agreed.
-  func activate(_ image: FirmwareImage) async throws(UpdateFault)
+  /// Makes the device restart into the images that were sent, one or more; returns when it has
+  /// agreed.
+  func activate(_ images: [FirmwareImage]) async throws(UpdateFault)
 
   /// What runs now, compared with the image.
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage
@@ -70,7 +71,7 @@ extension UpdateSession {
 
   var bootLoaderPlace: Whereabouts? { nil }
 
-  func placesAfterActivation(of image: FirmwareImage) -> [Whereabouts] { [.home] }
+  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] { [.home] }
 
   func authorize(with key: [UInt8]) async throws(UpdateFault) {}
 
@@ -92,6 +93,8 @@ struct UpdateContext: Sendable {
   let options: UpdateOptions
   let tally: UpdateTally
   let observe: @Sendable (UpdateEvent) -> Void
+  /// The names of all images, where there are several.
+  var parts: [String] = []
   /// Where the device of this connection was found.
   var place = Whereabouts.home
   /// Where a benchmark measures; an update has none.

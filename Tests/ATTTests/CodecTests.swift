@@ -156,6 +156,12 @@ import Testing
     #expect(
       ATTPDU.encodeWriteCommand(handle, prefix: prefix, octets: image[range])
         == ATTPDU.writeCommand(handle, value: value + image[range]).encoded)
+    // What the buffer held before leaves no trace.
+    for former in [[], [1, 2, 3], [UInt8](repeating: 9, count: 700)] as [[UInt8]] {
+      var pdu = former
+      ATTPDU.encodeWriteCommand(handle, prefix: prefix, octets: image[range], into: &pdu)
+      #expect(pdu == ATTPDU.writeCommand(handle, value: value + image[range]).encoded)
+    }
     #expect(
       ATTPDU.encodeWriteRequest(handle, prefix: prefix, octets: image[range])
         == ATTRequest.write(handle, value: value + image[range]).encoded)

@@ -94,6 +94,25 @@ private func scratchPath() -> String {
     try await sender.value
   }
 
+  @Test func whatIsNotTakenAtOnceWasNotSent() async throws {
+    let (near, far) = try UnixLink.pair()
+    let pdu = [UInt8](repeating: 1, count: 495)
+    var taken = 0
+    while try near.offer([UInt8(truncatingIfNeeded: taken)] + pdu) { taken += 1 }
+    #expect(taken > 10)
+    #expect(try !near.offer([0x77]))
+    for index in 0..<taken {
+      #expect(try await far.receive()[0] == UInt8(truncatingIfNeeded: index))
+    }
+    #expect(try near.offer([0x55]))
+    #expect(try await far.receive() == [0x55])
+    #expect(throws: LinkLoss.tooLarge(octets: 673, limit: 672)) {
+      try near.offer([UInt8](repeating: 0, count: 673))
+    }
+    near.close()
+    #expect(throws: LinkLoss.closedLocally) { try near.offer([1]) }
+  }
+
   @Test func listenerAcceptsAndRemovesItsFile() async throws {
     let path = scratchPath()
     let listener = try UnixListener(path: path)

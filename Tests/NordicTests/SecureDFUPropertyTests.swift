@@ -92,6 +92,65 @@ private struct PageOfFlash {
     if erasing <= .milliseconds(90) { #expect(device.dropped == 0) }
   }
 
+  /// Whatever a boot loader says, the transfer ends, and sends nothing but the image.
+  @Test(arguments: 0..<200)
+  func noAnswerLeadsAstray(_ seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let image = ramp(Int.random(in: 1...20_000, using: &random))
+    let packetSize = 4 * Int.random(in: 1...61, using: &random)
+    let selection = SecureDFUSelection(
+      sizeMaximum: Int.random(in: 1...10_000, using: &random),
+      progress: Self.progress(of: image, near: image.count / 2, &random))
+    var transfer = SecureDFUTransfer(
+      image: image,
+      objects: SecureDFUObjects(
+        total: image.count, objectSize: selection.sizeMaximum, packetSize: packetSize),
+      receipts: SecureDFUReceipts(packetSize: packetSize),
+      standing: SecureDFUStanding(selection, of: image))
+    var now = LinkInstant.start
+    var (end, steps) = (0, 0)
+    do throws(UpdateFault) {
+      while transfer.step(at: now) != .complete, steps < 200_000 {
+        steps += 1
+        switch transfer.step(at: now) {
+        case .create: transfer.created(at: now)
+        case .send(let packet):
+          transfer.sent(packet)
+          end = packet.upperBound
+          if Int.random(in: 0..<200, using: &random) == 0 {
+            _ = try transfer.received(receipt: Self.progress(of: image, near: end, &random))
+          }
+        case .waitForErase(let erased): now = erased
+        case .waitForReceipt:
+          _ = try transfer.received(receipt: Self.progress(of: image, near: end, &random))
+        case .askChecksum:
+          _ = try transfer.checked(Self.progress(of: image, near: end, &random))
+        case .execute: transfer.executed()
+        case .complete: break
+        }
+        #expect(transfer.acknowledged <= image.count)
+      }
+      #expect(steps < 200_000)
+    } catch {
+      guard case .imageRejected = error else {
+        Issue.record("\(error)")
+        return
+      }
+    }
+  }
+
+  /// True, nearly true, or nonsense.
+  private static func progress(
+    of image: PrefixChecksums, near offset: Int, _ random: inout SeededGenerator
+  ) -> SecureDFUProgress {
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0: SecureDFUProgress(offset: offset, crc32: UInt32.random(in: 0...9, using: &random))
+    case 1: SecureDFUProgress(of: image, upTo: Int.random(in: 0...image.count, using: &random))
+    case 2: SecureDFUProgress(offset: 1 << 32 - 1, crc32: 0)
+    default: SecureDFUProgress(of: image, upTo: offset)
+    }
+  }
+
   @Test func anHonestWaitLosesNothingAndAShortOneDoes() {
     // The hold is what keeps the queue from overflowing: without it packets are lost.
     var device = PageOfFlash()

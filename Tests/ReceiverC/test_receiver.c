@@ -258,6 +258,25 @@ static void test_overrun(void) {
   CHECK(update(&d, image, 5000));
 }
 
+/// Row and chunk do not divide each other, and two chunks and a row do not fit the buffer.
+static void test_small_buffer(void) {
+  subject = "a host that waits until a whole chunk fits";
+  device_make(&d, 1, 8);
+  d.config.ring_size = 3 * ROW;
+  d.config.largest_chunk = OTA_CHUNK_MAXIMUM;
+  device_boot(&d);
+  device_connect(&d);
+  CHECK(begin(&d, image, 5000, 0) == 0);
+  uint32_t sent = 0, size = OTA_CHUNK_MAXIMUM;
+  while (sent < 5000 && sent + size <= get32(d.status + 4) + (d.status[2] | d.status[3] << 8u)) {
+    CHECK(data(&d, image, sent, size, false) == 0);
+    sent += size;
+    if (size > 5000 - sent) size = 5000 - sent;
+  }
+  CHECK(sent == 5000);
+  CHECK(request_op(&d, OTA_OP_VERIFY) == 0);
+}
+
 static void test_full_stack(void) {
   subject = "a stack without buffers";
   make(1, 8);
@@ -510,6 +529,7 @@ int main(void) {
   test_authorization();
   test_data_refusals();
   test_overrun();
+  test_small_buffer();
   test_full_stack();
   test_happy_path();
   test_activation_deadline();

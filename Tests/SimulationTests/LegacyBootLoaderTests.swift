@@ -114,6 +114,7 @@ struct LegacyDFUHost {
       await #expect(throws: BareHost.Fault.refused(ATTErrorCode(0xFD))) {
         try await host.write(LegacyDFUHost.control, [1, 4])
       }
+      host.link.close()
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       #expect(try await dfu.host.read(LegacyDFUHost.version) == [8, 0])
       #expect(dfu.host.has(LegacyDFUHost.packet))

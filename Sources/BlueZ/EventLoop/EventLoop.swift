@@ -58,7 +58,10 @@ public final class EventLoop: TaskExecutor {
   var now: LinkInstant {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
-    return LinkInstant(elapsed: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
+    return LinkInstant(
+      elapsed: Duration(
+        secondsComponent: Int64(time.tv_sec),
+        attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000))
   }
 
   /// Sleeps until `deadline`; `false` when the task was cancelled first.

@@ -13,6 +13,12 @@ extension L2CAPLink {
   /// The reason of a link's end comes over another socket than the end.
   private static let reasonLimit = Duration.seconds(1)
 
+  /// The kernel registers its Security Manager when an adapter is switched on while its management
+  /// interface is in use, which `hciconfig up` is not.
+  private static let noSecurityManager =
+    "The kernel pairs on no adapter that was switched on by `hciconfig up`; switch it off and on with "
+    + "`btmgmt power off` and `btmgmt power on`."
+
   public var security: AttributeSecurity {
     let level = socket.withDescriptor { raw -> UInt8 in
       var current = bt_security()
@@ -56,8 +62,9 @@ extension L2CAPLink {
       }
     }
     switch result {
-    // EINVAL is also the answer where nothing is left to raise; what was reached is looked at later.
-    case 0, EINVAL: return
+    case 0: return
+    // The kernel's words in its log: "security requested but not available".
+    case EINVAL: throw .pairingFailed(reason: Self.noSecurityManager)
     case nil: throw .linkLost(.closedLocally)
     case let number?: throw .linkLost(LinkLoss(socketError: number))
     }

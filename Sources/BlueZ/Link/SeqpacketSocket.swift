@@ -51,11 +51,8 @@ final class SeqpacketSocket: Sendable {
 
   /// Hands over one message; suspends only while the kernel's send buffer is full.
   func send(_ message: [UInt8], until deadline: LinkInstant? = nil) async throws(LinkLoss) {
-    guard message.count <= maximumSize else {
-      throw .tooLarge(octets: message.count, limit: maximumSize)
-    }
     for _ in 0..<Self.fruitlessWaitMaximum {
-      if try sendNow(message) { return }
+      if try offer(message) { return }
       try await wait(for: .writable, until: deadline)
     }
     throw .failed(
@@ -64,8 +61,11 @@ final class SeqpacketSocket: Sendable {
   }
 
   /// One attempt without waiting: `false` when the send buffer is full.
-  func sendNow(_ message: [UInt8]) throws(LinkLoss) -> Bool {
-    try state.withLock { state throws(LinkLoss) in
+  func offer(_ message: [UInt8]) throws(LinkLoss) -> Bool {
+    guard message.count <= maximumSize else {
+      throw .tooLarge(octets: message.count, limit: maximumSize)
+    }
+    return try state.withLock { state throws(LinkLoss) in
       if let loss = state.finalLoss ?? state.foundLoss { throw loss }
       guard let raw = state.descriptor?.raw else { throw .closedLocally }
       while true {

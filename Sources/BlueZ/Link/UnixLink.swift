@@ -63,6 +63,8 @@ public final class UnixLink: Link {
 
   public func send(_ pdu: [UInt8]) async throws(LinkLoss) { try await socket.send(pdu) }
 
+  public func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool { try socket.offer(pdu) }
+
   public func receive() async throws(LinkLoss) -> [UInt8] { try await socket.receive() }
 
   public func close() { socket.close() }

@@ -68,7 +68,7 @@ public final class MgmtSession: Sendable {
   /// Sends a command whose answer nobody waits for. `false` when the socket did not take it.
   func post(_ command: MgmtCommand, index: UInt16) -> Bool {
     do throws(LinkLoss) {
-      return try socket.sendNow(command.encoded(index: index))
+      return try socket.offer(command.encoded(index: index))
     } catch {
       return false
     }

@@ -308,14 +308,23 @@ package final class ATTBearer: Sendable {
     try await transmit(encoded)
   }
 
+  /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent. A task that has
+  /// many to send suspends only where there is something to wait for.
+  package func offer(_ encoded: [UInt8]) throws(GATTFault) -> Bool {
+    guard sendGate.enterNow() else { return false }
+    defer { sendGate.leave() }
+    do throws(LinkLoss) { return try link.offer(encoded) } catch { throw fault(error) }
+  }
+
   private func transmit(_ bytes: [UInt8]) async throws(GATTFault) {
+    if try offer(bytes) { return }
     try await enter(sendGate)
     defer { sendGate.leave() }
-    do throws(LinkLoss) {
-      try await link.send(bytes)
-    } catch {
-      throw error == .cancelled ? .cancelled : state.withLock { $0.ended } ?? .linkLost(error)
-    }
+    do throws(LinkLoss) { try await link.send(bytes) } catch { throw fault(error) }
+  }
+
+  private func fault(_ loss: LinkLoss) -> GATTFault {
+    loss == .cancelled ? .cancelled : state.withLock { $0.ended } ?? .linkLost(loss)
   }
 
   private func enter(_ gate: SerialGate) async throws(GATTFault) {

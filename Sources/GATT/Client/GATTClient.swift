@@ -193,6 +193,9 @@ public final class GATTClient: Sendable {
     try await bearer.command(encoded)
   }
 
+  /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent.
+  package func offer(encoded: [UInt8]) throws(GATTFault) -> Bool { try bearer.offer(encoded) }
+
   // MARK: Notifications
 
   /// Which of the two kinds a subscription asks for.

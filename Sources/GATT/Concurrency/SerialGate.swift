@@ -22,6 +22,16 @@ package final class SerialGate: Sendable {
   /// How many tasks wait outside.
   package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
+  /// Enters if nobody is inside or waits; `false` also when the gate is closed.
+  package func enterNow() -> Bool {
+    state.withLock { state in
+      guard !state.isClosed, !state.isOccupied else { return false }
+      state.isOccupied = true
+      return true
+    }
+  }
+
+  /// Enters when its turn comes.
   package func enter() async -> Entry {
     switch arrive() {
     case .settled(let entry):

@@ -21,6 +21,10 @@ public protocol Link: AnyObject, Sendable {
   /// and returns when the PDU was accepted, which is before it has crossed the air.
   func send(_ pdu: [UInt8]) async throws(LinkLoss)
 
+  /// Hands over one PDU if the transport takes it at once; `false` = nothing was sent, and only `send`
+  /// can tell when there is room. Counts as a `send` for what may be used at the same time.
+  func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool
+
   /// The next PDU from the peer. What the peer sent before the link ended is still delivered
   /// before the loss is thrown. Once thrown, the loss is thrown again by every later call.
   func receive() async throws(LinkLoss) -> [UInt8]
@@ -72,19 +76,29 @@ public struct LinkFacts: Equatable, Sendable {
   public var connectionInterval: Duration?
   /// Octets of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
+  /// Connection events that the peripheral may skip, 0…499.
+  public var peripheralLatency: Int?
+  /// How long the peer may be silent before the link counts as lost, 100 ms…32 s.
+  public var supervisionTimeout: Duration?
 
   public init(
-    phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil
+    phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
+    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil
   ) {
     self.phy = phy
     self.connectionInterval = connectionInterval
     self.linkLayerPayload = linkLayerPayload
+    self.peripheralLatency = peripheralLatency
+    self.supervisionTimeout = supervisionTimeout
   }
 }
 
 extension Link {
   /// By default nothing is known.
   public var facts: LinkFacts { LinkFacts() }
+
+  /// By default every PDU goes through `send`.
+  public func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool { false }
 
   /// By default a link is open to everybody, and stays so.
   public var security: AttributeSecurity { [] }

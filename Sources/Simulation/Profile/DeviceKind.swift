@@ -1,3 +1,5 @@
+import OtaflashATT
+
 /// What a simulated board is: which update service its firmware offers, with what only that kind
 /// has to set.
 public enum DeviceKind: Hashable, Sendable {
@@ -63,7 +65,7 @@ protocol KindSettings: Hashable, Sendable {
 }
 
 extension KindSettings {
-  static var allowedValues: [(key: String, allowed: String?)] { keys.map { ($0.key, $0.allowed) } }
+  static var allowedValues: [(key: String, allowed: String)] { keys.map { ($0.key, $0.allowed) } }
 
   /// `nil` when the kind has no such key, else the fault that setting it met.
   mutating func set(_ key: String, to text: String?) -> Result<Void, ProfileFault>? {
@@ -86,8 +88,18 @@ extension FaultName {
 }
 
 extension DeviceKind {
+  /// The service that the device advertises, for a radio that cannot follow its programs.
+  public var service: BluetoothUUID {
+    switch self {
+    case .otaReceiver: DeviceUUID.otaService
+    case .secureBootLoader(let settings): ButtonlessApplication.serviceUUID(of: settings.entry)
+    case .legacyBootLoader: LegacyUUID.service
+    case .smpServer: SMPProgram.service
+    }
+  }
+
   /// The keys beside those of all profiles, with what a value must look like.
-  var ownKeys: [(key: String, allowed: String?)] {
+  var ownKeys: [(key: String, allowed: String)] {
     switch self {
     case .otaReceiver: []
     case .secureBootLoader: SecureBootLoaderSettings.allowedValues

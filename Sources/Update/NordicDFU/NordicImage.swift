@@ -18,8 +18,8 @@ extension FirmwareImage {
 
 extension Whereabouts {
   /// Where to look for what a boot loader has started that was itself found here.
-  func after(_ image: FirmwareImage) -> [Whereabouts] {
-    if image.leavesBootLoader { return [self] }
+  func after(_ images: [FirmwareImage]) -> [Whereabouts] {
+    if images.allSatisfy(\.leavesBootLoader) { return [self] }
     // The boot loader's place comes last: to find it there again means that nothing was started.
     return self == .home ? [.home, .previousAddress] : [.home, self]
   }

@@ -100,7 +100,7 @@ struct LegacyDFUSession: UpdateSession {
     return .verified
   }
 
-  func activate(_ image: FirmwareImage) async throws(UpdateFault) {
+  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
     try await receiver().activate()
   }
 
@@ -110,9 +110,9 @@ struct LegacyDFUSession: UpdateSession {
 
   // MARK: After the restart
 
-  func placesAfterActivation(of image: FirmwareImage) -> [Whereabouts] {
+  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] {
     if case .receiver(let receiver) = side, receiver.device.updatesInApplication { return [.home] }
-    return context.place.after(image)
+    return context.place.after(images)
   }
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {

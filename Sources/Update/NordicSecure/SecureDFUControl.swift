@@ -24,7 +24,7 @@ struct SecureDFUControl: Sendable {
     switch try await exchange(request, stage) {
     case .done: return
     case .refused(_, let refusal): throw .declined(stage, refusal.inWords())
-    case .selected, .progress: throw Self.unexpected(request, stage)
+    case .selected, .progress: throw Self.unexpected(request.opcode, stage)
     }
   }
 
@@ -38,7 +38,7 @@ struct SecureDFUControl: Sendable {
       }
       return selection
     case .refused(_, let refusal): throw .declined(stage, refusal.inWords())
-    case .done, .progress: throw Self.unexpected(.select(type), stage)
+    case .done, .progress: throw Self.unexpected(.select, stage)
     }
   }
 
@@ -50,10 +50,8 @@ struct SecureDFUControl: Sendable {
     }
   }
 
-  static func unexpected(
-    _ request: SecureDFURequest, _ stage: UpdateStage
-  ) -> UpdateFault {
-    .protocolViolation(stage, "its answer to \(request.opcode) has the fields of another")
+  static func unexpected(_ opcode: SecureDFUOpcode, _ stage: UpdateStage) -> UpdateFault {
+    .protocolViolation(stage, "its answer to \(opcode) has the fields of another")
   }
 
   // MARK: Exchanges

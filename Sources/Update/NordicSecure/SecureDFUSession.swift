@@ -96,14 +96,14 @@ struct SecureDFUSession: UpdateSession {
   /// Every object's CRC32 was compared as it was sent; the whole is hashed when it is activated.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict { .verified }
 
-  func activate(_ image: FirmwareImage) async throws(UpdateFault) {
+  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
     try await bootLoader().activate()
   }
 
   // MARK: After the restart
 
-  func placesAfterActivation(of image: FirmwareImage) -> [Whereabouts] {
-    context.place.after(image)
+  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] {
+    context.place.after(images)
   }
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {

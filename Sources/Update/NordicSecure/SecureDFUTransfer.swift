@@ -15,9 +15,9 @@ struct SecureDFUTransfer {
     case waitForErase(until: LinkInstant)
     case waitForReceipt
     case askChecksum
-    /// `mayBeDone`: the boot loader may have executed the object on an earlier connection; SDK 15
-    /// then answers that it is not permitted.
-    case execute(mayBeDone: Bool)
+    /// The boot loader may have executed the object already, on an earlier connection or before its
+    /// answer was lost; it then answers that it is not permitted.
+    case execute
     case complete
   }
 
@@ -28,7 +28,7 @@ struct SecureDFUTransfer {
     case recovered(Range<Int>)
     case sending(Range<Int>, next: Int)
     case checking(Range<Int>, sent: Int)
-    case executing(Range<Int>, mayBeDone: Bool)
+    case executing(Range<Int>)
     case complete
   }
 
@@ -46,7 +46,10 @@ struct SecureDFUTransfer {
   /// When the current object's page is erased, and the packets sent since it was created.
   private var erased: LinkInstant?
   private var unerasedPackets = 0
+  /// No object is created before: the boot loader's queue is full of an erase and what waits for it.
+  private var rest: LinkInstant?
   private var repeats = 0
+  private var creationRepeats = 0
   /// Octets that the boot loader is known to hold as they are in the image.
   private(set) var acknowledged: Int
 
@@ -64,14 +67,15 @@ struct SecureDFUTransfer {
       case .differing(let offset): .recovering(objects.object(holding: offset))
       case .inside(let offset): .sending(objects.object(holding: offset), next: offset)
       case .behind(objects.total): .complete
-      case .behind(let offset):
-        .executing(objects.object(holding: offset - 1), mayBeDone: true)
+      case .behind(let offset): .executing(objects.object(holding: offset - 1))
       }
   }
 
   func step(at now: LinkInstant) -> Step {
     switch phase {
-    case .creating(let object), .recovering(let object): return .create(size: object.count)
+    case .creating(let object), .recovering(let object):
+      if let rest, now < rest { return .waitForErase(until: rest) }
+      return .create(size: object.count)
     case .sending(let object, let next):
       if receipts.isDue { return .waitForReceipt }
       if let erased, now < erased, unerasedPackets >= Self.unerasedPacketsMaximum {
@@ -79,7 +83,7 @@ struct SecureDFUTransfer {
       }
       return .send(objects.packet(at: next, in: object))
     case .checking, .recovered: return .askChecksum
-    case .executing(_, let mayBeDone): return .execute(mayBeDone: mayBeDone)
+    case .executing: return .execute
     case .complete: return .complete
     }
   }
@@ -96,7 +100,18 @@ struct SecureDFUTransfer {
     }
     erased = now.advanced(by: eraseWait.duration)
     unerasedPackets = 0
+    rest = nil
+    creationRepeats = 0
     receipts.restart()
+  }
+
+  /// The boot loader could not queue the erase, at `now`. Returns whether it is worth another try.
+  mutating func creationFailed(at now: LinkInstant) -> Bool {
+    creationRepeats += 1
+    guard creationRepeats <= Self.objectRepeatsMaximum else { return false }
+    eraseWait.missed()
+    rest = now.advanced(by: eraseWait.duration)
+    return true
   }
 
   mutating func sent(_ packet: Range<Int>) {
@@ -112,7 +127,7 @@ struct SecureDFUTransfer {
 
   /// The object at hand was executed, now or earlier.
   mutating func executed() {
-    guard case .executing(let object, _) = phase else { preconditionFailure("nothing to execute") }
+    guard case .executing(let object) = phase else { preconditionFailure("nothing to execute") }
     repeats = 0
     phase = .creating(objects.object(holding: object.upperBound))
   }
@@ -129,8 +144,8 @@ struct SecureDFUTransfer {
   ///
   /// - Throws: `.imageRejected` when an object keeps arriving damaged.
   mutating func received(receipt progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
-    // A receipt that comes while nothing is being sent is late, and tells nothing new.
-    guard case .sending(let object, let next) = phase else { return .proceed }
+    // A receipt that nobody waits for any more is late, and tells nothing new.
+    guard case .sending(let object, let next) = phase, receipts.isDue else { return .proceed }
     receipts.received()
     guard agrees(progress, upTo: next) else { return try again(object, progress.crc32) }
     acknowledged = next
@@ -158,7 +173,7 @@ struct SecureDFUTransfer {
       phase = .sending(object, next: sent)
     } else {
       eraseWait.held()
-      phase = sent == objects.total ? .complete : .executing(object, mayBeDone: false)
+      phase = sent == objects.total ? .complete : .executing(object)
     }
     return .proceed
   }

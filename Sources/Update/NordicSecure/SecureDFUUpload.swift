@@ -28,8 +28,7 @@ extension SecureDFUBootLoader {
   ) async throws(UpdateFault) {
     switch step {
     case .create(let size):
-      try await control.perform(.create(.data, size: UInt32(size)), .upload)
-      transfer.created(at: context.clock.now)
+      try await create(size, &transfer)
     case .send(let packet):
       while let notice = try control.poll(.upload) { try take(notice, &transfer) }
       // What a notice told may have changed the next step.
@@ -42,18 +41,31 @@ extension SecureDFUBootLoader {
       try await waitForReceipt(&transfer)
     case .askChecksum:
       react(to: try transfer.checked(try await control.checksum(.upload)))
-    case .execute(let mayBeDone):
-      try await execute(mayBeDone: mayBeDone)
+    case .execute:
+      try await execute()
       transfer.executed()
     case .complete: break
     }
   }
 
-  /// Executes an object that is not the last.
-  private func execute(mayBeDone: Bool) async throws(UpdateFault) {
+  private func create(
+    _ size: Int, _ transfer: inout SecureDFUTransfer
+  ) async throws(UpdateFault) {
+    let answer = try await control.exchange(.create(.data, size: UInt32(size)), .upload)
+    switch answer {
+    case .done: transfer.created(at: context.clock.now)
+    case .refused(_, .result(.operationFailed))
+    where transfer.creationFailed(at: context.clock.now): return
+    case .refused(_, let refusal): throw .declined(.upload, refusal.inWords())
+    case .selected, .progress: throw SecureDFUControl.unexpected(answer.opcode, .upload)
+    }
+  }
+
+  /// Executes an object that is not the last. Its checksum has agreed, so "not permitted" can only
+  /// mean that it was executed before; were it otherwise, the next object's checksum would tell.
+  private func execute() async throws(UpdateFault) {
     switch try await control.exchange(.execute, .upload) {
-    case .done: return
-    case .refused(_, .result(.operationNotPermitted)) where mayBeDone: return
+    case .done, .refused(_, .result(.operationNotPermitted)): return
     case .refused(_, let refusal): throw .declined(.upload, refusal.inWords())
     case .selected, .progress: throw SecureDFUControl.unexpected(.execute, .upload)
     }

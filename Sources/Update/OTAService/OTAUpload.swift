@@ -10,12 +10,15 @@ extension OTASession {
       prefixes: image, startingAt: offset, chunk: chunkSize,
       windowLimit: context.options.windowLimit)
     var patience = Patience(clock: context.clock, limit: context.options.busyLimit)
+    var pdu: [UInt8] = []
     while statuses.poll() != nil {}
     try await apply(try await readStatus(), isAnswer: true, to: &transfer)
     while !transfer.isComplete {
       if let notified = statuses.poll() {
         try await apply(try decode(notified.value), isAnswer: false, to: &transfer)
       } else if let range = transfer.sendable {
+        // A write that is taken at once tells nothing of the device: a full window is waited for.
+        if try offer(range, of: image, as: &pdu, &transfer) { continue }
         try await send(range, of: image, &transfer)
       } else {
         let wait = context.meter?.begin(context.clock)
@@ -46,6 +49,26 @@ extension OTASession {
     return max(1, min(fitting, most, context.tally.now.chunkCeiling))
   }
 
+  /// Writes without response what the transport takes at once, so that the task is suspended only
+  /// where there is something to wait for. `false` = nothing was sent.
+  private func offer(
+    _ range: Range<Int>, of image: PrefixChecksums, as pdu: inout [UInt8],
+    _ transfer: inout OTATransfer
+  ) throws(UpdateFault) -> Bool {
+    guard context.options.mode == .withoutResponse else { return false }
+    ATTPDU.encodeWriteCommand(
+      data.value, prefix: UInt32(range.lowerBound), octets: image.bytes[range], into: &pdu)
+    context.meter?.beginWriting(context.clock)
+    do throws(GATTFault) {
+      guard try client.offer(encoded: pdu) else { return false }
+    } catch {
+      throw .gatt(.upload, error)
+    }
+    context.tally.send(range.count)
+    transfer.sent(range)
+    return true
+  }
+
   private func send(
     _ range: Range<Int>, of image: PrefixChecksums, _ transfer: inout OTATransfer
   ) async throws(UpdateFault) {
@@ -61,6 +84,7 @@ extension OTASession {
           encoded: ATTPDU.encodeWriteCommand(data.value, prefix: offset, octets: octets))
         if let wait { context.meter?.waited(wait, for: .transport) }
       case .withResponse:
+        context.meter?.beginWriting(context.clock)
         let wait = context.meter?.begin(context.clock)
         try await client.write(
           encoded: ATTPDU.encodeWriteRequest(data.value, prefix: offset, octets: octets), to: data)

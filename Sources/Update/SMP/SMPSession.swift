@@ -55,13 +55,12 @@ final class SMPSession: UpdateSession {
     return .verified
   }
 
-  func activate(_ image: FirmwareImage) async throws(UpdateFault) {
+  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
     // Where nothing runs, this is the boot loader's own server, which starts what it received.
-    if facts.mode.needsTest, facts.running(image.place.imageIndex) != nil {
+    if facts.mode.needsTest, facts.state.slots.contains(where: { $0.flags.contains(.active) }) {
       let state = try await channel.perform(SMPImage.ReadState(), .activate)
       // An earlier run may have come as far as this.
-      let isPending = state.received(image)?.flags.contains(.pending) ?? false
-      if !isPending {
+      for image in images where !(state.received(image)?.flags.contains(.pending) ?? false) {
         _ = try await channel.perform(
           SMPImage.WriteState(hash: image.mcuboot?.hash?.octets, isConfirmed: false), .activate)
       }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashBlueZ
 import OtaflashSimulation
 import OtaflashUpdate
 
@@ -36,13 +37,13 @@ struct Bench: Subcommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("PHYs of a sim: device: 1M, 2M, S2, S8.", valueName: "list"),
+    help: ArgumentHelp("PHYs: 1M, 2M; of a sim: device also S2, S8.", valueName: "list"),
     transform: CommaList<PHY>.parse)
   var phy: CommaList<PHY>?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Connection intervals of a sim: device.", valueName: "list"),
+    help: ArgumentHelp("Connection intervals, 7.5ms to 4s.", valueName: "list"),
     transform: CommaList<ConnectionInterval>.parse)
   var interval: CommaList<ConnectionInterval>?
 
@@ -59,9 +60,10 @@ struct Bench: Subcommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Draw the result into this SVG file.", valueName: "path"),
-    completion: .file(extensions: ["svg"]))
-  var plot: String?
+    help: ArgumentHelp("Draw the result into this file, .svg or .png.", valueName: "path"),
+    completion: .file(extensions: PlotFile.Format.allCases.map(\.rawValue)),
+    transform: PlotFile.parse)
+  var plot: PlotFile?
 
   @Option(
     name: .long,
@@ -98,16 +100,21 @@ struct Bench: Subcommand {
       throw ValidationError("--repeat \(self.repeat) is out of range; it is 1 to 1000")
     }
     if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
-    if let plot, !plot.hasSuffix(".svg") {
-      throw ValidationError(
-        "--plot writes SVG; name the file .svg (rsvg-convert makes a PNG of it)")
+    guard phy != nil || interval != nil else { return }
+    switch target.device.kind {
+    case .simulated: return
+    case .unix:
+      throw ValidationError("--phy and --interval are for sim: devices and those on the air")
+    case .address, .name:
+      guard phy?.elements.allSatisfy({ RadioPHY(rawValue: $0.rawValue) != nil }) ?? true else {
+        throw ValidationError("S2 and S8 are for sim: devices; on the air the device chooses")
+      }
     }
-    guard simulated == nil, phy != nil || interval != nil else { return }
-    throw ValidationError("--phy and --interval are for sim: devices; others have what they have")
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let earlier = try baseline.map { path throws(CommandFault) in try Self.baseline(path) }
+    let pen = try plot?.pen()
     let key = try keyFile.map { path throws(CommandFault) in try Self.key(path) }
     let sweep = BenchmarkSweep(
       key: key, capture: session.capture, device: target.device.text)
@@ -115,7 +122,7 @@ struct Bench: Subcommand {
     for line in Text.table([BenchmarkRow.titles] + rows.map(\.cells)) {
       session.console.result(line)
     }
-    if let plot { try draw(rows, into: plot, session) }
+    if let pen { try draw(rows, with: pen, session) }
     if let earlier { try compare(rows, with: earlier, session) }
     return .done(
       "measured", devices: [Ending.Device(id: target.device.text, outcome: "measured")])
@@ -147,11 +154,11 @@ struct Bench: Subcommand {
   }
 
   private func draw(
-    _ rows: [BenchmarkRow], into path: String, _ session: Session
+    _ rows: [BenchmarkRow], with pen: PlotFile.Pen, _ session: Session
   ) throws(CommandFault) {
     let plot = BenchmarkPlot(title: "otaflash bench -d \(target.device.text)", rows: rows)
-    if let errno = TextFile(path: path).write(plot.document) { throw .output(errno: errno) }
-    session.console.note("plot    " + path)
+    try pen.write(plot.document)
+    session.console.note("plot    " + pen.file.path)
   }
 
   private func compare(

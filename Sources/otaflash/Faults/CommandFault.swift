@@ -9,6 +9,9 @@ enum CommandFault: Error {
   case usage(message: String, command: String)
   case image(ImageFileFault)
   case checksumDiffers(name: String, wanted: UInt32, found: UInt32)
+  /// An image that is not what it says, or not by whom it must be.
+  case unproved(name: String, PartFault)
+  case verificationKey(path: String, VerificationKeyFault)
   case keyFile(KeyFileFault)
   case update(UpdateFault)
   case connect(ConnectFault)
@@ -27,6 +30,8 @@ enum CommandFault: Error {
   case baseline(BaselineFault)
   /// A benchmark was slower than an earlier one; `worst` says which case, as a sentence.
   case belowBaseline(count: Int, worst: String, wanted: Percentage)
+  /// The picture of a benchmark.
+  case plot(SVGRendererFault)
   case stopped
   /// A simulated device's profile or, with an `errno`, its flash file.
   case simulation(String, errno: Int32? = nil)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that is read or written as a whole.
+/// A file that is read as a whole.
 struct TextFile: Sendable {
   /// Larger ones are not what a user meant.
   private static let sizeLimit = 64 << 20
@@ -26,14 +26,5 @@ struct TextFile: Sendable {
       content += part[..<count]
     }
     throw .unreadable(path: path, errno: EFBIG)
-  }
-
-  /// Writes a new file or over an old one. Returns the errno of what failed, else `nil`.
-  func write(_ text: String) -> Int32? {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { return errno }
-    let failure = FileOutput(descriptor: descriptor).write(text)
-    guard close(descriptor) == 0 else { return failure ?? errno }
-    return failure
   }
 }

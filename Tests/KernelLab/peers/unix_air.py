@@ -1,7 +1,8 @@
-"""An air without a radio: each connection to a Unix SEQPACKET socket is a link to a Bumble device.
+"""An air without a radio: a Unix SEQPACKET socket is the link between a Bumble device and whoever holds
+the other end. One packet is one ATT PDU.
 
-One packet is one ATT PDU. A second Bumble device, the central, stands for who connected: PDUs of the
-socket go out through its host and controller, so that the peripheral's whole stack takes part.
+A second Bumble device stands in for the other end: PDUs of the socket go out through its host and
+controller, so that the whole stack of the device under test takes part.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from bumble.host import Host
 from bumble.link import LocalLink
 from bumble.transport.common import AsyncPipeSink
 
-CENTRAL_ADDRESS = "F0:00:00:00:00:02"
 PDU_MAXIMUM = 1024
 
 
 class UnixAir:
+    STAND_IN_ADDRESS = "F0:00:00:00:00:02"
+
     def __init__(self, path: str):
         self._path = path
         self._link = LocalLink()
-        self._central = self.device("central", CENTRAL_ADDRESS)
+        self._stand_in = self.device("stand-in", self.STAND_IN_ADDRESS)
 
     def device(self, name: str, address: str) -> Device:
         """A device of this air; random addresses are the only ones that Bumble's LocalLink knows."""
@@ -35,8 +37,8 @@ class UnixAir:
         return Device(config=config, host=Host(controller, AsyncPipeSink(controller)))
 
     async def serve(self, peripheral: Device) -> None:
-        """Connects whoever comes to the socket, one after the other, once the peripheral advertises."""
-        await self._central.power_on()
+        """Listens at the path, and connects whoever comes to the peripheral once that advertises."""
+        await self._stand_in.power_on()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
@@ -46,37 +48,45 @@ class UnixAir:
             while True:
                 peer, _ = await asyncio.get_running_loop().sock_accept(listener)
                 with peer:
-                    await self._bridge(peer, peripheral)
+                    connection = await self._stand_in.connect(peripheral.random_address)
+                    await self._bridge(peer, connection)
 
-    async def _bridge(self, peer: socket.socket, peripheral: Device) -> None:
+    async def reach(self) -> None:
+        """Advertises at STAND_IN_ADDRESS, and connects whoever comes to the socket at the path."""
+        connections: asyncio.Queue[Connection] = asyncio.Queue()
+        self._stand_in.on(self._stand_in.EVENT_CONNECTION, connections.put_nowait)
+        await self._stand_in.power_on()
+        while True:
+            await self._stand_in.start_advertising()
+            connection = await connections.get()
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
+                peer.connect(self._path)
+                await self._bridge(peer, connection)
+
+    async def _bridge(self, peer: socket.socket, connection: Connection) -> None:
+        """Carries PDUs until one of the two ends."""
         loop = asyncio.get_running_loop()
         peer.setblocking(False)
-        connection = await self._central.connect(peripheral.random_address)
         ended = asyncio.Event()
         connection.on(connection.EVENT_DISCONNECTION, lambda _: ended.set())
         to_peer: asyncio.Queue[bytes] = asyncio.Queue()
-        manager = self._central.l2cap_channel_manager
+        manager = self._stand_in.l2cap_channel_manager
         manager.register_fixed_channel(att.ATT_CID, lambda _, pdu: to_peer.put_nowait(pdu))
 
         async def send() -> None:
             while True:
                 await loop.sock_sendall(peer, await to_peer.get())
 
-        tasks = [
-            asyncio.create_task(send()),
-            asyncio.create_task(self._receive(peer, connection)),
-            asyncio.create_task(ended.wait()),
-        ]
+        async def receive() -> None:
+            while pdu := await loop.sock_recv(peer, PDU_MAXIMUM):
+                self._stand_in.send_l2cap_pdu(connection.handle, att.ATT_CID, pdu)
+                # Bumble's host queues without limit; what the link has not taken stays in the socket.
+                await asyncio.sleep(0)
+
+        tasks = [asyncio.create_task(work) for work in (send(), receive(), ended.wait())]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if not ended.is_set():
             await connection.disconnect()
-
-    async def _receive(self, peer: socket.socket, connection: Connection) -> None:
-        loop = asyncio.get_running_loop()
-        while pdu := await loop.sock_recv(peer, PDU_MAXIMUM):
-            self._central.send_l2cap_pdu(connection.handle, att.ATT_CID, pdu)
-            # Bumble's host queues without limit; what the link has not taken yet stays in the socket.
-            await asyncio.sleep(0)

@@ -1,0 +1,26 @@
+extension ButtonlessResponse.Status {
+  /// Why the application does not restart into its boot loader.
+  var inWords: ProtocolRefusal {
+    ProtocolRefusal(code: "buttonless \(rawValue)", words)
+  }
+
+  private var words: RefusalWords {
+    switch self {
+    case .success: RefusalWords("nothing", "Nothing is to be done.", .protocolBroken)
+    case .opcodeNotSupported, .invalidName:
+      RefusalWords(
+        "its application does not know the request",
+        "Start its boot loader by a button or a reset, then try again.", .protocolBroken)
+    case .operationFailed:
+      RefusalWords(
+        "its application could not prepare the restart", "Restart the device, and try again.",
+        .rejected)
+    case .busy:
+      RefusalWords("its application is busy", "Try again in a moment.", .rejected)
+    case .notBonded:
+      RefusalWords(
+        "it goes to its boot loader for a bonded host only", "Pair with the device first.",
+        .forbidden)
+    }
+  }
+}

@@ -1,0 +1,16 @@
+# A host on Bumble, written from docs/ota-service.md alone, updates our simulated device: its own MTU
+# exchange, discovery, subscriptions, prepared writes. Every line of it is an expectation.
+# limit: 180
+. "$LAB/guest/expect.sh"
+device_up --profile fast
+hciconfig hci0 down
+expect 0 timeout 150 "$BUMBLE" "$LAB/peers/ota_client.py" hci-socket:0 "$DEVICE_ADDRESS"
+says '^ok the smaller MTU holds$'
+says '^ok written as one$'
+says '^ok busy until it is confirmed$'
+says '^ok the new image runs, activated$'
+
+echo "== and ours finds what it left"
+hciconfig hci0 up
+expect 0 otaflash info -d "$DEVICE_ADDRESS"
+says 'running +7\.1\.0$'

@@ -1,0 +1,213 @@
+import Crypto
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import Synchronization
+import Testing
+
+@testable import OtaflashUpdate
+
+/// What an update told, in order.
+final class EventLog: Sendable {
+  private let events = Mutex<[UpdateEvent]>([])
+  private let pdus = Mutex<[TracingLink.Crossing]>([])
+
+  /// Every PDU that crossed the air.
+  var crossings: [TracingLink.Crossing] { pdus.withLock { $0 } }
+  func note(_ crossing: TracingLink.Crossing) { pdus.withLock { $0.append(crossing) } }
+
+  func note(_ event: UpdateEvent) { events.withLock { $0.append(event) } }
+  var all: [UpdateEvent] { events.withLock { $0 } }
+
+  var offsets: [Int] {
+    all.compactMap { event in
+      if case .transferBegan(let offset, _, _) = event { offset } else { nil }
+    }
+  }
+
+  var rewinds: Int {
+    all.count { event in
+      if case .rewound = event { true } else { false }
+    }
+  }
+}
+
+/// How updates of a simulated Nordic device ended, and what is left on it.
+struct NordicOutcome: Sendable {
+  let results: [Result<UpdateResult, UpdateFault>]
+  let log: EventLog
+  let runningImage: [UInt8]
+  let elapsed: Duration
+
+  var last: Result<UpdateResult, UpdateFault> { results[results.count - 1] }
+}
+
+/// Sends `parts` one after the other to a fresh device, in virtual time.
+///
+/// - Parameter cancelAfter: cancels the first of them.
+func flash(
+  _ parts: [FirmwareImage], onto profile: String, cancelAfter: Duration? = nil,
+  _ adjust: (inout UpdateOptions) -> Void = { _ in }
+) throws -> NordicOutcome {
+  var options = UpdateOptions()
+  options.evenIfCurrent = true
+  adjust(&options)
+  let (profile, settings) = (try SimulationProfile(parsing: profile), options)
+  let timeline = VirtualTimeline()
+  let log = EventLog()
+  let board = try SimulatedBoard(profile: profile, clock: timeline.clock)
+  let results = try timeline.run(limit: .seconds(7200)) { clock in
+    await withTaskGroup(of: [Result<UpdateResult, UpdateFault>]?.self) { group in
+      group.addTask {
+        await board.run()
+        return nil
+      }
+      group.addTask {
+        let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
+          try await board.dial(address: board.address.moved(by: place.addressOffset))
+        }).tracing(on: clock) { log.note($0) }
+        var results: [Result<UpdateResult, UpdateFault>] = []
+        for (index, part) in parts.enumerated() {
+          let update = FirmwareUpdate(image: part, options: settings) { log.note($0) }
+          let limit = index == 0 ? cancelAfter : nil
+          results.append(await outcome(of: update, on: dialer, clock, limit))
+        }
+        return results
+      }
+      var results: [Result<UpdateResult, UpdateFault>] = []
+      while results.isEmpty, let finished = await group.next() { results = finished ?? [] }
+      group.cancelAll()
+      return results
+    }
+  }
+  return NordicOutcome(
+    results: results, log: log, runningImage: try board.runningImage(),
+    elapsed: timeline.clock.now.elapsed)
+}
+
+private func outcome(
+  of update: FirmwareUpdate, on dialer: Dialer, _ clock: any LinkClock, _ limit: Duration?
+) async -> Result<UpdateResult, UpdateFault> {
+  do throws(UpdateFault) {
+    guard let limit else { return .success(try await update.run(on: dialer, clock: clock)) }
+    return .success(
+      try await withDeadline(
+        clock.now.advanced(by: limit), on: clock,
+        orThrow: UpdateFault.cancelled(resumable: false, acknowledged: 0)
+      ) { () async throws(UpdateFault) -> UpdateResult in
+        try await update.run(on: dialer, clock: clock)
+      })
+  } catch {
+    return .failure(error)
+  }
+}
+
+extension DeviceAddress {
+  func moved(by offset: Int8) -> DeviceAddress {
+    let last = UInt8(truncatingIfNeeded: rawValue) &+ UInt8(bitPattern: offset)
+    return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
+  }
+}
+
+// MARK: - Packages
+
+/// Octets that depend on `seed`.
+func firmware(_ size: Int, seed: UInt64 = 1) -> [UInt8] {
+  var random = SeededGenerator(seed: seed)
+  return (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
+}
+
+/// The same with a descriptor, from which the simulated application tells its version.
+func firmware(_ size: Int, _ version: FirmwareVersion) -> [UInt8] {
+  var bytes = firmware(size)
+  let descriptor = ImageDescriptor(version: version, hardware: nil).encoded
+  bytes.replaceSubrange(512..<512 + descriptor.count, with: descriptor)
+  return bytes
+}
+
+/// What an init packet of Secure DFU says.
+struct InitCommand {
+  var firmwareVersion = 2
+  var hardwareVersion = 52
+  var softDevices = [0xB7]
+  var type = 0
+  var hashedOctets: [UInt8]?
+
+  /// Protocol buffers, unsigned.
+  func packet(for firmware: [UInt8], _ sizes: NordicSizes) -> [UInt8] {
+    let digest = Array(SHA256.hash(data: hashedOctets ?? firmware)).reversed()
+    let hash = Self.field(1, 3) + Self.field(2, Array(digest))
+    var command = Self.field(1, firmwareVersion) + Self.field(2, hardwareVersion)
+    command += Self.field(3, softDevices.flatMap(Self.varint)) + Self.field(4, type)
+    command += Self.field(5, Int(sizes.softdevice)) + Self.field(6, Int(sizes.bootloader))
+    command += Self.field(7, Int(sizes.application)) + Self.field(8, hash)
+    return Self.field(1, Self.field(1, 1) + Self.field(2, command))
+  }
+
+  private static func varint(_ value: Int) -> [UInt8] {
+    var (rest, octets) = (value, [UInt8]())
+    repeat {
+      octets.append(UInt8(rest & 0x7F) | (rest > 0x7F ? 0x80 : 0))
+      rest >>= 7
+    } while rest > 0
+    return octets
+  }
+
+  private static func field(_ number: Int, _ value: Int) -> [UInt8] {
+    varint(number << 3) + varint(value)
+  }
+
+  private static func field(_ number: Int, _ octets: [UInt8]) -> [UInt8] {
+    varint(number << 3 | 2) + varint(octets.count) + octets
+  }
+}
+
+/// A part of a Secure DFU package.
+func secure(
+  _ bytes: [UInt8], _ command: InitCommand = InitCommand(), role: NordicRole = .application,
+  version: FirmwareVersion? = nil
+) throws -> FirmwareImage {
+  let size = UInt32(bytes.count)
+  let sizes =
+    switch role {
+    case .application: NordicSizes(application: size)
+    case .softdevice: NordicSizes(softdevice: size)
+    case .bootloader: NordicSizes(bootloader: size)
+    case .softdeviceAndBootloader:
+      NordicSizes(softdevice: size / 2, bootloader: size - size / 2)
+    }
+  let packet = command.packet(for: bytes, sizes)
+  return FirmwareImage(
+    name: "app.bin", format: .binary, bytes: bytes, version: version, hardware: nil,
+    content: .nordic(
+      NordicInitPacket(
+        bytes: packet, role: role, sizes: sizes,
+        command: .secure(try SecureInitPacket(decoding: packet)))))
+}
+
+/// An application of a legacy DFU package.
+func legacy(
+  _ bytes: [UInt8], deviceType: UInt16 = 1, checksum: UInt16? = nil,
+  version: FirmwareVersion? = nil
+) throws -> FirmwareImage {
+  let words: [UInt16] = [
+    deviceType, 1, 2, 0, 1, 0x64, checksum ?? crc16(bytes),
+  ]
+  let packet = words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+  return FirmwareImage(
+    name: "app.bin", format: .binary, bytes: bytes, version: version, hardware: nil,
+    content: .nordic(
+      NordicInitPacket(
+        bytes: packet, role: .application, sizes: NordicSizes(application: UInt32(bytes.count)),
+        command: .legacy(try LegacyInitPacket(decoding: packet)))))
+}
+
+/// CRC-16 with the polynomial 0x1021 from 0xFFFF.
+func crc16(_ bytes: [UInt8]) -> UInt16 {
+  bytes.reduce(0xFFFF) { crc, octet in
+    (0..<8).reduce(crc ^ UInt16(octet) << 8) { crc, _ in
+      crc & 0x8000 == 0 ? crc << 1 : crc << 1 ^ 0x1021
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import Testing
+
+@testable import OtaflashUpdate
+
+/// Whole updates of a simulated device with Nordic's Secure DFU boot loader.
+@Suite struct SecureDFUUpdateTests {
+  static let bytes = firmware(30_000)
+
+  @Test(arguments: ["buttonless", "bonded", "experimental", "button"])
+  func anApplicationIsReplaced(_ entry: String) throws {
+    let security = entry == "bonded" ? "&security=encrypted" : ""
+    let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?entry=\(entry)\(security)")
+    let result = try outcome.last.get()
+    #expect(result.outcome == .flashed)
+    #expect(outcome.runningImage == Self.bytes)
+    #expect(outcome.log.rewinds == 0, "nothing was lost")
+  }
+
+  @Test func whatCannotBeReadIsNotClaimed() throws {
+    let silent = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?information=no")
+    #expect(try silent.last.get().proof == .bootLoader)
+    #expect(try silent.last.get().to == nil)
+  }
+
+  @Test(arguments: [23, 27, 65, 185, 247, 498])
+  func everyMTUWillDo(_ mtu: Int) throws {
+    let outcome = try flash(
+      [secure(Self.bytes)], onto: "sim:nordic-dfu?mtu=\(mtu)")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.runningImage == Self.bytes)
+    #expect(outcome.log.rewinds == 0)
+  }
+
+  @Test(arguments: [1, 243, 244, 4095, 4096, 4097, 8192])
+  func everySizeWillDo(_ size: Int) throws {
+    let bytes = firmware(size)
+    let outcome = try flash([secure(bytes)], onto: "sim:nordic-dfu")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.runningImage == bytes)
+  }
+
+  @Test func aSystemAndItsApplicationAreTwoTransfers() throws {
+    let system = try secure(
+      firmware(20_000, seed: 2), InitCommand(type: 3), role: .softdeviceAndBootloader)
+    let outcome = try flash([system, secure(Self.bytes)], onto: "sim:nordic-dfu?banks=single")
+    for result in outcome.results { #expect(try result.get().outcome == .flashed) }
+    #expect(outcome.runningImage == Self.bytes)
+  }
+
+  @Test func aSlowEraseIsLearned() throws {
+    let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?erase=200ms")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.runningImage == Self.bytes)
+    #expect((1...4).contains(outcome.log.rewinds), "\(outcome.log.rewinds)")
+  }
+
+  static let refusals: [(InitCommand, String, ProtocolRefusal.Kind)] = [
+    (InitCommand(firmwareVersion: 0), "11/5", .unsuitable),
+    (InitCommand(hardwareVersion: 51), "11/6", .unsuitable),
+    (InitCommand(softDevices: [0x101]), "11/7", .unsuitable),
+  ]
+
+  @Test(arguments: refusals)
+  func aRefusedInitPacketIsToldInWords(
+    _ command: InitCommand, _ code: String, _ kind: ProtocolRefusal.Kind
+  ) throws {
+    let outcome = try flash([secure(Self.bytes, command)], onto: "sim:nordic-dfu")
+    guard case .failure(.declined(.prepare, let refusal)) = outcome.last else {
+      Issue.record("\(outcome.last)")
+      return
+    }
+    #expect(refusal.code == "Secure DFU " + code)
+    #expect(refusal.kind == kind)
+    #expect(outcome.runningImage != Self.bytes)
+  }
+
+  @Test func anImageWithAnotherHashIsNotStarted() throws {
+    let outcome = try flash(
+      [secure(Self.bytes, InitCommand(hashedOctets: [1, 2, 3]))], onto: "sim:nordic-dfu")
+    guard case .failure(.declined(.activate, let refusal)) = outcome.last else {
+      Issue.record("\(outcome.last)")
+      return
+    }
+    #expect(refusal.code == "Secure DFU 11/12" && refusal.kind == .rejected)
+    #expect(outcome.runningImage != Self.bytes)
+  }
+
+  @Test func theBondedEntryIsPairedWithOnTheWay() throws {
+    let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?entry=bonded")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.runningImage == Self.bytes)
+  }
+
+  @Test(arguments: [
+    "wrong-crc-once", "jump-back", "foreign-state", "cut-at-pdu=40", "cut-at-pdu=90",
+    "cut-after=1s", "notification-loss=1%",
+  ])
+  func aFaultIsOvercome(_ fault: String) throws {
+    let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?\(fault)")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.runningImage == Self.bytes)
+  }
+
+  @Test(arguments: ["wrong-crc-always", "repeat-offset", "beyond-end"])
+  func aDeviceThatKeepsLyingIsGivenUp(_ fault: String) throws {
+    let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?\(fault)")
+    #expect(throws: UpdateFault.self) { try outcome.last.get() }
+    #expect(outcome.runningImage != Self.bytes)
+  }
+
+  // MARK: Where it goes on
+
+  @Test func aLostLinkGoesOnWithTheObject() throws {
+    let bytes = firmware(60_000)
+    let outcome = try flash([secure(bytes)], onto: "sim:nordic-dfu?cut-after=3s")
+    let result = try outcome.last.get()
+    #expect(outcome.runningImage == bytes)
+    #expect(result.resumes == 1)
+    #expect(try #require(outcome.log.offsets.last) > 4096)
+    #expect(result.octetsSent < bytes.count + 4096, "no more than an object twice")
+  }
+
+  @Test func aCancelledUpdateIsTakenUpByTheNext() throws {
+    let bytes = firmware(60_000)
+    let part = try secure(bytes)
+    let outcome = try flash([part, part], onto: "sim:nordic-dfu", cancelAfter: .seconds(3))
+    guard case .failure(.cancelled) = outcome.results[0] else {
+      Issue.record("\(outcome.results[0])")
+      return
+    }
+    let result = try outcome.last.get()
+    #expect(result.resumes == 1 && result.octetsSent < bytes.count - 4096)
+    #expect(outcome.runningImage == bytes)
+  }
+
+  @Test func aRestartDropsWhatIsHeld() throws {
+    let part = try secure(Self.bytes)
+    let outcome = try flash(
+      [part, part], onto: "sim:nordic-dfu", cancelAfter: .milliseconds(2500)
+    ) { $0.restart = true }
+    let result = try outcome.last.get()
+    #expect(outcome.log.offsets.allSatisfy { $0 == 0 })
+    #expect(result.octetsSent == Self.bytes.count)
+    #expect(outcome.runningImage == Self.bytes)
+  }
+
+  @Test(arguments: [2, 9, 30, 60, 100])
+  func aResetOfTheDeviceIsOvercome(_ operation: Int) throws {
+    let outcome = try flash(
+      [secure(Self.bytes)], onto: "sim:nordic-dfu?reset-at-flash-op=\(operation)")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.runningImage == Self.bytes)
+  }
+
+  // MARK: The end
+
+  static let new = FirmwareVersion(1, 3, 0)
+
+  @Test func theVersionIsComparedWhereItIsTold() throws {
+    let image = try secure(firmware(20_000, Self.new), version: Self.new)
+    let result = try flash([image], onto: "sim:nordic-dfu").last.get()
+    #expect(result.proof == .readBack)
+    #expect(result.from == FirmwareVersion(1, 2, 0) && result.to == Self.new)
+  }
+
+  @Test func anOlderVersionIsNotSent() throws {
+    let old = FirmwareVersion(1, 1, 0)
+    let image = try secure(firmware(20_000, old), version: old)
+    let refused = try flash([image], onto: "sim:nordic-dfu")
+    #expect(throws: UpdateFault.downgrade(running: FirmwareVersion(1, 2, 0), image: old)) {
+      try refused.last.get()
+    }
+    let allowed = try flash([image], onto: "sim:nordic-dfu") { $0.allowDowngrade = true }
+    #expect(try allowed.last.get().to == old)
+  }
+
+  @Test(arguments: ["comes-back-old", "reverts", "other-image"])
+  func whatDoesNotRunIsNotCalledDone(_ fault: String) throws {
+    let image = try secure(firmware(20_000, Self.new), version: Self.new)
+    let outcome = try flash([image], onto: "sim:nordic-dfu?\(fault)")
+    #expect(throws: UpdateFault.self) { try outcome.last.get() }
+  }
+
+  @Test func aDeviceThatDoesNotComeBackIsNotCalledDone() throws {
+    let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?never-returns")
+    guard case .failure(.unreachableAfterActivation) = outcome.last else {
+      Issue.record("\(outcome.last)")
+      return
+    }
+  }
+}

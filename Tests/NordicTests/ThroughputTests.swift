@@ -1,0 +1,36 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import Testing
+
+@testable import OtaflashUpdate
+
+/// What the transfers reach in virtual time, against what the device and the air permit.
+@Suite struct ThroughputTests {
+  static func rate(_ outcome: NordicOutcome) throws -> Double {
+    let result = try outcome.last.get()
+    return Double(result.octetsSent) / (result.uploadTook / .seconds(1))
+  }
+
+  /// nRF52: 85 ms to erase a page, 41 µs to write a word. A host that waits 400 ms an object reaches
+  /// less than 8 kB/s, one that waits for receipts 9 to 10.
+  @Test(arguments: ["1M", "2M"])
+  func aSecureTransferIsBoundByTheFlash(_ phy: String) throws {
+    let outcome = try flash(
+      [secure(firmware(131_072))],
+      onto: "sim:nordic-dfu?mtu=247&interval=15ms&erase=85ms&phy=\(phy)")
+    #expect(outcome.log.rewinds == 0)
+    let rate = try Self.rate(outcome)
+    #expect(rate >= 19_000, "\(rate) B/s")
+  }
+
+  @Test(arguments: ["1M", "2M"])
+  func aLegacyTransferIsBoundByTheAir(_ phy: String) throws {
+    let profile = "sim:nordic-legacy?mtu=23&interval=15ms&phy=\(phy)"
+    let outcome = try flash([legacy(firmware(131_072))], onto: profile)
+    let limit = try SimulationProfile(parsing: profile).radio.eventPackedLimit(mtu: 23)
+    let share = try Self.rate(outcome) / limit
+    #expect(share >= 0.8, "\(share) of \(limit) B/s")
+  }
+}
