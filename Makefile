@@ -27,10 +27,13 @@ kill-test: build
 test-receiver: deps
 	$(MAKE) -C Tests/ReceiverC test
 
-# The SMP codec against that of the Python package smp, 1000 random messages of each kind, both ways.
+# The SMP codec against that of the Python package smp, 1000 random messages of each kind, both ways;
+# and an update of a device that is built on that package.
 smp-oracle: deps
 	$(SWIFT) build --product smp-codec
+	$(SWIFT) build --product otaflash
 	Tests/SMPOracle/run .build/debug/smp-codec
+	Tests/SMPOracle/flash-device .build/debug/otaflash
 
 # The receiver in C and the one in Python, written from the same document, driven alike at random.
 compare-receivers: SEEDS = 20
