@@ -13,8 +13,8 @@ struct SMPBeginning: Sendable {
 }
 
 extension SMPSession {
-  /// The longest time to the answer of a first upload request, or of an erase: a whole slot is
-  /// erased before it.
+  /// The longest time to an answer that waits for flash: to a first upload request or an erase, for
+  /// which a whole slot is erased, and to a decision on what to start, for which a page may be.
   static let eraseLimit = Duration.seconds(40)
   /// Times that a whole image whose SHA-256 differs in the server's flash is sent again.
   private static let imageRepeatsMaximum = 1
