@@ -4,7 +4,8 @@ SHELL_IN_GUEST := $(if $(filter command line,$(origin SHELL)),$(SHELL))
 override SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo build test kill-test test-receiver smp-oracle compare-receivers lab bench swarm replay sweep fuzz format lint man clean deps
+.PHONY: demo build test kill-test test-receiver compare-receivers smp-oracle lab bench swarm replay sweep \
+  fuzz format lint man clean deps
 
 # Flashes a sample onto a simulated device, pulls the plug in the middle, and goes on.
 demo: deps
