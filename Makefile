@@ -28,15 +28,19 @@ kill-test: build
 test-receiver: deps
 	$(MAKE) -C Tests/ReceiverC test
 
+# The SMP codec against that of the Python package smp, 1000 random messages of each kind, both ways;
+# and an update of a device that is built on that package.
+smp-oracle: deps
+	$(SWIFT) build --product smp-codec
+	$(SWIFT) build --product otaflash
+	Tests/SMPOracle/run .build/debug/smp-codec
+	Tests/SMPOracle/flash-device .build/debug/otaflash
+
 # The receiver in C and the one in Python, written from the same document, driven alike at random.
 compare-receivers: SEEDS = 20
 compare-receivers: deps
 	$(SWIFT) build --product otaflash
 	python3 -B Tests/KernelLab/peers/compare_receivers.py .build/debug/otaflash $(SEEDS)
-# The SMP codec against that of the Python package smp, 1000 random messages of each kind, both ways.
-smp-oracle: deps
-	$(SWIFT) build --product smp-codec
-	Tests/SMPOracle/run .build/debug/smp-codec
 
 # The radio path in a real kernel with virtual controllers, under QEMU. ONLY=name runs one scenario,
 # SHELL=1 gives a shell in the guest.

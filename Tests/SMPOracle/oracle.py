@@ -145,7 +145,11 @@ def make(kind: type, dice: Dice) -> bytes:
         )
         return bytes(head) + body
     version = header.Version(dice.random.randrange(2))
-    return bytes(kind(version=version, sequence=dice.random.randrange(256), **fields))
+    octets = bytes(kind(version=version, sequence=dice.random.randrange(256), **fields))
+    if kind is image_management.ImageStatesWriteResponse:
+        # smp 4.2 calls it the answer to a read.
+        octets = bytes([octets[0] & ~7 | header.OP.WRITE_RSP]) + octets[1:]
+    return octets
 
 
 def meaning(kind: type, octets: bytes) -> tuple:

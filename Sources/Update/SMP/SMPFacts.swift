@@ -61,8 +61,11 @@ extension SMPFacts {
 extension SMPImage.State {
   func slots(of image: Int) -> [SMPImage.Slot] { slots.filter { ($0.image ?? 0) == image } }
 
+  /// Some servers call only the application active; of other images the first slot is in use then.
   func running(_ image: Int) -> SMPImage.Slot? {
-    slots(of: image).first { $0.flags.contains(.active) }
+    let slots = slots(of: image)
+    return slots.first { $0.flags.contains(.active) }
+      ?? (image == 0 ? nil : slots.first { $0.slot == 0 })
   }
 
   /// The slot that holds what was sent: not the one that runs, if the same image is in both.

@@ -57,12 +57,13 @@ final class SMPSession: UpdateSession {
 
   func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
     // Where nothing runs, this is the boot loader's own server, which starts what it received.
-    if facts.mode.needsTest, facts.running(images[0].place.imageIndex) != nil {
+    if facts.mode.needsTest, facts.state.slots.contains(where: { $0.flags.contains(.active) }) {
       let state = try await channel.perform(SMPImage.ReadState(), .activate)
       // An earlier run may have come as far as this.
       for image in images where !(state.received(image)?.flags.contains(.pending) ?? false) {
         _ = try await channel.perform(
-          SMPImage.WriteState(hash: image.mcuboot?.hash?.octets, isConfirmed: false), .activate)
+          SMPImage.WriteState(hash: image.mcuboot?.hash?.octets, isConfirmed: false), .activate,
+          within: Self.eraseLimit)
       }
     }
     _ = try await channel.perform(SMPOS.Reset(), .activate)
@@ -78,7 +79,7 @@ final class SMPSession: UpdateSession {
   func confirm(_ image: FirmwareImage) async throws(UpdateFault) {
     let hash = image.place.imageIndex == 0 ? nil : image.mcuboot?.hash?.octets
     _ = try await channel.perform(
-      SMPImage.WriteState(hash: hash, isConfirmed: true), .confirm)
+      SMPImage.WriteState(hash: hash, isConfirmed: true), .confirm, within: Self.eraseLimit)
   }
 
   func abandon() async throws(UpdateFault) { try await channel.finishMessage() }

@@ -89,7 +89,7 @@ public struct SMPSlots: Sendable {
   private func write(
     _ request: SMPImage.WriteState, _ stage: UpdateStage, _ channel: SMPChannel
   ) async throws(UpdateFault) -> SMPImage.State {
-    let response = try await channel.perform(request, stage)
+    let response = try await channel.perform(request, stage, within: SMPSession.eraseLimit)
     if let state = response.state { return state }
     return try await channel.perform(SMPImage.ReadState(), stage)
   }

@@ -13,8 +13,8 @@ struct SMPBeginning: Sendable {
 }
 
 extension SMPSession {
-  /// The longest time to the answer of a first upload request, or of an erase: a whole slot is
-  /// erased before it.
+  /// The longest time to an answer that waits for flash: to a first upload request or an erase, for
+  /// which a whole slot is erased, and to a decision on what to start, for which a page may be.
   static let eraseLimit = Duration.seconds(40)
   /// Times that a whole image whose SHA-256 differs in the server's flash is sent again.
   private static let imageRepeatsMaximum = 1
@@ -25,6 +25,7 @@ extension SMPSession {
   /// already need not be sent.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
     let image = plan.image
+    beginning.withLock { $0 = nil }
     if !restart, let slot = facts.state.received(image), !slot.flags.contains(.active),
       slot.holds(image) == .same
     {
@@ -51,9 +52,15 @@ extension SMPSession {
   }
 
   private func erase(_ imageIndex: Int) async throws(UpdateFault) {
+    // What is erased is the slot that an upload goes to: where nothing runs, the first.
+    let slot =
+      switch facts.running(imageIndex)?.slot {
+      case 0: 1
+      default: 0
+      }
+    let number = 2 * imageIndex + slot
     _ = try await channel.perform(
-      SMPImage.Erase(slot: imageIndex == 0 ? nil : 2 * imageIndex + 1), .prepare,
-      within: Self.eraseLimit)
+      SMPImage.Erase(slot: number == 1 ? nil : number), .prepare, within: Self.eraseLimit)
   }
 
   /// - Parameter afresh: what the server holds must be nothing.

@@ -1,0 +1,41 @@
+import Testing
+
+/// `slots` and `reset` of the built program, on the simulated Zephyr device.
+@Suite struct SlotsProgramTests {
+  @Test(
+    arguments: [
+      (["slots", "list", "-d", "sim:smp"], 0), (["slots", "confirm", "-d", "sim:smp"], 0),
+      (["slots", "erase", "-d", "sim:smp?erase=0"], 0), (["reset", "-d", "sim:smp"], 0),
+      // Nothing to try, and what runs cannot be erased.
+      (["slots", "test", "-d", "sim:smp"], 5),
+      (["slots", "erase", "--slot", "0", "-d", "sim:smp"], 5),
+      // A device without SMP.
+      (["slots", "list", "-d", "sim:fast"], 76), (["reset", "-d", "sim:fast"], 76),
+      (["slots"], 64), (["slots", "erase", "--slot", "2", "-d", "sim:smp"], 64),
+      (["slots", "test", "--hash", "abc", "-d", "sim:smp"], 64),
+      (["slots", "test", "--image", "16", "-d", "sim:smp"], 64),
+    ] as [([String], Int32)])
+  func exitCodes(_ words: [String], _ status: Int32) throws {
+    let outcome = try Program().run(words)
+    #expect(outcome.status == status, "\(outcome.errors)")
+  }
+
+  @Test(arguments: [
+    ["slots", "list", "-d", "sim:smp"], ["slots", "test", "-d", "sim:smp"],
+    ["slots", "list", "-d", "sim:smp?params=no&bootinfo=no"], ["info", "-d", "sim:smp"],
+    ["reset", "-d", "sim:smp"],
+  ])
+  func streamsObeyTheSchema(_ words: [String]) throws {
+    let outcome = try Program().run(words + ["--json"])
+    let check = try Program.runTool(
+      ["python3", "Tests/check-events.py", "docs/events.schema.json", "\(outcome.status)"],
+      input: outcome.output)
+    #expect(check.status == 0, "\(check.errors)\n\(outcome.output)")
+  }
+
+  @Test func theTableNamesWhatRuns() throws {
+    let outcome = try Program().run(["slots", "list", "-d", "sim:smp"])
+    #expect(outcome.output.contains("IMAGE  SLOT  VERSION  STATE"))
+    #expect(outcome.output.contains("1.2.0    runs, confirmed"))
+  }
+}
