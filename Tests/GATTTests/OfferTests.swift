@@ -55,7 +55,7 @@ import Testing
       let (near, _) = PipeLink.pair(capacity: 2)
       let bearer = ATTBearer(link: MoodyLink(near), clock: clock)
       bearer.end(because: .linkLost(.supervisionTimeout))
-      #expect(throws: Never.self) { #expect(try !bearer.offer([0x52, 1, 0])) }
+      #expect(!offered([0x52, 1, 0], to: bearer))
       await #expect(throws: GATTFault.linkLost(.supervisionTimeout)) {
         try await bearer.command([0x52, 1, 0])
       }

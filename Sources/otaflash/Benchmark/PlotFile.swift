@@ -10,7 +10,7 @@ struct PlotFile: Equatable, Sendable {
 
   static func parse(_ path: String) throws -> PlotFile {
     guard let format = Format.allCases.first(where: { path.hasSuffix("." + $0.rawValue) }) else {
-      throw ValidationError("--plot writes SVG or PNG: name the file .svg or .png, not '\(path)'")
+      throw ValidationError("it writes SVG or PNG: name the file .svg or .png")
     }
     return PlotFile(path: path, format: format)
   }
