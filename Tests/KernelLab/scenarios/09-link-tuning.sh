@@ -47,7 +47,7 @@ sleep 3
 expect 0 info --phy 2M
 says 'PHY 2M asked, not granted'
 expect 64 info --interval 5ms
-expect 64 info --interval 100ms --supervision 90ms
+expect 64 info --interval 100ms --supervision 150ms
 expect 64 otaflash info -d sim: --phy 2M
 
 echo "== with CAP_NET_RAW alone the standing link is updated"
