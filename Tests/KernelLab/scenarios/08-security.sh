@@ -1,5 +1,5 @@
 # Devices that want a paired host: Just Works, a passkey, stored keys, a forgotten bond, no right.
-# limit: 600
+# limit: 900
 . "$LAB/guest/expect.sh"
 # What btvirt calls hci0.
 readonly HOST_ADDRESS=00:AA:01:00:00:00
