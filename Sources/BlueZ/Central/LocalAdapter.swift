@@ -12,6 +12,8 @@ public struct LocalAdapter: Central {
   private let number: UInt16
   private let address: BluetoothAddress?
   private let security: SecurityLevel
+  private let pairing: PairingAgent?
+  private let tuner: LinkTuner?
   private let open: @Sendable () throws(MgmtFault) -> MgmtSession
 
   /// - Parameters:
@@ -19,21 +21,27 @@ public struct LocalAdapter: Central {
   ///   - address: the same adapter's own address, for connecting; `nil` takes the first adapter that
   ///     is on, which is a guess where there are two.
   ///   - security: what a link must have reached before it is used.
+  ///   - pairing: answers the kernel while a link is secured; started, and run beside the links.
+  ///   - tuner: tunes the links; started, and run beside them.
   public init(
-    _ number: UInt16 = 0, address: BluetoothAddress? = nil, security: SecurityLevel = .low
+    _ number: UInt16 = 0, address: BluetoothAddress? = nil, security: SecurityLevel = .low,
+    pairing: PairingAgent? = nil, tuner: LinkTuner? = nil
   ) {
     self.init(
-      number, address: address, security: security,
+      number, address: address, security: security, pairing: pairing, tuner: tuner,
       open: { () throws(MgmtFault) in try MgmtSession() })
   }
 
   init(
     _ number: UInt16, address: BluetoothAddress?, security: SecurityLevel,
+    pairing: PairingAgent? = nil, tuner: LinkTuner? = nil,
     open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession
   ) {
     self.number = number
     self.address = address
     self.security = security
+    self.pairing = pairing
+    self.tuner = tuner
     self.open = open
   }
 
@@ -57,7 +65,8 @@ public struct LocalAdapter: Central {
         remedy: "Connect to a device that this adapter has reported.")
     }
     return try await L2CAPLink.connect(
-      to: peer, adapter: address, within: limit, security: security)
+      to: peer, adapter: address, within: limit, security: security, pairing: pairing,
+      tuner: tuner)
   }
 }
 

@@ -191,7 +191,7 @@ public final class LinkTuner: Sendable {
         if case .updated(handle, let status, _) = event { status } else { nil }
       }
     } else if entry(handle, peer) == nil {
-      outcome = .notPermitted
+      outcome = obstacle
     }
     let timing = entry(handle, peer)?.timing
     if case .granted = outcome, let timing, !timing.fits(wanted) {
@@ -243,6 +243,13 @@ public final class LinkTuner: Sendable {
 
   // MARK: A command
 
+  /// Why a link that was never heard cannot be asked for anything.
+  private var obstacle: TuningStep.Outcome {
+    state.withLock { $0.socket } == nil
+      ? .notPermitted
+      : .refused("the link stood before this program did; it ends 2 s after its last use")
+  }
+
   private static let noEvent = "the procedure did not end in time"
 
   /// Sends a command to the controller and waits for the end of its procedure, which `status` finds
@@ -262,7 +269,7 @@ public final class LinkTuner: Sendable {
       state.completion = ({ status($0) != nil }, completion)
       return socket
     }
-    guard let socket else { return .notPermitted }
+    guard let socket else { return obstacle }
     defer { state.withLock { ($0.answer, $0.completion) = (nil, nil) } }
     let clock = EventLoopClock()
     do throws(LinkLoss) {

@@ -30,13 +30,18 @@ extension Bench {
     return rows
   }
 
+  /// The kernel keeps a link for 2 s after its last user (HCI_DISCONN_TIMEOUT).
+  private static let linkLinger = Duration.milliseconds(2500)
+
   /// A device that is no simulation has the link that it has, or what it grants of what is asked.
   private func measureReal(
     _ sweep: BenchmarkSweep, in session: Session
   ) async throws(CommandFault) -> [BenchmarkRow] {
     announce(settings.count * tunings.count, in: session)
     var rows: [BenchmarkRow] = []
-    for tuning in tunings {
+    for (index, tuning) in tunings.enumerated() {
+      // The kernel would hand the former link, with its parameters, to the next one.
+      if index > 0, !(await Pause.sleep(for: Self.linkLinger)) { throw .stopped }
       let destination = try await Destination.resolve(
         target.device, in: session, tuning: tuning, isTuningExplicit: phy != nil || interval != nil)
       let lock = try DeviceRecords.open(session).lock(destination.identity)

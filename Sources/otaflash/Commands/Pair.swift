@@ -85,7 +85,9 @@ struct Pair: Subcommand {
       let device = destination.address.flatMap(BluetoothAddress.init)
     else { return Outcome(security: security, isNew: true, isKept: false) }
     let former = agent.bond(with: device)
-    let made = await agent.newBond(with: device)
+    // Without keys of old there must be new ones, and they come last of all.
+    let made = await agent.newBond(
+      with: device, within: former == nil ? .seconds(3) : .milliseconds(500))
     return Outcome(
       security: security, isNew: made != nil || former == nil, isKept: (made ?? former) != nil)
   }

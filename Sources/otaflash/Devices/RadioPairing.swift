@@ -20,7 +20,7 @@ struct RadioPairing: Sendable {
       user: PairingDialogue(session: session).user,
       bonds: { adapter in
         var bonds: [Bond] = []
-        Self.attempt("the keys of earlier pairings were not read", console) {
+        Self.attempt("the keys of earlier pairings were not read", console, verbosity: 1) {
           () throws(CommandFault) in
           bonds = try Self.bonds(of: adapter, in: session)
         }
@@ -85,12 +85,15 @@ struct RadioPairing: Sendable {
 
   /// Keys are worth a note, never a failed update.
   private static func attempt(
-    _ failure: String, _ console: Console, _ body: () throws(CommandFault) -> Void
+    _ failure: String, _ console: Console, verbosity: Int = 0,
+    _ body: () throws(CommandFault) -> Void
   ) {
     do throws(CommandFault) {
       try body()
     } catch {
-      if case .state(let fault) = error { console.note("note: \(failure): \(fault)") }
+      if case .state(let fault) = error {
+        console.note("note: \(failure): \(fault)", verbosity: verbosity)
+      }
     }
   }
 }

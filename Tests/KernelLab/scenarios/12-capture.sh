@@ -24,7 +24,15 @@ attributes own.btsnoop >own
 attributes trace.btsnoop "&& hci_mon.adapter_id == 0" >kernel
 head -n 5 own
 (($(wc -l <own) > 40)) || fail "the capture has more than 40 PDUs"
-cmp own kernel || { diff own kernel | head; fail "the capture has the same PDUs as the kernel's trace"; }
+# What is sent is told before the kernel has it, so the two directions may pass each other.
+readonly RECEIVED='^0x(01|03|05|07|09|0b|0d|0f|11|13|1b|1d)'
+for file in own kernel; do
+  grep -E "$RECEIVED" "$file" >"$file.received"
+  grep -vE "$RECEIVED" "$file" >"$file.sent"
+done
+for way in received sent; do
+  cmp "own.$way" "kernel.$way" || { diff "own.$way" "kernel.$way" | head; fail "the kernel saw the same PDUs $way"; }
+done
 figure "$(wc -l <own) PDUs"
 
 echo "== a reader sees names instead of handles"
