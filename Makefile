@@ -4,7 +4,8 @@ SHELL_IN_GUEST := $(if $(filter command line,$(origin SHELL)),$(SHELL))
 override SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo build test kill-test test-receiver compare-receivers lab bench swarm replay sweep fuzz format lint man clean deps
+.PHONY: demo build test kill-test test-receiver compare-receivers smp-oracle lab bench swarm replay sweep \
+  fuzz format lint man clean deps
 
 # Flashes a sample onto a simulated device, pulls the plug in the middle, and goes on.
 demo: deps
@@ -32,6 +33,10 @@ compare-receivers: SEEDS = 20
 compare-receivers: deps
 	$(SWIFT) build --product otaflash
 	python3 -B Tests/KernelLab/peers/compare_receivers.py .build/debug/otaflash $(SEEDS)
+# The SMP codec against that of the Python package smp, 1000 random messages of each kind, both ways.
+smp-oracle: deps
+	$(SWIFT) build --product smp-codec
+	Tests/SMPOracle/run .build/debug/smp-codec
 
 # The radio path in a real kernel with virtual controllers, under QEMU. ONLY=name runs one scenario,
 # SHELL=1 gives a shell in the guest.
