@@ -57,8 +57,15 @@ kill "$discovering"
 wait "$discovering" || true
 within 20 heard || fail "scan works again once bluetoothd has stopped"
 
-echo "== bluetoothd listens on the attribute channel"
-expect 69 "$OTAFLASH" --adapter hci0 simulate
-says 'error\[E-DEVICE-BUSY\]'
-says 'listens on the attribute channel'
-says 'systemctl stop bluetooth'
+echo "== bluetoothd listens on the attribute channel: a peripheral is told so, or the kernel takes both"
+# Linux 6.12 takes both (bind looks for no other listener on a fixed channel).
+try timeout 6 "$OTAFLASH" --adapter hci0 simulate
+case $status in
+  124) says '^listening 00:AA:01:00:00:00' ;;
+  69)
+    says 'error\[E-DEVICE-BUSY\]'
+    says 'listens on the attribute channel'
+    says 'systemctl stop bluetooth'
+    ;;
+  *) fail "the peripheral listens, or ends with 69" ;;
+esac
