@@ -31,19 +31,34 @@ public enum ImageFile {
   /// Behind an image's path: its sidecar file's.
   public static let sidecarSuffix = ".json"
 
-  /// Reads an image and, unless it comes from standard input, its sidecar file `<path>.json`.
+  /// Reads a file that holds one image: `loadPackage` and its only part.
   /// - Parameter limit: in bytes; no more than one byte beyond it is read.
   public static func load(
     _ path: String, overrides: ImageIdentity = ImageIdentity(),
     limit: Int = FirmwareImage.defaultLimit
   ) throws(ImageFileFault) -> FirmwareImage {
+    let package = try loadPackage(path, overrides: overrides, limit: limit)
+    do throws(FirmwareFault) {
+      return try package.onlyImage()
+    } catch {
+      throw .malformed(path: path, error)
+    }
+  }
+
+  /// Reads a firmware file of any kind and, unless it comes from standard input, its sidecar file
+  /// `<path>.json`. The file is read once: what is checked of the package is what is sent.
+  /// - Parameter limit: in bytes; no more than one byte beyond it is read.
+  public static func loadPackage(
+    _ path: String, overrides: ImageIdentity = ImageIdentity(),
+    limit: Int = FirmwareImage.defaultLimit
+  ) throws(ImageFileFault) -> FirmwarePackage {
     let bytes =
       path == standardInput
       ? try read(descriptor: STDIN_FILENO, limit: limit) : try read(path: path, limit: limit)
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let sidecar = path == standardInput ? nil : try loadSidecar(path + sidecarSuffix)
     do throws(FirmwareFault) {
-      return try FirmwareImage.decode(
+      return try FirmwarePackage.decode(
         name: name, bytes: bytes, sidecar: sidecar, overrides: overrides, limit: limit)
     } catch {
       throw .malformed(path: path, error)

@@ -9,6 +9,8 @@ public enum UpdateEvent: Equatable, Sendable {
   case device(DeviceReport)
   case stageBegan(UpdateStage)
   case stageEnded(UpdateStage, took: Duration)
+  /// Of a package with several images, the one that is sent next; `number` counts from 1.
+  case part(name: String, number: Int, of: Int)
   /// The transfer starts, or goes on, at `offset`. `resumed` is true when the device held a part.
   case transferBegan(offset: Int, total: Int, resumed: Bool)
   /// The device has acknowledged `acknowledged` octets in order (of `total`).
@@ -42,15 +44,22 @@ public struct LinkReport: Equatable, Sendable {
   public var intervalMilliseconds: Double?
   /// Octets of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
+  /// Connection events that the device may skip.
+  public var peripheralLatency: Int?
+  /// How long the device may be silent before the link counts as lost.
+  public var supervisionMilliseconds: Int?
 
   public init(
     mtu: Int, phy: String? = nil, intervalMilliseconds: Double? = nil,
-    linkLayerPayload: Int? = nil
+    linkLayerPayload: Int? = nil, peripheralLatency: Int? = nil,
+    supervisionMilliseconds: Int? = nil
   ) {
     self.mtu = mtu
     self.phy = phy
     self.intervalMilliseconds = intervalMilliseconds
     self.linkLayerPayload = linkLayerPayload
+    self.peripheralLatency = peripheralLatency
+    self.supervisionMilliseconds = supervisionMilliseconds
   }
 
   /// What is known of a client's link now.
@@ -59,7 +68,8 @@ public struct LinkReport: Equatable, Sendable {
     self.init(
       mtu: client.mtu, phy: facts.phy?.rawValue,
       intervalMilliseconds: facts.connectionInterval.map { $0 / .milliseconds(1) },
-      linkLayerPayload: facts.linkLayerPayload)
+      linkLayerPayload: facts.linkLayerPayload, peripheralLatency: facts.peripheralLatency,
+      supervisionMilliseconds: facts.supervisionTimeout.map { Int($0 / .milliseconds(1)) })
   }
 }
 

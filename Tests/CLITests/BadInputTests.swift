@@ -26,6 +26,10 @@ import Testing
   private static let small = "firmware-samples/blink-1.0.0.bin"
   private static let large = "firmware-samples/app-1.3.0.bin"
 
+  private static let fixtures = "Tests/FirmwareTests/Fixtures/"
+  private static let signed = fixtures + "MCUboot/ed25519.bin"
+  private static let key = fixtures + "MCUboot/ed25519.pub.pem"
+
   private static func flash(_ image: String, _ device: String, _ more: String...) -> [String] {
     ["flash", image, "-d", device, "--allow-downgrade"] + more
   }
@@ -37,6 +41,25 @@ import Testing
       "wrong checksum line", flash("firmware-samples/damaged-1.4.0.hex", "sim:fast"), 65,
       "E-IMAGE", saying: "line 100 ends with checksum"),
     Case("directory", flash("firmware-samples", "sim:fast"), 66, "E-FILE"),
+    Case(
+      "changed image", flash(fixtures + "MCUboot/changed.bin", "sim:fast"), 65, "E-IMAGE",
+      saying: "it was changed"),
+    Case(
+      "cut-off archive", flash(fixtures + "Hostile/lying-bomb.zip", "sim:fast"), 65, "E-IMAGE",
+      saying: "'zeros.bin' in the ZIP archive is damaged"),
+    Case(
+      "several images", flash(fixtures + "DeviceManager/two-images.zip", "sim:fast"), 65,
+      "E-IMAGE", saying: "the package has 2 images"),
+    Case(
+      "not signed", flash(fixtures + "MCUboot/unsigned.bin", "sim:fast", "--key", key), 65,
+      "E-SIGNATURE", saying: "it is not signed"),
+    Case(
+      "signed by another",
+      flash(signed, "sim:fast", "--key", fixtures + "MCUboot/rsa-2048.pub.pem"), 77,
+      "E-OTHER-SIGNER", saying: "it is signed by the key with hash"),
+    Case("no signature possible", flash(small, "sim:fast", "--key", key), 65, "E-SIGNATURE"),
+    Case("missing public key", flash(signed, "sim:fast", "--key", "nofile"), 66, "E-FILE"),
+    Case("no public key", flash(signed, "sim:fast", "--key", small), 78, "E-KEY-FILE"),
     Case("too large", flash(large, "sim:fast?slot=64K"), 5, "E-DOES-NOT-FIT"),
     Case(
       "wrong board", flash("firmware-samples/other-board-2.0.0.bin", "sim:fast"), 5,

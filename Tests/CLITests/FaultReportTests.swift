@@ -114,6 +114,36 @@ import Testing
       .image(.malformed(path: "a.bin", .descriptorDamaged(offset: 64))), .image, 65,
       "od -A d -t x1 -j 64 -N 32 -- a.bin"
     ),
+    (
+      .image(.malformed(path: "a.bin", .mcuboot(.secondHash(offset: 72)))), .image, 65,
+      "od -A d -t x1 -j 72 -N 32 -- a.bin"
+    ),
+    (
+      .image(.malformed(path: "-a b.zip", .manifest(.unknownKind))), .image, 65,
+      "unzip -p './-a b.zip' manifest.json"
+    ),
+    (
+      .image(.malformed(path: "a.zip", .initPacket(file: "a.dat", .empty))), .image, 65,
+      "unzip -p a.zip a.dat | od -A d -t x1"
+    ),
+    (
+      .image(.malformed(path: "a.zip", .severalImages(2))), .image, 65, "otaflash image info a.zip"
+    ),
+    (
+      .unproved(name: "a.zip", .init(part: "a.bin", fault: .hashMissing)), .image, 65,
+      "otaflash image info app.bin"
+    ),
+    (
+      .unproved(name: "a.bin", .init(part: "a.bin", fault: .signatureWrong)), .signature, 65,
+      "otaflash image info app.bin"
+    ),
+    (
+      .unproved(name: "a.bin", .init(part: "a.bin", fault: .otherKey(stated: [1], wanted: [2]))),
+      .otherSigner, 77, "otaflash image info app.bin"
+    ),
+    (
+      .verificationKey(path: "key.pem", .privateKey), .keyFile, 78, "head -n 1 -- key.pem"
+    ),
   ]
 
   @Test(arguments: commandFaults)

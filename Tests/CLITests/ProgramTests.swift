@@ -5,6 +5,7 @@ import Testing
 
 /// Runs the built program, as a shell would.
 @Suite struct ProgramTests {
+  private static let fixtures = "Tests/FirmwareTests/Fixtures/"
   static let lines: [([String], Int32)] = [
     (["--version"], 0), (["flash", "--help"], 0), ([], 64), (["image"], 64), (["flsh"], 64),
     (["flash", "--bogus"], 64), (["flash", "nofile", "-d", "sim:"], 66),
@@ -12,6 +13,15 @@ import Testing
     (["image", "verify", "firmware-samples/app-1.3.0.bin"], 0),
     (["image", "verify", "firmware-samples/damaged-1.4.0.hex"], 65),
     (["image", "verify", "--crc32", "00000000", "firmware-samples/app-1.3.0.bin"], 65),
+    (["image", "verify", fixtures + "MCUboot/unsigned.bin"], 0),
+    (["image", "verify", fixtures + "MCUboot/encrypted.bin"], 65),
+    (["image", "verify", fixtures + "Nordic/legacy-everything.zip"], 0),
+    (verify("MCUboot/ed25519.bin", "MCUboot/ed25519"), 0),
+    (verify("MCUboot/changed.bin", "MCUboot/ed25519"), 65),
+    (verify("MCUboot/ed25519.bin", "MCUboot/ecdsa-p256"), 77),
+    (verify("Nordic/everything.zip", "Nordic/ecdsa-p256"), 0),
+    (verify("Nordic/everything.zip", "MCUboot/ecdsa-p256"), 65),
+    (verify("DeviceManager/two-images.zip", "MCUboot/ed25519"), 0),
     (["flash", "firmware-samples/app-1.3.0.bin", "-d", "unix:/nonexistent.sock"], 69),
     (["flash", "firmware-samples/other-board-2.0.0.bin", "-d", "sim:fast"], 5),
     (["completion", "fish"], 0), (["info", "-d", "sim:fast?security=authenticated"], 0),
@@ -19,6 +29,44 @@ import Testing
     (["info", "-d", "sim:fast", "--capture", "/nonexistent/file"], 73),
     (["unpair", "-d", "name:door"], 64),
   ]
+
+  private static func verify(_ file: String, _ key: String) -> [String] {
+    ["image", "verify", fixtures + file, "--key", fixtures + key + ".pub.pem"]
+  }
+
+  @Test func everythingInAnImageIsTold() throws {
+    let image = try Program().run(["image", "info", Self.fixtures + "MCUboot/every-entry.bin"])
+    for row in [
+      "kind +mcuboot", "version +255.254.65535\\+4294967295", "load address +0x20000000",
+      "flags +runs from RAM", "hash +SHA-256, whole", "counter +7",
+      "needs +image 1, at least 2.3.4\\+5", "needs +image 2, at least 0.9.0",
+      "protected +0x0050 security counter, 4 B: 07000000",
+      "protected +0x00a5 vendor's own 0x00A5, 4 B", "entry +0x0024 Ed25519 signature, 64 B",
+    ] {
+      #expect(image.output.firstMatch(of: try Regex("(?m)^" + row)) != nil, "\(row)")
+    }
+    let package = try Program().run(["image", "info", Self.fixtures + "Nordic/everything.zip"])
+    for row in [
+      "part +SoftDevice and boot loader", "parts +SoftDevice 320 B, boot loader 260 B",
+      "hw version +52", "SoftDevices +0x0100", "signed +yes, ECDSA P-256", "hash +SHA-256, whole",
+      "fw version +7",
+    ] {
+      #expect(package.output.firstMatch(of: try Regex("(?m)^" + row)) != nil, "\(row)")
+    }
+    let changed = try Program().run(["image", "info", Self.fixtures + "MCUboot/changed.bin"])
+    #expect(changed.status == 0)
+    #expect(changed.output.contains("SHA-256, changed"))
+  }
+
+  @Test func aSignedImageIsFlashed() throws {
+    let outcome = try Program().run([
+      "flash", Self.fixtures + "MCUboot/ed25519.bin", "-d", "sim:fast", "--key",
+      Self.fixtures + "MCUboot/ed25519.pub.pem", "--allow-unknown", "--image-version", "9.9.9",
+      "--hardware", "0x0000A001", "--dry-run",
+    ])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("whole, and signed by the owner of"))
+  }
 
   @Test(arguments: lines)
   func exitCodesAreThoseOfTheManual(_ words: [String], _ status: Int32) throws {
@@ -29,6 +77,14 @@ import Testing
   @Test(arguments: [
     ["devices"], ["doctor"], ["flash", "nofile", "-d", "sim:"], ["flsh"], ["flash"],
     ["image", "info", "firmware-samples/app-1.3.0.bin"], ["simulate", "--reset"],
+    ["image", "info", fixtures + "MCUboot/every-entry.bin"],
+    ["image", "info", fixtures + "MCUboot/changed.bin"],
+    ["image", "info", fixtures + "MCUboot/confirmed.bin"],
+    ["image", "info", fixtures + "Nordic/everything.zip"],
+    ["image", "info", fixtures + "Nordic/legacy-everything.zip"],
+    ["image", "verify", fixtures + "DeviceManager/two-images.zip"],
+    ["image", "info", fixtures + "UF2/gap.uf2"],
+    ["image", "info", fixtures + "ELF/firmware-32.elf"],
     ["info", "-d", "sim:fast"], ["info", "firmware-samples/app-1.3.0.bin", "-d", "sim:fast"],
     ["info", "firmware-samples/other-board-2.0.0.bin", "-d", "sim:fast"],
     ["info", "firmware-samples/app-1.2.0.bin", "-d", "sim:fast"],

@@ -12,7 +12,9 @@ enum Fixture {
 
   static func json<Value: Decodable>(_ path: String, as _: Value.Type = Value.self) throws -> Value
   {
-    try JSONDecoder().decode(Value.self, from: Data(bytes(path)))
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return try decoder.decode(Value.self, from: Data(bytes(path)))
   }
 
   static func key(_ path: String) throws -> VerificationKey {

@@ -6,10 +6,10 @@ struct MCUbootImageTests {
   /// What imgtool's own reader finds in an image.
   private struct Dump: Decodable {
     struct Header: Decodable {
-      let load_addr: UInt32
-      let hdr_size: UInt16
-      let protected_tlv_size: UInt16
-      let img_size: UInt32
+      let loadAddr: UInt32
+      let hdrSize: UInt16
+      let protectedTlvSize: UInt16
+      let imgSize: UInt32
       let flags: UInt32
       let version: String
     }
@@ -48,13 +48,13 @@ struct MCUbootImageTests {
   @Test("are read as imgtool reads them")
   func dumpinfo() throws {
     let dumps: [String: Dump] = try Fixture.json("MCUboot/dumpinfo.json")
-    #expect(dumps.count == 15)
+    #expect(dumps.count == 16)
     for (name, dump) in dumps {
       let image = try MCUbootImage(decoding: Fixture.bytes("MCUboot/\(name).bin"))
-      #expect(image.header.loadAddress == dump.header.load_addr, "\(name)")
-      #expect(image.header.headerSize == dump.header.hdr_size, "\(name)")
-      #expect(image.header.protectedSize == dump.header.protected_tlv_size, "\(name)")
-      #expect(image.header.bodySize == dump.header.img_size, "\(name)")
+      #expect(image.header.loadAddress == dump.header.loadAddr, "\(name)")
+      #expect(image.header.headerSize == dump.header.hdrSize, "\(name)")
+      #expect(image.header.protectedSize == dump.header.protectedTlvSize, "\(name)")
+      #expect(image.header.bodySize == dump.header.imgSize, "\(name)")
       #expect(image.header.flags.rawValue == dump.header.flags, "\(name)")
       #expect(image.version == MCUbootVersion(dump.header.version), "\(name)")
       #expect(Self.fields(image.protectedEntries) == dump.protected, "\(name)")

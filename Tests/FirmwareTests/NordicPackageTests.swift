@@ -5,16 +5,16 @@ import Testing
 struct NordicPackageTests {
   /// What nrfutil reads in an init packet.
   private struct Said: Decodable {
-    let fw_version: UInt32
-    let hw_version: UInt32
-    let sd_req: [UInt32]
+    let fwVersion: UInt32
+    let hwVersion: UInt32
+    let sdReq: [UInt32]
     let type: UInt64
-    let sd_size: UInt32
-    let bl_size: UInt32
-    let app_size: UInt32
+    let sdSize: UInt32
+    let blSize: UInt32
+    let appSize: UInt32
     let hash: String
-    let is_debug: Bool
-    let boot_validation: [UInt64]
+    let isDebug: Bool
+    let bootValidation: [UInt64]
     let signature: String?
   }
 
@@ -50,18 +50,18 @@ struct NordicPackageTests {
       for part in package.parts {
         let said = try #require(packets[part.name.replacing(".bin", with: ".dat")])
         let read = try Self.secure(part)
-        #expect(read.firmwareVersion == said.fw_version, "\(name)")
-        #expect(read.hardwareVersion == said.hw_version, "\(name)")
-        #expect(read.requiredSoftdevices == said.sd_req, "\(name)")
+        #expect(read.firmwareVersion == said.fwVersion, "\(name)")
+        #expect(read.hardwareVersion == said.hwVersion, "\(name)")
+        #expect(read.requiredSoftdevices == said.sdReq, "\(name)")
         #expect(read.content.rawValue == said.type, "\(name)")
         #expect(
           read.sizes
             == NordicSizes(
-              softdevice: said.sd_size, bootloader: said.bl_size, application: said.app_size))
+              softdevice: said.sdSize, bootloader: said.blSize, application: said.appSize))
         #expect(read.hashAlgorithm == .sha256)
         #expect(read.hash.hex == said.hash, "\(name)")
-        #expect(read.isDebug == said.is_debug, "\(name)")
-        #expect(read.bootValidations.map(\.kind.rawValue) == said.boot_validation, "\(name)")
+        #expect(read.isDebug == said.isDebug, "\(name)")
+        #expect(read.bootValidations.map(\.kind.rawValue) == said.bootValidation, "\(name)")
         #expect(read.signature?.octets.hex == said.signature, "\(name)")
       }
       #expect(throws: Never.self) { try package.checkIntegrity() }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import OtaflashFirmware
 import Testing
@@ -24,6 +25,22 @@ struct ImageFileTests {
     let overridden = try ImageFile.load(
       path, overrides: ImageIdentity(version: FirmwareVersion(9, 0, 0)))
     #expect(overridden.version == FirmwareVersion(9, 0, 0))
+  }
+
+  @Test("a package is read as a whole, and is no single image")
+  func package() throws {
+    let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "FirmwareTests/Fixtures/DeviceManager")
+    let path = fixtures.appending(path: "two-images.zip").path
+    let package = try ImageFile.loadPackage(path)
+    #expect(package.kind == .deviceManager)
+    #expect(package.name == "two-images.zip")
+    #expect(package.parts.count == 2)
+    #expect(throws: ImageFileFault.malformed(path: path, .severalImages(2))) {
+      try ImageFile.load(path)
+    }
+    let one = fixtures.appending(path: "one-image.zip").path
+    #expect(try ImageFile.load(one) == ImageFile.loadPackage(one).parts[0])
   }
 
   @Test("a path that gives none says why")

@@ -39,6 +39,18 @@ import Testing
     #expect(outbox.confirmationDeadline == deadline)
   }
 
+  @Test func aSmallerMTUDropsWhatNoLongerFits() {
+    var outbox = subscribed(.notification)
+    _ = outbox.handlingEnded([.mtuChanged(.maximum)])
+    _ = outbox.offer(.notification, handle, [UInt8](repeating: 1, count: 21))
+    _ = outbox.offer(.notification, handle, [UInt8](repeating: 2, count: 20))
+    _ = outbox.handlingEnded([.mtuChanged(.default)])
+    let first = outbox.next(confirmationDeadline: deadline)
+    let second = outbox.next(confirmationDeadline: deadline)
+    #expect(first == .notification(handle, value: [UInt8](repeating: 2, count: 20)))
+    #expect(second == nil)
+  }
+
   @Test func aStrayConfirmationChangesNothing() {
     var outbox = subscribed(.indication)
     let events = outbox.handlingEnded([.confirmed])

@@ -44,6 +44,8 @@ struct NordicOutcome: Sendable {
 }
 
 /// Sends `parts` one after the other to a fresh device, in virtual time.
+///
+/// - Parameter cancelAfter: cancels the first of them.
 func flash(
   _ parts: [FirmwareImage], onto profile: String, cancelAfter: Duration? = nil,
   _ adjust: (inout UpdateOptions) -> Void = { _ in }
@@ -66,9 +68,10 @@ func flash(
           try await board.dial(address: board.address.moved(by: place.addressOffset))
         }).tracing(on: clock) { log.note($0) }
         var results: [Result<UpdateResult, UpdateFault>] = []
-        for part in parts {
+        for (index, part) in parts.enumerated() {
           let update = FirmwareUpdate(image: part, options: settings) { log.note($0) }
-          results.append(await outcome(of: update, on: dialer, clock, cancelAfter))
+          let limit = index == 0 ? cancelAfter : nil
+          results.append(await outcome(of: update, on: dialer, clock, limit))
         }
         return results
       }
@@ -113,6 +116,14 @@ extension DeviceAddress {
 func firmware(_ size: Int, seed: UInt64 = 1) -> [UInt8] {
   var random = SeededGenerator(seed: seed)
   return (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
+}
+
+/// The same with a descriptor, from which the simulated application tells its version.
+func firmware(_ size: Int, _ version: FirmwareVersion) -> [UInt8] {
+  var bytes = firmware(size)
+  let descriptor = ImageDescriptor(version: version, hardware: nil).encoded
+  bytes.replaceSubrange(512..<512 + descriptor.count, with: descriptor)
+  return bytes
 }
 
 /// What an init packet of Secure DFU says.

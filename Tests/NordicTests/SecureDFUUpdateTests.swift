@@ -88,13 +88,10 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
-  @Test func withoutABondTheBondedEntryIsRefused() throws {
+  @Test func theBondedEntryIsPairedWithOnTheWay() throws {
     let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?entry=bonded")
-    guard case .failure(.declined(.detach, let refusal)) = outcome.last else {
-      Issue.record("\(outcome.last)")
-      return
-    }
-    #expect(refusal.kind == .forbidden)
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.runningImage == Self.bytes)
   }
 
   @Test(arguments: [
@@ -112,5 +109,86 @@ import Testing
     let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?\(fault)")
     #expect(throws: UpdateFault.self) { try outcome.last.get() }
     #expect(outcome.runningImage != Self.bytes)
+  }
+
+  // MARK: Where it goes on
+
+  @Test func aLostLinkGoesOnWithTheObject() throws {
+    let bytes = firmware(60_000)
+    let outcome = try flash([secure(bytes)], onto: "sim:nordic-dfu?cut-after=3s")
+    let result = try outcome.last.get()
+    #expect(outcome.runningImage == bytes)
+    #expect(result.resumes == 1)
+    #expect(try #require(outcome.log.offsets.last) > 4096)
+    #expect(result.octetsSent < bytes.count + 4096, "no more than an object twice")
+  }
+
+  @Test func aCancelledUpdateIsTakenUpByTheNext() throws {
+    let bytes = firmware(60_000)
+    let part = try secure(bytes)
+    let outcome = try flash([part, part], onto: "sim:nordic-dfu", cancelAfter: .seconds(3))
+    guard case .failure(.cancelled) = outcome.results[0] else {
+      Issue.record("\(outcome.results[0])")
+      return
+    }
+    let result = try outcome.last.get()
+    #expect(result.resumes == 1 && result.octetsSent < bytes.count - 4096)
+    #expect(outcome.runningImage == bytes)
+  }
+
+  @Test func aRestartDropsWhatIsHeld() throws {
+    let part = try secure(Self.bytes)
+    let outcome = try flash(
+      [part, part], onto: "sim:nordic-dfu", cancelAfter: .milliseconds(2500)
+    ) { $0.restart = true }
+    let result = try outcome.last.get()
+    #expect(outcome.log.offsets.allSatisfy { $0 == 0 })
+    #expect(result.octetsSent == Self.bytes.count)
+    #expect(outcome.runningImage == Self.bytes)
+  }
+
+  @Test(arguments: [2, 9, 30, 60, 100])
+  func aResetOfTheDeviceIsOvercome(_ operation: Int) throws {
+    let outcome = try flash(
+      [secure(Self.bytes)], onto: "sim:nordic-dfu?reset-at-flash-op=\(operation)")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.runningImage == Self.bytes)
+  }
+
+  // MARK: The end
+
+  static let new = FirmwareVersion(1, 3, 0)
+
+  @Test func theVersionIsComparedWhereItIsTold() throws {
+    let image = try secure(firmware(20_000, Self.new), version: Self.new)
+    let result = try flash([image], onto: "sim:nordic-dfu").last.get()
+    #expect(result.proof == .readBack)
+    #expect(result.from == FirmwareVersion(1, 2, 0) && result.to == Self.new)
+  }
+
+  @Test func anOlderVersionIsNotSent() throws {
+    let old = FirmwareVersion(1, 1, 0)
+    let image = try secure(firmware(20_000, old), version: old)
+    let refused = try flash([image], onto: "sim:nordic-dfu")
+    #expect(throws: UpdateFault.downgrade(running: FirmwareVersion(1, 2, 0), image: old)) {
+      try refused.last.get()
+    }
+    let allowed = try flash([image], onto: "sim:nordic-dfu") { $0.allowDowngrade = true }
+    #expect(try allowed.last.get().to == old)
+  }
+
+  @Test(arguments: ["comes-back-old", "reverts", "other-image"])
+  func whatDoesNotRunIsNotCalledDone(_ fault: String) throws {
+    let image = try secure(firmware(20_000, Self.new), version: Self.new)
+    let outcome = try flash([image], onto: "sim:nordic-dfu?\(fault)")
+    #expect(throws: UpdateFault.self) { try outcome.last.get() }
+  }
+
+  @Test func aDeviceThatDoesNotComeBackIsNotCalledDone() throws {
+    let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?never-returns")
+    guard case .failure(.unreachableAfterActivation) = outcome.last else {
+      Issue.record("\(outcome.last)")
+      return
+    }
   }
 }

@@ -114,6 +114,7 @@ struct LegacyDFUHost {
       await #expect(throws: BareHost.Fault.refused(ATTErrorCode(0xFD))) {
         try await host.write(LegacyDFUHost.control, [1, 4])
       }
+      host.link.close()
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       #expect(try await dfu.host.read(LegacyDFUHost.version) == [8, 0])
       #expect(dfu.host.has(LegacyDFUHost.packet))
@@ -140,6 +141,21 @@ struct LegacyDFUHost {
       let begun = clock.now
       #expect(try await dfu.begin(size) == answer)
       if size == 5000 { #expect(begun.duration(to: clock.now) > .milliseconds(2 * 85)) }
+    }
+  }
+
+  /// Hosts that begin and go leave erases behind; the flash's queue ends somewhere.
+  @Test func hostsThatComeAndGoFillNoQueueForEver() throws {
+    try withBoard("nordic-legacy?erase=20s&slot=16K") { board, _ in
+      var last = ""
+      for _ in 0..<40 where last.isEmpty {
+        var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+        try await dfu.write("01 04")
+        try await dfu.sendPacket(octets(0) + octets(0) + octets(4096))
+        if try await dfu.ask("09") == "10 01 06" { last = "10 01 06" }
+        dfu.host.link.close()
+      }
+      #expect(last == "10 01 06")
     }
   }
 

@@ -32,7 +32,7 @@ import Testing
     // Parameters: 2475 octets, 4 of them.
     (
       "00 00 00 01 00 00 ff 06 a0",
-      "01 00 00 1a 00 00 ff 06 a2 68 62 75 66 5f 73 69 7a 65 19 09 ab"
+      "01 00 00 18 00 00 ff 06 a2 68 62 75 66 5f 73 69 7a 65 19 09 ab"
         + " 69 62 75 66 5f 63 6f 75 6e 74 04"
     ),
     // A group that nobody has: not supported.
@@ -171,6 +171,19 @@ import Testing
       try await host.send(hex("0a 00 00 20 00 00 42 00 a1"))
       host.host.link.close()
       host = try await SMPHost.connected(to: board)
+      #expect(try await host.call(SMPOS.Echo("hi")).get().text == "hi")
+    }
+  }
+
+  /// A host that comes next is not told what another had asked for.
+  @Test func anAnswerBelongsToItsConnection() throws {
+    try withServer("&slot=256K") { host, board, clock in
+      try await host.post(SMPImage.Erase())
+      try await host.post(SMPOS.Echo("lost"))
+      await clock.pause(for: .milliseconds(100))
+      host.host.link.close()
+      host = try await SMPHost.connected(to: board)
+      await clock.pause(for: .seconds(8))
       #expect(try await host.call(SMPOS.Echo("hi")).get().text == "hi")
     }
   }

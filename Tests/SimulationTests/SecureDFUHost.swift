@@ -60,7 +60,8 @@ struct SecureDFUHost {
     for start in stride(from: offset, to: image.count, by: 4096) {
       let object = image[start..<min(start + 4096, image.count)]
       _ = try await ask([0x01, 0x02] + octets(UInt32(object.count)))
-      await clock.pause(for: .milliseconds(120))
+      // With one bank the settings page is erased before the first object's.
+      await clock.pause(for: .milliseconds(250))
       try await send(object)
       _ = try await ask("03")
       answer = try await ask("04")

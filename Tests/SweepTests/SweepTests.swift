@@ -10,6 +10,7 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("firmware-samples").path
   private static let cutsOfLargeImage = 6
+  private static let sizeOfKinds = 9000
 
   @Test func everySampleSurvivesACutAtAnyPDU() throws {
     let scenarios = try Samples.scenarios(in: Self.samples)
@@ -22,6 +23,21 @@ import Testing
         let found = sweep.violations(cutAt: cut)
         #expect(found.isEmpty, "\(scenario.image.name) \(scenario.mode.rawValue) cut-at-pdu=\(cut)")
       }
+    }
+  }
+
+  /// The other kinds of devices: each resumes, or starts over, and never ends in half an image.
+  @Test(arguments: [
+    "smp?erase=0&write=0&slot=64K", "smp?slot=64K&mode=overwrite&progressive=yes",
+    "nordic-dfu?erase=0&write=0", "nordic-dfu", "nordic-legacy?erase=0&write=0", "infinitime",
+  ])
+  func everyKindOfDeviceSurvivesACut(profile: String) throws {
+    let scenario = Scenario(
+      profile: profile, image: try .drawn(for: profile, size: Self.sizeOfKinds))
+    let sweep = try CutSweep(scenario)
+    for cut in sweep.chosen(Self.cutsOfLargeImage) {
+      let found = sweep.violations(cutAt: cut)
+      #expect(found.isEmpty, "\(profile) cut-at-pdu=\(cut): \(found)")
     }
   }
 

@@ -34,6 +34,30 @@ extension RadioPHY {
 }
 
 extension L2CAPLink {
+  /// What the kernel tells everybody, and the controller those who may listen. Empty once the link
+  /// is gone.
+  public var facts: LinkFacts {
+    do throws(LinkLoss) {
+      let kernel = try kernelFacts()
+      var facts = peer.flatMap { tuner?.facts(of: kernel.hciHandle, to: $0) } ?? LinkFacts()
+      // Until a first update the kernel counts a link as 1M, and the controller says nothing.
+      facts.phy = facts.phy ?? kernel.transmitPHY.flatMap { LinkFacts.PHY(rawValue: $0.rawValue) }
+      return facts
+    } catch {
+      return LinkFacts()
+    }
+  }
+
+  /// Asks for what the link does not have yet. One that is gone already says so when it is used.
+  func tune(to device: BluetoothAddress) async {
+    guard let tuner else { return }
+    do throws(LinkLoss) {
+      await tuner.tune(try kernelFacts().hciHandle, to: device)
+    } catch {
+      return
+    }
+  }
+
   /// Reads the link's facts.
   /// - Throws: `.closedLocally`, or the error of a link that is gone.
   public func kernelFacts() throws(LinkLoss) -> L2CAPFacts {

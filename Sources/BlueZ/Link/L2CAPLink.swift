@@ -27,12 +27,15 @@ public final class L2CAPLink: Link {
   let socket: SeqpacketSocket
   /// Who answers the kernel while the link is secured.
   let pairing: PairingAgent?
+  /// Who knows the link's parameters.
+  let tuner: LinkTuner?
 
   init(
-    _ descriptor: consuming FileDescriptor, pairing: PairingAgent? = nil
+    _ descriptor: consuming FileDescriptor, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil
   ) throws(SystemError) {
     socket = try SeqpacketSocket(descriptor, maximumSize: Self.maximumPDUSize)
     self.pairing = pairing
+    self.tuner = tuner
   }
 
   deinit { socket.close() }
@@ -47,17 +50,21 @@ public final class L2CAPLink: Link {
   ///   - security: is reached before the call returns.
   ///   - pairing: has been started; without it a link is secured only with keys that the kernel has
   ///     already, or with bluetoothd's help.
+  ///   - tuner: has been started; the link is tuned before the call returns.
   /// - Throws: `.lostWhileConnecting` is worth a retry (`isWorthRetrying`); each attempt needs a new
   ///   call, because the kernel never connects a failed socket again.
   public static func connect(
     to device: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
-    security: SecurityLevel = .low, pairing: PairingAgent? = nil
+    security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil
   ) async throws(ConnectFault) -> L2CAPLink {
     let name = "\(device)"
+    await tuner?.prepare(device)
     do throws(OpenFailure) {
       let link = try L2CAPSocket.open(
-        adapter: adapter, security: security, connectLimit: limit, pairing: pairing)
+        adapter: adapter, security: security, connectLimit: limit, pairing: pairing,
+        tuner: tuner)
       try await link.finishConnecting(to: device, within: limit)
+      await link.tune(to: device)
       return link
     } catch {
       switch error {
@@ -135,7 +142,7 @@ enum L2CAPSocket {
 
   static func open(
     adapter: BluetoothAddress?, security: SecurityLevel, connectLimit: Duration,
-    pairing: PairingAgent?
+    pairing: PairingAgent?, tuner: LinkTuner?
   ) throws(OpenFailure) -> L2CAPLink {
     let descriptor = try bound(to: adapter, security: security)
     let limit = min(max(connectLimit, connectLimits.lowerBound), connectLimits.upperBound)
@@ -145,7 +152,7 @@ enum L2CAPSocket {
       try SocketOption.set(descriptor.raw, SOL_SOCKET, SO_SNDTIMEO, timer)
     }
     do throws(SystemError) {
-      return try L2CAPLink(descriptor, pairing: pairing)
+      return try L2CAPLink(descriptor, pairing: pairing, tuner: tuner)
     } catch {
       throw .system(.socket, error.number)
     }

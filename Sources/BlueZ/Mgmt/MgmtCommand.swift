@@ -10,6 +10,7 @@ public enum MgmtCommand: Equatable, Sendable {
   /// `rssiMinimum` in dBm; `nil` takes every strength.
   case startServiceDiscovery(rssiMinimum: Int8?, services: [BluetoothUUID])
   case loadConnectionParameters([MgmtConnectionParameters])
+  case readDefaultSystemConfiguration
   case addAdvertising(PeripheralAdvertising)
   /// Ends the advertisement that `addAdvertising` began.
   case removeAdvertising
@@ -60,6 +61,7 @@ public enum MgmtCommand: Equatable, Sendable {
     case .startServiceDiscovery: 0x003A
     case .addAdvertising: 0x003E
     case .removeAdvertising: 0x003F
+    case .readDefaultSystemConfiguration: 0x004B
     }
   }
 
@@ -71,7 +73,7 @@ public enum MgmtCommand: Equatable, Sendable {
 
   private var parameters: [UInt8] {
     switch self {
-    case .readIndexList, .readControllerInformation: []
+    case .readIndexList, .readControllerInformation, .readDefaultSystemConfiguration: []
     case .setPowered(let isOn), .setBondable(let isOn), .setSecureConnections(let isOn):
       [isOn ? 1 : 0]
     case .startDiscovery, .stopDiscovery: [Self.lowEnergyAddresses]

@@ -68,3 +68,35 @@ public struct SecureInitPacket: Equatable, Sendable {
   /// The octets of `InitCommand` as they were sent, which the signature covers.
   public let signedBytes: [UInt8]
 }
+
+extension SecureInitPacket.HashAlgorithm: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .none: "none"
+    case .crc: "CRC"
+    case .sha128: "SHA-128"
+    case .sha256: "SHA-256"
+    case .sha512: "SHA-512"
+    }
+  }
+}
+
+extension SecureInitPacket.SignatureAlgorithm: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .ecdsaP256: "ECDSA P-256"
+    case .ed25519: "Ed25519"
+    }
+  }
+}
+
+extension SecureInitPacket.BootValidation.Kind: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .none: "no check"
+    case .crc: "CRC"
+    case .sha256: "SHA-256"
+    case .ecdsaP256: "ECDSA P-256 signature"
+    }
+  }
+}

@@ -26,10 +26,10 @@ extension MCUbootImage {
       case .keyHash: stated = entry.value
       case .publicKey: stated = hash.algorithm.hash(entry.value[...])
       case .rsa2048, .rsa3072, .ecdsa224, .ecdsa, .ed25519:
-        guard let of = stated else { continue }
+        guard let signer = stated else { continue }
         stated = nil
-        if of != wanted {
-          fault = .otherKey(stated: of, wanted: wanted)
+        if signer != wanted {
+          fault = .otherKey(stated: signer, wanted: wanted)
         } else if !key.algorithm.writes(entry.type) {
           fault = .otherAlgorithm(image: entry.type.description, key: key.algorithm)
         } else if isValid(entry.value, by: key, over: file[..<coveredSize], hash) {
@@ -47,12 +47,8 @@ extension MCUbootImage {
   private func checkRest(of file: [UInt8]) throws(ProofFault) {
     let trailerSize = trailer.map { max(MCUbootTrailer.magicSize, $0.alignment) + 3 * $0.alignment }
     let rest = file[size..<(file.count - (trailerSize ?? 0))]
-    guard let fill = rest.first, fill == 0xFF || fill == 0,
-      rest.allSatisfy({ $0 == fill })
-    else {
-      guard rest.isEmpty else { throw .uncovered(offset: size, count: rest.count) }
-      return
-    }
+    let isFill = [0xFF, 0].contains { fill in rest.allSatisfy { $0 == fill } }
+    guard isFill else { throw .uncovered(offset: size, count: rest.count) }
   }
 
   private func isValid(

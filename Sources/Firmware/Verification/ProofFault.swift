@@ -60,6 +60,11 @@ extension ProofFault: CustomStringConvertible {
 public struct PartFault: Error, Equatable, Sendable {
   public let part: String
   public let fault: ProofFault
+
+  public init(part: String, fault: ProofFault) {
+    self.part = part
+    self.fault = fault
+  }
 }
 
 extension PartFault: CustomStringConvertible {

@@ -22,12 +22,15 @@ public struct HCIPacket: Equatable, Sendable {
   ) -> HCIPacket {
     let (subevent, success, central, accuracy): (UInt8, UInt8, UInt8, UInt8) = (0x01, 0, 0, 0)
     let interval = facts.connectionInterval.map { UInt16(clamping: Int($0 / .microseconds(1250))) }
-    let (latency, supervision): (UInt16, UInt16) = (0, 0)
+    let latency = UInt16(clamping: facts.peripheralLatency ?? 0)
+    let supervision = facts.supervisionTimeout.map {
+      UInt16(clamping: Int($0 / .milliseconds(10)))
+    }
     return HCIPacket(
       event: 0x3E,
       [subevent, success] + handle.littleEndianOctets + [central, peer.isRandom ? 1 : 0]
         + peer.littleEndian + (interval ?? 0).littleEndianOctets + latency.littleEndianOctets
-        + supervision.littleEndianOctets + [accuracy])
+        + (supervision ?? 0).littleEndianOctets + [accuracy])
   }
 
   /// Disconnection Complete (7.7.5).

@@ -76,13 +76,20 @@ public struct LinkFacts: Equatable, Sendable {
   public var connectionInterval: Duration?
   /// Octets of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
+  /// Connection events that the peripheral may skip, 0…499.
+  public var peripheralLatency: Int?
+  /// How long the peer may be silent before the link counts as lost, 100 ms…32 s.
+  public var supervisionTimeout: Duration?
 
   public init(
-    phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil
+    phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
+    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil
   ) {
     self.phy = phy
     self.connectionInterval = connectionInterval
     self.linkLayerPayload = linkLayerPayload
+    self.peripheralLatency = peripheralLatency
+    self.supervisionTimeout = supervisionTimeout
   }
 }
 

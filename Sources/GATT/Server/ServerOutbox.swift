@@ -44,6 +44,8 @@ struct ServerOutbox {
         return nil
       case .mtuChanged(let mtu):
         self.mtu = mtu
+        // They were for the client that asked for more; nothing is ever cut.
+        values.removeAll { $0.value.count > mtu.valueSizeMaximum }
         return .mtuChanged(connection, mtu)
       case .configured(let handle, let configuration):
         configurations[handle] = configuration

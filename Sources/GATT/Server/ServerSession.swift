@@ -103,7 +103,7 @@ public struct ServerSession: Sendable {
   ) -> Result<[ServerEffect], Refusal> {
     switch request {
     case .exchangeMTU(let clientReceiveMTU):
-      return exchangeMTU(clientReceiveMTU)
+      return .success(exchangeMTU(clientReceiveMTU))
     case .findInformation(let range):
       return findInformation(range, in: table).map { [.respond($0)] }
     case .findByTypeValue(let range, let type, let value):
@@ -131,16 +131,11 @@ public struct ServerSession: Sendable {
 
   /// A client asks once (3.4.2.1), but Linux keeps a link for seconds after the process that used it
   /// has died, and the next process begins anew on it: it is answered too, or it would stay at 23.
-  /// The MTU never shrinks, because longer values may be queued; a request for less is refused.
-  private mutating func exchangeMTU(
-    _ clientReceiveMTU: UInt16
-  ) -> Result<[ServerEffect], Refusal> {
-    let wanted = ATTMTU.negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
-    guard wanted >= mtu else { return .failure(Refusal(.none, .requestNotSupported)) }
-    mtu = wanted
-    return .success([
+  private mutating func exchangeMTU(_ clientReceiveMTU: UInt16) -> [ServerEffect] {
+    mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
+    return [
       .respond(.exchangeMTU(serverReceiveMTU: UInt16(receiveMTU.octets))), .mtuChanged(mtu),
-    ])
+    ]
   }
 
   /// Keeps a configuration; the effect is empty when nothing changed.

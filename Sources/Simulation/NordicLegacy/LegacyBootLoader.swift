@@ -6,6 +6,8 @@ import OtaflashFirmware
 struct LegacyBootLoader: Sendable {
   /// Data packets that wait for the flash.
   static let packetBuffers = 8
+  /// Operations of the flash that may be queued, the running one among them.
+  static let flashOperations = 32
   /// The longest data packet; a longer one overruns the buffer.
   static let packetOctetsMaximum = 20
   static let initPacketOctetsMaximum = 64
@@ -54,19 +56,19 @@ struct LegacyBootLoader: Sendable {
   let settings: LegacyBootLoaderSettings
   let loader: BootLoader
   let bootRecord: BootRecord
-  private let slot: Int
+  let slot: Int
 
-  private(set) var phase = Phase.idle
-  private(set) var request: Request?
+  var phase = Phase.idle
+  var request: Request?
   var isNotifying = false
   var responses: [[UInt8]] = []
-  private(set) var queue: FlashQueue<FlashPurpose>
-  private var imageSize = 0
-  private var received = 0
-  private var packetsInFlash = 0
-  private var initPacket: LegacyInitPacket?
-  private var receiptTarget = 0
-  private var packetsUntilReceipt = 0
+  var queue: FlashQueue<FlashPurpose>
+  var imageSize = 0
+  var received = 0
+  var packetsInFlash = 0
+  var initPacket: LegacyInitPacket?
+  var receiptTarget = 0
+  var packetsUntilReceipt = 0
 
   init(_ settings: LegacyBootLoaderSettings, bootRecord: BootRecord, parts: BoardParts) {
     self.settings = settings
@@ -75,12 +77,12 @@ struct LegacyBootLoader: Sendable {
     let layout = parts.profile.layout
     loader = BootLoader(flash: parts.flash, layout: layout)
     slot = layout.slot(bootRecord.inactive)
-    queue = FlashQueue(capacity: layout.slotSize / layout.pageSize + Self.packetBuffers)
+    queue = FlashQueue(capacity: Self.flashOperations)
   }
 
-  private var isInfiniTime: Bool { settings.variant == .infinitime }
+  var isInfiniTime: Bool { settings.variant == .infinitime }
 
-  private var imageMaximum: Int {
+  var imageMaximum: Int {
     let slotSize = parts.profile.slotSize
     return isInfiniTime ? min(slotSize, Self.infinitimeImageMaximum) : slotSize
   }
@@ -97,7 +99,7 @@ struct LegacyBootLoader: Sendable {
     switch opcode {
     case 0x01: start(bytes)
     case 0x02: takeInitPacket(bytes)
-    case 0x03: phase == .initialized ? (phase = .receiving) : answer(0x03, .invalidState)
+    case 0x03: receive()
     case 0x04: validate()
     case 0x05: activate()
     case 0x06: request = .reset
@@ -134,6 +136,11 @@ struct LegacyBootLoader: Sendable {
     initPacket = packet
     phase = .initialized
     answer(0x02, .success)
+  }
+
+  private mutating func receive() {
+    guard phase == .initialized else { return answer(0x03, .invalidState) }
+    phase = .receiving
   }
 
   private mutating func validate() {
@@ -173,77 +180,8 @@ struct LegacyBootLoader: Sendable {
     packetsUntilReceipt = receiptTarget
   }
 
-  private mutating func answer(_ opcode: UInt8, _ status: Status, _ payload: [UInt8] = []) {
+  mutating func answer(_ opcode: UInt8, _ status: Status, _ payload: [UInt8] = []) {
     responses.append([0x10, opcode, status.rawValue] + payload)
-  }
-
-  // MARK: Packet
-
-  /// A write to Packet.
-  mutating func packetWritten(_ bytes: [UInt8]) {
-    guard !settings.isDisabled else { return }
-    switch phase {
-    case .sizes: erase(for: bytes)
-    case .initPacket(let octets):
-      guard octets.count + bytes.count <= Self.initPacketOctetsMaximum else {
-        return answer(0x02, .sizeExceedsLimit)
-      }
-      phase = .initPacket(octets + bytes)
-    case .receiving: takeData(bytes)
-    case .idle, .erasing, .ready, .initialized, .received, .validating, .validated, .activating:
-      break
-    }
-  }
-
-  /// The sizes of SoftDevice, boot loader and application. The answer comes when all is erased.
-  private mutating func erase(for sizes: [UInt8]) {
-    phase = .idle
-    guard sizes.count == 12 else { return answer(0x01, .failed) }
-    let size = Int(sizes.littleEndianWord(at: 8))
-    guard sizes.littleEndianWord(at: 0) == 0, sizes.littleEndianWord(at: 4) == 0, size > 0,
-      isInfiniTime || size.isMultiple(of: 4)
-    else { return answer(0x01, .notSupported) }
-    guard size <= imageMaximum else { return answer(0x01, .sizeExceedsLimit) }
-    imageSize = size
-    (received, initPacket) = (0, nil)
-    let pages = stride(from: slot, to: slot + size, by: parts.profile.layout.pageSize)
-    let isQueued = queue.offer(pages.map { .erase(page: $0) }, for: .erase)
-    precondition(isQueued, "the queue was idle")
-    phase = .erasing
-  }
-
-  private mutating func takeData(_ bytes: [UInt8]) {
-    guard bytes.count <= Self.packetOctetsMaximum else {
-      // The boot loader's buffer is overrun, and its assertion resets it.
-      request = .reset
-      return
-    }
-    guard received + bytes.count <= imageSize else { return answer(0x03, .sizeExceedsLimit) }
-    let isLast = received + bytes.count == imageSize
-    let alignment = parts.profile.geometry.writeAlignment
-    guard !bytes.isEmpty, isLast || bytes.count.isMultiple(of: alignment),
-      packetsInFlash < Self.packetBuffers
-    else { return answer(0x03, .failed) }
-    let padding = (alignment - bytes.count % alignment) % alignment
-    let words = bytes + [UInt8](repeating: 0xFF, count: padding)
-    let isQueued = queue.offer([.write(words, at: slot + received)], for: .packet)
-    precondition(isQueued, "a buffer was free")
-    packetsInFlash += 1
-    received += bytes.count
-    if isLast {
-      phase = .received
-      answer(0x03, .success)
-    } else {
-      countPacket()
-    }
-  }
-
-  private mutating func countPacket() {
-    guard receiptTarget > 0 else { return }
-    packetsUntilReceipt -= 1
-    guard packetsUntilReceipt == 0 else { return }
-    packetsUntilReceipt = receiptTarget
-    responses.append([0x11] + UInt32(received).littleEndianOctets)
   }
 
   // MARK: Flash
@@ -252,6 +190,8 @@ struct LegacyBootLoader: Sendable {
   mutating func flashDone(_ isDone: Bool) {
     switch queue.finishedOne() {
     case .erase:
+      // The host that asked for it may be gone.
+      guard phase == .erasing else { break }
       phase = .ready
       answer(0x01, .success)
     case .packet: packetsInFlash -= 1

@@ -48,7 +48,7 @@ final class ButtonlessApplication: BoardProgram {
     }
   }
 
-  private static func serviceUUID(of entry: SecureBootLoaderSettings.Entry) -> BluetoothUUID {
+  static func serviceUUID(of entry: SecureBootLoaderSettings.Entry) -> BluetoothUUID {
     entry == .experimental ? SecureUUID.experimental : SecureUUID.service
   }
 

@@ -82,10 +82,18 @@ extension SimulationProfile {
   /// Every key of the plain device, with what its value must look like; `nil` = it takes none.
   public static let keys = keys(of: .otaReceiver)
 
+  /// The profiles whose kind of device has keys of its own.
+  public static let kinds: [(name: String, keys: [KindKeyListing])] =
+    ["smp", "nordic-dfu", "nordic-legacy"].map { name in
+      var profile = SimulationProfile()
+      presets.first { $0.name == name }?.apply(&profile)
+      return (name, profile.device.ownKeys)
+    }
+
   /// Every key of a kind of device: those of all, its own, and the faults that it knows.
   public static func keys(of device: DeviceKind) -> [(key: String, allowed: String?)] {
     ProfileKey.allCases.filter(device.takes).map { ($0.rawValue, $0.allowedValues) }
-      + device.ownKeys
+      + device.ownKeys.map { ($0.key, $0.allowed) }
       + FaultName.allCases.filter(device.takes).map { ($0.rawValue, $0.allowedValues) }
   }
 

@@ -118,10 +118,8 @@ final class SMPProgram: BoardProgram {
   func flashDone(_ isDone: Bool) { state.withLock { $0.server.flashDone(isDone) } }
 
   var ending: BootEnding? {
-    state.withLock { state in
-      guard state.isOver else { return nil }
-      return state.server.record.isPending || state.server.isRecovery ? .activated : .reset
-    }
+    // Whether another image runs then is for the boot loader to decide.
+    state.withLock { $0.isOver ? .activated : nil }
   }
 
   func leave(_ ending: BootEnding) {

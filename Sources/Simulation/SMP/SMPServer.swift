@@ -23,15 +23,8 @@ struct SMPServer: Sendable {
   private struct Job: Sendable {
     let request: SMPMessage
     var work: Work
-  }
-
-  /// `rc` of every group.
-  enum GeneralError: Int, Sendable {
-    case invalid = 3
-    case tooBig = 7
-    case notSupported = 8
-    case busy = 10
-    case tooNew = 13
+    /// The connection that the request came over is gone.
+    var isOrphaned = false
   }
 
   let parts: BoardParts
@@ -75,8 +68,12 @@ struct SMPServer: Sendable {
     workOn()
   }
 
+  /// The link is over: what is being worked on is finished, and nobody is told.
   mutating func disconnected() {
     reassembly.disconnected()
+    reassembly.releaseBuffers(waiting.count)
+    waiting.removeAll()
+    job?.isOrphaned = true
     responses.removeAll()
   }
 
@@ -154,13 +151,15 @@ struct SMPServer: Sendable {
   private mutating func completeWhenIdle() {
     guard let job, job.work.operations.isEmpty else { return }
     self.job = nil
+    let body: CBORMap
     switch job.work.answer {
-    case .body(let body): respond(to: job.request, body)
-    case .uploadEnd(let upload): respond(to: job.request, end(of: upload))
+    case .body(let ready): body = ready
+    case .uploadEnd(let upload): body = end(of: upload)
     case .imageState(let record):
       self.record = record
-      respond(to: job.request, imageState(record).body)
+      body = imageState(record).body
     }
+    if !job.isOrphaned { respond(to: job.request, body) }
     // The request's and the response's.
     reassembly.releaseBuffers(2)
   }
@@ -185,8 +184,9 @@ struct SMPServer: Sendable {
     default: error = .invalid
     }
     let body = CBORItem.map(Self.body(error)).encoded
+    // The operation of a response is that of its request and one.
     responses.append(
-      [octets[0] & ~0x1F | octets[0] & 0x07 | 1, 0, 0, UInt8(body.count)] + octets[4..<8] + body)
+      [octets[0] | 1, 0, 0, UInt8(body.count)] + octets[4..<8] + body)
   }
 
   private static func body(_ error: GeneralError) -> CBORMap {
@@ -205,68 +205,5 @@ struct SMPServer: Sendable {
 
   private static func body(of group: Int, _ error: Int) -> CBORMap {
     CBORMap(["err": .map(CBORMap(["group": .integer(group), "rc": .integer(error)]))])
-  }
-
-  // MARK: The system
-
-  private func parameters() throws(SMPServerRefusal) -> Work {
-    guard settings.hasParameters else { throw .general(.notSupported) }
-    let buffers = settings.netBuffers
-    return Work(
-      answer: .body(
-        SMPOS.Parameters.Response(bufferSize: buffers.size, bufferCount: buffers.count).body))
-  }
-
-  private func bootLoaderInformation(
-    _ request: SMPOS.BootloaderInfo
-  ) throws(SMPServerRefusal) -> Work {
-    guard settings.hasBootLoaderInformation else { throw .general(.notSupported) }
-    guard let query = request.query else {
-      return Work(answer: .body(CBORMap(["bootloader": .text("MCUboot")])))
-    }
-    // 3: the query is unknown.
-    guard query == SMPOS.BootloaderInfo.modeQuery else { throw .system(3) }
-    return Work(
-      answer: .body(
-        CBORMap([
-          "mode": .integer(Int(settings.mode.number)),
-          "no-downgrade": settings.forbidsDowngrade ? .boolean(true) : nil,
-        ])))
-  }
-}
-
-/// Why a request is not carried out.
-enum SMPServerRefusal: Error, Equatable, Sendable {
-  case general(SMPServer.GeneralError)
-  case image(SMPImageError)
-  /// A code of the group for the system.
-  case system(Int)
-}
-
-/// The codes of the image group (version 2).
-enum SMPImageError: Int, Sendable {
-  case hashNotFound = 8
-  case noFreeSlot = 9
-  case flashWriteFailed = 12
-  case invalidSlot = 14
-  case invalidLength = 21
-  case headerTooShort = 22
-  case wrongMagic = 23
-  case invalidHash = 24
-  case wrongAddress = 25
-  case runningIsNewer = 27
-  case alreadyPending = 28
-  case tooLarge = 30
-  case overrun = 31
-  case testOfActiveDenied = 33
-
-  /// What the first version makes of it.
-  var version1: Int {
-    switch self {
-    case .hashNotFound, .flashWriteFailed, .tooLarge, .overrun, .testOfActiveDenied: 1
-    case .noFreeSlot, .runningIsNewer, .alreadyPending: 6
-    case .invalidSlot, .invalidLength, .headerTooShort, .wrongMagic, .invalidHash, .wrongAddress:
-      3
-    }
   }
 }

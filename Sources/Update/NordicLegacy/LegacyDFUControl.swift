@@ -19,7 +19,7 @@ struct LegacyDFUControl: Sendable {
         client: client, controlPoint: controlPoint,
         packet: try await client.characteristic(LegacyDFU.packet, in: LegacyDFU.service),
         notices: try await client.subscribe(to: controlPoint, as: .notifications), clock: clock)
-    } catch .refused(_, let code) where code.isLackOfSecurity {
+    } catch .refused(_, .insufficientAuthorization) {
       throw .declined(.connect, .updatesNotPermitted)
     } catch {
       throw .gatt(.connect, error)
@@ -29,7 +29,7 @@ struct LegacyDFUControl: Sendable {
   func write(_ request: LegacyDFURequest, _ stage: UpdateStage) async throws(UpdateFault) {
     do throws(GATTFault) {
       try await client.write(request.encoded, to: controlPoint)
-    } catch .refused(_, let code) where code.isLackOfSecurity {
+    } catch .refused(_, .insufficientAuthorization) {
       throw .declined(stage, .updatesNotPermitted)
     } catch {
       throw .gatt(stage, error)

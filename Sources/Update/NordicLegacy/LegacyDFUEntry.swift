@@ -12,7 +12,7 @@ struct LegacyDFUEntry: Sendable {
     do throws(GATTFault) {
       _ = try await client.subscribe(to: controlPoint, as: .notifications)
       try await client.write(LegacyDFURequest.start(.application).encoded, to: controlPoint)
-    } catch .refused(_, let code) where code.isLackOfSecurity {
+    } catch .refused(_, .insufficientAuthorization) {
       throw .declined(.detach, .updatesNotPermitted)
     } catch {
       throw .gatt(.detach, error)

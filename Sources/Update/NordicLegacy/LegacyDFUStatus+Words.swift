@@ -31,8 +31,8 @@ extension LegacyDFUStatus {
 }
 
 extension ProtocolRefusal {
-  /// An application that takes updates only while its user permits it, or from paired hosts.
+  /// ATT error 0x08: an application that takes updates only while its user permits it.
   static let updatesNotPermitted = ProtocolRefusal(
     code: "legacy DFU", meaning: "it does not permit updates now",
-    remedy: "Permit them in the device's settings, or pair with it.", kind: .forbidden)
+    remedy: "Permit them in the device's settings.", kind: .forbidden)
 }

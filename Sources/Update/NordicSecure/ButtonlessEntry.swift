@@ -43,8 +43,6 @@ struct ButtonlessEntry: Sendable {
     do throws(GATTFault) {
       answers = try await client.subscribe(
         to: characteristic, as: variant == .experimental ? .notifications : .indications)
-    } catch .refused(_, let code) where code.isLackOfSecurity {
-      throw .declined(.detach, ButtonlessResponse.Status.notBonded.inWords)
     } catch {
       throw .gatt(.detach, error)
     }
@@ -69,8 +67,6 @@ struct ButtonlessEntry: Sendable {
           let response = try Self.decode(received.value)
           if response.opcode == request.opcode { return response.status }
         }
-      } catch .refused(_, let code) where code.isLackOfSecurity {
-        throw .declined(.detach, ButtonlessResponse.Status.notBonded.inWords)
       } catch {
         throw .gatt(.detach, error)
       }
@@ -82,13 +78,5 @@ struct ButtonlessEntry: Sendable {
     do throws(DFUDecodeFault) { return try ButtonlessResponse(decoding: octets) } catch {
       throw .violation(error.description)
     }
-  }
-}
-
-extension ATTErrorCode {
-  /// The link is not encrypted, or not by keys that are good enough (Core 5.4, Vol 3, Part F, 3.4.1).
-  var isLackOfSecurity: Bool {
-    self == .insufficientAuthentication || self == .insufficientEncryption
-      || self == .insufficientAuthorization || self == .encryptionKeySizeTooShort
   }
 }

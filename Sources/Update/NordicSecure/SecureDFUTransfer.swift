@@ -15,9 +15,9 @@ struct SecureDFUTransfer {
     case waitForErase(until: LinkInstant)
     case waitForReceipt
     case askChecksum
-    /// `mayBeDone`: the boot loader may have executed the object on an earlier connection; SDK 15
-    /// then answers that it is not permitted.
-    case execute(mayBeDone: Bool)
+    /// The boot loader may have executed the object already, on an earlier connection or before its
+    /// answer was lost; it then answers that it is not permitted.
+    case execute
     case complete
   }
 
@@ -28,13 +28,10 @@ struct SecureDFUTransfer {
     case recovered(Range<Int>)
     case sending(Range<Int>, next: Int)
     case checking(Range<Int>, sent: Int)
-    case executing(Range<Int>, mayBeDone: Bool)
+    case executing(Range<Int>)
     case complete
   }
 
-  /// Packets that may go out before the erase has ended. The queue for flash operations has 16
-  /// places in nRF5 SDK 15, of which the erase itself holds one.
-  static let unerasedPacketsMaximum = 15
   /// Times that an object is created again because it did not arrive whole.
   static let objectRepeatsMaximum = 3
 
@@ -67,8 +64,7 @@ struct SecureDFUTransfer {
       case .differing(let offset): .recovering(objects.object(holding: offset))
       case .inside(let offset): .sending(objects.object(holding: offset), next: offset)
       case .behind(objects.total): .complete
-      case .behind(let offset):
-        .executing(objects.object(holding: offset - 1), mayBeDone: true)
+      case .behind(let offset): .executing(objects.object(holding: offset - 1))
       }
   }
 
@@ -79,12 +75,12 @@ struct SecureDFUTransfer {
       return .create(size: object.count)
     case .sending(let object, let next):
       if receipts.isDue { return .waitForReceipt }
-      if let erased, now < erased, unerasedPackets >= Self.unerasedPacketsMaximum {
+      if let erased, now < erased, unerasedPackets >= eraseWait.packets {
         return .waitForErase(until: erased)
       }
       return .send(objects.packet(at: next, in: object))
     case .checking, .recovered: return .askChecksum
-    case .executing(_, let mayBeDone): return .execute(mayBeDone: mayBeDone)
+    case .executing: return .execute
     case .complete: return .complete
     }
   }
@@ -128,7 +124,7 @@ struct SecureDFUTransfer {
 
   /// The object at hand was executed, now or earlier.
   mutating func executed() {
-    guard case .executing(let object, _) = phase else { preconditionFailure("nothing to execute") }
+    guard case .executing(let object) = phase else { preconditionFailure("nothing to execute") }
     repeats = 0
     phase = .creating(objects.object(holding: object.upperBound))
   }
@@ -145,8 +141,8 @@ struct SecureDFUTransfer {
   ///
   /// - Throws: `.imageRejected` when an object keeps arriving damaged.
   mutating func received(receipt progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
-    // A receipt that comes while nothing is being sent is late, and tells nothing new.
-    guard case .sending(let object, let next) = phase else { return .proceed }
+    // A receipt that nobody waits for any more is late, and tells nothing new.
+    guard case .sending(let object, let next) = phase, receipts.isDue else { return .proceed }
     receipts.received()
     guard agrees(progress, upTo: next) else { return try again(object, progress.crc32) }
     acknowledged = next
@@ -174,7 +170,7 @@ struct SecureDFUTransfer {
       phase = .sending(object, next: sent)
     } else {
       eraseWait.held()
-      phase = sent == objects.total ? .complete : .executing(object, mayBeDone: false)
+      phase = sent == objects.total ? .complete : .executing(object)
     }
     return .proceed
   }
@@ -206,6 +202,7 @@ struct SecureDFUTransfer {
         expectedCRC32: image.checksum(ofFirst: object.upperBound), deviceCRC32: found)
     }
     eraseWait.missed()
+    if repeats > 1 { eraseWait.overflowed() }
     acknowledged = object.lowerBound
     phase = .creating(object)
     return .again(from: object.lowerBound)

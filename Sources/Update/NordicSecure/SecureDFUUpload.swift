@@ -41,8 +41,8 @@ extension SecureDFUBootLoader {
       try await waitForReceipt(&transfer)
     case .askChecksum:
       react(to: try transfer.checked(try await control.checksum(.upload)))
-    case .execute(let mayBeDone):
-      try await execute(mayBeDone: mayBeDone)
+    case .execute:
+      try await execute()
       transfer.executed()
     case .complete: break
     }
@@ -61,11 +61,11 @@ extension SecureDFUBootLoader {
     }
   }
 
-  /// Executes an object that is not the last.
-  private func execute(mayBeDone: Bool) async throws(UpdateFault) {
+  /// Executes an object that is not the last. Its checksum has agreed, so "not permitted" can only
+  /// mean that it was executed before; were it otherwise, the next object's checksum would tell.
+  private func execute() async throws(UpdateFault) {
     switch try await control.exchange(.execute, .upload) {
-    case .done: return
-    case .refused(_, .result(.operationNotPermitted)) where mayBeDone: return
+    case .done, .refused(_, .result(.operationNotPermitted)): return
     case .refused(_, let refusal): throw .declined(.upload, refusal.inWords())
     case .selected, .progress: throw SecureDFUControl.unexpected(.execute, .upload)
     }

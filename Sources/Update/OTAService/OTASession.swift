@@ -8,6 +8,9 @@ struct OTASession: UpdateSession {
   static let name = UpdateProtocol.otaflash
   static let services = [OTAService.service]
 
+  /// An init packet has no place in this protocol, and its firmware is not for such devices.
+  static func takes(_ image: FirmwareImage) -> Bool { image.initPacket == nil }
+
   let client: GATTClient
   let context: UpdateContext
   let data: DiscoveredCharacteristic

@@ -1,3 +1,4 @@
+import OtaflashBlueZ
 import OtaflashSimulation
 import OtaflashUpdate
 
@@ -29,21 +30,40 @@ extension Bench {
     return rows
   }
 
-  /// A device that is no simulation has the link that it has.
+  /// A device that is no simulation has the link that it has, or what it grants of what is asked.
   private func measureReal(
     _ sweep: BenchmarkSweep, in session: Session
   ) async throws(CommandFault) -> [BenchmarkRow] {
-    let destination = try await Destination.resolve(target.device, in: session)
-    let lock = try DeviceRecords.open(session).lock(destination.identity)
-    announce(settings.count, in: session)
+    announce(settings.count * tunings.count, in: session)
     var rows: [BenchmarkRow] = []
-    for setting in settings {
-      guard !Task.isCancelled else { throw .stopped }
-      rows.append(try await sweep.measure(setting, at: destination, profile: nil))
-      tell(rows[rows.count - 1], in: session)
+    for tuning in tunings {
+      let destination = try await Destination.resolve(
+        target.device, in: session, tuning: tuning, isTuningExplicit: phy != nil || interval != nil)
+      let lock = try DeviceRecords.open(session).lock(destination.identity)
+      for setting in settings {
+        guard !Task.isCancelled else { throw .stopped }
+        rows.append(try await sweep.measure(setting, at: destination, profile: nil))
+        tell(rows[rows.count - 1], in: session)
+      }
+      lock.release()
     }
-    lock.release()
     return rows
+  }
+
+  /// What is asked of the links of a device on the air, in turn.
+  var tunings: [LinkTuning] {
+    let intervals = interval?.elements.map { $0.duration...$0.duration }
+    let phys = phy?.elements.map { RadioPHY(rawValue: $0.rawValue) }
+    return (phys ?? [LinkTuning.flashing.phy]).flatMap { phy in
+      (intervals ?? [LinkTuning.flashing.interval].compactMap(\.self)).map { interval in
+        var tuning = LinkTuning.flashing
+        tuning.phy = phy
+        tuning.interval = interval
+        // Longer than twice the interval (Core 5.4, Vol 6, Part B, 4.5.2).
+        tuning.supervisionTimeout = max(tuning.supervisionTimeout, interval.upperBound * 4)
+        return tuning
+      }
+    }
   }
 
   private func announce(_ count: Int, in session: Session) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashBlueZ
 import OtaflashSimulation
 import OtaflashUpdate
 
@@ -36,13 +37,13 @@ struct Bench: Subcommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("PHYs of a sim: device: 1M, 2M, S2, S8.", valueName: "list"),
+    help: ArgumentHelp("PHYs: 1M, 2M; of a sim: device also S2, S8.", valueName: "list"),
     transform: CommaList<PHY>.parse)
   var phy: CommaList<PHY>?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Connection intervals of a sim: device.", valueName: "list"),
+    help: ArgumentHelp("Connection intervals, 7.5ms to 4s.", valueName: "list"),
     transform: CommaList<ConnectionInterval>.parse)
   var interval: CommaList<ConnectionInterval>?
 
@@ -99,8 +100,16 @@ struct Bench: Subcommand {
       throw ValidationError("--repeat \(self.repeat) is out of range; it is 1 to 1000")
     }
     if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
-    guard simulated == nil, phy != nil || interval != nil else { return }
-    throw ValidationError("--phy and --interval are for sim: devices; others have what they have")
+    guard phy != nil || interval != nil else { return }
+    switch target.device.kind {
+    case .simulated: return
+    case .unix:
+      throw ValidationError("--phy and --interval are for sim: devices and those on the air")
+    case .address, .name:
+      guard phy?.elements.allSatisfy({ RadioPHY(rawValue: $0.rawValue) != nil }) ?? true else {
+        throw ValidationError("S2 and S8 are for sim: devices; on the air the device chooses")
+      }
+    }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {

@@ -15,10 +15,13 @@ struct Flash: Subcommand {
       An update that was broken off goes on where the device stopped: run the same command again.
       """)
 
-  @Argument(help: "The image (raw binary or Intel HEX), or - for standard input.")
+  @Argument(
+    help: "The firmware file (binary, Intel HEX, UF2, ELF or ZIP package), or - for standard input."
+  )
   var image: String
 
   @OptionGroup var target: DeviceOption
+  @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
 
   @OptionGroup var updateProtocol: ProtocolOption
@@ -69,6 +72,7 @@ struct Flash: Subcommand {
     transform: TimeSpan.parse)
   var timeLimit: TimeSpan?
 
+  @OptionGroup var link: LinkOptions
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
@@ -79,6 +83,7 @@ struct Flash: Subcommand {
   private static let chunkRange = 1...512
 
   func validate() throws {
+    try target.device.check(link)
     guard Self.mtuRange.contains(mtu) else {
       throw ValidationError("--mtu \(mtu) is out of range; it is 23 to 517")
     }
@@ -88,17 +93,21 @@ struct Flash: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let firmware = try ImageSource.load(image, saying: identity.identity)
+    let firmware = try ImageSource.loadPackage(image, saying: identity.identity)
+    try ImageSource.prove(firmware, signedBy: signer.key)
     var options = try updateOptions()
-    session.console.event("image", firmware.members)
-    session.console.note(firmware.summary)
+    session.console.event(firmware)
+    for part in firmware.parts { session.console.note(part.summary) }
+    if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
     session.console.announce(targetVersion: firmware.version?.description)
-    let destination = try await Destination.resolve(target.device, in: session)
+    let destination = try await Destination.resolve(
+      target.device, in: session, tuning: link.tuning(else: .flashing),
+      isTuningExplicit: link.asksForSomething)
     let records = try DeviceRecords.open(session)
     let lock = try records.lock(destination.identity)
     let notebook = UpdateNotebook(firmware, on: destination, in: records)
     let job = FlashJob(
-      image: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
+      package: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
       session: session)
     noteEarlier(notebook.earlier(), firmware, session)
     let result: UpdateResult
@@ -116,7 +125,7 @@ struct Flash: Subcommand {
   }
 
   private func noteEarlier(
-    _ entry: UpdateJournal.Entry?, _ firmware: FirmwareImage, _ session: Session
+    _ entry: UpdateJournal.Entry?, _ firmware: FirmwarePackage, _ session: Session
   ) {
     guard let entry, !restart else { return }
     let share = "\(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
@@ -149,7 +158,7 @@ struct Flash: Subcommand {
 
   /// The fault, after it was noted in the list of devices.
   private func failed(
-    _ fault: CommandFault, _ firmware: FirmwareImage, _ destination: Destination,
+    _ fault: CommandFault, _ firmware: FirmwarePackage, _ destination: Destination,
     _ records: DeviceRecords
   ) -> CommandFault {
     if fault.reachedDevice {

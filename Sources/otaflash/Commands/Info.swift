@@ -19,18 +19,22 @@ struct Info: Subcommand {
 
   @OptionGroup var target: DeviceOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var link: LinkOptions
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text, image: image) }
   var captureFile: String? { capture.path }
 
+  func validate() throws { try target.device.check(link) }
+
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let firmware = try image.map { path throws(CommandFault) in
       try ImageSource.load(path, saying: identity.identity)
     }
     let destination = try await Destination.resolve(
-      target.device, in: session, pairing: .bondsOnly)
+      target.device, in: session, pairing: .bondsOnly, tuning: link.tuning(else: nil),
+      isTuningExplicit: true)
     let result = await destination.withDevice { await inspect(destination) }
     let inspection: Inspection
     do throws(UpdateFault) { inspection = try result.get() } catch { throw .update(error) }
@@ -93,6 +97,7 @@ struct Info: Subcommand {
     }
     var rows = [["device", target.device.text]]
     rows.append(["link", HumanTranscript.facts(inspection.link, in: style)])
+    rows += inspection.link.rows
     for (uuid, name) in DeviceInspection.informationStrings {
       guard let value = inspection.deviceInformation[uuid] else { continue }
       rows.append([name, value])
@@ -158,6 +163,23 @@ extension DeviceReport {
         "\(Text.grouped($0.offset)) of \(Text.grouped($0.imageSize)) B, "
           + "crc32 \(Text.hex($0.imageCRC32))"
       } ?? "none")
+    return rows
+  }
+}
+
+extension LinkReport {
+  /// What the headline leaves out.
+  fileprivate var rows: [[String]] {
+    var rows: [[String]] = []
+    if let linkLayerPayload { rows.append(["packets", "\(linkLayerPayload) B"]) }
+    if let supervisionMilliseconds {
+      rows.append([
+        "lost after", Text.decimal(Double(supervisionMilliseconds) / 1000) + " s of silence",
+      ])
+    }
+    if let peripheralLatency, peripheralLatency > 0 {
+      rows.append(["latency", "\(peripheralLatency) events"])
+    }
     return rows
   }
 }

@@ -23,7 +23,17 @@ struct Simulate: Subcommand {
       Faults may stand among the settings too; the others are:
 
       \(ProfileKey.allCases.map { "  \($0.rawValue): \($0.allowedValues)" }.joined(separator: "\n"))
+
+      \(SimulationProfile.kinds.map(Self.settings).joined(separator: "\n\n"))
       """)
+
+  /// The settings that only one kind of device has.
+  private static func settings(
+    of kind: (name: String, keys: [KindKeyListing])
+  ) -> String {
+    "Of '\(kind.name)' alone:\n\n"
+      + kind.keys.map { "  \($0.key): \($0.summary); \($0.allowed)" }.joined(separator: "\n")
+  }
 
   @Option(
     name: .long,
@@ -55,14 +65,14 @@ struct Simulate: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    _ = try SimulatedDevice.profile(profile)
+    let service = try SimulatedDevice.profile(profile).device.service
     guard listen == nil || global.adapter == nil else {
       throw ValidationError("--listen and --adapter exclude each other")
     }
     guard listen != nil || global.adapter != nil || reset else {
       throw ValidationError("Missing expected argument '--listen <path>' or '--adapter <hciN>'")
     }
-    guard PeripheralAdvertising(name: name, service: OTAService.service) != nil else {
+    guard PeripheralAdvertising(name: name, service: service) != nil else {
       throw ValidationError("--name has 1 to \(PeripheralAdvertising.nameMaximum) octets")
     }
   }
@@ -95,7 +105,7 @@ struct Simulate: Subcommand {
   ) async throws(CommandFault) -> any DeviceFront {
     if let listen { return try SocketFront(path: listen) }
     guard let adapter = global.adapterNumber,
-      let advertisement = PeripheralAdvertising(name: name, service: OTAService.service)
+      let advertisement = PeripheralAdvertising(name: name, service: profile.device.service)
     else { preconditionFailure("checked by validate") }
     return try await RadioFront(
       adapter: adapter, advertisement: advertisement,

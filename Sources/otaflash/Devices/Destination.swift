@@ -12,8 +12,9 @@ struct Destination: Sendable {
   let clock: any LinkClock
   /// The device itself, where it lives in this process.
   private let device: SimulatedDevice?
-  /// Who pairs with it, where it is reached over the air.
+  /// Who pairs with it and tunes the link, where it is reached over the air.
   let pairing: PairingAgent?
+  private var tuner: LinkTuner?
 
   private static let connectLimit = Duration.seconds(20)
 
@@ -21,9 +22,11 @@ struct Destination: Sendable {
   /// with --capture they are recorded.
   static func resolve(
     _ selector: DeviceSelector, in session: Session,
-    pairing policy: RadioPairing.Policy = .onDemand
+    pairing policy: RadioPairing.Policy = .onDemand, tuning: LinkTuning? = nil,
+    isTuningExplicit: Bool = false
   ) async throws(CommandFault) -> Destination {
-    var destination = try await locate(selector, in: session, policy)
+    let tuner = RadioTuning.tuner(tuning, isExplicit: isTuningExplicit, in: session)
+    var destination = try await locate(selector, in: session, policy, tuner)
     destination.dialer = ConnectionLog(console: session.console).watching(
       destination.dialer, on: destination.clock)
     if let capture = session.capture {
@@ -34,15 +37,16 @@ struct Destination: Sendable {
   }
 
   private static func locate(
-    _ selector: DeviceSelector, in session: Session, _ policy: RadioPairing.Policy
+    _ selector: DeviceSelector, in session: Session, _ policy: RadioPairing.Policy,
+    _ tuner: LinkTuner
   ) async throws(CommandFault) -> Destination {
     let limit = session.global.timeout?.duration ?? connectLimit
     switch selector.kind {
     case .address(let address):
-      return radio(address, name: nil, in: session, within: limit, policy)
+      return radio(address, name: nil, in: session, within: limit, policy, tuner)
     case .name(let pattern):
       let found = try await find(pattern, within: limit, in: session)
-      return radio(found.address, name: found.name, in: session, within: limit, policy)
+      return radio(found.address, name: found.name, in: session, within: limit, policy, tuner)
     case .unix(let path):
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
         try await UnixLink.connect(path: path, within: limit)
@@ -77,21 +81,22 @@ struct Destination: Sendable {
   ) async -> Success {
     await withTaskExecutorPreference(EventLoop.shared) {
       if let device { return await device.run(while: body) }
-      guard let pairing else { return await body() }
-      return await pairing.serve(while: body)
+      guard let pairing, let tuner else { return await body() }
+      return await tuner.serve { await pairing.serve(while: body) }
     }
   }
 
   private static func radio(
     _ address: BluetoothAddress, name: String?, in session: Session, within limit: Duration,
-    _ policy: RadioPairing.Policy
+    _ policy: RadioPairing.Policy, _ tuner: LinkTuner
   ) -> Destination {
     let pairing = RadioPairing.agent(policy, in: session)
     return Destination(
       identity: address.description, name: name, address: address.description,
       dialer: BluetoothAir.dialer(
-        to: address, adapter: session.global.adapterNumber, within: limit, pairing: pairing),
-      clock: EventLoopClock(), device: nil, pairing: pairing)
+        to: address, adapter: session.global.adapterNumber, within: limit, pairing: pairing,
+        tuner: tuner),
+      clock: EventLoopClock(), device: nil, pairing: pairing, tuner: tuner)
   }
 
   /// The one device whose name matches; with none or several nothing is picked.

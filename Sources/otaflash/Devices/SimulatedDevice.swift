@@ -74,10 +74,13 @@ struct SimulatedDevice: Sendable {
 
   var dialer: Dialer {
     let board = board
-    return Dialer { () async throws(ConnectFault) -> any Link in try await board.dial() }
+    return Dialer(at: { (place) async throws(ConnectFault) -> any Link in
+      try await board.dial(at: place)
+    })
   }
 
-  func dial() async throws(ConnectFault) -> any Link { try await board.dial() }
+  /// Connects to whatever the device runs now: a socket has no addresses to tell them apart.
+  func dial() async throws(ConnectFault) -> any Link { try await board.dial(address: nil) }
 
   /// Gives the device a host over a link of a real radio; returns when the host is gone.
   func serve(_ link: any Link) async { await board.serve(link) }

@@ -18,6 +18,12 @@ extension FaultReport {
           .image, "\(name) has CRC32 \(Text.hex(found)), not \(Text.hex(wanted))",
           why: "It is another image, or it was damaged on its way.", help: context.inspectImage,
           exit: .malformedInput)
+      case .unproved(let name, let fault): FaultReport(fault, of: name, in: context)
+      case .verificationKey(let path, let fault):
+        FaultReport(
+          .keyFile, "\(path): \(fault)",
+          why: "Images are checked with the public half of the key that signs them, in PEM.",
+          help: "head -n 1 -- " + ShellWords.quote(path), exit: .configuration)
       case .keyFile(let fault): FaultReport(fault, in: context)
       case .update(let fault): FaultReport(fault, in: context)
       case .connect(let fault): FaultReport(fault, in: context)
@@ -215,6 +221,8 @@ extension FaultReport {
   ) -> String {
     guard context.image != "-" else { return context.command(["image", "verify", "--help"]) }
     let file = "-- " + ShellWords.quote(path)
+    // unzip knows no `--`.
+    let archive = ShellWords.quote(path.hasPrefix("-") ? "./" + path : path)
     return switch fault {
     case .intelHex(let line, _): "sed -n \(line)p \(file)"
     case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
@@ -223,10 +231,10 @@ extension FaultReport {
     case .mcuboot(let fault): "od -A d -t x1 -j \(fault.offset) -N 32 \(file)"
     case .headerContradicted: "od -A d -t x1 -N \(MCUbootHeader.size) \(file)"
     case .uf2, .elf, .foreignFormat: "od -A d -c -N 64 \(file)"
-    case .zip: "unzip -v \(file)"
-    case .manifest: "unzip -p \(file) manifest.json"
+    case .zip: "unzip -v \(archive)"
+    case .manifest: "unzip -p \(archive) manifest.json"
     case .initPacket(let name, _), .inFile(let name, _):
-      "unzip -p \(file) \(ShellWords.quote(name)) | od -A d -t x1"
+      "unzip -p \(archive) \(ShellWords.quote(name)) | od -A d -t x1"
     case .severalImages: context.command(["image", "info", path])
     case .empty, .tooLarge: "ls -l \(file)"
     case .versionContradicted, .hardwareContradicted:

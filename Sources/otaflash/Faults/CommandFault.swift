@@ -9,6 +9,9 @@ enum CommandFault: Error {
   case usage(message: String, command: String)
   case image(ImageFileFault)
   case checksumDiffers(name: String, wanted: UInt32, found: UInt32)
+  /// An image that is not what it says, or not by whom it must be.
+  case unproved(name: String, PartFault)
+  case verificationKey(path: String, VerificationKeyFault)
   case keyFile(KeyFileFault)
   case update(UpdateFault)
   case connect(ConnectFault)

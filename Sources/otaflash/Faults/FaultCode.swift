@@ -5,6 +5,8 @@ enum FaultCode: String, CaseIterable, Sendable {
   case usage = "E-USAGE"
   case image = "E-IMAGE"
   case file = "E-FILE"
+  case signature = "E-SIGNATURE"
+  case otherSigner = "E-OTHER-SIGNER"
   case keyFile = "E-KEY-FILE"
   case keyFileExposed = "E-KEY-FILE-EXPOSED"
   // Refused before a byte was written.

@@ -13,13 +13,14 @@ enum Text {
 
   /// `9f2c01aa`
   static func hex(_ value: UInt32) -> String { padded(String(value, radix: 16), 8) }
-  /// `0x0d`
-  static func hex(_ value: UInt8) -> String { "0x" + padded(String(value, radix: 16), 2) }
-
-  /// `abcd0123`, two digits an octet.
+  /// `a001`
+  static func hex(_ value: UInt16) -> String { padded(String(value, radix: 16), 4) }
+  /// `60f8bf3f`
   static func hex(_ octets: [UInt8]) -> String {
     octets.map { padded(String($0, radix: 16), 2) }.joined()
   }
+  /// `0x0d`
+  static func hex(_ value: UInt8) -> String { "0x" + padded(String(value, radix: 16), 2) }
 
   /// The octets that so many pairs of hexadecimal digits stand for.
   static func octets(hex digits: String) -> [UInt8]? {

@@ -48,6 +48,9 @@ def main() -> None:
     imgtool("keygen", "--type", "x25519", "--key", WORK / "x25519.pem")
     sign("encrypted", "--key", ed25519, "--encrypt", WORK / "x25519.pem")
     (OUT / "two-signatures.bin").write_bytes(twice_signed())
+    changed = bytearray((OUT / "ed25519.bin").read_bytes())
+    changed[100] ^= 1
+    (OUT / "changed.bin").write_bytes(changed)
     said = {path.stem: facts(path) for path in sorted(OUT.glob("*.bin"))}
     (OUT / "dumpinfo.json").write_text(json.dumps(said, indent=1) + "\n")
 

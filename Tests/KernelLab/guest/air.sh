@@ -18,6 +18,9 @@ mgmt() {
   timeout 10 btmgmt --index "$index" "$@" < <(sleep 10) | sed 's/\x1b\[[0-9;]*m//g'
 }
 
+# A controller whose first answers came too late comes up all the same, but without mgmt.
+mgmt_knows() { mgmt "$1" info | grep -q 'addr '; }
+
 adapter_exists() { [[ -d /sys/class/bluetooth/hci$1 ]]; }
 
 # air_up [CONTROLLERS]: so many LE controllers on one air, all of them on. The kernel gives a
@@ -25,7 +28,7 @@ adapter_exists() { [[ -d /sys/class/bluetooth/hci$1 ]]; }
 air_up() {
   local count=${1:-2} try
   for try in 1 2 3; do
-    btvirt -L "-l$count" >/tmp/btvirt.log 2>&1 &
+    "$LAB_CACHE/btvirt" -L "-l$count" >/tmp/btvirt.log 2>&1 &
     echo $! >/tmp/btvirt.pid
     adapters_up "$count" && return 0
     echo "attempt $try to bring the adapters up failed"
@@ -37,17 +40,22 @@ air_up() {
 adapters_up() {
   local index
   for ((index = 0; index < $1; index++)); do
-    within 5 adapter_exists "$index" && within 8 hciconfig "hci$index" up || return 1
+    within 5 adapter_exists "$index" && within 8 hciconfig "hci$index" up && mgmt_knows "$index" ||
+      return 1
   done
+}
+
+# What a scenario may leave running.
+stray_processes() {
+  ps -e -o pid=,comm= | awk '$2 ~ /^(otaflash|FleetFlash|gatttool|btgatt-client|btmgmt|btmon|bluetoothctl|bluetoothd|dbus-daemon)$/ { print $1 }'
+  # The server that has Bumble loaded goes on; a program in it ends with its caller.
+  pgrep -f "$LAB/peers/|$LAB_CACHE/bumble/" | grep -vxF "$(pgrep -f 'loaded.py serve')"
 }
 
 # The virtual controllers vanish with their process; whatever a scenario left running goes first.
 air_down() {
   local pid
-  for pid in $(ps -e -o pid=,comm= | awk '$2 ~ /^(otaflash|gatttool|btmgmt|btmon|bluetoothd|dbus-daemon)$/ { print $1 }') \
-    $(pgrep -f "$LAB/peers/"); do
-    kill -KILL "$pid"
-  done 2>/dev/null
+  for pid in $(stray_processes); do kill -KILL "$pid"; done 2>/dev/null
   [[ -e /tmp/btvirt.pid ]] && kill "$(cat /tmp/btvirt.pid)" 2>/dev/null
   rm -f /tmp/btvirt.pid
   local tries=50

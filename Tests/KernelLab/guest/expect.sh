@@ -15,12 +15,13 @@ readonly DEVICE_ADDRESS=00:AA:01:01:00:01
 fail() { echo "expectation not met: $*"; exit 1; }
 
 # Runs a command and shows it with its output, which stays in ./out; its exit status in $status.
+# The seconds are those of the scenario so far.
 try() {
   echo "+ $*"
   status=0
   "$@" >out 2>&1 </dev/null || status=$?
   sed 's/^/  /' out
-  echo "  (exit $status)"
+  echo "  (exit $status at $SECONDS s)"
 }
 
 # expect CODE COMMAND...
@@ -36,10 +37,11 @@ says_not() { ! grep -qE -- "$1" out || fail "the output does not say '$1'"; }
 
 otaflash() { "$OTAFLASH" --adapter hci0 "$@"; }
 
-# image FILE OCTETS: an image that compresses badly and is the same in every run.
+# image FILE OCTETS: an image that compresses badly, is the same in every run, and shares nothing with
+# one of another size.
 image() {
   head -c "$2" /dev/zero |
-    openssl enc -aes-128-ctr -K "$(printf '%032d' 7)" -iv "$(printf '%032d' 1)" >"$1"
+    openssl enc -aes-128-ctr -K "$(printf '%032d' 7)" -iv "$(printf '%032d' "$2")" >"$1"
 }
 
 # device_up [OPTIONS...]: our simulated device on hci1, its flash in ./flash, its words in ./device.
@@ -55,13 +57,18 @@ device_down() {
   : >device
 }
 
-# Whether the image in FILE is the one that lies whole in the device's flash.
+# flash_holds FILE [FLASH]: whether the image in FILE lies whole in the device's flash.
 flash_holds() {
-  /usr/bin/python3 - "$WORK/flash" "$1" <<'END' || fail "the flash holds $1 byte for byte"
+  /usr/bin/python3 -S -E - "${2:-$WORK/flash}" "$1" <<'END' || fail "the flash holds $1 byte for byte"
 import sys
 flash, image = (open(path, 'rb').read() for path in sys.argv[1:])
 sys.exit(image not in flash)
 END
+}
+
+# Bumble in its server lets go of a controller a moment after its caller was killed.
+hciconfig() {
+  if [[ ${2:-} = down ]]; then within 5 command hciconfig "$@"; else command hciconfig "$@"; fi
 }
 
 figure() { echo "figure: $*"; }

@@ -1,8 +1,8 @@
 # An update that is broken off goes on where it stopped, and ends in the new version verified.
-# limit: 240
+# limit: 150
 . "$LAB/guest/expect.sh"
-readonly OCTETS=160000
-device_up --profile 'plain?erase=40ms'
+readonly OCTETS=80000
+device_up --profile 'plain?erase=100ms'
 
 # start MINOR: begins an update to version 1.MINOR.0 and returns when a fifth is acknowledged.
 start() {
@@ -45,7 +45,7 @@ echo "== the device is killed, and comes back"
 start 4
 kill -KILL "$device"
 wait "$device" || true
-device_up --profile 'plain?erase=40ms'
+device_up --profile 'plain?erase=100ms'
 finish
 
 echo "== the adapter is switched off and on"

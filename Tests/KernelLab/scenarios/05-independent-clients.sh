@@ -1,4 +1,5 @@
-# gatttool and Bumble see exactly the table that our GATT server declares.
+# gatttool, BlueZ's btgatt-client and Bumble see exactly the table that our GATT server declares, and
+# what it sends; and a device that asks for our MTU and then leaves is understood.
 # limit: 150
 . "$LAB/guest/expect.sh"
 device_up --profile fast
@@ -31,21 +32,99 @@ says '73 69 6d 75 6c 61 74 65 64 20 62 6f 61 72 64'
 expect 0 gatt --char-read --handle 0x001a
 says 'descriptor: 00( 00){15}'
 
-echo "== a request without the CCCD is refused, with it there is an indication"
-try gatt --char-write-req --handle 0x0015 --value 0101
+echo "== a request without the CCCD is refused"
+expect 0 gatt --char-write-req --handle 0x0015 --value 0101
 says 'Characteristic Write Request failed'
-# gatttool writes one handle a run and stays for what comes: the CCCD, then listens.
-gatt --char-write-req --handle 0x0016 --value 0200 --listen >listening 2>&1 &
-listener=$!
-within 10 grep -q 'written successfully' listening || { cat listening; fail "the CCCD is written"; }
-kill "$listener"
-wait "$listener" || true
+
+# dialogue NAME COMMAND...: an interactive client, its words in ./NAME.
+dialogue() {
+  spoken=$1
+  shift
+  rm -f tell
+  mkfifo tell
+  stdbuf -oL "$@" <tell >"$spoken" 2>&1 &
+  client=$!
+  exec 3>tell
+  heard_so_far=0
+}
+said() { tail -c "+$((heard_so_far + 1))" "$spoken" | grep -qE -- "$1"; }
+# say LINE PATTERN: a line for the client, and what it must say then.
+say() {
+  heard_so_far=$(wc -c <"$spoken")
+  echo "$1" >&3
+  hears "$2"
+}
+hears() { within 10 said "$1" || { cat "$spoken"; fail "$spoken says '$1'"; }; }
+# The kernel keeps the link of a process that has ended for 2 s, and a server the client's settings.
+dialogue_ends() {
+  exec 3>&-
+  kill "$client" 2>/dev/null || true
+  wait "$client" || true
+  sed 's/\x1b\[[0-9;]*m//g; s/^/  /' "$spoken"
+  sleep 3
+}
+
+echo "== gatttool hears the indication and the notification that a BEGIN leads to"
+# A sink session of 4096 octets, CRC32 0x78563412, version 1.3.0, hardware 0x0000A001.
+readonly BEGIN=060800100000123456780103000001a00000
+dialogue gatttool-words gatttool -i hci0 -b "$DEVICE_ADDRESS" -I
+say connect 'Connection successful'
+say 'char-write-req 0x0016 0200' 'written successfully'
+say 'char-write-req 0x001b 0100' 'written successfully'
+say "char-write-req 0x0015 $BEGIN" 'written successfully'
+hears 'Indication +handle = 0x0015 value: 86 00( 00){8}'
+hears 'Notification handle = 0x001a value: 01 00 00 20( 00){12}'
+dialogue_ends
+
+echo "== btgatt-client writes long values and prepared ones"
+dialogue btgatt-words "$LAB_CACHE/btgatt-client" -i hci0 -d "$DEVICE_ADDRESS" -t public -m 64
+hears 'GATT discovery procedures complete'
+say 'register-notify 0x0015' 'Registered notify handler'
+say "write-long-value 0x0015 0$(sed 's/../ 0x&/g' <<<"$BEGIN")" 'Write successful'
+hears 'Not/Ind: 0x0015 - \(10 bytes\): 86 00( 00){8}'
+# A data write of 4 octets of offset and 96 of image: more than one PDU at this MTU.
+say "write-long-value -r 0x0018 0$(printf ' 0x%02x' 0 0 0 0 {1..96})" 'Write successful'
+say 'read-value 0x001a' 'Read value \(16 bytes\): 01 00 00 20 60 00 00 00'
+say "write-long-value 0x0018 0$(printf ' 0x%02x' 0 0 0 0 {1..96})" 'Write failed: .*\(0x81\)'
+# One value in two parts, executed; and one that is cancelled.
+say 'write-prepare 0x001b 0 0x01' 'Session id'
+session=$(sed -n 's/.*Session id: \([0-9]*\).*/\1/p' btgatt-words | tail -n 1)
+say "write-prepare -s $session 0x001b 1 0x00" 'Prepare write success'
+say "write-execute $session 1" 'Write successful'
+say 'read-value 0x001b' 'Read value \(2 bytes\): 01 00'
+say 'write-prepare 0x001b 0 0x00 0x00' 'Session id'
+session=$(sed -n 's/.*Session id: \([0-9]*\).*/\1/p' btgatt-words | tail -n 1)
+say "write-execute $session 0" '#'
+say 'read-value 0x001b' 'Read value \(2 bytes\): 01 00'
+dialogue_ends
 
 echo "== Bumble reads the same table"
-sleep 3
 hciconfig hci0 down
 try timeout 90 "${BUMBLE%/*}/bumble-gatt-dump" hci-socket:0 "$DEVICE_ADDRESS/P"
-grep -iq '2f3e0004-21b4-4807-8bdc-74db56699529' out || fail "Bumble finds Status"
-for uuid in 1 2 3; do
+for uuid in 1 2 3 4; do
   grep -iq "2f3e000$uuid-21b4-4807-8bdc-74db56699529" out || fail "Bumble finds 2f3e000$uuid"
 done
+device_down
+sleep 1
+hciconfig hci0 up
+
+echo "== a device asks for our MTU, and its last words are heard after it has gone"
+hciconfig hci1 down
+"$BUMBLE" "$LAB/peers/parting.py" hci-socket:1 "$DEVICE_ADDRESS" "$WORK/leave" >peer 2>&1 &
+within 60 grep -q '^advertising' peer || { cat peer; fail "the peripheral advertises"; }
+"$OTAFLASH" -vvv --adapter hci0 --timeout 10s info -d "$DEVICE_ADDRESS" >traced 2>&1 </dev/null &
+listener=$!
+within 20 grep -q 'the central takes 517' peer ||
+  { cat peer traced; fail "an Exchange MTU Request of the device's own is answered"; }
+# While it is stopped, everything that the device has to say queues up before the end of the link.
+kill -STOP "$listener"
+touch leave
+within 10 grep -q gone peer
+sleep 1
+kill -CONT "$listener"
+status=0
+wait "$listener" || status=$?
+cat traced
+[[ $status = 7[45] ]] || fail "a device that leaves is a lost link (74 or 75), not $status"
+[[ $(grep -c 'HandleValueNotification 0x0042' traced) = 10 ]] ||
+  fail "all ten notifications are taken from a link that is gone"

@@ -42,11 +42,14 @@ public struct Scenario: Sendable {
 
   /// Keeps of a profile what says which device it is.
   private static func withoutFaults(_ profile: String) -> String {
-    guard let mark = profile.firstIndex(of: "?") else { return "fast" }
-    let device = profile[profile.index(after: mark)...].split(separator: "&").filter { setting in
-      ["slot", "version", "hardware", "key"].contains { setting.hasPrefix("\($0)=") }
-    }
-    return "fast?" + device.joined(separator: "&")
+    let parts = profile.split(
+      separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let settings = parts.count > 1 ? parts[1].split(separator: "&") : []
+    let kind = SimulationProfile.kinds.first { $0.name == parts[0] }
+    let kept = ["slot", "version", "hardware", "key"] + (kind?.keys.map(\.key) ?? [])
+    let device = settings.filter { setting in kept.contains { setting.hasPrefix("\($0)=") } }
+    let flash = kind == nil ? [] : ["erase=0", "write=0"]
+    return (kind?.name ?? "fast") + "?" + (flash + device.map(String.init)).joined(separator: "&")
   }
 }
 

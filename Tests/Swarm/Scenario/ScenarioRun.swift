@@ -146,10 +146,10 @@ extension Scenario {
     options.allowDowngrade = allowDowngrade
     let update = FirmwareUpdate(image: image, options: options) { log.note($0) }
     let counter = LossCounter(losses)
-    let dialer = Dialer { () async throws(ConnectFault) -> any Link in
-      let link = try await board.dial()
+    let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
+      let link = try await board.dial(at: place)
       return losses.isEmpty ? link : LossyLink(link, counter)
-    }
+    })
     do throws(UpdateFault) {
       return .success(try await update.run(on: dialer, clock: clock))
     } catch {

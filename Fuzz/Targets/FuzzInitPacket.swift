@@ -1,0 +1,22 @@
+import OtaflashFirmware
+
+/// Any octets are an init packet of one of the two protocols or are refused. The signed octets are
+/// some that were sent.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  let bytes = octets(data, size)
+  do throws(InitPacketFault) {
+    let packet = try SecureInitPacket(decoding: bytes)
+    precondition(packet.signedBytes.count < bytes.count)
+    precondition(packet.sizes.total >= 0 && packet.requiredSoftdevices.count <= 16)
+  } catch {
+    _ = error.description
+  }
+  do throws(InitPacketFault) {
+    let packet = try LegacyInitPacket(decoding: bytes)
+    precondition(packet.softdevices.count <= 16)
+  } catch {
+    _ = error.description
+  }
+  return 0
+}

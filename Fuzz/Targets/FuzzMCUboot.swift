@@ -1,0 +1,20 @@
+import OtaflashFirmware
+
+/// Any file is an MCUboot image or is refused; what is found lies within the file.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzMCUboot(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  let bytes = octets(data, size)
+  do throws(MCUbootFault) {
+    let image = try MCUbootImage(decoding: bytes)
+    precondition(image.coveredSize < image.size && image.size <= bytes.count)
+    for entry in image.protectedEntries + image.entries {
+      let end = entry.offset + 4 + entry.value.count
+      precondition(end <= image.size && bytes[entry.offset + 4..<end].elementsEqual(entry.value))
+    }
+    _ = image.dependencies.map(\.version.description)
+    precondition(MCUbootVersion(image.version.description) == image.version)
+  } catch {
+    precondition((0...max(bytes.count, 32)).contains(error.offset))
+  }
+  return 0
+}

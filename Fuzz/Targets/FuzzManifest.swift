@@ -1,0 +1,20 @@
+/// Any text is a manifest or is refused with its line.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzManifest(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  do throws(ManifestFault) {
+    visit(try ManifestReader.read(octets(data, size)), depth: 0)
+  } catch {
+    precondition(!error.description.isEmpty)
+  }
+  return 0
+}
+
+private func visit(_ value: ManifestValue, depth: Int) {
+  precondition(depth < ManifestReader.depthMaximum)
+  switch value {
+  case .object(let members): for member in members.values { visit(member, depth: depth + 1) }
+  case .array(let elements): for element in elements { visit(element, depth: depth + 1) }
+  case .string, .number: _ = value.integer
+  case .boolean, .null: break
+  }
+}

@@ -1,0 +1,25 @@
+import OtaflashFirmware
+
+/// Any file is an archive or is refused; nothing unpacks to more than the limit.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzZip(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  let limit = 1 << 16
+  let bytes = octets(data, size)
+  do throws(ZipFault) {
+    let archive = try ZipArchive(decoding: bytes, limit: limit)
+    precondition(archive.entries.reduce(0) { $0 + $1.bytes.count } <= limit)
+    precondition(archive.entries.count <= ZipArchive.entryMaximum)
+    for entry in archive.entries {
+      precondition(!entry.name.hasPrefix("/") && !entry.name.contains("..\\"))
+    }
+  } catch {
+    _ = error.description
+  }
+  do throws(FirmwareFault) {
+    let package = try FirmwarePackage.decode(name: "-", bytes: bytes, limit: limit)
+    precondition(!package.parts.isEmpty)
+  } catch {
+    _ = error.description
+  }
+  return 0
+}

@@ -1,0 +1,67 @@
+/// The commands to a controller by which a standing link is tuned (Core 5.4, Vol 4, Part E, 7.8).
+///
+/// libbluetooth's `hci_le_conn_update` is not used: it asks for connection events of 0.625 ms at
+/// most, and a controller that obeys sends one packet in each.
+enum HCICommand: Equatable, Sendable {
+  /// LE Connection Update (7.8.18).
+  case updateConnection(UInt16, MgmtConnectionParameters)
+  /// LE Set Data Length (7.8.33): octets of payload in one packet, and the time it may take.
+  case setDataLength(UInt16, octets: UInt16, microseconds: UInt16)
+  /// LE Read PHY (7.8.47).
+  case readPHY(UInt16)
+  /// LE Set PHY (7.8.49), for both directions.
+  case setPHY(UInt16, RadioPHY)
+
+  private static let packetType: UInt8 = 0x01
+
+  var opcode: UInt16 {
+    switch self {
+    case .updateConnection: 0x2013
+    case .setDataLength: 0x2022
+    case .readPHY: 0x2030
+    case .setPHY: 0x2032
+    }
+  }
+
+  /// The whole packet as a raw HCI socket takes it.
+  var encoded: [UInt8] {
+    let parameters = parameters
+    return [Self.packetType] + opcode.octets + [UInt8(parameters.count)] + parameters
+  }
+
+  private var parameters: [UInt8] {
+    switch self {
+    case .updateConnection(let handle, let wanted):
+      // No hint about the length of events: both 0, as the kernel does.
+      handle.octets + wanted.intervalMinimum.octets + wanted.intervalMaximum.octets
+        + wanted.latency.octets + wanted.supervisionTimeout.octets + [0, 0, 0, 0]
+    case .setDataLength(let handle, let octets, let microseconds):
+      handle.octets + octets.octets + microseconds.octets
+    case .readPHY(let handle): handle.octets
+    case .setPHY(let handle, let phy):
+      // ALL_PHYS 0: both directions are told; PHY_options 0: any coding.
+      handle.octets + [0, phy.mask, phy.mask] + UInt16(0).octets
+    }
+  }
+}
+
+extension RadioPHY {
+  /// As a preference in LE Set PHY.
+  fileprivate var mask: UInt8 {
+    switch self {
+    case .oneMegabit: 1 << 0
+    case .twoMegabit: 1 << 1
+    case .coded: 1 << 2
+    }
+  }
+
+  /// As events name it.
+  init?(hci number: UInt8) {
+    switch number {
+    case 1: self = .oneMegabit
+    case 2: self = .twoMegabit
+    case 3: self = .coded
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/// The events of a controller that tell how its LE links stand (Core 5.4, Vol 4, Part E, 7.7).
+enum HCIEvent: Equatable, Sendable {
+  case commandComplete(opcode: UInt16, status: HCIStatus, parameters: [UInt8])
+  case commandStatus(opcode: UInt16, status: HCIStatus)
+  case connected(UInt16, to: BluetoothAddress, ConnectionTiming)
+  case updated(UInt16, status: HCIStatus, ConnectionTiming)
+  /// Octets of payload in the packets to the device.
+  case dataLengthChanged(UInt16, octets: UInt16)
+  case phyUpdated(UInt16, status: HCIStatus, transmit: RadioPHY?, receive: RadioPHY?)
+  case disconnected(UInt16)
+  /// An event that concerns us not.
+  case other(code: UInt8)
+
+  static let packetType: UInt8 = 0x04
+  /// Event codes, for the socket's filter.
+  static let codes: [UInt8] = [0x05, 0x0E, 0x0F, lowEnergy]
+  private static let lowEnergy: UInt8 = 0x3E
+
+  /// - Throws: for a packet that is shorter than its event, or no event.
+  init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
+    var fields = MgmtFields(octets[...])
+    guard try fields.uint8() == Self.packetType else { throw MgmtDecodeFault() }
+    let code = try fields.uint8()
+    let length = try fields.uint8()
+    guard fields.rest.count >= Int(length) else { throw MgmtDecodeFault() }
+    switch code {
+    case 0x05:
+      _ = try fields.uint8()
+      self = .disconnected(try fields.uint16())
+    case 0x0E:
+      _ = try fields.uint8()
+      let opcode = try fields.uint16()
+      // A controller that only gives back command credits names no command and no status.
+      guard opcode != 0 else {
+        self = .other(code: code)
+        return
+      }
+      let status = HCIStatus(rawValue: try fields.uint8())
+      self = .commandComplete(opcode: opcode, status: status, parameters: Array(fields.rest))
+    case 0x0F:
+      let status = HCIStatus(rawValue: try fields.uint8())
+      _ = try fields.uint8()
+      self = .commandStatus(opcode: try fields.uint16(), status: status)
+    case Self.lowEnergy: self = try Self.meta(&fields)
+    default: self = .other(code: code)
+    }
+  }
+
+  /// LE Meta (7.7.65).
+  private static func meta(_ fields: inout MgmtFields) throws(MgmtDecodeFault) -> HCIEvent {
+    let subevent = try fields.uint8()
+    switch subevent {
+    case 0x01, 0x0A:
+      // The enhanced event has two further addresses between the peer's and the interval.
+      return try connection(&fields, isEnhanced: subevent == 0x0A)
+    case 0x03:
+      let status = HCIStatus(rawValue: try fields.uint8())
+      let handle = try fields.uint16()
+      return .updated(handle, status: status, try ConnectionTiming(decoding: &fields))
+    case 0x07: return .dataLengthChanged(try fields.uint16(), octets: try fields.uint16())
+    case 0x0C:
+      let status = HCIStatus(rawValue: try fields.uint8())
+      let handle = try fields.uint16()
+      return .phyUpdated(
+        handle, status: status, transmit: RadioPHY(hci: try fields.uint8()),
+        receive: RadioPHY(hci: try fields.uint8()))
+    default: return .other(code: lowEnergy)
+    }
+  }
+
+  private static func connection(
+    _ fields: inout MgmtFields, isEnhanced: Bool
+  ) throws(MgmtDecodeFault) -> HCIEvent {
+    let status = HCIStatus(rawValue: try fields.uint8())
+    let handle = try fields.uint16()
+    _ = try fields.uint8()
+    let isRandom = try fields.uint8() & 1 != 0
+    let address = Array(try fields.octets(6))
+    if isEnhanced { _ = try fields.octets(12) }
+    let timing = try ConnectionTiming(decoding: &fields)
+    guard status == .success else { return .other(code: lowEnergy) }
+    return .connected(
+      handle, to: BluetoothAddress(checked: address, kind: isRandom ? .random : .publicDevice),
+      timing)
+  }
+}
+
+/// How often the two ends of a link meet (Core 5.4, Vol 6, Part B, 4.5.1 and 4.5.2).
+struct ConnectionTiming: Equatable, Sendable {
+  /// In units of 1.25 ms.
+  let interval: UInt16
+  /// Connection events that the device may skip.
+  let latency: UInt16
+  /// In units of 10 ms.
+  let supervisionTimeout: UInt16
+
+  init(interval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
+    self.interval = interval
+    self.latency = latency
+    self.supervisionTimeout = supervisionTimeout
+  }
+
+  fileprivate init(decoding fields: inout MgmtFields) throws(MgmtDecodeFault) {
+    interval = try fields.uint16()
+    latency = try fields.uint16()
+    supervisionTimeout = try fields.uint16()
+  }
+}
+
+/// A controller's answer (Core 5.4, Vol 1, Part F, 1.3).
+struct HCIStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  let rawValue: UInt8
+
+  static let success = HCIStatus(rawValue: 0x00)
+
+  private static let texts: [UInt8: String] = [
+    0x01: "unknown command", 0x02: "unknown connection", 0x0C: "disallowed now",
+    0x11: "unsupported feature", 0x12: "invalid parameters",
+    0x1A: "the device does not support it", 0x1F: "unspecified error", 0x20: "unsupported value",
+    0x23: "another procedure runs", 0x2A: "another procedure runs", 0x3B: "unacceptable parameters",
+  ]
+
+  var description: String {
+    let digits = String(rawValue, radix: 16, uppercase: true)
+    let code = "HCI error 0x" + (rawValue < 16 ? "0" : "") + digits
+    return Self.texts[rawValue].map { "\($0) (\(code))" } ?? code
+  }
+}

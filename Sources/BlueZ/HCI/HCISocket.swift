@@ -1,0 +1,56 @@
+import COtaflashBluetooth
+import Glibc
+import OtaflashATT
+import OtaflashGATT
+
+/// A raw socket to a controller, beside the kernel's own traffic: hears its events, and sends
+/// commands of our own. LE events and commands need CAP_NET_RAW.
+struct HCISocket: Sendable {
+  /// An event has at most 255 octets of parameters.
+  private static let packetMaximum = 260
+
+  private let socket: SeqpacketSocket
+
+  /// Opens the socket of `hciN` and lets the events of links through.
+  init(adapter: UInt16) throws(SystemError) {
+    let raw = Glibc.socket(AF_BLUETOOTH, otaflash_raw_type, BTPROTO_HCI)
+    let descriptor = try FileDescriptor(result: raw)
+    var address = sockaddr_hci()
+    address.hci_family = sa_family_t(AF_BLUETOOTH)
+    address.hci_dev = adapter
+    address.hci_channel = UInt16(HCI_CHANNEL_RAW)
+    let result = withSocketAddress(address) { bind(raw, $0, $1) == 0 ? 0 : errno }
+    guard result == 0 else { throw SystemError(result) }
+    try SocketOption.set(raw, SOL_HCI, HCI_FILTER, Self.filter)
+    try self.init(descriptor)
+  }
+
+  /// Speaks on a socket that is open already, such as a test's.
+  init(_ descriptor: consuming FileDescriptor) throws(SystemError) {
+    socket = try SeqpacketSocket(descriptor, maximumSize: Self.packetMaximum)
+  }
+
+  func close() { socket.close() }
+
+  func send(_ command: HCICommand, until deadline: LinkInstant) async throws(LinkLoss) {
+    try await socket.send(command.encoded, until: deadline)
+  }
+
+  /// The next event; one that cannot be read counts as one that concerns nobody.
+  func next() async throws(LinkLoss) -> HCIEvent {
+    let octets = try await socket.receive()
+    do throws(MgmtDecodeFault) { return try HCIEvent(decoding: octets) } catch {
+      return .other(code: 0)
+    }
+  }
+
+  private static var filter: hci_filter {
+    var filter = hci_filter()
+    filter.type_mask = 1 << UInt32(HCIEvent.packetType)
+    for code in HCIEvent.codes {
+      let bit: UInt32 = 1 << UInt32(code % 32)
+      if code < 32 { filter.event_mask.0 |= bit } else { filter.event_mask.1 |= bit }
+    }
+    return filter
+  }
+}

@@ -1,0 +1,40 @@
+/// What the kernel asks for on links for which nobody has told it otherwise (BlueZ
+/// doc/mgmt-api.txt, Read Default System Configuration).
+public struct SystemConfiguration: Equatable, Sendable {
+  /// In units of 1.25 ms.
+  public let intervalMinimum: UInt16
+  public let intervalMaximum: UInt16
+  public let latency: UInt16
+  /// In units of 10 ms.
+  public let supervisionTimeout: UInt16
+
+  /// Reads type, length and value of each entry; `nil` when one of the four is missing or the list
+  /// is torn.
+  init?(decoding octets: [UInt8]) {
+    var values: [UInt16: UInt16] = [:]
+    var fields = MgmtFields(octets[...])
+    do throws(MgmtDecodeFault) {
+      while !fields.rest.isEmpty {
+        let type = try fields.uint16()
+        let length = try fields.uint8()
+        var value = MgmtFields(try fields.octets(Int(length)))
+        if length == 2 { values[type] = try value.uint16() }
+      }
+    } catch {
+      return nil
+    }
+    guard let minimum = values[0x0017], let maximum = values[0x0018],
+      let latency = values[0x0019], let supervision = values[0x001A]
+    else { return nil }
+    intervalMinimum = minimum
+    intervalMaximum = maximum
+    self.latency = latency
+    supervisionTimeout = supervision
+  }
+
+  func parameters(for device: BluetoothAddress) -> MgmtConnectionParameters? {
+    MgmtConnectionParameters(
+      device: device, intervalMinimum: intervalMinimum, intervalMaximum: intervalMaximum,
+      latency: latency, supervisionTimeout: supervisionTimeout)
+  }
+}

@@ -1,0 +1,305 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// Tunes the links of an adapter: tells the kernel what to ask for when it connects (CAP_NET_ADMIN),
+/// asks the controller on the standing link for what is still missing (CAP_NET_RAW), and hears what
+/// the links really have. Without the rights links are as they come, and it says so.
+public final class LinkTuner: Sendable {
+  /// A procedure of the link layer takes about ten connection events, of 50 ms by default.
+  private static let procedureLimit = Duration.seconds(2)
+  /// A length that does not change is told by no event.
+  private static let lengthLimit = Duration.milliseconds(300)
+  /// The kernel's answer and the event about a new link come over two sockets.
+  private static let sightingLimit = Duration.milliseconds(500)
+  private static let sightingStep = Duration.milliseconds(20)
+
+  private struct State {
+    var table = LinkTable()
+    var socket: HCISocket?
+    var session: MgmtSession?
+    /// What the kernel asks for where nobody has told it otherwise.
+    var defaults: SystemConfiguration?
+    var prepared: [BluetoothAddress] = []
+    var answer: (opcode: UInt16, OneShot<HCIStatus>)?
+    var completion: (matches: @Sendable (HCIEvent) -> Bool, OneShot<HCIEvent>)?
+  }
+
+  private let adapter: UInt16
+  private let tuning: LinkTuning?
+  private let report: @Sendable (BluetoothAddress, [TuningStep]) -> Void
+  private let openSocket: @Sendable () -> HCISocket?
+  private let openSession: @Sendable () -> MgmtSession?
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - adapter: the adapter's number; `hci0` is 0.
+  ///   - tuning: what links shall be like; `nil` only listens.
+  ///   - report: told what became of each thing asked, once for each link. It must return soon.
+  public convenience init(
+    adapter: UInt16, tuning: LinkTuning?,
+    report: @escaping @Sendable (BluetoothAddress, [TuningStep]) -> Void
+  ) {
+    self.init(
+      adapter: adapter, tuning: tuning, report: report,
+      openSocket: {
+        guard DoctorFacts.machine.capabilities()?.hasNetRaw == true else { return nil }
+        do throws(SystemError) { return try HCISocket(adapter: adapter) } catch { return nil }
+      },
+      openSession: {
+        // bluetoothd has told the kernel what it wants for its devices; to load ours would wipe that.
+        guard tuning != nil, !DoctorFacts.machine.isDaemonRunning() else { return nil }
+        do throws(MgmtFault) { return try MgmtSession() } catch { return nil }
+      })
+  }
+
+  init(
+    adapter: UInt16, tuning: LinkTuning?,
+    report: @escaping @Sendable (BluetoothAddress, [TuningStep]) -> Void,
+    openSocket: @escaping @Sendable () -> HCISocket?,
+    openSession: @escaping @Sendable () -> MgmtSession?
+  ) {
+    self.adapter = adapter
+    self.tuning = tuning
+    self.report = report
+    self.openSocket = openSocket
+    self.openSession = openSession
+  }
+
+  /// What the controller said of a link; empty where it was not heard.
+  func facts(of handle: UInt16, to peer: BluetoothAddress) -> LinkFacts {
+    entry(handle, peer)?.facts ?? LinkFacts()
+  }
+
+  private func entry(_ handle: UInt16, _ peer: BluetoothAddress) -> LinkTable.Entry? {
+    state.withLock { $0.table.entry(handle, to: peer) }
+  }
+
+  // MARK: Beginning and end
+
+  /// Opens what may be opened. To be called before the first connection.
+  public func start() async {
+    let socket = openSocket()
+    state.withLock { $0.socket = socket }
+    guard let session = openSession() else { return }
+    do throws(MgmtFault) {
+      let answer = try await session.perform(.readDefaultSystemConfiguration, index: adapter)
+      let defaults = SystemConfiguration(decoding: answer)
+      state.withLock { state in
+        state.session = session
+        state.defaults = defaults
+      }
+    } catch {
+      // An old kernel, or none; links are then tuned when they stand.
+      session.close()
+    }
+  }
+
+  /// Hears the controller until `stop`.
+  public func run() async {
+    guard let socket = state.withLock({ $0.socket }) else { return }
+    do throws(LinkLoss) {
+      while true { take(try await socket.next()) }
+    } catch {
+      // Stopped, or the adapter went: the links tell that themselves.
+    }
+  }
+
+  /// Tells the kernel to connect to the devices as before, and ends `run`.
+  public func stop() {
+    let former = state.withLock { state -> State in
+      defer { (state.socket, state.session) = (nil, nil) }
+      return state
+    }
+    if let session = former.session {
+      for device in former.prepared {
+        guard let parameters = former.defaults?.parameters(for: device) else { continue }
+        _ = session.post(.loadConnectionParameters([parameters]), index: adapter)
+      }
+      session.close()
+    }
+    former.socket?.close()
+  }
+
+  private func take(_ event: HCIEvent) {
+    let (answer, completion) = state.withLock {
+      state -> (OneShot<HCIStatus>?, OneShot<HCIEvent>?) in
+      state.table.take(event)
+      let completion = state.completion.flatMap { $0.matches(event) ? $0.1 : nil }
+      switch event {
+      case .commandComplete(let opcode, _, _), .commandStatus(let opcode, _):
+        return (state.answer.flatMap { $0.opcode == opcode ? $0.1 : nil }, completion)
+      default: return (nil, completion)
+      }
+    }
+    switch event {
+    case .commandComplete(_, let status, _), .commandStatus(_, let status): answer?.fulfil(status)
+    default: break
+    }
+    completion?.fulfil(event)
+  }
+
+  // MARK: A link
+
+  /// Tells the kernel what to ask for when it connects to `device`.
+  func prepare(_ device: BluetoothAddress) async {
+    let (session, isNew) = state.withLock { state in
+      (state.session, !state.prepared.contains(device))
+    }
+    guard let session, isNew, let parameters = tuning?.parameters(for: device) else { return }
+    do throws(MgmtFault) {
+      try await session.perform(.loadConnectionParameters([parameters]), index: adapter)
+      state.withLock { $0.prepared.append(device) }
+    } catch {
+      // Not permitted: what the controller is asked for on the standing link is told instead.
+    }
+  }
+
+  /// Asks for what a new link does not have yet, and reports.
+  func tune(_ handle: UInt16, to peer: BluetoothAddress) async {
+    await waitUntilSeen(handle, peer)
+    guard let tuning else { return }
+    var steps: [TuningStep] = []
+    if let parameters = tuning.parameters(for: peer) {
+      steps.append(await tuneInterval(handle, peer, parameters))
+    }
+    if let phy = tuning.phy { steps.append(await tunePHY(handle, peer, phy)) }
+    if let payload = tuning.payload { steps.append(await tunePayload(handle, peer, payload)) }
+    if !steps.isEmpty { report(peer, steps) }
+  }
+
+  private func waitUntilSeen(_ handle: UInt16, _ peer: BluetoothAddress) async {
+    guard state.withLock({ $0.socket }) != nil else { return }
+    let clock = EventLoopClock()
+    let deadline = clock.now.advanced(by: Self.sightingLimit)
+    while entry(handle, peer) == nil, clock.now < deadline {
+      guard await clock.pause(for: Self.sightingStep) else { return }
+    }
+  }
+
+  private func tuneInterval(
+    _ handle: UInt16, _ peer: BluetoothAddress, _ wanted: MgmtConnectionParameters
+  ) async -> TuningStep {
+    let (low, high) = (wanted.intervalMinimum, wanted.intervalMaximum)
+    let asked =
+      low == high
+      ? ConnectionTiming.text(low)
+      : "\(ConnectionTiming.text(low).dropLast(3))…\(ConnectionTiming.text(high))"
+    var outcome = TuningStep.Outcome.granted
+    if let timing = entry(handle, peer)?.timing, !timing.fits(wanted) {
+      outcome = await perform(.updateConnection(handle, wanted), on: handle, peer) { event in
+        if case .updated(handle, let status, _) = event { status } else { nil }
+      }
+    } else if entry(handle, peer) == nil {
+      outcome = .notPermitted
+    }
+    let timing = entry(handle, peer)?.timing
+    if case .granted = outcome, let timing, !timing.fits(wanted) {
+      outcome = .refused("the link has another one")
+    }
+    return TuningStep(subject: .interval, asked: asked, outcome: outcome, now: timing?.text)
+  }
+
+  private func tunePHY(
+    _ handle: UInt16, _ peer: BluetoothAddress, _ wanted: RadioPHY
+  ) async -> TuningStep {
+    var outcome = TuningStep.Outcome.granted
+    if entry(handle, peer)?.phy != wanted {
+      outcome = await perform(.setPHY(handle, wanted), on: handle, peer) { event in
+        if case .phyUpdated(handle, let status, _, _) = event { status } else { nil }
+      }
+    }
+    let now = entry(handle, peer)?.phy
+    if case .granted = outcome, now != wanted { outcome = .refused("the device keeps another one") }
+    return TuningStep(subject: .phy, asked: wanted.rawValue, outcome: outcome, now: now?.rawValue)
+  }
+
+  private func tunePayload(
+    _ handle: UInt16, _ peer: BluetoothAddress, _ wanted: Int
+  ) async -> TuningStep {
+    var outcome = TuningStep.Outcome.granted
+    if entry(handle, peer)?.payload.map(Int.init) != wanted {
+      let isCoded = entry(handle, peer)?.phy == .coded
+      let command = HCICommand.setDataLength(
+        handle, octets: UInt16(wanted), microseconds: Self.airTime(wanted, isCoded: isCoded))
+      outcome = await perform(command, on: handle, peer, within: Self.lengthLimit) { event in
+        if case .dataLengthChanged(handle, _) = event { HCIStatus.success } else { nil }
+      }
+      // A controller that had the length already, or whose device has no other, says no more.
+      if case .refused(Self.noEvent) = outcome { outcome = .granted }
+    }
+    let now = entry(handle, peer)?.payload.map(Int.init)
+    if case .granted = outcome, now != wanted {
+      outcome = .refused(now == nil ? "the controller does not tell" : "the device takes no more")
+    }
+    return TuningStep(
+      subject: .payload, asked: "\(wanted) B", outcome: outcome, now: now.map { "\($0) B" })
+  }
+
+  /// Microseconds of a packet with its overhead (Core 5.4, Vol 6, Part B, 4.5.10): 1M, or S=8.
+  private static func airTime(_ payload: Int, isCoded: Bool) -> UInt16 {
+    isCoded ? UInt16(976 + payload * 64) : UInt16((payload + 14) * 8)
+  }
+
+  // MARK: A command
+
+  private static let noEvent = "the procedure did not end in time"
+
+  /// Sends a command to the controller and waits for the end of its procedure, which `status` finds
+  /// among the events.
+  private func perform(
+    _ command: HCICommand, on handle: UInt16, _ peer: BluetoothAddress,
+    within limit: Duration = LinkTuner.procedureLimit,
+    _ status: @escaping @Sendable (HCIEvent) -> HCIStatus?
+  ) async -> TuningStep.Outcome {
+    let answer = OneShot<HCIStatus>()
+    let completion = OneShot<HCIEvent>()
+    let socket = state.withLock { state -> HCISocket? in
+      guard let socket = state.socket, state.table.entry(handle, to: peer) != nil else {
+        return nil
+      }
+      state.answer = (command.opcode, answer)
+      state.completion = ({ status($0) != nil }, completion)
+      return socket
+    }
+    guard let socket else { return .notPermitted }
+    defer { state.withLock { ($0.answer, $0.completion) = (nil, nil) } }
+    let clock = EventLoopClock()
+    do throws(LinkLoss) {
+      try await socket.send(command, until: clock.now.advanced(by: limit))
+    } catch {
+      return .refused("\(error)")
+    }
+    guard let accepted = await Self.value(of: answer, within: Self.procedureLimit) else {
+      return .refused("the controller does not answer")
+    }
+    guard accepted == .success else { return .refused("\(accepted)") }
+    guard let event = await Self.value(of: completion, within: limit) else {
+      return .refused(Self.noEvent)
+    }
+    guard let ended = status(event), ended != .success else { return .granted }
+    return .refused("\(ended)")
+  }
+
+  private static func value<Value: Sendable>(
+    of shot: OneShot<Value>, within limit: Duration
+  ) async -> Value? {
+    await withTaskGroup(of: Value?.self) { group in
+      group.addTask { await shot.wait() }
+      group.addTask {
+        await EventLoopClock().pause(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+  }
+}
+
+extension ConnectionTiming {
+  /// Whether a link has what was asked for; a longer supervision timeout is as good.
+  func fits(_ wanted: MgmtConnectionParameters) -> Bool {
+    wanted.intervalMinimum...wanted.intervalMaximum ~= interval && latency == wanted.latency
+      && supervisionTimeout >= wanted.supervisionTimeout
+  }
+}

@@ -1,0 +1,86 @@
+/// What a link shall be like; `nil` = as it comes.
+public struct LinkTuning: Equatable, Sendable {
+  /// Core 5.4, Vol 6, Part B, 4.5.1.
+  public static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.seconds(4))
+  public static let payloads = 27...251
+  /// Milliseconds, with the specification's own limits (4.5.2).
+  public static let supervisionTimeouts: ClosedRange<Duration> = .milliseconds(100)...(.seconds(32))
+
+  /// The controller chooses within it, in steps of 1.25 ms.
+  public var interval: ClosedRange<Duration>?
+  /// Connection events that the device may skip.
+  public var latency: UInt16
+  /// How long the device may be silent before it counts as gone.
+  public var supervisionTimeout: Duration
+  public var phy: RadioPHY?
+  /// Octets of payload in one link-layer packet.
+  public var payload: Int?
+
+  public init(
+    interval: ClosedRange<Duration>? = nil, latency: UInt16 = 0,
+    supervisionTimeout: Duration = .seconds(2), phy: RadioPHY? = nil, payload: Int? = nil
+  ) {
+    self.interval = interval
+    self.latency = latency
+    self.supervisionTimeout = supervisionTimeout
+    self.phy = phy
+    self.payload = payload
+  }
+
+  /// For an update: the kernel's own 30 to 50 ms and 420 ms would make it slow, and lose it in busy
+  /// air. Two seconds are also how long a device that resets without a word is waited for.
+  public static let flashing = LinkTuning(
+    interval: .microseconds(7500)...(.milliseconds(15)), phy: .twoMegabit, payload: 251)
+
+  /// For the kernel and the controller; `nil` when nothing is asked, or what is asked contradicts
+  /// itself.
+  func parameters(for device: BluetoothAddress) -> MgmtConnectionParameters? {
+    guard let interval else { return nil }
+    return MgmtConnectionParameters(
+      device: device,
+      intervalMinimum: Self.units(interval.lowerBound, of: .microseconds(1250)),
+      intervalMaximum: Self.units(interval.upperBound, of: .microseconds(1250)),
+      latency: latency,
+      supervisionTimeout: Self.units(supervisionTimeout, of: .milliseconds(10)))
+  }
+
+  /// Whether the controller would take it: in range, and the supervision timeout longer than twice
+  /// the time between two events that the device answers.
+  public var isPossible: Bool {
+    let anybody = BluetoothAddress(checked: [0, 0, 0, 0, 0, 0], kind: .publicDevice)
+    if let interval {
+      guard parameters(for: anybody) != nil,
+        supervisionTimeout > interval.upperBound * 2 * (1 + Int(latency))
+      else { return false }
+    }
+    return payload.map(Self.payloads.contains) ?? true
+  }
+
+  private static func units(_ duration: Duration, of unit: Duration) -> UInt16 {
+    UInt16(clamping: Int((duration / unit).rounded()))
+  }
+}
+
+/// One thing that was asked of a link, and what became of it.
+public struct TuningStep: Equatable, Sendable {
+  public enum Subject: String, Sendable, CaseIterable {
+    case interval
+    case phy = "PHY"
+    case payload = "packet"
+  }
+
+  public enum Outcome: Equatable, Sendable {
+    case granted
+    /// The controller or the device said no; the clause says why.
+    case refused(String)
+    /// This process lacks CAP_NET_RAW.
+    case notPermitted
+  }
+
+  public let subject: Subject
+  /// With its unit: `7.5…15 ms`, `2M`, `251 B`.
+  public let asked: String
+  public let outcome: Outcome
+  /// What the link has; `nil` when nobody said.
+  public let now: String?
+}

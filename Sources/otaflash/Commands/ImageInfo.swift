@@ -1,0 +1,26 @@
+import ArgumentParser
+import OtaflashFirmware
+
+struct ImageInfo: Subcommand {
+  static let words = "image info"
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Tell what a firmware file holds: format, versions, hashes, signatures.",
+    discussion: """
+      Reads raw binaries, Intel HEX, UF2 and ELF files, MCUboot images in any of these, and ZIP \
+      packages for Nordic DFU and Device Manager. A hash that does not hold is told, not refused.
+      """)
+
+  @Argument(help: "The firmware file, or - for standard input.") var file: String
+  @OptionGroup var identity: IdentityOptions
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(image: file) }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let package = try ImageSource.loadPackage(file, saying: identity.identity)
+    session.console.event(package)
+    for line in package.lines { session.console.result(line) }
+    return .done("described")
+  }
+}

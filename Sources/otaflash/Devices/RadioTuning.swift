@@ -1,0 +1,61 @@
+import OtaflashBlueZ
+import OtaflashGATT
+
+/// How the commands tune links, and what they say about it.
+enum RadioTuning {
+  /// A tuner for the session's adapter, not yet started.
+  ///
+  /// - Parameter isExplicit: the user asked for it, and wants to know what was not granted.
+  static func tuner(
+    _ tuning: LinkTuning?, isExplicit: Bool, in session: Session
+  ) -> LinkTuner {
+    let console = session.console
+    return LinkTuner(adapter: session.global.adapterNumber ?? 0, tuning: tuning) { _, steps in
+      for step in steps {
+        console.event("tuning", step.members)
+        let isGranted = step.outcome == .granted
+        console.note("  " + step.sentence, verbosity: isGranted || !isExplicit ? 1 : 0)
+      }
+    }
+  }
+}
+
+extension TuningStep {
+  /// `interval 7.5…15 ms asked, granted: 15 ms`
+  var sentence: String {
+    let head = "\(subject.rawValue) \(asked) asked, "
+    let rest = now.map { "; the link has \($0)" } ?? ""
+    switch outcome {
+    case .granted: return head + "granted" + (now.map { ": \($0)" } ?? "")
+    case .refused(let reason): return head + "not granted: \(reason)\(rest)"
+    case .notPermitted: return head + "not granted: it needs CAP_NET_RAW\(rest)"
+    }
+  }
+
+  var members: [JSONValue.Member] {
+    let reason: String? =
+      switch outcome {
+      case .granted: nil
+      case .refused(let reason): reason
+      case .notPermitted: "it needs CAP_NET_RAW"
+      }
+    return JSONValue.fields([
+      "subject": .string(subject.rawValue.lowercased()), "asked": .string(asked),
+      "granted": .bool(outcome == .granted), "now": .text(now), "reason": .text(reason),
+    ])
+  }
+}
+
+extension LinkTuner {
+  /// Listens to the adapter until `body` has ended.
+  func serve<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async -> Success {
+    await start()
+    let service = Task(executorPreference: EventLoop.shared) { await self.run() }
+    let result = await body()
+    stop()
+    await service.value
+    return result
+  }
+}

@@ -1,0 +1,120 @@
+import OtaflashFirmware
+
+extension NordicInitPacket {
+  var isSigned: Bool {
+    switch command {
+    case .secure(let packet): packet.signature != nil
+    case .legacy(let packet):
+      if case .sha256(_, _, .some) = packet.integrity { true } else { false }
+    }
+  }
+
+  /// - Parameter integrity: whether the hash of the firmware holds, in a word.
+  func facts(holding integrity: String) -> [[String]] {
+    let rows: [[String]] = [
+      ["part", role.description], ["init packet", "\(bytes.count) B"], ["parts", sizes.words],
+    ]
+    switch command {
+    case .secure(let packet): return rows + packet.facts(holding: integrity)
+    case .legacy(let packet): return rows + packet.facts(holding: integrity)
+    }
+  }
+
+  var members: [JSONValue.Member] {
+    let own: [JSONValue.Member] =
+      switch command {
+      case .secure(let packet): packet.members
+      case .legacy(let packet): packet.members
+      }
+    return JSONValue.fields([
+      "role": .string(role.rawValue), "size": .integer(bytes.count),
+      "sd_size": .integer(Int(sizes.softdevice)), "bl_size": .integer(Int(sizes.bootloader)),
+      "app_size": .integer(Int(sizes.application)),
+    ]) + own
+  }
+}
+
+extension NordicSizes {
+  /// `SoftDevice 320 B, boot loader 260 B`
+  fileprivate var words: String {
+    let all: [(name: String, size: UInt32)] = [
+      ("SoftDevice", softdevice), ("boot loader", bootloader), ("application", application),
+    ]
+    let present = all.filter { $0.size > 0 }
+    return present.map { "\($0.name) \(Text.grouped(Int($0.size))) B" }.joined(separator: ", ")
+  }
+}
+
+extension SecureInitPacket {
+  fileprivate func facts(holding integrity: String) -> [[String]] {
+    let softdevices = requiredSoftdevices.map { Self.softdevice($0) }.joined(separator: ", ")
+    let signed: String = if let signature { "yes, \(signature.algorithm)" } else { "no" }
+    var rows: [[String]] = []
+    rows.append(["fw version", Self.number(firmwareVersion)])
+    rows.append(["hw version", Self.number(hardwareVersion)])
+    rows.append(["SoftDevices", softdevices])
+    rows.append(["hash", "\(hashAlgorithm), \(integrity)"])
+    rows.append(["signed", signed])
+    if isDebug { rows.append(["debug", "yes: debugging boot loaders skip versions"]) }
+    for validation in bootValidations {
+      let size = validation.octets.isEmpty ? "" : ", \(validation.octets.count) B"
+      rows.append(["at start", "\(validation.kind)\(size)"])
+    }
+    return rows
+  }
+
+  fileprivate var members: [JSONValue.Member] {
+    let softdevices: [JSONValue] = requiredSoftdevices.map { .integer(Int($0)) }
+    let validations: [JSONValue] = bootValidations.map { .integer(Int($0.kind.rawValue)) }
+    let firmwareVersion: Int? = firmwareVersion.map { Int($0) }
+    let hardwareVersion: Int? = hardwareVersion.map { Int($0) }
+    return JSONValue.fields([
+      "protocol": "secure-dfu", "fw_version": .integer(firmwareVersion),
+      "hw_version": .integer(hardwareVersion), "sd_req": .array(softdevices),
+      "hash_type": .integer(Int(hashAlgorithm.rawValue)), "hash": .string(Text.hex(hash)),
+      "is_debug": .bool(isDebug), "signed": .bool(signature != nil),
+      "boot_validation": .array(validations),
+    ])
+  }
+
+  private static func number(_ value: UInt32?) -> String {
+    if let value { String(value) } else { "not stated" }
+  }
+
+  private static func softdevice(_ id: UInt32) -> String {
+    switch id {
+    case 0: "none"
+    case UInt32(LegacyInitPacket.anySoftdevice): "any"
+    default: "0x" + Text.hex(UInt16(clamping: id))
+    }
+  }
+}
+
+extension LegacyInitPacket {
+  fileprivate func facts(holding integrity: String) -> [[String]] {
+    let algorithm: String =
+      switch self.integrity {
+      case .crc16: "CRC16"
+      case .sha256: "SHA-256"
+      }
+    let softdevices: [String] = softdevices.map {
+      $0 == Self.anySoftdevice ? "any" : "0x" + Text.hex($0)
+    }
+    var rows: [[String]] = []
+    rows.append(["device type", "0x" + Text.hex(deviceType)])
+    rows.append(["revision", "0x" + Text.hex(deviceRevision)])
+    rows.append(["app version", String(applicationVersion)])
+    rows.append(["SoftDevices", softdevices.joined(separator: ", ")])
+    rows.append(["hash", "\(algorithm), \(integrity)"])
+    return rows
+  }
+
+  fileprivate var members: [JSONValue.Member] {
+    let softdevices: [JSONValue] = softdevices.map { .integer(Int($0)) }
+    return JSONValue.fields([
+      "protocol": "legacy-dfu", "device_type": .integer(Int(deviceType)),
+      "device_revision": .integer(Int(deviceRevision)),
+      "app_version": .integer(Int(applicationVersion)), "sd_req": .array(softdevices),
+    ])
+  }
+}

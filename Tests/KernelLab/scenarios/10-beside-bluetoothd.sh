@@ -1,0 +1,64 @@
+# Beside a running bluetoothd: scan and flash work, and what bluetoothd holds is explained.
+# limit: 150
+. "$LAB/guest/expect.sh"
+image image-3 20003
+mkdir bumble-flash
+
+# A device that has its controller to itself, before bluetoothd takes every adapter that it sees.
+hciconfig hci1 down
+"$BUMBLE" "$LAB/peers/ota_device.py" hci-socket:1 "$DEVICE_ADDRESS" "$WORK/bumble-flash" >peer 2>&1 &
+within 60 grep -q '^advertising' peer || { cat peer; fail "the Bumble device advertises"; }
+
+mkdir -p /run/dbus
+dbus-daemon --system --fork --nopidfile
+/usr/libexec/bluetooth/bluetoothd -n >bluetoothd 2>&1 &
+control() { timeout 20 bluetoothctl "$@" </dev/null 2>&1 | sed 's/\x1b\[[0-9;]*m//g'; }
+knows_adapter() { control list | grep -q 'Controller 00:AA:01:00:00:00'; }
+within 20 knows_adapter || { cat bluetoothd; fail "bluetoothd has the adapter"; }
+
+echo "== nothing is held: all works"
+expect 0 otaflash doctor
+says 'bluetoothd +It runs beside otaflash'
+heard() { try otaflash scan --timeout 3s && grep -q "$DEVICE_ADDRESS" out; }
+within 20 heard || fail "scan hears the device"
+expect 0 otaflash flash image-3 --image-version 1.3.0 --allow-unknown --mode without-response \
+  -d "$DEVICE_ADDRESS"
+says 'running 1\.3\.0, verified'
+cmp image-3 bumble-flash/image || fail "the device has image-3 byte for byte"
+
+echo "== bluetoothd holds the link: the printed remedy frees it"
+# The kernel keeps our link for 2 s. bluetoothd connects only to what it has heard.
+sleep 3
+is_found() { control --timeout 4 scan on | grep -q "$DEVICE_ADDRESS" || control devices | grep -q "$DEVICE_ADDRESS"; }
+within 20 is_found || fail "bluetoothd hears the device"
+control --timeout 10 connect "$DEVICE_ADDRESS"
+hcitool -i hci0 con
+expect 69 otaflash --timeout 4s info -d "$DEVICE_ADDRESS"
+says 'error\[E-DEVICE-BUSY\]'
+says 'Another program holds the link .*bluetoothd'
+remedy=$(sed -n 's/.*Run `bluetoothctl \([^`]*\)`.*/\1/p' out)
+echo "remedy: bluetoothctl $remedy"
+# shellcheck disable=SC2086
+control --timeout 5 $remedy
+within 10 grep -q '^advertising' peer
+expect 0 otaflash info -d "$DEVICE_ADDRESS"
+says 'running +1\.3\.0'
+
+echo "== bluetoothd discovers: a second discovery is refused, a link is not"
+sleep 3
+stdbuf -oL bluetoothctl --timeout 60 scan on >discovery 2>&1 </dev/null &
+discovering=$!
+within 10 grep -q 'Discovery started' discovery
+expect 69 otaflash scan --timeout 3s
+says 'error\[E-NO-ADAPTER\]: the adapter is in use'
+says 'Another program is scanning'
+expect 0 otaflash info -d "$DEVICE_ADDRESS"
+kill "$discovering"
+wait "$discovering" || true
+within 20 heard || fail "scan works again once bluetoothd has stopped"
+
+echo "== bluetoothd listens on the attribute channel"
+expect 69 "$OTAFLASH" --adapter hci0 simulate
+says 'error\[E-DEVICE-BUSY\]'
+says 'listens on the attribute channel'
+says 'systemctl stop bluetooth'

@@ -1,0 +1,100 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashSimulation
+import Testing
+
+/// The settings that only one kind of device has.
+@Suite struct DeviceKindTests {
+  @Test func everyKeyOfTheSecureBootLoaderIsRead() throws {
+    let profile = try SimulationProfile(
+      parsing: "nordic-dfu?entry=bonded&banks=single&fw=7&bl=8&hw=0x34&sd=0xB6&debug=yes&init=256"
+        + "&object=64K&inactivity=5s&information=no&mtu=100")
+    var settings = SecureBootLoaderSettings()
+    (settings.entry, settings.banks) = (.bonded, .single)
+    (settings.applicationVersion, settings.bootLoaderVersion) = (7, 8)
+    (settings.hardwareVersion, settings.softDevice) = (52, 0xB6)
+    (settings.isDebug, settings.initPacketMaximum, settings.dataObjectMaximum) = (true, 256, 65_536)
+    (settings.inactivity, settings.hasDeviceInformation) = (.seconds(5), false)
+    #expect(profile.device == .secureBootLoader(settings))
+    #expect(profile.mtu == 100 && profile.linkDrop == .close)
+    #expect(profile.writeTimePer4KiB == .microseconds(41_984))
+  }
+
+  @Test func everyKeyOfTheLegacyBootLoaderIsRead() throws {
+    let profile = try SimulationProfile(
+      parsing: "nordic-legacy?variant=infinitime&entry=button&type=2&revision=3&sd=0x65"
+        + "&disabled=yes&inactivity=5s&information=no")
+    var settings = LegacyBootLoaderSettings()
+    (settings.variant, settings.entry) = (.infinitime, .button)
+    (settings.deviceType, settings.deviceRevision, settings.softDevice) = (2, 3, 0x65)
+    (settings.isDisabled, settings.inactivity) = (true, .seconds(5))
+    settings.hasDeviceInformation = false
+    #expect(profile.device == .legacyBootLoader(settings))
+  }
+
+  @Test func everyKeyOfTheServerIsRead() throws {
+    let profile = try SimulationProfile(
+      parsing: "smp?mode=ram-load&netbufs=3x384&reassembly=no&progressive=yes&check=no&params=no"
+        + "&bootinfo=no&no-downgrade=yes&busy=2&v1=yes")
+    var settings = SMPServerSettings()
+    settings.mode = .ramLoad
+    settings.netBuffers = SMPServerSettings.NetBuffers(count: 3, size: 384)
+    (settings.reassembles, settings.erasesProgressively) = (false, true)
+    (settings.checksImages, settings.hasParameters) = (false, false)
+    (settings.hasBootLoaderInformation, settings.forbidsDowngrade) = (false, true)
+    (settings.busyRequests, settings.isVersion1) = (2, true)
+    #expect(profile.device == .smpServer(settings))
+  }
+
+  @Test(arguments: [
+    ("smp", "mode", "swop"), ("smp", "netbufs", "4"), ("smp", "netbufs", "1x384"),
+    ("smp", "netbufs", "4x63"), ("smp", "netbufs", "4x384x"), ("smp", "busy", "-1"),
+    ("smp", "reassembly", "maybe"), ("nordic-dfu", "entry", ""), ("nordic-dfu", "sd", "0xZZ"),
+    ("nordic-dfu", "hw", "4294967296"), ("nordic-dfu", "object", "5000"),
+    ("nordic-dfu", "init", "63"), ("nordic-legacy", "type", "65536"),
+    ("nordic-legacy", "inactivity", "soon"), ("infinitime", "variant", "sdk12"),
+  ])
+  func aValueThatIsNotAllowedIsNamed(kind: String, key: String, value: String) {
+    let fault = #expect(throws: ProfileFault.self) {
+      try SimulationProfile(parsing: "\(kind)?\(key)=\(value)")
+    }
+    guard case .valueNotAllowed(key, value, let allowed)? = fault else {
+      Issue.record("\(String(describing: fault))")
+      return
+    }
+    #expect(!allowed.isEmpty)
+  }
+
+  /// What a kind has no use for is refused, with what it knows.
+  @Test(arguments: [
+    ("smp", "ring=8K"), ("smp", "key=00"), ("smp", "wrong-verify-crc"), ("nordic-dfu", "trial=yes"),
+    ("nordic-dfu", "mode=swap"), ("nordic-legacy", "key=00"), ("plain", "netbufs=4x384"),
+  ])
+  func theSettingsOfOtherKindsAreUnknown(kind: String, setting: String) throws {
+    let device = try SimulationProfile(parsing: kind).device
+    let key = String(setting.prefix { $0 != "=" })
+    #expect(
+      throws: ProfileFault.unknownKey(
+        key: key, allowed: SimulationProfile.keys(of: device).map(\.key))
+    ) { try SimulationProfile(parsing: "\(kind)?\(setting)") }
+  }
+
+  @Test func everyKindIsListedWithItsKeys() {
+    #expect(SimulationProfile.kinds.map(\.name) == ["smp", "nordic-dfu", "nordic-legacy"])
+    for kind in SimulationProfile.kinds {
+      #expect(!kind.keys.isEmpty && kind.keys.allSatisfy { !$0.allowed.isEmpty })
+    }
+  }
+
+  @Test(arguments: [
+    ("C0:FF:EE:00:01:FF", 1, "C0:FF:EE:00:01:00"), ("C0:FF:EE:00:01:00", -1, "C0:FF:EE:00:01:FF"),
+    ("c0:ff:ee:00:01:7f", 1, "C0:FF:EE:00:01:80"),
+  ])
+  func onlyTheLastOctetOfAnAddressMoves(address: String, offset: Int8, moved: String) throws {
+    let address = try #require(DeviceAddress(address))
+    #expect(address.moved(by: offset).description == moved)
+  }
+
+  @Test(arguments: ["", "C0:FF:EE:00:01", "C0:FF:EE:00:01:0", "C0-FF-EE-00-01-00", "0xC0FFEE"])
+  func whatIsNoAddressIsNone(text: String) { #expect(DeviceAddress(text) == nil) }
+}

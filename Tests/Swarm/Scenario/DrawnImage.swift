@@ -1,0 +1,55 @@
+import OtaflashFirmware
+import OtaflashSimulation
+
+/// Images for the kinds of simulated devices, with content that depends on a seed.
+extension FirmwareImage {
+  private static let descriptorOffset = 64
+
+  /// An image that the device of a profile takes.
+  ///
+  /// - Parameter size: octets, 128 or more for Nordic's boot loaders, without what the device's kind
+  ///   puts around them.
+  public static func drawn(
+    for profile: String, size: Int, version: FirmwareVersion = FirmwareVersion(1, 3, 0),
+    seed: UInt64 = 1
+  ) throws -> FirmwareImage {
+    let plain = drawn(size: size, version: version, seed: seed)
+    switch try SimulationProfile(parsing: profile).device {
+    case .otaReceiver: return plain
+    case .smpServer:
+      return try FirmwareImage.decode(
+        name: plain.name, bytes: SampleImage.mcuboot(plain.bytes, version: version))
+    case .secureBootLoader(let settings):
+      let bytes = plain.describing(version)
+      let packet = SampleImage.secureInitPacket(for: bytes, version: 2, settings: settings)
+      return nordic(
+        bytes, version, packet, .secure(try SecureInitPacket(decoding: packet)))
+    case .legacyBootLoader(let settings):
+      let bytes = plain.describing(version)
+      let packet = SampleImage.legacyInitPacket(for: bytes, version: 2, settings: settings)
+      return nordic(
+        bytes, version, packet, .legacy(try LegacyInitPacket(decoding: packet)))
+    }
+  }
+
+  /// The bytes with a descriptor in them, from which an application knows its version.
+  private func describing(_ version: FirmwareVersion) -> [UInt8] {
+    var bytes = self.bytes
+    let descriptor = ImageDescriptor(version: version, hardware: nil).encoded
+    let start = Self.descriptorOffset
+    bytes.replaceSubrange(start..<start + descriptor.count, with: descriptor)
+    return bytes
+  }
+
+  private static func nordic(
+    _ bytes: [UInt8], _ version: FirmwareVersion, _ packet: [UInt8],
+    _ command: NordicInitPacket.Command
+  ) -> FirmwareImage {
+    FirmwareImage(
+      name: "drawn.bin", format: .binary, bytes: bytes, version: version, hardware: nil,
+      content: .nordic(
+        NordicInitPacket(
+          bytes: packet, role: .application,
+          sizes: NordicSizes(application: UInt32(bytes.count)), command: command)))
+  }
+}
