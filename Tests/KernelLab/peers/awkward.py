@@ -189,13 +189,18 @@ class Silent(OTADevice):
 
 
 class Flooding(OTADevice):
-    """Notifies every status many times over."""
+    """Notifies every status many times over, as fast as the link takes it."""
 
-    TIMES = 300
+    TIMES = 100
 
     async def _notify(self, status: bytes) -> None:
+        connection = self._connection
         for _ in range(self.TIMES):
+            if connection is not self._connection:
+                return
             await super()._notify(status)
+            # What queues up in here would hold up our own responses, which is not what is tried.
+            await self._device.host.get_data_packet_queue(connection.handle).drain(connection.handle)
 
 
 class Moving(OTADevice):
