@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashGATT
 
 extension Command where Context == PeripheralTurn, Failure == UpdateFault {
@@ -22,7 +23,8 @@ extension PeripheralTurn {
   /// A connection with its MTU exchanged, where every procedure of this target begins.
   func connect(requestingMTU mtu: Int) async throws(UpdateFault) -> GATTClient {
     let client: GATTClient
-    do throws(ConnectFault) { client = try await connect() } catch {
+    let receiveMTU = ATTMTU(clamping: mtu)
+    do throws(ConnectFault) { client = try await connect(receiveMTU: receiveMTU) } catch {
       throw .couldNotConnect(error)
     }
     do throws(GATTFault) { _ = try await client.requestMTU(mtu) } catch {

@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashSimulation
 import Testing
 
 @Suite struct BearerTests {
@@ -7,9 +8,10 @@ import Testing
     let mtu = try withScript([
       // The peer asks for our MTU, then discovers, then reads, then sends an unknown request.
       .unasked("02 9E 00"), .on("03 05 02", "10 01 00 FF FF 00 28"),
-      .on("01 10 01 00 0A", "0A 03 00"), .on("01 0A 00 00 06", "3F"),
+      .on("01 10 01 00 0A", "0A 03 00"), .on("01 0A 03 00 01", "3F"),
       .on("01 3F 00 00 06", "1D 04 00 01"), .on("1E"),
-      .on("02 00 02", "03 00 02"),
+      // What the peer was told is named again: one value for both directions (3.4.2.2).
+      .on("02 05 02", "03 00 02"),
     ]) { client, _, clock in
       await clock.pause(for: .seconds(1))
       let before = client.mtu
@@ -17,6 +19,48 @@ import Testing
       return before
     }
     #expect(mtu == 158)
+  }
+
+  /// The peer would let us have 517 octets; we asked for 185, and 185 it is in both directions.
+  @Test func aPeerThatAsksAfterUsIsToldTheSameMTU() throws {
+    let mtu = try withScript([
+      .on("02 B9 00", "03 05 02"), .unasked("02 05 02"), .on("03 B9 00"),
+    ]) { client, _, clock in
+      _ = await outcome { () async throws(GATTFault) in try await client.requestMTU(185) }
+      await clock.pause(for: .seconds(1))
+      return client.mtu
+    }
+    #expect(mtu == 185)
+  }
+
+  /// The peer's request overtakes ours: what a connection is made for is told from the beginning.
+  @Test func aPeerThatAsksFirstIsToldWhatTheConnectionIsFor() throws {
+    let (near, far) = PipeLink.pair(capacity: 16)
+    let complaint = try VirtualTimeline().run { clock -> String? in
+      await withTaskGroup(of: String?.self) { group in
+        group.addTask {
+          await ScriptedPeer([.unasked("02 05 02"), .on("03 B9 00")]).play(on: far)
+        }
+        let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
+        let connect = Command<PeripheralTurn, Void, ConnectFault>("connect") {
+          (turn) async throws(ConnectFault) in
+          _ = try await turn.connect(receiveMTU: ATTMTU(clamping: 185))
+          await clock.pause(for: .seconds(1))
+        }
+        let failure = await withPeripheral(dialer, clock: clock) { peripheral -> String? in
+          do throws(QueueFault<ConnectFault>) {
+            try await peripheral.perform(connect)
+            return nil
+          } catch {
+            return "\(error)"
+          }
+        }
+        far.close()
+        let unexpected = await group.next() ?? nil
+        return failure ?? unexpected
+      }
+    }
+    #expect(complaint == nil)
   }
 
   @Test func anUnknownCommandIsIgnored() throws {

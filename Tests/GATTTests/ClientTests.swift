@@ -56,6 +56,44 @@ import Testing
     #expect(value == .success([UInt8](repeating: 0xAA, count: 22)))
   }
 
+  /// The first part was full by the MTU it was sent under, although the peer's own Exchange MTU has
+  /// raised that before the reader looks.
+  @Test func aValueIsReadToItsEndWhenTheMTUGrowsMeanwhile() throws {
+    let first = "0B" + String(repeating: " AA", count: 22)
+    let value = try withScript([
+      .on("0A 03 00", first, "02 05 02"), .on("03 05 02"), .on("0C 03 00 16 00", "0D BB BB"),
+    ]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(3))
+      }
+    }
+    #expect(value == .success([UInt8](repeating: 0xAA, count: 22) + [0xBB, 0xBB]))
+  }
+
+  @Test func characteristicsThatBelongTogetherAreOfOneService() throws {
+    let battery = BluetoothUUID(0x180F)
+    let wanted = [BluetoothUUID(0x2A19), BluetoothUUID(0x2A1A)]
+    let found = try withScript([
+      // Two services 180F: the first has 2A19 alone, the second has both.
+      .on("10 01 00 FF FF 00 28", "11 06 01 00 03 00 0F 18 04 00 09 00 0F 18"),
+      .on("10 0A 00 FF FF 00 28", "01 10 0A 00 0A"),
+      .on("08 01 00 03 00 03 28", "09 07 02 00 02 03 00 19 2A"),
+      .on("08 03 00 03 00 03 28", "01 08 03 00 0A"),
+      .on("08 04 00 09 00 03 28", "09 07 05 00 02 06 00 1A 2A 07 00 02 08 00 19 2A"),
+      .on("08 08 00 09 00 03 28", "01 08 08 00 0A"),
+    ]) { client, _, _ in
+      let both = await outcome { () async throws(GATTFault) in
+        try await client.characteristics(wanted, in: battery)
+      }
+      let other = await outcome { () async throws(GATTFault) in
+        try await client.characteristics(wanted + [BluetoothUUID(0x2A1B)], in: battery)
+      }
+      return (both, other)
+    }
+    #expect(try found.0.get().map(\.value) == [8, 6].map { AttributeHandle($0) })
+    #expect(throws: GATTFault.notFound(wanted[1])) { try found.1.get() }
+  }
+
   @Test func aRefusedWriteNamesHandleAndCode() throws {
     let result = try withScript([.on("12 07 00 01", "01 12 07 00 03")]) { client, _, _ in
       await outcome { () async throws(GATTFault) in

@@ -15,7 +15,26 @@ package final class ATTBearer: Sendable {
 
   private typealias Answer = OneShot<Result<ATTResponse, GATTFault>>
 
+  /// What we receive at most. One value for both directions: a request of ours and a response of
+  /// ours must name the same (Core 5.4, Vol 3, Part F, 3.4.2.2).
+  private enum ReceiveMTU {
+    case intended(ATTMTU)
+    case told(ATTMTU)
+
+    /// The value to tell the peer, who knows it from here on.
+    mutating func tell(preferring preferred: ATTMTU? = nil) -> ATTMTU {
+      switch self {
+      case .intended(let mtu):
+        self = .told(preferred ?? mtu)
+        return preferred ?? mtu
+      case .told(let mtu):
+        return mtu
+      }
+    }
+  }
+
   private struct State {
+    var receiveMTU: ReceiveMTU
     var slot = RequestSlot()
     var pending: (handle: AttributeHandle, answer: Answer)?
     var mtu = ATTMTU.default
@@ -28,21 +47,21 @@ package final class ATTBearer: Sendable {
   package let link: any Link
   private let clock: any LinkClock
   private let transactionTimeout: Duration
-  /// What we tell a peer that asks for our MTU.
-  private let receiveMTU: ATTMTU
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let requestGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
   private let sendGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
   private let answers = Mailbox<ATTPDU>(capacity: ATTBearer.answersMaximum)
 
-  /// - Parameter transactionTimeout: 30 s by the specification; shorter only to test or diagnose.
+  /// - Parameters:
+  ///   - receiveMTU: what a peer is told that asks before `exchangeMTU` does.
+  ///   - transactionTimeout: 30 s by the specification; shorter only to test or diagnose.
   package init(
     link: any Link, clock: any LinkClock, receiveMTU: ATTMTU = .maximum,
     transactionTimeout: Duration = .seconds(30)
   ) {
     self.link = link
     self.clock = clock
-    self.receiveMTU = receiveMTU
+    state = Mutex(State(receiveMTU: .intended(receiveMTU)))
     self.transactionTimeout = transactionTimeout
   }
 
@@ -170,12 +189,18 @@ package final class ATTBearer: Sendable {
     }
     switch request {
     case .exchangeMTU(let theirs):
-      state.withLock { $0.mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(theirs))) }
-      return .exchangeMTU(serverReceiveMTU: UInt16(receiveMTU.octets))
+      let ours = state.withLock { state in
+        let ours = state.receiveMTU.tell()
+        state.mtu = .negotiated(ours, ATTMTU(clamping: Int(theirs)))
+        return ours
+      }
+      return .exchangeMTU(serverReceiveMTU: UInt16(ours.octets))
     case .findInformation(let range), .findByTypeValue(let range, _, _),
       .readByType(let range, _), .readByGroupType(let range, _):
       return error(range.first, .attributeNotFound)
-    case .read, .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite,
+    case .read(let handle):
+      return error(handle, .invalidHandle)
+    case .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite,
       .executeWrite:
       return error(.none, .requestNotSupported)
     }
@@ -338,12 +363,14 @@ package final class ATTBearer: Sendable {
 
   // MARK: MTU and observers
 
-  /// Exchange MTU (3.4.2). Error 0x06 keeps the MTU that is in force.
+  /// Exchange MTU (3.4.2). Error 0x06 keeps the MTU that is in force. A peer that has been told
+  /// what we receive is told the same again, not `desired`.
   package func exchangeMTU(_ desired: ATTMTU) async throws(GATTFault) -> Int {
+    let ours = state.withLock { $0.receiveMTU.tell(preferring: desired) }
     do throws(GATTFault) {
-      let response = try await request(.exchangeMTU(clientReceiveMTU: UInt16(desired.octets)))
+      let response = try await request(.exchangeMTU(clientReceiveMTU: UInt16(ours.octets)))
       guard case .exchangeMTU(let theirs) = response else { throw .mismatched(response) }
-      state.withLock { $0.mtu = .negotiated(desired, ATTMTU(clamping: Int(theirs))) }
+      state.withLock { $0.mtu = .negotiated(ours, ATTMTU(clamping: Int(theirs))) }
     } catch .refused(_, .requestNotSupported) {
       return mtu
     }

@@ -100,22 +100,25 @@ public final class GATTClient: Sendable {
 
   /// Reads any attribute by handle, long values included.
   public func read(handle: AttributeHandle) async throws(GATTFault) -> [UInt8] {
+    var full = mtu - 1
     let response = try await bearer.request(.read(handle), on: handle)
     guard case .read(var value) = response else { throw .mismatched(response) }
-    while value.count >= mtu - 1 && value.count < Self.attributeValueMaximum {
+    let first = value.count
+    var part = value
+    // The MTU may change meanwhile, when the peer asks for ours: a part is full by either.
+    while part.count >= min(full, mtu - 1) && value.count < Self.attributeValueMaximum {
+      full = mtu - 1
       let offset = UInt16(value.count)
-      let part: [UInt8]
       do throws(GATTFault) {
         let response = try await bearer.request(.readBlob(handle, offset: offset), on: handle)
         guard case .readBlob(part: let bytes) = response else { throw .mismatched(response) }
         part = bytes
-      } catch .refused(_, .attributeNotLong) where offset == mtu - 1 {
+      } catch .refused(_, .attributeNotLong) where value.count == first {
         return value
-      } catch .refused(_, .invalidOffset) where offset == mtu - 1 {
+      } catch .refused(_, .invalidOffset) where value.count == first {
         return value
       }
       value += part
-      if part.count < mtu - 1 { break }
     }
     guard value.count <= Self.attributeValueMaximum else {
       throw .violation("an attribute has \(value.count) octets; 512 are permitted")

@@ -83,13 +83,25 @@ extension GATTClient {
   public func characteristic(
     _ uuid: BluetoothUUID, in service: BluetoothUUID
   ) async throws(GATTFault) -> DiscoveredCharacteristic {
-    let candidates = try await services(service)
-    guard !candidates.isEmpty else { throw .notFound(service) }
-    for candidate in candidates {
+    try await characteristics([uuid], in: service)[0]
+  }
+
+  /// The characteristics with these UUIDs, in this order, found on demand. All are of one service,
+  /// the first with its UUID that has them all: a server may have several such services, and what
+  /// belongs together lies in one of them.
+  ///
+  /// - Throws: `.notFound` with the service's UUID, or with the first that its first instance lacks.
+  public func characteristics(
+    _ uuids: [BluetoothUUID], in service: BluetoothUUID
+  ) async throws(GATTFault) -> [DiscoveredCharacteristic] {
+    var missing: BluetoothUUID?
+    for candidate in try await services(service) {
       let all = try await characteristics(of: candidate)
-      if let match = all.first(where: { $0.uuid == uuid }) { return match }
+      let found = uuids.compactMap { uuid in all.first { $0.uuid == uuid } }
+      if found.count == uuids.count { return found }
+      missing = missing ?? uuids.first { uuid in !all.contains { $0.uuid == uuid } }
     }
-    throw .notFound(uuid)
+    throw .notFound(missing ?? service)
   }
 
   /// The descriptors behind a characteristic's value (4.7.1).

@@ -113,7 +113,7 @@ public final class Peripheral: Sendable {
 
   // MARK: The connection
 
-  fileprivate func connect() async throws(ConnectFault) -> GATTClient {
+  fileprivate func connect(_ receiveMTU: ATTMTU) async throws(ConnectFault) -> GATTClient {
     if let client = state.withLock({ $0.client }), client.ended == nil { return client }
     disconnect()
     let link: any Link
@@ -125,7 +125,8 @@ public final class Peripheral: Sendable {
     }
     // A dialer that does not report has no scanning steps.
     if connectionState != .connecting { step(.connectStarted) }
-    let bearer = ATTBearer(link: link, clock: clock, transactionTimeout: transactionTimeout)
+    let bearer = ATTBearer(
+      link: link, clock: clock, receiveMTU: receiveMTU, transactionTimeout: transactionTimeout)
     let client = GATTClient(bearer: bearer) { [self] input in step(input) }
     guard bearers.offer(bearer) else {
       link.close()
@@ -201,7 +202,14 @@ public struct PeripheralTurn: Sendable {
   public var clock: any LinkClock { peripheral.clock }
 
   /// The connection, made first where there is none or it was lost.
-  public func connect() async throws(ConnectFault) -> GATTClient { try await peripheral.connect() }
+  ///
+  /// - Parameter receiveMTU: what a new connection tells a peer that asks for our MTU before
+  ///   `GATTClient.requestMTU` does; the two must be the same.
+  public func connect(
+    receiveMTU: ATTMTU = .maximum
+  ) async throws(ConnectFault) -> GATTClient {
+    try await peripheral.connect(receiveMTU)
+  }
 
   /// The connection, if there is one now.
   public var connectedClient: GATTClient? { peripheral.connectedClient }

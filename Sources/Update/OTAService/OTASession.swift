@@ -23,9 +23,8 @@ struct OTASession: UpdateSession {
   static func open(
     on client: GATTClient, _ context: UpdateContext
   ) async throws(UpdateFault) -> OTASession {
-    let control = try await characteristic(OTAService.control, of: client)
-    let data = try await characteristic(OTAService.data, of: client)
-    let status = try await characteristic(OTAService.status, of: client)
+    let found = try await characteristics(of: client)
+    let (control, data, status) = (found[0], found[1], found[2])
     let answers: NotificationStream
     let statuses: NotificationStream
     do throws(GATTFault) {
@@ -46,11 +45,12 @@ struct OTASession: UpdateSession {
       device: DeviceReport(info: info, running: running, resumePoint: resumePoint))
   }
 
-  private static func characteristic(
-    _ uuid: BluetoothUUID, of client: GATTClient
-  ) async throws(UpdateFault) -> DiscoveredCharacteristic {
+  private static func characteristics(
+    of client: GATTClient
+  ) async throws(UpdateFault) -> [DiscoveredCharacteristic] {
     do throws(GATTFault) {
-      return try await client.characteristic(uuid, in: OTAService.service)
+      return try await client.characteristics(
+        [OTAService.control, OTAService.data, OTAService.status], in: OTAService.service)
     } catch .notFound(OTAService.service) {
       throw .noUpdateService
     } catch {

@@ -19,7 +19,10 @@ from bumble.core import UUID
 from bumble.device import Connection, Device
 
 from ota_device import OTADevice, arguments, boot_loader, run, say, with_device
-from ota_receiver import CONTROL_UUID, SERVICE_UUID, STATUS_UUID
+from ota_protocol import (
+    CONTROL_UUID,
+    SERVICE_UUID,
+)
 
 READ = gatt.Characteristic.Properties.READ
 READABLE = gatt.Characteristic.READABLE
@@ -31,23 +34,29 @@ def value(uuid: str | UUID, content: bytes, permissions=READABLE) -> gatt.Charac
 
 
 def battery(level: int) -> gatt.Service:
-    return gatt.Service(gatt.GATT_BATTERY_SERVICE, [value(gatt.GATT_BATTERY_LEVEL_CHARACTERISTIC, bytes([level]))])
+    return gatt.Service(
+        gatt.GATT_BATTERY_SERVICE, [value(gatt.GATT_BATTERY_LEVEL_CHARACTERISTIC, bytes([level]))]
+    )
 
 
 def custom(number: int) -> gatt.Service:
     """A service of 128 bits whose characteristics have UUIDs of either length in turn."""
-    return gatt.Service(CUSTOM_UUID.format(number), [
-        value(gatt.GATT_APPEARANCE_CHARACTERISTIC, b"\0\0"),
-        value(CUSTOM_UUID.format(number + 1), b"one"),
-        value(gatt.GATT_BATTERY_LEVEL_CHARACTERISTIC, b"\x32"),
-        value(CUSTOM_UUID.format(number + 2), b"two"),
-        value(CUSTOM_UUID.format(number + 3), b"three"),
-    ])
+    return gatt.Service(
+        CUSTOM_UUID.format(number),
+        [
+            value(gatt.GATT_APPEARANCE_CHARACTERISTIC, b"\0\0"),
+            value(CUSTOM_UUID.format(number + 1), b"one"),
+            value(gatt.GATT_BATTERY_LEVEL_CHARACTERISTIC, b"\x32"),
+            value(CUSTOM_UUID.format(number + 2), b"two"),
+            value(CUSTOM_UUID.format(number + 3), b"three"),
+        ],
+    )
 
 
 def information(*entries: tuple[UUID, bytes, int]) -> gatt.Service:
     return gatt.Service(
-        gatt.GATT_DEVICE_INFORMATION_SERVICE, [value(uuid, text, right) for uuid, text, right in entries]
+        gatt.GATT_DEVICE_INFORMATION_SERVICE,
+        [value(uuid, text, right) for uuid, text, right in entries],
     )
 
 
@@ -61,22 +70,43 @@ class Crowd(OTADevice):
         strings = information(
             (gatt.GATT_MANUFACTURER_NAME_STRING_CHARACTERISTIC, longest, READABLE),
             (gatt.GATT_MODEL_NUMBER_STRING_CHARACTERISTIC, b"22 octets: MTU minus 1", READABLE),
-            (gatt.GATT_SERIAL_NUMBER_STRING_CHARACTERISTIC, b"44 octets: two parts, nothing in a third one", READABLE),
-            (gatt.GATT_FIRMWARE_REVISION_STRING_CHARACTERISTIC, b"secret", READABLE | gatt.Characteristic.READ_REQUIRES_AUTHENTICATION),
+            (
+                gatt.GATT_SERIAL_NUMBER_STRING_CHARACTERISTIC,
+                b"44 octets: two parts, nothing in a third one",
+                READABLE,
+            ),
+            (
+                gatt.GATT_FIRMWARE_REVISION_STRING_CHARACTERISTIC,
+                b"secret",
+                READABLE | gatt.Characteristic.READ_REQUIRES_AUTHENTICATION,
+            ),
             (gatt.GATT_SOFTWARE_REVISION_STRING_CHARACTERISTIC, b"", READABLE),
         )
         return [
-            strings, custom(0x10), battery(1), gatt.Service(SERVICE_UUID, []), battery(2),
-            self._ota_service(), battery(3), custom(0x20), custom(0x20),
+            strings,
+            custom(0x10),
+            battery(1),
+            gatt.Service(SERVICE_UUID, []),
+            battery(2),
+            self._half(),
+            self._ota_service(),
+            battery(3),
+            custom(0x20),
+            custom(0x20),
         ]
 
     @staticmethod
     def _half() -> gatt.Service:
         """The service's UUID with a Control that nobody answers."""
         properties = gatt.Characteristic.Properties
-        return gatt.Service(SERVICE_UUID, [
-            gatt.Characteristic(CONTROL_UUID, properties.WRITE | properties.INDICATE, gatt.Characteristic.WRITEABLE)
-        ])
+        return gatt.Service(
+            SERVICE_UUID,
+            [
+                gatt.Characteristic(
+                    CONTROL_UUID, properties.WRITE | properties.INDICATE, gatt.Characteristic.WRITEABLE
+                )
+            ],
+        )
 
 
 class Asking(OTADevice):
@@ -159,13 +189,18 @@ class Silent(OTADevice):
 
 
 class Flooding(OTADevice):
-    """Notifies every status many times over."""
+    """Notifies every status many times over, as fast as the link takes it."""
 
-    TIMES = 300
+    TIMES = 100
 
     async def _notify(self, status: bytes) -> None:
+        connection = self._connection
         for _ in range(self.TIMES):
+            if connection is not self._connection:
+                return
             await super()._notify(status)
+            # What queues up in here would hold up our own responses, which is not what is tried.
+            await self._device.host.get_data_packet_queue(connection.handle).drain(connection.handle)
 
 
 class Moving(OTADevice):
@@ -201,15 +236,27 @@ class Indicating(OTADevice):
         return service
 
 
-CASES = {case.__name__.lower(): case for case in (Crowd, Asking, Late, Silent, Flooding, Moving, Indicating)}
+CASES = {
+    case.__name__.lower(): case for case in (Crowd, Asking, Late, Silent, Flooding, Moving, Indicating)
+}
 
 
 async def lines() -> AsyncIterator[str]:
     """The standard input's, until it ends."""
     reader = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
     while line := await reader.readline():
         yield line.decode().strip()
+
+
+async def end(case: OTADevice, running: asyncio.Task) -> None:
+    while case.is_connected:
+        await asyncio.sleep(0.05)
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
 
 
 async def main() -> None:
@@ -217,17 +264,13 @@ async def main() -> None:
     options.directory.mkdir(exist_ok=True)
 
     async def serve(device: Device, own_address_type: hci.OwnAddressType) -> None:
-        running: asyncio.Task | None = None
+        now: tuple[OTADevice, asyncio.Task] | None = None
         say("ready")
         async for name in lines():
-            if running is not None:
-                while case.is_connected:
-                    await asyncio.sleep(0.05)
-                running.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await running
+            if now is not None:
+                await end(*now)
             case = CASES[name](device, boot_loader(options.directory / name), None)
-            running = asyncio.create_task(case.run(own_address_type))
+            now = case, asyncio.create_task(case.run(own_address_type))
             say("case", name)
 
     await with_device(options, serve)

@@ -22,9 +22,18 @@ import zlib
 from pathlib import Path
 
 from ota_flash import ERASED, Flash, Timing
-from ota_receiver import (
-    CONTROL_UUID, DATA_UUID, STATUS_UUID, BeginFlags, Board, Indication, Notification, Receiver, Running, State,
+from ota_protocol import (
+    CONTROL_UUID,
+    DATA_UUID,
+    STATUS_UUID,
+    BeginFlags,
+    Board,
+    Indication,
+    Notification,
+    Running,
+    State,
 )
+from ota_receiver import Receiver
 
 STEPS = 150
 ROW = 256
@@ -41,7 +50,9 @@ class Model:
     """The receiver in Python, with nothing between."""
 
     def __init__(self, board: Board, running: Running, page_size: int):
-        flash = Flash(bytearray([ERASED]) * (board.slot_size + 2 * page_size), page_size, ROW, Timing(0, 0, 0))
+        flash = Flash(
+            bytearray([ERASED]) * (board.slot_size + 2 * page_size), page_size, ROW, Timing(0, 0, 0)
+        )
         self._receiver = Receiver(board, running, flash, os.urandom, lambda: None)
         self.connect()
 
@@ -173,14 +184,25 @@ class Comparison:
         _, _, hardware, slot, page, chunk, buffer = struct.unpack("<BBIIIHH", info[2:])
         size, crc = struct.unpack_from("<II", running, 6)
         self._hardware, self._chunk, self._page = hardware, chunk, page
-        self._model = Model(Board(hardware, slot, chunk, buffer), Running(running[2:6], size, crc), page)
-        self._images = [self._random.randbytes(self._random.choice((1, 700, page, 3 * page + 5))) for _ in range(3)]
+        self._model = Model(
+            Board(hardware, slot, chunk, buffer), Running(running[2:6], size, crc), page
+        )
+        self._images = [
+            self._random.randbytes(self._random.choice((1, 700, page, 3 * page + 5))) for _ in range(3)
+        ]
         self._image = self._images[0]
 
     def run(self) -> None:
         steps = (
-            (self._begin, 2), (self._data_in_order, 14), (self._data_anywhere, 5), (self._rewind, 2), (self._verify, 2),
-            (self._other_request, 3), (self._nonsense, 2), (self._abort, 1), (self._reconnect, 1),
+            (self._begin, 2),
+            (self._data_in_order, 14),
+            (self._data_anywhere, 5),
+            (self._rewind, 2),
+            (self._verify, 2),
+            (self._other_request, 3),
+            (self._nonsense, 2),
+            (self._abort, 1),
+            (self._reconnect, 1),
         )
         actions, weights = zip(*steps)
         for _ in range(STEPS):
@@ -202,17 +224,26 @@ class Comparison:
 
     def _begin_well(self) -> None:
         self._image = self._random.choice(self._images)
-        fields = struct.pack("<BII", self._random.choice((0, 0, BeginFlags.SINK)), len(self._image), zlib.crc32(self._image))
+        fields = struct.pack(
+            "<BII",
+            self._random.choice((0, 0, BeginFlags.SINK)),
+            len(self._image),
+            zlib.crc32(self._image),
+        )
         self._control(b"\x06" + fields + struct.pack("<BBHI", 9, 9, 9, self._hardware))
 
     def _begin(self) -> None:
         self._image = self._random.choice(self._images)
-        flags = self._random.choice((0, 0, 0, 0, *BeginFlags, BeginFlags.SINK, BeginFlags.SINK | 1, 0x10, 0x0F))
+        flags = self._random.choice(
+            (0, 0, 0, 0, *BeginFlags, BeginFlags.SINK, BeginFlags.SINK | 1, 0x10, 0x0F)
+        )
         crc = zlib.crc32(self._image) ^ (self._random.random() < 0.1)
         version = struct.pack("<BBH", self._random.choice((0, 9, 9, 9)), 9, 9)
         hardware = self._hardware + (self._random.random() < 0.1)
         size = self._random.choice((len(self._image),) * 9 + (0, 1 << 30))
-        self._control(b"\x06" + struct.pack("<BII", flags, size, crc) + version + struct.pack("<I", hardware))
+        self._control(
+            b"\x06" + struct.pack("<BII", flags, size, crc) + version + struct.pack("<I", hardware)
+        )
 
     def _data_in_order(self) -> None:
         start = told(self._model.status())[2]
@@ -221,8 +252,12 @@ class Comparison:
 
     def _data_anywhere(self) -> None:
         following = told(self._model.status())[2]
-        start = self._random.choice((0, max(following - 1, 0), following, following + 1, len(self._image), 1 << 31))
-        self._write(start, self._random.randbytes(self._random.choice((0, 1, 50, self._chunk, self._chunk + 1))))
+        start = self._random.choice(
+            (0, max(following - 1, 0), following, following + 1, len(self._image), 1 << 31)
+        )
+        self._write(
+            start, self._random.randbytes(self._random.choice((0, 1, 50, self._chunk, self._chunk + 1)))
+        )
 
     def _write(self, start: int, octets: bytes) -> None:
         value, command = struct.pack("<I", start) + octets, self._random.random() < 0.5
@@ -237,7 +272,11 @@ class Comparison:
 
     def _other_request(self) -> None:
         # Not CHALLENGE, whose answer is anybody's guess; not ACTIVATE, after which the process is another.
-        self._control(self._random.choice((b"\x01\x01", b"\x01\x00", b"\x02", b"\x03", b"\x05" + bytes(16), b"\x0a")))
+        self._control(
+            self._random.choice(
+                (b"\x01\x01", b"\x01\x00", b"\x02", b"\x03", b"\x05" + bytes(16), b"\x0a")
+            )
+        )
 
     def _nonsense(self) -> None:
         self._control(self._random.randbytes(self._random.choice((0, 1, 2, 5, 17, 18))))
@@ -255,8 +294,18 @@ def compare(otaflash: str, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "device")
         process = subprocess.Popen(
-            [otaflash, "simulate", "--profile", "fast", "--listen", path, "--flash-file", path + ".flash"],
-            stdout=subprocess.DEVNULL, env={**os.environ, "XDG_STATE_HOME": folder, "XDG_RUNTIME_DIR": folder},
+            [
+                otaflash,
+                "simulate",
+                "--profile",
+                "fast",
+                "--listen",
+                path,
+                "--flash-file",
+                path + ".flash",
+            ],
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "XDG_STATE_HOME": folder, "XDG_RUNTIME_DIR": folder},
         )
         try:
             Comparison(seed, Simulated(path)).run()

@@ -13,7 +13,10 @@ import zlib
 from pathlib import Path
 
 from ota_flash import ERASED
-from ota_receiver import BootOutcome, Running
+from ota_protocol import (
+    BootOutcome,
+    Running,
+)
 from ota_record import Offer
 
 FACTORY_VERSION = bytes([1, 2, 0, 0])  # 1.2.0
@@ -41,7 +44,9 @@ class BootLoader:
         """Takes up an activated image, or goes back from one that nobody confirmed."""
         memory, outcome = self._memory, BootOutcome.NORMAL
         if memory["activated"]:
-            outcome = BootOutcome.ACTIVATED if self._take_up(memory["activated"]) else BootOutcome.REVERTED
+            outcome = (
+                BootOutcome.ACTIVATED if self._take_up(memory["activated"]) else BootOutcome.REVERTED
+            )
             memory["activated"] = None
         elif memory["before"]:
             os.replace(self._image_before, self._image)

@@ -1,5 +1,5 @@
-"""A host of the OTA service on Bumble's GATT client, from docs/ota-service.md alone, with procedures that
-otaflash itself never uses: Prepare Write, Read Multiple, a confirmation withheld.
+"""A host of the OTA service on Bumble's GATT client, from docs/ota-service.md alone. It uses procedures
+that otaflash itself never does: Prepare Write, Read Multiple, a confirmation withheld.
 
     ota_client.py TRANSPORT ADDRESS
 
@@ -21,8 +21,15 @@ from bumble.device import Connection, Device, Peer
 from bumble.transport import open_transport
 
 from ota_device import run, say
-from ota_receiver import (
-    CONTROL_UUID, DATA_UUID, SERVICE_UUID, STATUS_UUID, ATTError, Opcode, Result, State,
+from ota_protocol import (
+    CONTROL_UUID,
+    DATA_UUID,
+    SERVICE_UUID,
+    STATUS_UUID,
+    ATTError,
+    Opcode,
+    Result,
+    State,
 )
 from unix_air import UnixAir
 
@@ -139,13 +146,27 @@ async def small_mtu(host: Host) -> None:
     expect("a read", await host.client.read_value(host.name), name)
     expect("a blob in the middle", await host.request(blob(handle, 9)), b"\x0d" + name[9:])
     expect("a blob at the end", await host.request(blob(handle, len(name))), b"\x0d")
-    expect("a blob beyond the end", await host.request(blob(handle, len(name) + 1)), att.ErrorCode.INVALID_OFFSET)
+    expect(
+        "a blob beyond the end",
+        await host.request(blob(handle, len(name) + 1)),
+        att.ErrorCode.INVALID_OFFSET,
+    )
     several = att.ATT_Read_Multiple_Request([handle, host.status.handle])
-    expect("several values in one, cut at the MTU", await host.request(several), (b"\x0f" + name + bytes(16))[:23])
+    expect(
+        "several values in one, cut at the MTU",
+        await host.request(several),
+        (b"\x0f" + name + bytes(16))[:23],
+    )
     nothing = att.ATT_Read_Request(0xFFF0)
     expect("a handle that is not there", await host.request(nothing), att.ErrorCode.INVALID_HANDLE)
-    expect("Control cannot be read", await host.request(att.ATT_Read_Request(host.control.handle)), att.ErrorCode.READ_NOT_PERMITTED)
-    expect("Control without its CCCD", await host.write(host.control, b"\x01\x01"), ATTError.CCCD_IMPROPER)
+    expect(
+        "Control cannot be read",
+        await host.request(att.ATT_Read_Request(host.control.handle)),
+        att.ErrorCode.READ_NOT_PERMITTED,
+    )
+    expect(
+        "Control without its CCCD", await host.write(host.control, b"\x01\x01"), ATTError.CCCD_IMPROPER
+    )
 
 
 async def unconfirmed(host: Host) -> None:
@@ -153,7 +174,11 @@ async def unconfirmed(host: Host) -> None:
     confirm, host.client.send_confirmation = host.client.send_confirmation, lambda _: None
     expect("RUNNING is taken", await host.write(host.control, bytes([Opcode.RUNNING])), 0)
     await host.answer()
-    expect("busy until it is confirmed", await host.write(host.control, bytes([Opcode.RUNNING])), ATTError.BUSY)
+    expect(
+        "busy until it is confirmed",
+        await host.write(host.control, bytes([Opcode.RUNNING])),
+        ATTError.BUSY,
+    )
     host.client.send_confirmation = confirm
     confirm(att.ATT_Handle_Value_Confirmation())
     await host.operate(Opcode.RUNNING)

@@ -23,10 +23,17 @@ from bumble.transport import open_transport
 
 from ota_boot import BootLoader
 from ota_flash import Flash
-from ota_receiver import (
-    CONTROL_UUID, DATA_UUID, SERVICE_UUID, STATUS_UUID,
-    Board, Indication, Notification, Receiver, Reset,
+from ota_protocol import (
+    CONTROL_UUID,
+    DATA_UUID,
+    SERVICE_UUID,
+    STATUS_UUID,
+    Board,
+    Indication,
+    Notification,
+    Reset,
 )
+from ota_receiver import Receiver
 from unix_air import UnixAir
 
 NAME = "bumble-ota"
@@ -93,10 +100,15 @@ class OTADevice:
         self._server.on_att_handle_value_confirmation = self._confirmed
 
     async def _advertise(self) -> None:
-        service = AdvertisingData([
-            (AdvertisingData.FLAGS, bytes([0x06])),
-            (AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, bytes(gatt.UUID(SERVICE_UUID))),
-        ])
+        service = AdvertisingData(
+            [
+                (AdvertisingData.FLAGS, bytes([0x06])),
+                (
+                    AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS,
+                    bytes(gatt.UUID(SERVICE_UUID)),
+                ),
+            ]
+        )
         name = AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, NAME.encode())])
         await self._device.start_advertising(
             own_address_type=self._own_address_type,
@@ -114,22 +126,31 @@ class OTADevice:
     def _ota_service(self) -> gatt.Service:
         properties = gatt.Characteristic.Properties
         self._control = self._characteristic(
-            CONTROL_UUID, properties.WRITE | properties.INDICATE, write=self._control_written,
+            CONTROL_UUID,
+            properties.WRITE | properties.INDICATE,
+            write=self._control_written,
             cccd=(0x0002, lambda value: self._receiver.control_cccd(value)),
         )
         self._data = self._characteristic(
-            DATA_UUID, properties.WRITE | properties.WRITE_WITHOUT_RESPONSE, write=self._data_requested,
+            DATA_UUID,
+            properties.WRITE | properties.WRITE_WITHOUT_RESPONSE,
+            write=self._data_requested,
         )
         self._status = self._characteristic(
-            STATUS_UUID, properties.READ | properties.NOTIFY,
+            STATUS_UUID,
+            properties.READ | properties.NOTIFY,
             read=lambda _: self._receiver.status_read(),
             cccd=(0x0001, lambda value: self._receiver.status_cccd(value)),
         )
         return gatt.Service(SERVICE_UUID, [self._control, self._data, self._status])
 
-    def _characteristic(self, uuid, properties, read=not_permitted, write=write_not_permitted, cccd=None):
+    def _characteristic(
+        self, uuid, properties, read=not_permitted, write=write_not_permitted, cccd=None
+    ):
         characteristic = gatt.Characteristic(
-            uuid, properties, gatt.Characteristic.READABLE | gatt.Characteristic.WRITEABLE,
+            uuid,
+            properties,
+            gatt.Characteristic.READABLE | gatt.Characteristic.WRITEABLE,
             gatt.CharacteristicValue(read=read, write=write),
         )
         if cccd is not None:
@@ -149,9 +170,7 @@ class OTADevice:
         return gatt.Descriptor(
             gatt.GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR,
             gatt.Descriptor.READABLE | gatt.Descriptor.WRITEABLE,
-            att.AttributeValueV2(
-                lambda bearer: self._server.read_cccd(bearer, characteristic), write
-            ),
+            att.AttributeValueV2(lambda bearer: self._server.read_cccd(bearer, characteristic), write),
         )
 
     def _control_written(self, _: Connection, value: bytes) -> None:

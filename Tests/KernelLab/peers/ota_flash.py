@@ -33,7 +33,9 @@ class Flash:
     cut short leaves cells that may read as 0xFF and lose what is programmed into them.
     """
 
-    def __init__(self, cells: bytearray | mmap.mmap, page_size: int, row_size: int, timing: Timing = Timing()):
+    def __init__(
+        self, cells: bytearray | mmap.mmap, page_size: int, row_size: int, timing: Timing = Timing()
+    ):
         assert page_size % row_size == 0 and len(cells) % page_size == 0
         self.cells = cells
         self.page_size = page_size

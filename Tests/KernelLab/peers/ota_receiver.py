@@ -12,138 +12,27 @@ import struct
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from enum import IntEnum, IntFlag
 
 from ota_flash import Flash, FlashFault, Work
+from ota_protocol import (
+    PROOF_LABEL,
+    PROTOCOL_VERSION,
+    WRONG_PROOFS_MAXIMUM,
+    ATTError,
+    BeginFlags,
+    Board,
+    BootOutcome,
+    Indication,
+    Notification,
+    Opcode,
+    Reset,
+    Result,
+    Running,
+    State,
+    StatusError,
+)
 from ota_record import Offer, ResumePoint, ResumeRecord
 from ota_session import FlashSession, SinkSession
-
-SERVICE_UUID = "2f3e0001-21b4-4807-8bdc-74db56699529"
-CONTROL_UUID = "2f3e0002-21b4-4807-8bdc-74db56699529"
-DATA_UUID = "2f3e0003-21b4-4807-8bdc-74db56699529"
-STATUS_UUID = "2f3e0004-21b4-4807-8bdc-74db56699529"
-
-PROTOCOL_VERSION = 1
-PROOF_LABEL = b"otaflash authorize"
-WRONG_PROOFS_MAXIMUM = 5
-
-
-class State(IntEnum):
-    IDLE = 0
-    RECEIVING = 1
-    VERIFYING = 2
-    VERIFIED = 3
-    ACTIVATING = 4
-
-
-class StatusError(IntEnum):
-    NONE = 0
-    GAP = 1
-    OVERRUN = 2
-    FLASH_FAULT = 3
-    NO_SESSION = 4
-    NOT_AUTHORIZED = 5
-
-
-class Opcode(IntEnum):
-    INFO = 0x01
-    RUNNING = 0x02
-    RESUME_POINT = 0x03
-    CHALLENGE = 0x04
-    AUTHORIZE = 0x05
-    BEGIN = 0x06
-    REWIND = 0x07
-    VERIFY = 0x08
-    ACTIVATE = 0x09
-    CONFIRM = 0x0A
-    ABORT = 0x0B
-
-
-class Result(IntEnum):
-    DONE = 0x00
-    UNKNOWN_OPCODE = 0x01
-    MALFORMED = 0x02
-    WRONG_STATE = 0x03
-    NOT_AUTHORIZED = 0x04
-    WRONG_HARDWARE = 0x05
-    DOES_NOT_FIT = 0x06
-    DOWNGRADE = 0x07
-    CRC_MISMATCH = 0x08
-    FLASH_FAULT = 0x09
-    VERSION_NOT_SUPPORTED = 0x0A
-    PROOF_WRONG = 0x0B
-    LOCKED = 0x0C
-    NOTHING_TO_CONFIRM = 0x0E
-
-
-class ATTError(IntEnum):
-    """What a Write Request is refused with; NONE is a Write Response."""
-
-    NONE = 0x00
-    INVALID_LENGTH = 0x0D
-    BUSY = 0x80
-    GAP = 0x81
-    NO_SESSION = 0x82
-    NOT_AUTHORIZED = 0x83
-    CCCD_IMPROPER = 0xFD
-
-
-class BeginFlags(IntFlag):
-    RESTART = 1
-    DOWNGRADE = 2
-    OTHER_HARDWARE = 4
-    SINK = 8
-
-
-class BootOutcome(IntEnum):
-    NORMAL = 0
-    ACTIVATED = 1
-    REVERTED = 2
-
-
-@dataclass(frozen=True)
-class Board:
-    """What INFO tells of a device, and its key if it asks for authorization."""
-
-    hardware: int
-    slot_size: int
-    chunk: int
-    buffer_size: int
-    key: bytes | None = None
-
-
-@dataclass
-class Running:
-    """What RUNNING tells."""
-
-    version: bytes
-    size: int
-    crc: int
-    outcome: BootOutcome = BootOutcome.NORMAL
-    trial: bool = False
-
-
-@dataclass(frozen=True)
-class Notification:
-    """A value of Status."""
-
-    value: bytes
-
-
-@dataclass(frozen=True)
-class Indication:
-    """A value of Control; tell `indication_confirmed`, or that time is up after `limit` seconds."""
-
-    value: bytes
-    limit: float
-
-
-@dataclass(frozen=True)
-class Reset:
-    """The device must mark the slot for its boot loader and reset."""
-
-    offer: Offer
-
 
 # The answer to a request. An operation may work on the flash before it has one.
 Answer = tuple[Result, bytes]
@@ -352,7 +241,9 @@ class Receiver:
         moved = self._session.next + window - self._told_limit
         reopened = self._told_window < chunk <= window
         # Less than a chunk is left of what was told, and the flash will make no more room.
-        waited_for = self._told_limit - self._session.next < chunk <= window and not self._session.row_ready
+        waited_for = (
+            self._told_limit - self._session.next < chunk <= window and not self._session.row_ready
+        )
         return reopened or waited_for or moved >= max(chunk, self.board.buffer_size // 4)
 
     def _notify(self, error: StatusError = StatusError.NONE) -> None:
@@ -407,8 +298,14 @@ class Receiver:
         board = self.board
         flags = (board.key is not None) | self._authorized << 1 | 1 << 2
         return Result.DONE, struct.pack(
-            "<BBIIIHH", PROTOCOL_VERSION, flags, board.hardware, board.slot_size,
-            self.flash.page_size, board.chunk, board.buffer_size,
+            "<BBIIIHH",
+            PROTOCOL_VERSION,
+            flags,
+            board.hardware,
+            board.slot_size,
+            self.flash.page_size,
+            board.chunk,
+            board.buffer_size,
         )
 
     def _running(self) -> Operation:
@@ -423,9 +320,7 @@ class Receiver:
         held = self._held
         if held is None:
             return Result.DONE, bytes(16)
-        return Result.DONE, struct.pack(
-            "<IIII", held.offer.size, held.offer.crc, held.next, held.crc
-        )
+        return Result.DONE, struct.pack("<IIII", held.offer.size, held.offer.crc, held.next, held.crc)
 
     def _new_challenge(self) -> Operation:
         yield from ()
@@ -460,7 +355,10 @@ class Receiver:
         if hardware != self.board.hardware and not flags & BeginFlags.OTHER_HARDWARE:
             return Result.WRONG_HARDWARE, b""
         order = struct.Struct("<BBH")
-        if order.unpack(version) < order.unpack(self.running.version) and not flags & BeginFlags.DOWNGRADE:
+        if (
+            order.unpack(version) < order.unpack(self.running.version)
+            and not flags & BeginFlags.DOWNGRADE
+        ):
             return Result.DOWNGRADE, b""
         offer = Offer(size, crc, version, hardware)
         self._operating = True

@@ -105,8 +105,14 @@ class ResumeRecord:
         offset, crc = (0, 0) if point is None else (point.offset, point.crc)
         header = self._checked(
             self.HEADER.pack(
-                self.MAGIC, self._sequence + 1,
-                offer.size, offer.crc, offer.version, offer.hardware, offset, crc,
+                self.MAGIC,
+                self._sequence + 1,
+                offer.size,
+                offer.crc,
+                offer.version,
+                offer.hardware,
+                offset,
+                crc,
             )
         )
         yield from self.flash.erase(page)

@@ -36,7 +36,9 @@ class SinkSession:
 class FlashSession:
     """An image on its way into the slot: in flash up to `programmed`, in RAM up to `next`."""
 
-    def __init__(self, point: ResumePoint, flash: Flash, slot: int, record: ResumeRecord, buffer_size: int):
+    def __init__(
+        self, point: ResumePoint, flash: Flash, slot: int, record: ResumeRecord, buffer_size: int
+    ):
         self.offer = point.offer
         self.next = self.programmed = self.durable = point.offset
         self.crc = self._programmed_crc = point.crc

@@ -7,10 +7,17 @@ import struct
 import unittest
 import zlib
 
-from ota_flash import ERASED, Flash, FlashFault
-from ota_receiver import (
-    ATTError, Board, BootOutcome, Indication, Notification, Receiver, Reset, Running,
+from ota_flash import ERASED, Flash
+from ota_protocol import (
+    ATTError,
+    Board,
+    BootOutcome,
+    Indication,
+    Notification,
+    Reset,
+    Running,
 )
+from ota_receiver import Receiver
 
 PAGE, ROW, SLOT = 0x400, 64, 0x4000
 KEY = bytes(range(32))
@@ -33,8 +40,14 @@ def noise(size: int, seed: int = 7) -> bytes:
 class Host:
     """A link to a receiver, with nothing between."""
 
-    def __init__(self, flash: Flash | None = None, key: bytes | None = None, outcome=BootOutcome.NORMAL,
-                 subscribed: bool = True, buffer_size: int = 1024):
+    def __init__(
+        self,
+        flash: Flash | None = None,
+        key: bytes | None = None,
+        outcome=BootOutcome.NORMAL,
+        subscribed: bool = True,
+        buffer_size: int = 1024,
+    ):
         self.flash = flash or Flash(bytearray([ERASED]) * (SLOT + 2 * PAGE), PAGE, ROW)
         self.running = Running(struct.pack("<BBH", 1, 2, 3), 1000, 0x11223344, outcome)
         board = Board(HARDWARE, SLOT, 100, buffer_size, key)
