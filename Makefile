@@ -4,7 +4,8 @@ SHELL_IN_GUEST := $(if $(filter command line,$(origin SHELL)),$(SHELL))
 override SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo build test kill-test test-receiver lab bench swarm replay sweep fuzz format lint man clean deps
+.PHONY: demo build test kill-test test-receiver compare-receivers smp-oracle lab bench swarm replay sweep \
+  fuzz format lint man clean deps
 
 # Flashes a sample onto a simulated device, pulls the plug in the middle, and goes on.
 demo: deps
@@ -14,7 +15,8 @@ demo: deps
 build: deps
 	$(SWIFT) build
 
-test: deps
+test:
+	@tools/deps librsvg2-2
 	Tests/run
 
 # Kills a flashing process at 50 random moments and runs it again, both sides of it.
@@ -26,14 +28,24 @@ kill-test: build
 test-receiver: deps
 	$(MAKE) -C Tests/ReceiverC test
 
+# The receiver in C and the one in Python, written from the same document, driven alike at random.
+compare-receivers: SEEDS = 20
+compare-receivers: deps
+	$(SWIFT) build --product otaflash
+	python3 -B Tests/KernelLab/peers/compare_receivers.py .build/debug/otaflash $(SEEDS)
+# The SMP codec against that of the Python package smp, 1000 random messages of each kind, both ways.
+smp-oracle: deps
+	$(SWIFT) build --product smp-codec
+	Tests/SMPOracle/run .build/debug/smp-codec
+
 # The radio path in a real kernel with virtual controllers, under QEMU. ONLY=name runs one scenario,
 # SHELL=1 gives a shell in the guest.
 lab: deps
 	ONLY='$(ONLY)' SHELL_IN_GUEST='$(SHELL_IN_GUEST)' Tests/KernelLab/run
 
+# Measures the goals; DOCUMENT=docs/performance.md writes the table there too. Ten minutes at most.
 bench: deps
-	$(SWIFT) build -c release --product otaflash
-	Benchmarks/run
+	Benchmarks/run $(DOCUMENT)
 
 # Days of bad luck, drawn from seeds 1…SEEDS; and one of them, told in full.
 SEEDS ?= 10000
@@ -45,10 +57,12 @@ replay: deps
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --seed $(SEED)
 
-# The update of every sample, cut at every one of its PDUs, in both write modes.
-sweep: deps
+# The update of every sample, cut at every one of its PDUs, in both write modes; and a host's journal
+# that lies.
+sweep: build
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --cuts firmware-samples
+	Tests/Kill/lying-journal .build/debug/otaflash
 
 # Every decoder in turn, so many seconds each.
 fuzz: SECONDS_EACH = $(if $(filter file command,$(origin SECONDS)),$(SECONDS),60)

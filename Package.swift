@@ -138,6 +138,9 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "smp-codec", dependencies: ["OtaflashUpdate"], path: "Tests/SMPOracle/Codec",
+      swiftSettings: strict),
     .testTarget(
       name: "SMPTests",
       dependencies: [

@@ -1,6 +1,6 @@
-import OtaflashATT
 import OtaflashFirmware
-import OtaflashGATT
+
+@testable import OtaflashUpdate
 
 private let image: [UInt8] = (0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 private let prefixes = PrefixChecksums(image)

@@ -42,8 +42,10 @@ public struct FirmwareUpdate: Sendable {
   /// it ends the transfer at a safe point, tells the device, and keeps the resume point.
   public var command: Command<PeripheralTurn, UpdateResult, UpdateFault> {
     Command("flash \(name)") { (turn) async throws(UpdateFault) -> UpdateResult in
-      let context = UpdateContext(
+      var context = UpdateContext(
         clock: turn.clock, options: options, tally: UpdateTally(), observe: observe)
+      let parts = rounds.joined().map(\.name)
+      if parts.count > 1 { context.parts = parts }
       let result = try await perform(in: turn, context)
       observe(.finished(result))
       return result

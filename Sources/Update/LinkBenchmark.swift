@@ -147,7 +147,7 @@ private final class FlowCounts: Sendable {
     case .rewound: counts.withLock { $0.rewinds += 1 }
     case .deviceBusy: counts.withLock { $0.busySigns += 1 }
     case .connecting, .connected, .device, .stageBegan, .stageEnded, .transferBegan, .progress,
-      .linkLost, .finished:
+      .linkLost, .finished, .part:
       break
     }
   }

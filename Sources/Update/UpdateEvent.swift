@@ -9,6 +9,8 @@ public enum UpdateEvent: Equatable, Sendable {
   case device(DeviceReport)
   case stageBegan(UpdateStage)
   case stageEnded(UpdateStage, took: Duration)
+  /// Of a package with several images, the one that is sent next; `number` counts from 1.
+  case part(name: String, number: Int, of: Int)
   /// The transfer starts, or goes on, at `offset`. `resumed` is true when the device held a part.
   case transferBegan(offset: Int, total: Int, resumed: Bool)
   /// The device has acknowledged `acknowledged` octets in order (of `total`).

@@ -159,6 +159,10 @@ struct UpdateLifeCycle: Sendable {
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) {
     stage = .prepare
+    if let index = context.parts.firstIndex(of: plan.image.name) {
+      context.observe(
+        .part(name: plan.image.name, number: index + 1, of: context.parts.count))
+    }
     let offset = try await within(.prepare) { () async throws(UpdateFault) -> Int in
       try await session.prepare(plan, restart: restart)
     }

@@ -77,6 +77,30 @@ private func benchmarkRows(
     #expect(check.count(of: "polyline") == 4)
   }
 
+  @Test(arguments: ["plot", "plot.pdf", "plot.svg.gz", ""])
+  func aPlotIsSVGOrPNG(_ path: String) throws {
+    #expect(throws: (any Error).self) { try PlotFile.parse(path) }
+    #expect(try PlotFile.parse(path + ".svg").format == .svg)
+    #expect(try PlotFile.parse(path + ".png").format == .png)
+  }
+
+  /// Runs where librsvg is installed, as it is where the tests run by `make test`.
+  @Test func aPNGHasTheSizeOfThePlotTwice() throws {
+    let renderer: SVGRenderer
+    do throws(SVGRendererFault) { renderer = try SVGRenderer() } catch {
+      guard case .notInstalled = error else { throw error }
+      return
+    }
+    let plot = BenchmarkPlot(title: "", rows: try benchmarkRows()).document
+    let png = try renderer.png(Array(plot.utf8))
+    #expect(png.prefix(8) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+    // IHDR: width and height (PNG 3rd edition, 11.2.1).
+    #expect(png[16..<24] == [0, 0, 0x08, 0x20, 0, 0, 0x03, 0x70])
+    #expect(throws: SVGRendererFault.failed(step: "reading the SVG document")) {
+      try renderer.png(Array("<svg".utf8))
+    }
+  }
+
   @Test func aPlotWithoutRoundTripsHasOnePanel() throws {
     let plot = BenchmarkPlot(title: "", rows: try benchmarkRows(modes: [.withoutResponse])).document
     #expect(!plot.contains("round trip in ms"))

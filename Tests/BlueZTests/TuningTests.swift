@@ -112,6 +112,8 @@ import Testing
     #expect(!tuning.isPossible)
     tuning.interval = .seconds(2)...(.seconds(2))
     #expect(!tuning.isPossible)
+    tuning.supervisionTimeout = .seconds(4)
+    #expect(!tuning.isPossible)
     tuning.supervisionTimeout = .seconds(8)
     #expect(tuning.isPossible)
     tuning.payload = 252

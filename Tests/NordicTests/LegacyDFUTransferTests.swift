@@ -74,6 +74,32 @@ import Testing
     #expect(throws: UpdateFault.self) { try transfer.answered() }
   }
 
+  @Test(arguments: 0..<100)
+  func noReceiptLeadsAstray(_ seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    var transfer = LegacyDFUTransfer(
+      total: Int.random(in: 1...20_000, using: &random), packetSize: 20)
+    do throws(UpdateFault) {
+      for _ in 0..<2000 where !transfer.isWhole {
+        _ = Self.sendAll(&transfer)
+        #expect(transfer.next - transfer.acknowledged <= 120 * 20)
+        let octets = Int.random(in: 0...transfer.next + 5, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: _ = try transfer.reported(octets)
+        case 1: _ = try transfer.received(receipt: octets)
+        case 2 where transfer.next == transfer.total: try transfer.answered()
+        default: _ = try transfer.reported(transfer.next)
+        }
+        #expect(transfer.acknowledged <= transfer.next)
+      }
+    } catch {
+      guard case .protocolViolation = error else {
+        Issue.record("\(error)")
+        return
+      }
+    }
+  }
+
   @Test func aRowForEachDeviceThatDiffers() {
     let watch = LegacyDFUDevice(
       ApplicationIdentity(manufacturer: "PINE64", firmwareRevision: "1.14.0"))

@@ -87,6 +87,16 @@ extension SecureDFUProgress {
     for _ in 0..<20 { wait.missed() }
     #expect(wait.duration == SecureDFUEraseWait.maximum)
   }
+
+  @Test func aShorterQueueIsLearnedForGood() {
+    var wait = SecureDFUEraseWait()
+    #expect(wait.packets == 15)
+    wait.overflowed()
+    wait.held()
+    #expect(wait.packets == 7)
+    for _ in 0..<5 { wait.overflowed() }
+    #expect(wait.packets == 1)
+  }
 }
 
 @Suite struct SecureDFUStandingTests {

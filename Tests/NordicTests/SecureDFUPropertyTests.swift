@@ -19,8 +19,10 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// What a boot loader does with packets: during an erase it queues 15 and drops the others.
+/// What a boot loader does with packets: during an erase it queues a few and drops the others.
 private struct PageOfFlash {
+  /// 15 in nRF5 SDK 15.
+  var queueSize = 15
   var held: [UInt8] = []
   var executed = 0
   var erased = LinkInstant.start
@@ -36,7 +38,7 @@ private struct PageOfFlash {
   mutating func take(_ octets: ArraySlice<UInt8>, at now: LinkInstant) {
     if now < erased {
       queued += 1
-      guard queued <= 15 else {
+      guard queued <= queueSize else {
         dropped += 1
         return
       }
@@ -50,7 +52,7 @@ private struct PageOfFlash {
 }
 
 @Suite struct SecureDFUPropertyTests {
-  /// Whatever an erase takes, up to what three doublings reach, the image arrives.
+  /// Whatever an erase takes and a queue holds, up to what three tries reach, the image arrives.
   @Test(arguments: 0..<200)
   func everyImageArrives(_ seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
@@ -61,7 +63,7 @@ private struct PageOfFlash {
     let mtu = Int.random(in: 23...517, using: &random)
     let packetSize = SecureDFUObjects.packetSize(mtu: mtu)
     let erasing = Duration.milliseconds(Int.random(in: 1...700, using: &random))
-    var device = PageOfFlash()
+    var device = PageOfFlash(queueSize: Int.random(in: 3...15, using: &random))
     var transfer = SecureDFUTransfer(
       image: image,
       objects: SecureDFUObjects(total: image.count, objectSize: 4096, packetSize: packetSize),
@@ -89,7 +91,66 @@ private struct PageOfFlash {
       }
     }
     #expect(device.held == image.bytes)
-    if erasing <= .milliseconds(90) { #expect(device.dropped == 0) }
+    if erasing <= .milliseconds(90), device.queueSize == 15 { #expect(device.dropped == 0) }
+  }
+
+  /// Whatever a boot loader says, the transfer ends, and sends nothing but the image.
+  @Test(arguments: 0..<200)
+  func noAnswerLeadsAstray(_ seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let image = ramp(Int.random(in: 1...20_000, using: &random))
+    let packetSize = 4 * Int.random(in: 1...61, using: &random)
+    let selection = SecureDFUSelection(
+      sizeMaximum: Int.random(in: 1...10_000, using: &random),
+      progress: Self.progress(of: image, near: image.count / 2, &random))
+    var transfer = SecureDFUTransfer(
+      image: image,
+      objects: SecureDFUObjects(
+        total: image.count, objectSize: selection.sizeMaximum, packetSize: packetSize),
+      receipts: SecureDFUReceipts(packetSize: packetSize),
+      standing: SecureDFUStanding(selection, of: image))
+    var now = LinkInstant.start
+    var (end, steps) = (0, 0)
+    do throws(UpdateFault) {
+      while transfer.step(at: now) != .complete, steps < 200_000 {
+        steps += 1
+        switch transfer.step(at: now) {
+        case .create: transfer.created(at: now)
+        case .send(let packet):
+          transfer.sent(packet)
+          end = packet.upperBound
+          if Int.random(in: 0..<200, using: &random) == 0 {
+            _ = try transfer.received(receipt: Self.progress(of: image, near: end, &random))
+          }
+        case .waitForErase(let erased): now = erased
+        case .waitForReceipt:
+          _ = try transfer.received(receipt: Self.progress(of: image, near: end, &random))
+        case .askChecksum:
+          _ = try transfer.checked(Self.progress(of: image, near: end, &random))
+        case .execute: transfer.executed()
+        case .complete: break
+        }
+        #expect(transfer.acknowledged <= image.count)
+      }
+      #expect(steps < 200_000)
+    } catch {
+      guard case .imageRejected = error else {
+        Issue.record("\(error)")
+        return
+      }
+    }
+  }
+
+  /// True, nearly true, or nonsense.
+  private static func progress(
+    of image: PrefixChecksums, near offset: Int, _ random: inout SeededGenerator
+  ) -> SecureDFUProgress {
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0: SecureDFUProgress(offset: offset, crc32: UInt32.random(in: 0...9, using: &random))
+    case 1: SecureDFUProgress(of: image, upTo: Int.random(in: 0...image.count, using: &random))
+    case 2: SecureDFUProgress(offset: 1 << 32 - 1, crc32: 0)
+    default: SecureDFUProgress(of: image, upTo: offset)
+    }
   }
 
   @Test func anHonestWaitLosesNothingAndAShortOneDoes() {

@@ -36,6 +36,10 @@ final class FakeServer: Sendable {
     /// What is answered to requests of other kinds than uploads.
     var refusals: [SMPCommand: SMPRefusal] = [:]
     var silent: Set<SMPCommand> = []
+    /// The second version of SMP is refused.
+    var isVersion1 = false
+    /// Before each answer come one of another command, one that was given before, and no message.
+    var strayAnswers = false
   }
 
   struct State: Sendable {
@@ -65,6 +69,9 @@ final class FakeServer: Sendable {
   }
 
   var state: State { shared.withLock { $0 } }
+  /// Puts an image into the slot that does not run.
+  func place(_ image: [UInt8]) { shared.withLock { $0.slots[1 - $0.active] = image } }
+
   var runningImage: [UInt8] { shared.withLock { $0.slots[$0.active] } }
 
   // MARK: The link
@@ -113,8 +120,21 @@ final class FakeServer: Sendable {
       let answer = message(from: bytes, &state).flatMap { self.answer($0, &state) }
       return (answer, state.resets > resets || state.linkEnds)
     }
-    if let answer { notify(answer.encoded, mtu) }
+    if let answer {
+      if settings.strayAnswers { notifyStrays(before: answer, mtu) }
+      notify(answer.encoded, mtu)
+    }
     if isLeaving { leave.withLock { $0 }?.fulfil(()) }
+  }
+
+  private func notifyStrays(before answer: SMPMessage, _ mtu: Int) {
+    var alien = answer
+    alien.number ^= 1
+    var late = answer
+    late.sequence &-= 1
+    notify(alien.encoded, mtu)
+    notify(late.encoded, mtu)
+    notify([1, 2, 3], mtu)
   }
 
   private func notify(_ message: [UInt8], _ mtu: Int) {
@@ -154,6 +174,7 @@ final class FakeServer: Sendable {
     func refuse(_ code: SMPRefusal.Code) -> SMPMessage {
       SMPMessage(answering: message, refusing: SMPRefusal(code))
     }
+    if settings.isVersion1 && message.version == .v2 { return refuse(.general(13)) }
     if let refusal = settings.refusals[command] {
       return SMPMessage(answering: message, refusing: refusal)
     }
@@ -290,7 +311,7 @@ final class FakeServer: Sendable {
     case .directXIP, .ramLoad:
       if let first = version[0], let second = version[1] { state.active = first < second ? 1 : 0 }
       state.pending = nil
-    case .firmwareLoader, .singleApplication: state.active = state.slots[1].isEmpty ? 0 : 1
+    case .firmwareLoader, .singleApplication: break
     case .overwriteOnly:
       guard let pending = state.pending else { return }
       state.pending = nil

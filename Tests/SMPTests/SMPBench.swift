@@ -55,9 +55,35 @@ struct SMPBenchResult: Sendable {
   }
 }
 
+/// A link on which each PDU takes its time to go out.
+final class PacedLink: Link {
+  private let link: PipeLink
+  private let clock: VirtualClock
+  private let pace: Duration
+
+  init(link: PipeLink, clock: VirtualClock, pace: Duration) {
+    self.link = link
+    self.clock = clock
+    self.pace = pace
+  }
+
+  var maximumPDUSize: Int { link.maximumPDUSize }
+
+  func send(_ pdu: [UInt8]) async throws(LinkLoss) {
+    if pace > .zero {
+      guard await clock.pause(for: pace) else { throw .cancelled }
+    }
+    try await link.send(pdu)
+  }
+
+  func receive() async throws(LinkLoss) -> [UInt8] { try await link.receive() }
+
+  func close() { link.close() }
+}
+
 /// Does something with a server in virtual time, over as many links as it takes.
 func withServer<Value: Sendable>(
-  _ server: FakeServer, maximumPDUSize: Int = PipeLink.defaultMaximumPDUSize,
+  _ server: FakeServer, pace: Duration = .zero,
   _ body: @escaping @Sendable (Dialer, VirtualClock) async -> Value
 ) throws -> (value: Value, elapsed: Duration) {
   let timeline = VirtualTimeline()
@@ -68,9 +94,9 @@ func withServer<Value: Sendable>(
         while let link = await calls.next() { await server.serve(link, clock: clock) }
       }
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
-        let (near, far) = PipeLink.pair(capacity: 8, maximumPDUSize: maximumPDUSize)
+        let (near, far) = PipeLink.pair(capacity: 8)
         calls.offer(far)
-        return near
+        return PacedLink(link: near, clock: clock, pace: pace)
       }
       let value = await body(dialer, clock)
       calls.finish()

@@ -144,6 +144,21 @@ struct LegacyDFUHost {
     }
   }
 
+  /// Hosts that begin and go leave erases behind; the flash's queue ends somewhere.
+  @Test func hostsThatComeAndGoFillNoQueueForEver() throws {
+    try withBoard("nordic-legacy?erase=20s&slot=16K") { board, _ in
+      var last = ""
+      for _ in 0..<40 where last.isEmpty {
+        var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+        try await dfu.write("01 04")
+        try await dfu.sendPacket(octets(0) + octets(0) + octets(4096))
+        if try await dfu.ask("09") == "10 01 06" { last = "10 01 06" }
+        dfu.host.link.close()
+      }
+      #expect(last == "10 01 06")
+    }
+  }
+
   @Test func aSoftDeviceIsNotTakenHere() throws {
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)

@@ -175,6 +175,19 @@ import Testing
     }
   }
 
+  /// A host that comes next is not told what another had asked for.
+  @Test func anAnswerBelongsToItsConnection() throws {
+    try withServer("&slot=256K") { host, board, clock in
+      try await host.post(SMPImage.Erase())
+      try await host.post(SMPOS.Echo("lost"))
+      await clock.pause(for: .milliseconds(100))
+      host.host.link.close()
+      host = try await SMPHost.connected(to: board)
+      await clock.pause(for: .seconds(8))
+      #expect(try await host.call(SMPOS.Echo("hi")).get().text == "hi")
+    }
+  }
+
   // MARK: Uploads
 
   @Test func anUploadIsAnsweredWithTheNextOffset() throws {

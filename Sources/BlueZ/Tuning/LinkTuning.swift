@@ -48,8 +48,12 @@ public struct LinkTuning: Equatable, Sendable {
   /// the time between two events that the device answers.
   public var isPossible: Bool {
     let anybody = BluetoothAddress(checked: [0, 0, 0, 0, 0, 0], kind: .publicDevice)
-    return (interval == nil || parameters(for: anybody) != nil)
-      && payload.map(Self.payloads.contains) ?? true
+    if let interval {
+      guard parameters(for: anybody) != nil,
+        supervisionTimeout > interval.upperBound * 2 * (1 + Int(latency))
+      else { return false }
+    }
+    return payload.map(Self.payloads.contains) ?? true
   }
 
   private static func units(_ duration: Duration, of unit: Duration) -> UInt16 {

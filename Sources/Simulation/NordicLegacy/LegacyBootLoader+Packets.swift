@@ -28,8 +28,10 @@ extension LegacyBootLoader {
     imageSize = size
     (received, initPacket) = (0, nil)
     let pages = stride(from: slot, to: slot + size, by: parts.profile.layout.pageSize)
-    let isQueued = queue.offer(pages.map { .erase(page: $0) }, for: .erase)
-    precondition(isQueued, "the queue was idle")
+    // What hosts before this one began may still be on its way to flash.
+    guard queue.offer(pages.map { .erase(page: $0) }, for: .erase) else {
+      return answer(0x01, .failed)
+    }
     phase = .erasing
   }
 
@@ -43,12 +45,12 @@ extension LegacyBootLoader {
     let isLast = received + bytes.count == imageSize
     let alignment = parts.profile.geometry.writeAlignment
     guard !bytes.isEmpty, isLast || bytes.count.isMultiple(of: alignment),
-      packetsInFlash < Self.packetBuffers
+      packetsInFlash < Self.packetBuffers, queue.hasRoom
     else { return answer(0x03, .failed) }
     let padding = (alignment - bytes.count % alignment) % alignment
     let words = bytes + [UInt8](repeating: 0xFF, count: padding)
     let isQueued = queue.offer([.write(words, at: slot + received)], for: .packet)
-    precondition(isQueued, "a buffer was free")
+    precondition(isQueued, "the queue had room")
     packetsInFlash += 1
     received += bytes.count
     if isLast {

@@ -6,6 +6,8 @@ import OtaflashFirmware
 struct LegacyBootLoader: Sendable {
   /// Data packets that wait for the flash.
   static let packetBuffers = 8
+  /// Operations of the flash that may be queued, the running one among them.
+  static let flashOperations = 32
   /// The longest data packet; a longer one overruns the buffer.
   static let packetOctetsMaximum = 20
   static let initPacketOctetsMaximum = 64
@@ -75,7 +77,7 @@ struct LegacyBootLoader: Sendable {
     let layout = parts.profile.layout
     loader = BootLoader(flash: parts.flash, layout: layout)
     slot = layout.slot(bootRecord.inactive)
-    queue = FlashQueue(capacity: layout.slotSize / layout.pageSize + Self.packetBuffers)
+    queue = FlashQueue(capacity: Self.flashOperations)
   }
 
   var isInfiniTime: Bool { settings.variant == .infinitime }
@@ -188,6 +190,8 @@ struct LegacyBootLoader: Sendable {
   mutating func flashDone(_ isDone: Bool) {
     switch queue.finishedOne() {
     case .erase:
+      // The host that asked for it may be gone.
+      guard phase == .erasing else { break }
       phase = .ready
       answer(0x01, .success)
     case .packet: packetsInFlash -= 1

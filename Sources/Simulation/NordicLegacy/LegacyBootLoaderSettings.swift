@@ -35,14 +35,19 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
 
 extension LegacyBootLoaderSettings: KindSettings {
   static let keys: [KindKey<Self>] = [
-    KindKey("variant", \.variant),
-    KindKey("entry", \.entry),
-    KindKey("type", "the device's type, a number", \.deviceType) { halfword($0) },
-    KindKey("revision", "the device's revision, a number", \.deviceRevision) { halfword($0) },
-    KindKey("sd", "the SoftDevice's id, such as 0x64", \.softDevice) { halfword($0) },
-    KindKey("disabled", \.isDisabled),
-    KindKey("inactivity", "a time such as 120s", \.inactivity) { Quantity.duration($0) },
-    KindKey("information", \.hasDeviceInformation),
+    KindKey("variant", "whose receiver it is", \.variant),
+    KindKey("entry", "what leads to the boot loader", \.entry),
+    KindKey("type", "the device's type", "a number up to 65535", \.deviceType) { halfword($0) },
+    KindKey("revision", "the device's revision", "a number up to 65535", \.deviceRevision) {
+      halfword($0)
+    },
+    KindKey("sd", "the SoftDevice that is there", "an id such as 0x64", \.softDevice) {
+      halfword($0)
+    },
+    KindKey("disabled", "updates are switched off", \.isDisabled),
+    KindKey("inactivity", "silence that ends the boot loader", "a time such as 120s", \.inactivity)
+    { Quantity.duration($0) },
+    KindKey("information", "the application tells its version", \.hasDeviceInformation),
   ]
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key]

@@ -45,25 +45,33 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
 
 extension SecureBootLoaderSettings: KindSettings {
   static let keys: [KindKey<Self>] = [
-    KindKey("entry", \.entry),
-    KindKey("banks", \.banks),
-    KindKey("fw", "the application's version, a number", \.applicationVersion) {
+    KindKey("entry", "what leads to the boot loader", \.entry),
+    KindKey("banks", "where an image is received", \.banks),
+    KindKey("fw", "the application's version", "a number", \.applicationVersion) {
       Quantity.word($0)
     },
-    KindKey("bl", "the boot loader's version, a number", \.bootLoaderVersion) { Quantity.word($0) },
-    KindKey("hw", "the hardware's version, a number", \.hardwareVersion) { Quantity.word($0) },
-    KindKey("sd", "the SoftDevice's id, such as 0xB7", \.softDevice) { Quantity.word($0) },
-    KindKey("debug", \.isDebug),
-    KindKey("init", "octets of an init packet, 64 to 1024", \.initPacketMaximum) {
+    KindKey("bl", "the boot loader's version", "a number", \.bootLoaderVersion) {
+      Quantity.word($0)
+    },
+    KindKey("hw", "the hardware's version", "a number", \.hardwareVersion) { Quantity.word($0) },
+    KindKey("sd", "the SoftDevice that is there", "an id such as 0xB7", \.softDevice) {
+      Quantity.word($0)
+    },
+    KindKey("debug", "init packets for debugging are believed", \.isDebug),
+    KindKey("init", "the longest init packet", "octets, 64 to 1024", \.initPacketMaximum) {
       Quantity.size($0).flatMap { (64...1024).contains($0) ? $0 : nil }
     },
-    KindKey("object", "octets of a data object, 4K to 64K, a multiple of 4K", \.dataObjectMaximum) {
+    KindKey(
+      "object", "the largest data object", "octets, 4K to 64K, a multiple of 4K",
+      \.dataObjectMaximum
+    ) {
       Quantity.size($0).flatMap {
         (4096...65_536).contains($0) && $0.isMultiple(of: 4096) ? $0 : nil
       }
     },
-    KindKey("inactivity", "a time such as 120s", \.inactivity) { Quantity.duration($0) },
-    KindKey("information", \.hasDeviceInformation),
+    KindKey("inactivity", "silence that ends the boot loader", "a time such as 120s", \.inactivity)
+    { Quantity.duration($0) },
+    KindKey("information", "the application tells its version", \.hasDeviceInformation),
   ]
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .trial]

@@ -16,24 +16,27 @@ public enum DeviceKind: Hashable, Sendable {
 /// A key that one kind of device adds to those of all profiles.
 struct KindKey<Settings>: Sendable {
   let key: String
+  /// A clause for a person who chooses.
+  let summary: String
   /// What a value must look like.
   let allowed: String
   /// Sets the value; `false` when it is not allowed.
   let apply: @Sendable (String, inout Settings) -> Bool
 
   init(
-    _ key: String, _ allowed: String, _ apply: @escaping @Sendable (String, inout Settings) -> Bool
+    _ key: String, _ summary: String, _ allowed: String,
+    _ apply: @escaping @Sendable (String, inout Settings) -> Bool
   ) {
-    (self.key, self.allowed, self.apply) = (key, allowed, apply)
+    (self.key, self.summary, self.allowed, self.apply) = (key, summary, allowed, apply)
   }
 
   /// A key whose value `read` makes of the text, or `nil` when it is not allowed.
   init<Value>(
-    _ key: String, _ allowed: String,
+    _ key: String, _ summary: String, _ allowed: String,
     _ field: WritableKeyPath<Settings, Value> & Sendable,
     _ read: @escaping @Sendable (String) -> Value?
   ) {
-    self.init(key, allowed) { text, settings in
+    self.init(key, summary, allowed) { text, settings in
       guard let value = read(text) else { return false }
       settings[keyPath: field] = value
       return true
@@ -42,17 +45,27 @@ struct KindKey<Settings>: Sendable {
 
   /// A key whose value is one of the names of an enumeration.
   init<Value: RawRepresentable & CaseIterable & Sendable>(
-    _ key: String, _ field: WritableKeyPath<Settings, Value> & Sendable
+    _ key: String, _ summary: String, _ field: WritableKeyPath<Settings, Value> & Sendable
   ) where Value.RawValue == String {
     let names = Value.allCases.map(\.rawValue)
     let allowed = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
-    self.init(key, allowed, field) { Value(rawValue: $0) }
+    self.init(key, summary, allowed, field) { Value(rawValue: $0) }
   }
 
   /// A key whose value is `yes` or `no`.
-  init(_ key: String, _ field: WritableKeyPath<Settings, Bool> & Sendable) {
-    self.init(key, "yes or no", field) { ["yes": true, "no": false][$0] }
+  init(
+    _ key: String, _ summary: String, _ field: WritableKeyPath<Settings, Bool> & Sendable
+  ) {
+    self.init(key, summary, "yes or no", field) { ["yes": true, "no": false][$0] }
   }
+}
+
+/// What a person is told of a key that one kind of device has.
+public struct KindKeyListing: Hashable, Sendable {
+  public let key: String
+  public let summary: String
+  /// What a value must look like.
+  public let allowed: String
 }
 
 /// The settings of one kind.
@@ -65,7 +78,9 @@ protocol KindSettings: Hashable, Sendable {
 }
 
 extension KindSettings {
-  static var allowedValues: [(key: String, allowed: String)] { keys.map { ($0.key, $0.allowed) } }
+  static var listing: [KindKeyListing] {
+    keys.map { KindKeyListing(key: $0.key, summary: $0.summary, allowed: $0.allowed) }
+  }
 
   /// `nil` when the kind has no such key, else the fault that setting it met.
   mutating func set(_ key: String, to text: String?) -> Result<Void, ProfileFault>? {
@@ -98,13 +113,13 @@ extension DeviceKind {
     }
   }
 
-  /// The keys beside those of all profiles, with what a value must look like.
-  var ownKeys: [(key: String, allowed: String)] {
+  /// The keys beside those of all profiles.
+  var ownKeys: [KindKeyListing] {
     switch self {
     case .otaReceiver: []
-    case .secureBootLoader: SecureBootLoaderSettings.allowedValues
-    case .legacyBootLoader: LegacyBootLoaderSettings.allowedValues
-    case .smpServer: SMPServerSettings.allowedValues
+    case .secureBootLoader: SecureBootLoaderSettings.listing
+    case .legacyBootLoader: LegacyBootLoaderSettings.listing
+    case .smpServer: SMPServerSettings.listing
     }
   }
 

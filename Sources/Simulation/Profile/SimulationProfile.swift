@@ -82,8 +82,8 @@ extension SimulationProfile {
   /// Every key of the plain device, with what its value must look like; `nil` = it takes none.
   public static let keys = keys(of: .otaReceiver)
 
-  /// The profiles whose kind of device has keys of its own, with what a value must look like.
-  public static let kinds: [(name: String, keys: [(key: String, allowed: String)])] =
+  /// The profiles whose kind of device has keys of its own.
+  public static let kinds: [(name: String, keys: [KindKeyListing])] =
     ["smp", "nordic-dfu", "nordic-legacy"].map { name in
       var profile = SimulationProfile()
       presets.first { $0.name == name }?.apply(&profile)

@@ -23,6 +23,8 @@ struct SMPServer: Sendable {
   private struct Job: Sendable {
     let request: SMPMessage
     var work: Work
+    /// The connection that the request came over is gone.
+    var isOrphaned = false
   }
 
   let parts: BoardParts
@@ -66,8 +68,12 @@ struct SMPServer: Sendable {
     workOn()
   }
 
+  /// The link is over: what is being worked on is finished, and nobody is told.
   mutating func disconnected() {
     reassembly.disconnected()
+    reassembly.releaseBuffers(waiting.count)
+    waiting.removeAll()
+    job?.isOrphaned = true
     responses.removeAll()
   }
 
@@ -145,13 +151,15 @@ struct SMPServer: Sendable {
   private mutating func completeWhenIdle() {
     guard let job, job.work.operations.isEmpty else { return }
     self.job = nil
+    let body: CBORMap
     switch job.work.answer {
-    case .body(let body): respond(to: job.request, body)
-    case .uploadEnd(let upload): respond(to: job.request, end(of: upload))
+    case .body(let ready): body = ready
+    case .uploadEnd(let upload): body = end(of: upload)
     case .imageState(let record):
       self.record = record
-      respond(to: job.request, imageState(record).body)
+      body = imageState(record).body
     }
+    if !job.isOrphaned { respond(to: job.request, body) }
     // The request's and the response's.
     reassembly.releaseBuffers(2)
   }

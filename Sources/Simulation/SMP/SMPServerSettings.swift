@@ -92,18 +92,22 @@ public struct SMPServerSettings: Hashable, Sendable {
 
 extension SMPServerSettings: KindSettings {
   static let keys: [KindKey<Self>] = [
-    KindKey("mode", \.mode),
+    KindKey("mode", "how MCUboot starts images", \.mode),
     KindKey(
-      "netbufs", "count and size such as 4x384, 2 to 64 of 64 to 16384 octets", \.netBuffers,
+      "netbufs", "buffers that requests and responses share",
+      "count and size such as 4x384, 2 to 64 of 64 to 16384 octets", \.netBuffers,
       netBuffers),
-    KindKey("reassembly", \.reassembles),
-    KindKey("progressive", \.erasesProgressively),
-    KindKey("check", \.checksImages),
-    KindKey("params", \.hasParameters),
-    KindKey("bootinfo", \.hasBootLoaderInformation),
-    KindKey("no-downgrade", \.forbidsDowngrade),
-    KindKey("busy", "a count of requests, or 0", \.busyRequests) { Int($0).filter { $0 >= 0 } },
-    KindKey("v1", \.isVersion1),
+    KindKey("reassembly", "messages may be longer than a write", \.reassembles),
+    KindKey("progressive", "pages are erased as they are needed", \.erasesProgressively),
+    KindKey("check", "images are compared with their SHA-256", \.checksImages),
+    KindKey("params", "the server tells of its buffers", \.hasParameters),
+    KindKey("bootinfo", "the server tells of the boot loader", \.hasBootLoaderInformation),
+    KindKey("no-downgrade", "lower versions are never started", \.forbidsDowngrade),
+    KindKey(
+      "busy", "writes to images refused as busy at first", "a count of requests, or 0",
+      \.busyRequests
+    ) { Int($0).filter { $0 >= 0 } },
+    KindKey("v1", "messages of version 2 are refused", \.isVersion1),
   ]
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key, .trial]

@@ -10,10 +10,18 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   static let initial = Duration.milliseconds(90)
   static let maximum = initial * 16
 
+  /// Packets that go out before. The queue for flash operations has 16 places in nRF5 SDK 15, of
+  /// which the erase itself holds one.
+  static let packetsInitial = 15
+
   private(set) var duration = initial
+  private(set) var packets = packetsInitial
 
   /// An object was not taken whole: the erase may have lasted longer.
   mutating func missed() { duration = min(duration * 2, Self.maximum) }
+
+  /// It was missed although the wait was longer already: the queue may be shorter, and stays so.
+  mutating func overflowed() { packets = max(1, packets / 2) }
 
   /// An object was taken whole: what a disturbance has added is given back slowly.
   mutating func held() { duration = max(Self.initial, duration * 7 / 8) }

@@ -32,9 +32,6 @@ struct SecureDFUTransfer {
     case complete
   }
 
-  /// Packets that may go out before the erase has ended. The queue for flash operations has 16
-  /// places in nRF5 SDK 15, of which the erase itself holds one.
-  static let unerasedPacketsMaximum = 15
   /// Times that an object is created again because it did not arrive whole.
   static let objectRepeatsMaximum = 3
 
@@ -78,7 +75,7 @@ struct SecureDFUTransfer {
       return .create(size: object.count)
     case .sending(let object, let next):
       if receipts.isDue { return .waitForReceipt }
-      if let erased, now < erased, unerasedPackets >= Self.unerasedPacketsMaximum {
+      if let erased, now < erased, unerasedPackets >= eraseWait.packets {
         return .waitForErase(until: erased)
       }
       return .send(objects.packet(at: next, in: object))
@@ -144,8 +141,8 @@ struct SecureDFUTransfer {
   ///
   /// - Throws: `.imageRejected` when an object keeps arriving damaged.
   mutating func received(receipt progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
-    // A receipt that comes while nothing is being sent is late, and tells nothing new.
-    guard case .sending(let object, let next) = phase else { return .proceed }
+    // A receipt that nobody waits for any more is late, and tells nothing new.
+    guard case .sending(let object, let next) = phase, receipts.isDue else { return .proceed }
     receipts.received()
     guard agrees(progress, upTo: next) else { return try again(object, progress.crc32) }
     acknowledged = next
@@ -205,6 +202,7 @@ struct SecureDFUTransfer {
         expectedCRC32: image.checksum(ofFirst: object.upperBound), deviceCRC32: found)
     }
     eraseWait.missed()
+    if repeats > 1 { eraseWait.overflowed() }
     acknowledged = object.lowerBound
     phase = .creating(object)
     return .again(from: object.lowerBound)

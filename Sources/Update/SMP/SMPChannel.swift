@@ -23,6 +23,8 @@ final class SMPChannel: Sendable {
   private struct State {
     var exchange: SMPExchange
     var reassembly = SMPReassembly()
+    /// The first version only for servers that refuse the second.
+    var version = SMPVersion.v2
     /// What was not written of a request whose sender was cancelled.
     var unsent: ArraySlice<UInt8> = []
   }
@@ -96,9 +98,9 @@ final class SMPChannel: Sendable {
     let patience = clock.now.advanced(by: busyLimit)
     while true {
       let result = try await answer(to: request, stage, within: limit, tries: tries)
-      guard case .failure(let refusal) = result, refusal.isBusy, clock.now < patience else {
-        return result
-      }
+      guard case .failure(let refusal) = result else { return result }
+      if refusal.isTooNew, fallBack() { continue }
+      guard refusal.isBusy, clock.now < patience else { return result }
       guard await clock.pause(for: Self.busyPause) else { throw .gatt(stage, .cancelled) }
     }
   }
@@ -121,6 +123,17 @@ final class SMPChannel: Sendable {
     throw .gatt(stage, .timedOut(after: limit * tries))
   }
 
+  /// Goes on in the first version; `false` when that was in use already.
+  private func fallBack() -> Bool {
+    state.withLock { state in
+      defer { state.version = .v1 }
+      return state.version == .v2
+    }
+  }
+
+  /// In which the requests are sent.
+  var version: SMPVersion { state.withLock { $0.version } }
+
   // MARK: Sending
 
   /// Sends a request and returns its sequence number. Returns when the transport has all of it.
@@ -128,8 +141,8 @@ final class SMPChannel: Sendable {
     _ request: some SMPRequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> UInt8 {
     let command = type(of: request).command
-    let sequence = state.withLock { $0.exchange.begin(command) }
-    let message = SMPMessage(request, sequence: sequence)
+    let (sequence, version) = state.withLock { ($0.exchange.begin(command), $0.version) }
+    let message = SMPMessage(request, sequence: sequence, version: version)
     do throws(GATTFault) {
       try await write(message.encoded)
     } catch {

@@ -15,6 +15,19 @@ struct SMPFacts: Equatable, Sendable {
   /// The slot that runs, of one of the device's images.
   func running(_ image: Int) -> SMPImage.Slot? { state.running(image) }
 
+  /// The application runs, and only the boot loader, or a second application, can replace it.
+  var mustLeaveApplication: Bool {
+    guard let running = running(0) else { return false }
+    return switch mode {
+    case .singleApplication: true
+    // The loader lies in the second slot.
+    case .firmwareLoader: running.slot == 0
+    case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIP,
+      .directXIPWithRevert, .ramLoad:
+      false
+    }
+  }
+
   /// Octets of the largest file for one of the device's images, where the server tells it: what the
   /// boot loader told it, else the size of the smallest slot.
   func largestFile(_ image: Int) -> Int? {

@@ -26,10 +26,11 @@ package enum SMPOS {
   package struct Reset: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.os, 5, .write)
+    /// A boot mode: the boot loader's own server instead of the application.
+    package static let bootLoader = 1
     /// Restart even when the application said that it is busy.
     package var isForced: Bool?
-    /// What to start: 0 = the application, 1 = the boot loader's recovery (Zephyr, retained boot
-    /// mode).
+    /// What to start: 0 = the application, or `bootLoader` (Zephyr, retained boot mode).
     package var bootMode: Int?
 
     package init(isForced: Bool? = nil, bootMode: Int? = nil) {

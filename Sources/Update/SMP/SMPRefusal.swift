@@ -56,7 +56,11 @@ package struct SMPRefusal: Error, Equatable, Sendable {
   static let notSupported: Int32 = 8
   /// MGMT_ERR_EBUSY.
   static let busy: Int32 = 10
+  /// MGMT_ERR_UNSUPPORTED_TOO_NEW.
+  static let tooNew: Int32 = 13
 
+  /// The server speaks the first version only.
+  package var isTooNew: Bool { code == .general(Self.tooNew) }
   /// The server does not know the command.
   package var isNotSupported: Bool { code == .general(Self.notSupported) }
   /// The server has no memory for this request: fewer at once may do.

@@ -30,7 +30,14 @@ final class SMPSession: UpdateSession {
     self.channel = channel
     self.context = context
     self.facts = facts
-    device = DeviceReport(facts)
+    device = DeviceReport(facts, version: channel.version)
+  }
+
+  /// At the same address; the boot loader, or the application that loads others, speaks SMP too.
+  var bootLoaderPlace: Whereabouts? { facts.mustLeaveApplication ? .home : nil }
+
+  func detach() async throws(UpdateFault) {
+    _ = try await channel.perform(SMPOS.Reset(bootMode: SMPOS.Reset.bootLoader), .detach)
   }
 
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
@@ -49,7 +56,8 @@ final class SMPSession: UpdateSession {
   }
 
   func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
-    if facts.mode.needsTest {
+    // Where nothing runs, this is the boot loader's own server, which starts what it received.
+    if facts.mode.needsTest, facts.running(images[0].place.imageIndex) != nil {
       let state = try await channel.perform(SMPImage.ReadState(), .activate)
       // An earlier run may have come as far as this.
       for image in images where !(state.received(image)?.flags.contains(.pending) ?? false) {
@@ -93,8 +101,8 @@ extension RunningImage {
 }
 
 extension DeviceReport {
-  init(_ facts: SMPFacts) {
-    self.init(.smp, protocolVersion: Int(SMPVersion.v2.rawValue) + 1)
+  init(_ facts: SMPFacts, version: SMPVersion) {
+    self.init(.smp, protocolVersion: version == .v1 ? 1 : 2)
     let running = facts.running(0)
     runningVersion = (running?.version).flatMap(MCUbootVersion.init)?.firmwareVersion
     slotSize = facts.largestFile(0)

@@ -42,7 +42,7 @@ public struct SMPSlots: Sendable {
 
   /// The action as a command for a peripheral's queue.
   ///
-  /// Its fault is `.noUpdateService` for a device without SMP, and `.declined` for what the device
+  /// Its fault is `.protocolNotOffered` or `.noUpdateService` for a device without SMP, and `.declined` for what the device
   /// refuses, or what would change nothing.
   public var command: Command<PeripheralTurn, Listing, UpdateFault> {
     Command("slots") { (turn) async throws(UpdateFault) -> Listing in
@@ -127,7 +127,7 @@ public struct SMPReset: Sendable {
       defer { turn.disconnect() }
       let channel = try await SMPChannel(openedIn: turn)
       let request = SMPOS.Reset(
-        isForced: isForced ? true : nil, bootMode: toBootLoader ? 1 : nil)
+        isForced: isForced ? true : nil, bootMode: toBootLoader ? SMPOS.Reset.bootLoader : nil)
       do throws(UpdateFault) {
         _ = try await channel.perform(request, .activate)
       } catch .gatt(.activate, .linkLost(let loss)) where loss != .cancelled {
@@ -147,6 +147,15 @@ extension SMPChannel {
   convenience init(openedIn turn: PeripheralTurn) async throws(UpdateFault) {
     let options = UpdateOptions()
     let client = try await turn.connect(requestingMTU: options.mtu)
+    let services: [DiscoveredService]
+    do throws(GATTFault) { services = try await client.services() } catch {
+      throw .gatt(.connect, error)
+    }
+    let offered = UpdateProtocol.offered(by: services.map(\.uuid))
+    guard offered.contains(.smp) else {
+      throw offered.isEmpty
+        ? .noUpdateService : .protocolNotOffered(asked: .smp, offered: offered)
+    }
     let context = UpdateContext(
       clock: turn.clock, options: options, tally: UpdateTally(), observe: { _ in })
     try await self.init(on: client, context)

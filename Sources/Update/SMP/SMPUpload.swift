@@ -35,7 +35,7 @@ extension SMPSession {
     let begun = try await begin(image.bytes, size, afresh: restart)
     beginning.withLock { $0 = begun }
     // What the first request itself brought was not held before.
-    return begun.offset == size.data(at: 0) ? 0 : begun.offset
+    return begun.offset == min(size.data(at: 0), image.bytes.count) ? 0 : begun.offset
   }
 
   private func packetSize(for image: FirmwareImage) throws(UpdateFault) -> SMPPacketSize {

@@ -43,7 +43,7 @@ struct BenchmarkPlot {
 
   var document: String {
     var canvas = SVGCanvas(width: Self.size.width, height: Self.size.height)
-    canvas.text(title, at: (78, 28), isBold: true)
+    canvas.text(title, at: (86, 28), isBold: true)
     drawThroughput(on: &canvas)
     drawRoundTrips(on: &canvas)
     return canvas.document
@@ -68,7 +68,7 @@ struct BenchmarkPlot {
 
   private func drawThroughput(on canvas: inout SVGCanvas) {
     let highest = rows.map { max($0.rate(at: 95), $0.limitOctetsPerSecond ?? 0) }.max() ?? 1
-    let horizontal = PlotAxis(to: Double(Self.mtuMaximum), range: (78, 600))
+    let horizontal = PlotAxis(to: Double(Self.mtuMaximum), range: (86, 600))
     let vertical = PlotAxis(to: highest / 1000, range: (380, 80))
     drawFrame(
       on: &canvas, horizontal, vertical, titles: ("ATT_MTU in octets", "throughput in kB/s"))
@@ -104,11 +104,11 @@ struct BenchmarkPlot {
 
   private func drawLegend(on canvas: inout SVGCanvas) {
     var top = 60.0
-    var left = 92.0
+    var left = 100.0
     for entry in series {
       let width = 30 + Double(entry.name.count) * 7.2
       if left + width > 600 {
-        left = 92
+        left = 100
         top += 18
       }
       canvas.mark((left, top - 4), entry.shape, entry.color)
@@ -174,7 +174,7 @@ struct BenchmarkPlot {
     canvas.line((left, bottom), (right, bottom), Self.frame)
     canvas.line((left, bottom), (left, top), Self.frame)
     canvas.text(titles.0, at: ((left + right) / 2, bottom + 44), .middle)
-    canvas.text(titles.1, at: (left - 56, (top + bottom) / 2), .middle, turned: true)
+    canvas.text(titles.1, at: (left - 64, (top + bottom) / 2), .middle, turned: true)
   }
 
   private static func label(_ value: Double) -> String {

@@ -101,9 +101,9 @@ struct SVGRenderer {
         .append(contentsOf: UnsafeBufferPointer(start: start, count: Int(count)))
       return SVGRenderer.success
     }
-    guard writePNG(surface, append, &octets) == Self.success else {
-      throw .failed(step: "encoding the PNG")
-    }
+    // Not `&octets`: that would be the address of the elements.
+    let status = withUnsafeMutablePointer(to: &octets) { writePNG(surface, append, $0) }
+    guard status == Self.success else { throw .failed(step: "encoding the PNG") }
     return octets
   }
 }

@@ -93,11 +93,11 @@ struct Flash: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let firmware = try ImageSource.load(
-      image, saying: identity.identity, signedBy: signer.key)
+    let firmware = try ImageSource.loadPackage(image, saying: identity.identity)
+    try ImageSource.prove(firmware, signedBy: signer.key)
     var options = try updateOptions()
-    session.console.event("image", firmware.members)
-    session.console.note(firmware.summary)
+    session.console.event(firmware)
+    for part in firmware.parts { session.console.note(part.summary) }
     if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
     session.console.announce(targetVersion: firmware.version?.description)
     let destination = try await Destination.resolve(
@@ -107,7 +107,7 @@ struct Flash: Subcommand {
     let lock = try records.lock(destination.identity)
     let notebook = UpdateNotebook(firmware, on: destination, in: records)
     let job = FlashJob(
-      image: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
+      package: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
       session: session)
     noteEarlier(notebook.earlier(), firmware, session)
     let result: UpdateResult
@@ -125,7 +125,7 @@ struct Flash: Subcommand {
   }
 
   private func noteEarlier(
-    _ entry: UpdateJournal.Entry?, _ firmware: FirmwareImage, _ session: Session
+    _ entry: UpdateJournal.Entry?, _ firmware: FirmwarePackage, _ session: Session
   ) {
     guard let entry, !restart else { return }
     let share = "\(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
@@ -158,7 +158,7 @@ struct Flash: Subcommand {
 
   /// The fault, after it was noted in the list of devices.
   private func failed(
-    _ fault: CommandFault, _ firmware: FirmwareImage, _ destination: Destination,
+    _ fault: CommandFault, _ firmware: FirmwarePackage, _ destination: Destination,
     _ records: DeviceRecords
   ) -> CommandFault {
     if fault.reachedDevice {

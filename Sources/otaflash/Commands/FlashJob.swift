@@ -11,7 +11,7 @@ struct FlashJob: Sendable {
 
   private static let tickInterval = Duration.milliseconds(250)
 
-  let image: FirmwareImage
+  let package: FirmwarePackage
   let destination: Destination
   let notebook: UpdateNotebook
   let limit: Duration?
@@ -52,7 +52,7 @@ struct FlashJob: Sendable {
   }
 
   private func update(_ options: UpdateOptions) async -> Result<UpdateResult, UpdateFault> {
-    let update = FirmwareUpdate(image: image, options: options) { event in
+    let update = FirmwareUpdate(package: package, options: options) { event in
       notebook.observe(event)
       if case .stageBegan(let stage) = event {
         session.console.note(

@@ -29,10 +29,10 @@ struct Simulate: Subcommand {
 
   /// The settings that only one kind of device has.
   private static func settings(
-    of kind: (name: String, keys: [(key: String, allowed: String)])
+    of kind: (name: String, keys: [KindKeyListing])
   ) -> String {
     "Of '\(kind.name)' alone:\n\n"
-      + kind.keys.map { "  \($0.key): \($0.allowed)" }.joined(separator: "\n")
+      + kind.keys.map { "  \($0.key): \($0.summary); \($0.allowed)" }.joined(separator: "\n")
   }
 
   @Option(

@@ -12,23 +12,27 @@ final class UpdateNotebook: Sendable {
   private struct Page: Sendable {
     var entry: UpdateJournal.Entry
     var noted = 0
+    /// Octets of the images before the one that is sent.
+    var before = 0
     /// A note could not be kept, and the user was told; the disk is not tried again.
     var isGivenUp = false
   }
 
   private let records: DeviceRecords
   private let journal: UpdateJournal
+  private let sizes: [Int]
   private let page: Mutex<Page>
 
-  init(_ image: FirmwareImage, on device: Destination, in records: DeviceRecords) {
+  init(_ package: FirmwarePackage, on device: Destination, in records: DeviceRecords) {
     let now = Timestamp.secondsSince1970()
     self.records = records
+    sizes = package.parts.map(\.bytes.count)
     journal = UpdateJournal(device: device.identity, in: records.directory)
     page = Mutex(
       Page(
         entry: UpdateJournal.Entry(
-          device: device.identity, imageName: image.name, imageSize: image.bytes.count,
-          imageCRC32: image.crc32, acknowledged: 0, started: now, updated: now)))
+          device: device.identity, imageName: package.name, imageSize: package.size,
+          imageCRC32: package.crc32, acknowledged: 0, started: now, updated: now)))
   }
 
   /// The update of this device that was broken off before, if one was.
@@ -41,10 +45,21 @@ final class UpdateNotebook: Sendable {
   }
 
   func observe(_ event: UpdateEvent) {
-    guard case .progress(let acknowledged, let total) = event else { return }
+    switch event {
+    case .part(_, let number, _):
+      page.withLock { $0.before = sizes.prefix(number - 1).reduce(0, +) }
+    case .progress(let acknowledged, _): note(acknowledged)
+    default: break
+    }
+  }
+
+  private func note(_ acknowledged: Int) {
     let due = page.withLock { page -> UpdateJournal.Entry? in
+      let acknowledged = page.before + acknowledged
       page.entry.acknowledged = acknowledged
-      guard acknowledged - page.noted >= Self.noteStep, acknowledged < total else { return nil }
+      guard acknowledged - page.noted >= Self.noteStep, acknowledged < page.entry.imageSize else {
+        return nil
+      }
       page.noted = acknowledged
       page.entry.updated = Timestamp.secondsSince1970()
       return page.entry

@@ -62,6 +62,20 @@ extension FirmwareImage {
 }
 
 extension FirmwarePackage {
+  /// Of all images, in bytes.
+  var size: Int { parts.map(\.bytes.count).reduce(0, +) }
+
+  /// Of all images' bytes in their order.
+  var crc32: UInt32 {
+    guard parts.count > 1 else { return parts[0].crc32 }
+    var crc = CRC32()
+    for part in parts { crc.update(part.bytes) }
+    return crc.value
+  }
+
+  /// What the device runs when all is done: the last image's version.
+  var version: FirmwareVersion? { parts[parts.count - 1].version }
+
   /// The facts of every image, with an empty line between two.
   var lines: [String] {
     var lines = parts.count == 1 ? [] : ["\(name)  \(kind.rawValue), \(parts.count) images", ""]

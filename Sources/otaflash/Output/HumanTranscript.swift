@@ -56,6 +56,8 @@ struct HumanTranscript: Sendable {
     case .transferBegan(let offset, let total, let resumed):
       began(from: offset, total: total, resumed: resumed, at: now)
     case .progress(let acknowledged, _): advanced(to: acknowledged, at: now)
+    case .part(let name, let number, let count):
+      flushTicks() + (progress == .none ? [] : [.line("  image \(number) of \(count)  \(name)")])
     case .deviceBusy: []
     case .rewound(let offset, let reason):
       progress == .plain

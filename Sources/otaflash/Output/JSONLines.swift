@@ -54,6 +54,12 @@ struct JSONLines: Sendable {
     case .transferBegan(let offset, let total, let resumed):
       return transferBegan(offset, total, resumed, at: now)
     case .progress(let acknowledged, let total): return progress(acknowledged, total, at: now)
+    case .part(let name, let number, let count):
+      return [
+        line(
+          "part",
+          ["name": .string(name), "number": .integer(number), "of": .integer(count)])
+      ]
     case .deviceBusy: return [line("flow", ["event": "busy"])]
     case .rewound(let offset, let reason):
       return [

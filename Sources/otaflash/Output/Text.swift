@@ -22,11 +22,6 @@ enum Text {
   /// `0x0d`
   static func hex(_ value: UInt8) -> String { "0x" + padded(String(value, radix: 16), 2) }
 
-  /// `abcd0123`, two digits an octet.
-  static func hex(_ octets: [UInt8]) -> String {
-    octets.map { padded(String($0, radix: 16), 2) }.joined()
-  }
-
   /// The octets that so many pairs of hexadecimal digits stand for.
   static func octets(hex digits: String) -> [UInt8]? {
     guard digits.utf8.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }

@@ -85,6 +85,8 @@ async def measure(device, address, mtu, settings, image):
         seconds = await writer.send(image, chunk, mode == 'with-response')
         print(mode, mtu, round(len(image) / seconds), flush=True)
     await connection.disconnect()
+    # The device ends its side of the link, and would end a new one that comes before that.
+    await asyncio.sleep(1)
 
 
 async def main():

@@ -1,6 +1,8 @@
 # Devices that want a paired host: Just Works, a passkey, stored keys, a forgotten bond, no right.
 # limit: 600
 . "$LAB/guest/expect.sh"
+# What btvirt calls hci0.
+readonly HOST_ADDRESS=00:AA:01:00:00:00
 image image-3 6000
 flash() { otaflash flash image-3 --image-version 1.3.0 --allow-unknown -d "$DEVICE_ADDRESS" "$@"; }
 # The pairings of hci0 that lie on disk.
@@ -48,7 +50,7 @@ grep -q 'LE Start Encryption' trace || fail "the link was encrypted"
 [[ $(md5sum "$(bonds)") = "$before" ]] || fail "the keys are the same"
 
 echo "== a device that has forgotten the pairing"
-expect 0 "$OTAFLASH" --adapter hci1 unpair -d 00:AA:01:01:00:00
+expect 0 "$OTAFLASH" --adapter hci1 unpair -d "$HOST_ADDRESS"
 says 'forgotten'
 expect 77 otaflash info -d "$DEVICE_ADDRESS"
 says 'error\[E-BOND-FORGOTTEN\]'
@@ -64,7 +66,7 @@ expect 0 otaflash pair -d "$DEVICE_ADDRESS"
 says 'already paired'
 expect 0 otaflash info -d "$DEVICE_ADDRESS"
 device_down
-"$OTAFLASH" --adapter hci1 unpair -d 00:AA:01:01:00:00
+"$OTAFLASH" --adapter hci1 unpair -d "$HOST_ADDRESS"
 expect 0 otaflash unpair -d "$DEVICE_ADDRESS"
 sleep 3
 
@@ -87,7 +89,7 @@ says 'paired .* encrypted and authenticated'
 grep -q 'secure-connections-authenticated' "$(bonds)" || fail "the key is an authenticated one"
 expect 0 otaflash flash image-3 --image-version 1.4.0 --allow-unknown --force -d "$DEVICE_ADDRESS"
 says 'verified'
-"$OTAFLASH" --adapter hci1 unpair -d 00:AA:01:01:00:00
+"$OTAFLASH" --adapter hci1 unpair -d "$HOST_ADDRESS"
 expect 0 otaflash unpair -d "$DEVICE_ADDRESS"
 sleep 3
 

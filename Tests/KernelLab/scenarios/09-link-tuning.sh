@@ -13,12 +13,14 @@ says 'lost after +0\.42 s'
 says_not 'asked'
 
 echo "== to flash, the kernel connects as fast as it may"
+# The kernel keeps a link for 2 s after its last user, and would hand it to the next one.
+sleep 3
 btmon >trace 2>&1 &
 monitor=$!
 sleep 2
 expect 0 otaflash -v flash image-3 --image-version 1.3.0 --allow-unknown -d "$DEVICE_ADDRESS"
-says 'interval 7\.5…15 ms asked, granted: 15 ms'
-says 'MTU 512.*15 ms'
+says 'interval 7\.5…15 ms asked, granted: (7\.5|15) ms'
+says 'MTU 512.*(7\.5|15) ms'
 # The virtual controllers know neither command.
 says 'PHY 2M asked, not granted: unknown command \(HCI error 0x01\)'
 says 'packet 251 B asked, not granted: unknown command \(HCI error 0x01\)'
@@ -45,7 +47,7 @@ sleep 3
 expect 0 info --phy 2M
 says 'PHY 2M asked, not granted'
 expect 64 info --interval 5ms
-expect 64 info --interval 100ms --supervision 150ms
+expect 64 info --interval 100ms --supervision 90ms
 expect 64 otaflash info -d sim: --phy 2M
 
 echo "== with CAP_NET_RAW alone the standing link is updated"

@@ -46,7 +46,7 @@ says 'running +1\.3\.0'
 
 echo "== bluetoothd discovers: a second discovery is refused, a link is not"
 sleep 3
-bluetoothctl --timeout 60 scan on >discovery 2>&1 </dev/null &
+stdbuf -oL bluetoothctl --timeout 60 scan on >discovery 2>&1 </dev/null &
 discovering=$!
 within 10 grep -q 'Discovery started' discovery
 expect 69 otaflash scan --timeout 3s

@@ -1,0 +1,119 @@
+import Glibc
+import OtaflashUpdate
+
+/// The codec of SMP as a filter, for Tests/SMPOracle/oracle.py to compare with another one.
+@main
+enum SMPCodec {
+  private static let usage = """
+    usage: smp-codec again               messages from standard input, as hexadecimal digits, one a
+                                         line: what each is encoded to once it was decoded to a value
+           smp-codec random SEED COUNT   so many random messages of every kind: NAME DIGITS
+    """
+
+  static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    switch arguments.first {
+    case "again" where arguments.count == 1:
+      while let line = readLine() { print(again(line)) }
+    case "random" where arguments.count == 3:
+      guard let seed = UInt64(arguments[1]), let count = Int(arguments[2]) else { fail() }
+      var random = SplitMix64(seed: seed)
+      for _ in 0..<count {
+        for sample in Sample.all { print(sample.name, digits(sample.make(&random).encoded)) }
+      }
+    default: fail()
+    }
+  }
+
+  private static func fail() -> Never {
+    print(usage)
+    exit(64)
+  }
+
+  private static func again(_ line: String) -> String {
+    guard let octets = octets(line) else { return "no hexadecimal digits" }
+    do throws(SMPDecodeFault) {
+      return digits(try SMPMessage(decoding: octets).throughItsValue().encoded)
+    } catch {
+      return "refused: \(error)"
+    }
+  }
+
+  private static func digits(_ octets: [UInt8]) -> String {
+    octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  private static func octets(_ line: String) -> [UInt8]? {
+    let digits = Array(line.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var octets: [UInt8] = []
+    for start in stride(from: 0, to: digits.count, by: 2) {
+      guard let octet = UInt8(String(decoding: digits[start...start + 1], as: UTF8.self), radix: 16)
+      else { return nil }
+      octets.append(octet)
+    }
+    return octets
+  }
+}
+
+extension SMPMessage {
+  /// The message made anew from the value that it was decoded to.
+  fileprivate func throughItsValue() throws(SMPDecodeFault) -> SMPMessage {
+    var copy = self
+    if command != nil {
+      copy.body = try SMPCall(self).body
+    } else {
+      copy.body = try answerBody()
+    }
+    return copy
+  }
+
+  private func answerBody() throws(SMPDecodeFault) -> CBORMap {
+    func body<Request: SMPRequest>(_ request: Request.Type) throws(SMPDecodeFault) -> CBORMap? {
+      let command = Request.command
+      guard command.group == group, command.number == number,
+        command.operation.response == operation
+      else { return nil }
+      switch try answer(to: request) {
+      case .success(let response): return response.body
+      case .failure(let refusal):
+        return SMPMessage(answering: question, refusing: refusal).body
+      }
+    }
+    if let found = try body(SMPOS.Echo.self) { return found }
+    if let found = try body(SMPOS.Reset.self) { return found }
+    if let found = try body(SMPOS.Parameters.self) { return found }
+    if let found = try body(SMPOS.ApplicationInfo.self) { return found }
+    if let found = try body(SMPOS.BootloaderInfo.self) { return found }
+    if let found = try body(SMPImage.ReadState.self) { return found }
+    if let found = try body(SMPImage.WriteState.self) { return found }
+    if let found = try body(SMPImage.Upload.self) { return found }
+    if let found = try body(SMPImage.Erase.self) { return found }
+    if let found = try body(SMPImage.SlotInfo.self) { return found }
+    throw .unknownCommand(SMPCommand(group, number, .read))
+  }
+
+  /// The request that this answers, as far as its header tells.
+  private var question: SMPMessage {
+    var question = self
+    question.operation = operation == .readResponse ? .read : .write
+    return question
+  }
+}
+
+extension SMPCall {
+  fileprivate var body: CBORMap {
+    switch self {
+    case .echo(let request): request.body
+    case .reset(let request): request.body
+    case .parameters(let request): request.body
+    case .applicationInfo(let request): request.body
+    case .bootloaderInfo(let request): request.body
+    case .imageState(let request): request.body
+    case .setImageState(let request): request.body
+    case .upload(let request): request.body
+    case .erase(let request): request.body
+    case .slotInfo(let request): request.body
+    }
+  }
+}
