@@ -50,7 +50,7 @@ extension FirmwareFault: CustomStringConvertible {
     case .initPacket(let file, let fault): "'\(file)': \(fault)"
     case .inFile(let file, let fault): "'\(file)': \(fault)"
     case .severalImages(let count):
-      "the package has \(count) images; a device that takes one cannot be sent them"
+      "the package has \(count) images where one is wanted"
     case .descriptorDamaged(let offset):
       "the image descriptor at offset \(offset) is damaged: its CRC32 does not match"
     case .descriptorLayoutUnknown(let layout, let offset):

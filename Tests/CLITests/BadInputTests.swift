@@ -48,8 +48,10 @@ import Testing
       "cut-off archive", flash(fixtures + "Hostile/lying-bomb.zip", "sim:fast"), 65, "E-IMAGE",
       saying: "'zeros.bin' in the ZIP archive is damaged"),
     Case(
-      "several images", flash(fixtures + "DeviceManager/two-images.zip", "sim:fast"), 65,
-      "E-IMAGE", saying: "the package has 2 images"),
+      "several images", flash(fixtures + "DeviceManager/two-images.zip", "sim:fast"), 5,
+      "E-IMAGE-NOT-TAKEN"),
+    Case(
+      "init packet", flash(fixtures + "Nordic/app-signed.zip", "sim:fast"), 5, "E-IMAGE-NOT-TAKEN"),
     Case(
       "not signed", flash(fixtures + "MCUboot/unsigned.bin", "sim:fast", "--key", key), 65,
       "E-SIGNATURE", saying: "it is not signed"),

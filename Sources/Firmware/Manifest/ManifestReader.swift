@@ -80,12 +80,39 @@ struct ManifestReader {
     case "null": return .null
     case "": throw fault(rest.isEmpty ? "the file was cut off" : "a value must follow")
     default:
-      guard
-        text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil
-          || text.wholeMatch(of: /0[xX][0-9A-Fa-f]{1,16}/) != nil
-      else { throw fault("'\(text)' is no value") }
+      guard Self.isNumber(word) else { throw fault("'\(text)' is no value") }
       return .number(text)
     }
+  }
+
+  /// A number as JSON has it (RFC 8259, 6), or `0x` and at most 16 digits.
+  private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
+    if word.starts(with: Array("0x".utf8)) || word.starts(with: Array("0X".utf8)) {
+      let digits = word.dropFirst(2)
+      return (1...16).contains(digits.count) && digits.allSatisfy { $0.hexadecimalDigit != nil }
+    }
+    var rest = word
+    if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+    let whole = digits(&rest)
+    guard whole.count == 1 || (whole.count > 1 && whole.first != UInt8(ascii: "0")) else {
+      return false
+    }
+    if rest.first == UInt8(ascii: ".") {
+      rest = rest.dropFirst()
+      guard !digits(&rest).isEmpty else { return false }
+    }
+    if let mark = rest.first, "eE".utf8.contains(mark) {
+      rest = rest.dropFirst()
+      if let sign = rest.first, "+-".utf8.contains(sign) { rest = rest.dropFirst() }
+      guard !digits(&rest).isEmpty else { return false }
+    }
+    return rest.isEmpty
+  }
+
+  private static func digits(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    rest = rest.dropFirst(digits.count)
+    return digits
   }
 
   private mutating func skipBlanks() {

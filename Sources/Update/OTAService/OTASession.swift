@@ -8,8 +8,10 @@ struct OTASession: UpdateSession {
   static let name = UpdateProtocol.otaflash
   static let services = [OTAService.service]
 
-  /// An init packet has no place in this protocol, and its firmware is not for such devices.
-  static func takes(_ image: FirmwareImage) -> Bool { image.initPacket == nil }
+  /// The service knows one slot, and no init packets.
+  static func takes(_ image: FirmwareImage) -> Bool {
+    image.initPacket == nil && image.place.imageIndex == 0 && image.place.slot ?? 0 == 0
+  }
 
   let client: GATTClient
   let context: UpdateContext
