@@ -114,7 +114,7 @@ hciconfig hci1 down
 within 60 grep -q '^advertising' peer || { cat peer; fail "the peripheral advertises"; }
 "$OTAFLASH" -vvv --adapter hci0 --timeout 10s info -d "$DEVICE_ADDRESS" >traced 2>&1 </dev/null &
 listener=$!
-within 20 grep -q 'the central takes 517' peer ||
+within 20 grep -q 'the central takes 512' peer ||
   { cat peer traced; fail "an Exchange MTU Request of the device's own is answered"; }
 # While it is stopped, everything that the device has to say queues up before the end of the link.
 kill -STOP "$listener"
