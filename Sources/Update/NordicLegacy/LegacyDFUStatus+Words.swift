@@ -20,8 +20,9 @@ extension LegacyDFUStatus {
         .unsuitable)
     case .checksumMismatch:
       RefusalWords(
-        "what it holds does not have the checksum that the init packet tells",
-        "Try again; if it fails again, make the package again.", .rejected)
+        "the init packet is not for it, or not of what it holds",
+        "Before the upload: it is for another device type, revision or SoftDevice. After it: the "
+          + "checksum differs; try again, and if it fails again make the package again.", .rejected)
     case .operationFailed:
       RefusalWords(
         "the operation failed",
