@@ -232,7 +232,8 @@ extension UpdateFault {
   /// took the image back.
   fileprivate var leavesOldVersion: Bool {
     switch self {
-    case .oldVersionStillRuns, .reverted: true
+    // An old image may have the new one's version.
+    case .oldVersionStillRuns, .differentImageRuns, .reverted: true
     default: false
     }
   }
