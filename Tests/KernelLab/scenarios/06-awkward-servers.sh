@@ -1,8 +1,6 @@
 # Servers on Bumble that keep to the specification and are hard on a client: peers/awkward.py.
 # limit: 480
 . "$LAB/guest/expect.sh"
-# Links as they come: on a link that the kernel was told to tune, what Bumble's end says is not heard.
-export OTAFLASH_KEEP_LINK=1
 image small 4000
 image large 40000
 mkdir awkward
