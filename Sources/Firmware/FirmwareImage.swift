@@ -28,6 +28,7 @@ public struct FirmwareImage: Equatable, Sendable {
   /// when nobody says. An MCUboot header's build number is in `mcuboot` alone.
   public let version: FirmwareVersion?
   public let hardware: HardwareID?
+  /// From the same places; `.any` when it is said to run on every board, `nil` when nobody says.
   /// The addresses of the file; `nil` for a raw binary, which has none.
   public let layout: AddressLayout?
   public let content: Content

@@ -129,6 +129,18 @@ struct FirmwareImageTests {
       try FirmwareImage.decode(
         name: "a", bytes: Self.described, sidecar: ImageIdentity(hardware: HardwareID(0xB002)))
     }
+  @Test("an image for any board may be narrowed down to one, and says so itself")
+  func anyBoard() throws {
+    let bytes = ImageDescriptor(version: FirmwareVersion(1, 3, 0), hardware: nil).encoded
+    #expect(try FirmwareImage.decode(name: "a", bytes: bytes).hardware == .any)
+    let narrowed = try FirmwareImage.decode(
+      name: "a", bytes: bytes, sidecar: ImageIdentity(hardware: HardwareID(0xA001)))
+    #expect(narrowed.hardware == HardwareID(0xA001))
+    let said = try FirmwareImage.decode(
+      name: "a", bytes: [1], sidecar: ImageIdentity(hardware: .any))
+    #expect(said.hardware == .any)
+  }
+
   }
 
   @Test("a damaged descriptor is a fault until both facts come from the command line")
