@@ -65,6 +65,16 @@ import Testing
     #expect(lines(61_000, 12) == 1)
   }
 
+  /// In kilobytes a small image would be "0/0 kB" from its beginning to its end.
+  @Test(arguments: [(500, "0/500 B"), (9999, "0/9,999 B"), (10_000, "0/10 kB")])
+  func aSmallImageIsCountedInBytes(_ size: Int, _ amount: String) {
+    var transcript = HumanTranscript(
+      device: "d", targetVersion: nil, progress: .plain, style: .plain)
+    #expect(
+      transcript.observe(.transferBegan(offset: 0, total: size, resumed: false), at: .zero)
+        == [.line("  upload  0%  \(amount)")])
+  }
+
   @Test func aStreamHasNoGapsAndClosesItsTasks() {
     var stream = JSONLines(device: "d")
     let lost = UpdateEvent.linkLost(

@@ -16,7 +16,10 @@ struct Flash: Subcommand {
       """)
 
   @Argument(
-    help: "The firmware file (binary, Intel HEX, UF2, ELF or ZIP package), or - for standard input."
+    help: """
+      The firmware file (binary, Intel HEX, S-records, UF2, ELF or ZIP package), or - for standard \
+      input.
+      """
   )
   var image: String
 
