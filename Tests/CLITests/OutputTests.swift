@@ -50,6 +50,28 @@ import Testing
     #expect(stalled.hasSuffix("stalled 8s"))
   }
 
+  @Test func aVersionThatNobodyToldIsUnknown() {
+    var transcript = HumanTranscript(
+      device: "d", targetVersion: nil, progress: .plain, style: .plain)
+    let report = DeviceReport(.nordicSecure, protocolVersion: 1)
+    #expect(transcript.observe(.device(report), at: .zero) == [.line("d  version unknown")])
+  }
+
+  @Test func aSuccessSaysWhatItsProofIsAndNoRateOfAnUploadThatTookNoTime() {
+    var result = UpdateResult(
+      outcome: .flashed, from: nil, to: FirmwareVersion(1, 3, 0), proof: .readBack,
+      took: .seconds(4), octetsSent: 100_000, uploadTook: .seconds(2), resumes: 1)
+    #expect(
+      result.sentence(in: .plain)
+        == "done    running 1.3.0, verified, in 4.0 s (upload 2.0 s, 50.0 kB/s, 1 resume)")
+    (result.proof, result.uploadTook, result.resumes) = (.bootLoader, .milliseconds(99), 0)
+    #expect(
+      result.sentence(in: .plain) == """
+        done    running 1.3.0 (checked and started by its boot loader; no versions to compare), \
+        in 4.0 s (upload 0.1 s)
+        """)
+  }
+
   @Test func plainProgressIsTenPercentOrFiveSecondsWhicheverIsLater() {
     var transcript = HumanTranscript(
       device: "d", targetVersion: nil, progress: .plain, style: .plain)
@@ -63,6 +85,16 @@ import Testing
     #expect(lines(51_000, 5) == 1)
     #expect(lines(55_000, 11) == 0)
     #expect(lines(61_000, 12) == 1)
+  }
+
+  /// In kilobytes a small image would be "0/0 kB" from its beginning to its end.
+  @Test(arguments: [(500, "0/500 B"), (9999, "0/9,999 B"), (10_000, "0/10 kB")])
+  func aSmallImageIsCountedInBytes(_ size: Int, _ amount: String) {
+    var transcript = HumanTranscript(
+      device: "d", targetVersion: nil, progress: .plain, style: .plain)
+    #expect(
+      transcript.observe(.transferBegan(offset: 0, total: size, resumed: false), at: .zero)
+        == [.line("  upload  0%  \(amount)")])
   }
 
   @Test func aStreamHasNoGapsAndClosesItsTasks() {

@@ -80,12 +80,6 @@ final class LegacyApplication: BoardProgram {
     }
   }
 
-  var pendingOperation: FlashOperation? { nil }
-
-  func flashDone(_ isDone: Bool) {
-    preconditionFailure("the application has no operation in flash")
-  }
-
   var ending: BootEnding? { state.withLock { $0.isOver ? .reset : nil } }
 
   func leave(_ ending: BootEnding) {

@@ -90,12 +90,6 @@ final class ButtonlessApplication: BoardProgram {
     return wait
   }
 
-  var pendingOperation: FlashOperation? { nil }
-
-  func flashDone(_ isDone: Bool) {
-    preconditionFailure("the application has no operation in flash")
-  }
-
   var ending: BootEnding? { state.withLock { $0.isOver ? .reset : nil } }
 
   func leave(_ ending: BootEnding) {

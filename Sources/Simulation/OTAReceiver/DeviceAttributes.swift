@@ -29,11 +29,9 @@ struct DeviceAttributes: Sendable {
       Self.deviceInformation(profile, running),
       Self.otaService(profile, unit, wake: wake),
     ])
-    guard let control = table.valueHandle(of: DeviceUUID.otaControl),
-      let data = table.valueHandle(of: DeviceUUID.otaData),
-      let status = table.valueHandle(of: DeviceUUID.otaStatus)
-    else { preconditionFailure("the OTA service lacks a characteristic") }
-    (self.control, self.data, self.status) = (control, data, status)
+    control = table.handle(of: DeviceUUID.otaControl)
+    data = table.handle(of: DeviceUUID.otaData)
+    status = table.handle(of: DeviceUUID.otaStatus)
   }
 
   /// Device Information Service 1.1.

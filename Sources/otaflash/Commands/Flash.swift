@@ -16,7 +16,10 @@ struct Flash: Subcommand {
       """)
 
   @Argument(
-    help: "The firmware file (binary, Intel HEX, UF2, ELF or ZIP package), or - for standard input."
+    help: """
+      The firmware file (binary, Intel HEX, S-records, UF2, ELF or ZIP package), or - for standard \
+      input.
+      """
   )
   var image: String
 
@@ -195,6 +198,9 @@ struct Flash: Subcommand {
 }
 
 extension UpdateResult {
+  /// A shorter upload has no rate that says anything.
+  private static let uploadWithRate = Duration.milliseconds(100)
+
   /// The one line that a success is.
   func sentence(in style: Style) -> String {
     let version = to?.description ?? "the image"
@@ -206,12 +212,14 @@ extension UpdateResult {
       return style.green("done") + "    dry run: nothing stands in the way of \(change)"
     case .flashed:
       var parts = ["upload \(Text.seconds(uploadTook))"]
-      if uploadTook > .zero { parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds)) }
+      if uploadTook >= Self.uploadWithRate {
+        parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds))
+      }
       if resumes > 0 { parts.append(resumes == 1 ? "1 resume" : "\(resumes) resumes") }
       let known =
         switch proof {
         case .readBack: ", verified"
-        case .bootLoader: " (checked and started by its boot loader; it does not tell its version)"
+        case .bootLoader: " (checked and started by its boot loader; no versions to compare)"
         case .none: ""
         }
       return style.green("done") + "    running \(version)\(known), "

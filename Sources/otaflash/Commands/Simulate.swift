@@ -20,7 +20,8 @@ struct Simulate: Subcommand {
 
       \(SimulationProfile.catalogue.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
 
-      Faults may stand among the settings too; the others are:
+      The names from cut-at-pdu on are faults, and may stand among the settings too, as in \
+      'smp?cut-at-pdu=300'. The other settings are:
 
       \(ProfileKey.allCases.map { "  \($0.rawValue): \($0.allowedValues)" }.joined(separator: "\n"))
 

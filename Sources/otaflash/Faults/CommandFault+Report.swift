@@ -224,7 +224,7 @@ extension FaultReport {
     // unzip knows no `--`.
     let archive = ShellWords.quote(path.hasPrefix("-") ? "./" + path : path)
     return switch fault {
-    case .intelHex(let line, _): "sed -n \(line)p \(file)"
+    case .intelHex(let line, _), .sRecord(let line, _): "sed -n \(line)p \(file)"
     case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
       .descriptorsDiffer(_, let offset):
       "od -A d -t x1 -j \(offset) -N \(ImageDescriptor.size) \(file)"

@@ -20,6 +20,8 @@ struct HumanTranscript: Sendable {
   private static let redrawInterval = Duration.milliseconds(100)
   private static let plainInterval = Duration.seconds(5)
   private static let plainStepPercent = 10
+  /// Below so many octets kilobytes tell too little.
+  private static let kilobytesFrom = 10_000
 
   private let device: String
   private let progress: Progress
@@ -168,7 +170,7 @@ struct HumanTranscript: Sendable {
   // MARK: Lines
 
   private func headline(_ report: DeviceReport) -> String {
-    let running = report.runningVersion?.description ?? "?"
+    let running = report.runningVersion?.description ?? "version unknown"
     let change = targetVersion.map { "\(running) \(style.arrow) \($0)" } ?? running
     let facts = link.map { "   " + Self.facts($0, in: style) } ?? ""
     return "\(style.bold(device))  \(change)\(facts)"
@@ -180,12 +182,17 @@ struct HumanTranscript: Sendable {
       .joined(separator: " \(style.dot) ")
   }
 
+  private static func amount(_ done: Int, of total: Int) -> String {
+    total < kilobytesFrom
+      ? "\(Text.grouped(done))/\(Text.grouped(total)) B" : "\(done / 1000)/\(total / 1000) kB"
+  }
+
   private func percent(_ done: Int, of total: Int) -> Int { total > 0 ? done * 100 / total : 100 }
 
   private func line(at now: Duration) -> String {
     guard case .running(let meter, let from, let total) = transfer else { return "" }
     let done = meter.acknowledged
-    var parts = ["\(percent(done, of: total))%", "\(done / 1000)/\(total / 1000) kB"]
+    var parts = ["\(percent(done, of: total))%", Self.amount(done, of: total)]
     if let rate = meter.rate(at: now) {
       parts.append(Text.rate(rate))
       if let limit = link.flatMap(airLimit), limit > 0 {
