@@ -14,7 +14,11 @@ become() {
   echo "== $1"
   : >peer
   echo "$1" >&3
-  within 60 grep -q '^advertising' peer || { cat peer; fail "the server is '$1'"; }
+  within 60 advertises "$1" || { cat peer; fail "the server is '$1'"; }
+}
+# The server before it advertises again too, once its link has ended.
+advertises() {
+  awk -v name="case $1" '$0 == name { is_up = 1 } is_up && /^advertising/ { found = 1 } END { exit !found }' peer
 }
 
 info() { otaflash --json info -d "$DEVICE_ADDRESS" "$@"; }
