@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func aHostThatEndedItsLinkIsNotDisconnectedOnceMore() async {
-    let (near, far) = PipeLink.pair()
+    let (near, far) = PipeLink.pair(capacity: 1)
     let host = HostLink(near)
     #expect(!host.isEndedByHost)
     far.close()
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func aLinkThatTheDeviceClosesIsStillThere() async {
-    let (near, _) = PipeLink.pair()
+    let (near, _) = PipeLink.pair(capacity: 1)
     let host = HostLink(near)
     host.close()
     await #expect(throws: LinkLoss.closedLocally) { try await host.receive() }

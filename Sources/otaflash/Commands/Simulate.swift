@@ -12,8 +12,8 @@ struct Simulate: Subcommand {
     abstract: "Be a device: listen on a socket or on the air, and take updates.",
     discussion: """
       The socket is reached with -d unix:PATH. With --adapter instead the device is a real \
-      Bluetooth peripheral, reached by that adapter's address; this needs CAP_NET_ADMIN, and no \
-      bluetoothd beside it.
+      Bluetooth peripheral, reached by that adapter's address; this needs CAP_NET_ADMIN. Where \
+      bluetoothd has the adapter as well, hosts reach the one of them that was started last.
 
       A profile is a name and settings, such as \
       'fast?seed=7&loss=1%'; the names are:
