@@ -3,19 +3,7 @@ import OtaflashFleet
 
 /// The firmware file that a command was given.
 enum ImageSource {
-  /// The one image in a file, with its proof.
-  static func load(
-    _ path: String, saying identity: ImageIdentity, signedBy keyPath: String? = nil
-  ) throws(CommandFault) -> FirmwareImage {
-    let package = try loadPackage(path, saying: identity)
-    try prove(package, signedBy: keyPath)
-    do throws(FirmwareFault) {
-      return try package.onlyImage()
-    } catch {
-      throw .image(.malformed(path: path, error))
-    }
-  }
-
+  /// All images in a file, without their proof.
   static func loadPackage(
     _ path: String, saying identity: ImageIdentity
   ) throws(CommandFault) -> FirmwarePackage {
