@@ -17,6 +17,15 @@ import Testing
     (["image", "verify", fixtures + "MCUboot/encrypted.bin"], 65),
     (["image", "verify", fixtures + "Nordic/legacy-everything.zip"], 0),
     (verify("MCUboot/ed25519.bin", "MCUboot/ed25519"), 0),
+    (verify("Nordic/legacy-0.8.zip", "Nordic/legacy"), 0),
+    (verify("Nordic/legacy-0.8.zip", "Nordic/ecdsa-p256"), 65),
+    (verify("Nordic/legacy-0.7.zip", "Nordic/legacy"), 65),
+    (verify("MCUboot/every-entry.bin", "MCUboot/ed25519") + ["--vendor-id", "example.com"], 0),
+    (
+      verify("MCUboot/every-entry.bin", "MCUboot/ed25519")
+        + ["--vendor-id", "example.com", "--class-id", "window"], 5
+    ),
+    (["image", "verify", fixtures + "MCUboot/unsigned.bin", "--class-id", "door"], 64),
     (verify("MCUboot/changed.bin", "MCUboot/ed25519"), 65),
     (verify("MCUboot/ed25519.bin", "MCUboot/ecdsa-p256"), 77),
     (verify("Nordic/everything.zip", "Nordic/ecdsa-p256"), 0),

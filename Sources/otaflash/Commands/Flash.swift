@@ -26,6 +26,7 @@ struct Flash: Subcommand {
   @OptionGroup var target: DeviceOption
   @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var board: BoardOptions
 
   @OptionGroup var updateProtocol: ProtocolOption
 
@@ -98,6 +99,7 @@ struct Flash: Subcommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let firmware = try ImageSource.loadPackage(image, saying: identity.identity)
     try ImageSource.prove(firmware, signedBy: signer.key)
+    try ImageSource.check(firmware, isFor: board.board)
     var options = try updateOptions()
     session.console.event(firmware)
     for part in firmware.parts { session.console.note(part.summary) }

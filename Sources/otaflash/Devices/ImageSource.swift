@@ -26,4 +26,15 @@ enum ImageSource {
       throw .unproved(name: package.name, error)
     }
   }
+
+  /// Compares every image with the devices that it must be for.
+  static func check(
+    _ package: FirmwarePackage, isFor board: MCUbootBoard
+  ) throws(CommandFault) {
+    for part in package.parts {
+      do throws(BoardFault) { try board.check(part) } catch {
+        throw .otherBoard(name: part.name, error)
+      }
+    }
+  }
 }
