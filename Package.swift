@@ -5,6 +5,13 @@ import PackageDescription
 let strict: [SwiftSetting] =
   Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+
+/// What it takes to update a simulated device.
+let simulatedUpdate: [Target.Dependency] = [
+  "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+]
+
 let package = Package(
   name: "otaflash",
   platforms: [.macOS(.v15)],
@@ -35,17 +42,14 @@ let package = Package(
     .target(
       name: "OtaflashFirmware",
       dependencies: [
-        "COtaflashZlib", "COtaflashZip", .product(name: "Crypto", package: "swift-crypto"),
+        "COtaflashZlib", "COtaflashZip", crypto,
         .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       path: "Sources/Firmware", swiftSettings: strict),
     .target(
       name: "OtaflashUpdate",
-      dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
-        .product(name: "Crypto", package: "swift-crypto"),
-      ],
+      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto],
       path: "Sources/Update",
       exclude: [
         "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
@@ -55,8 +59,7 @@ let package = Package(
     .target(
       name: "OtaflashSimulation",
       dependencies: [
-        "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", crypto,
       ],
       path: "Sources/Simulation", swiftSettings: strict),
     .target(
@@ -78,34 +81,18 @@ let package = Package(
       name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
     .executableTarget(
       name: "goals",
-      dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        "OtaflashBlueZ",
-      ],
-      path: "Benchmarks/Goals", swiftSettings: strict),
-    .testTarget(
-      name: "BenchmarkTests",
-      dependencies: [
-        "otaflash", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
-        "OtaflashSimulation",
-      ],
+      dependencies: simulatedUpdate + ["OtaflashBlueZ"], path: "Benchmarks/Goals",
       swiftSettings: strict),
+    .testTarget(
+      name: "BenchmarkTests", dependencies: simulatedUpdate + ["otaflash"], swiftSettings: strict),
     .target(
-      name: "OtaflashSwarm",
-      dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-      ],
-      path: "Tests/Swarm/Scenario", swiftSettings: strict),
+      name: "OtaflashSwarm", dependencies: simulatedUpdate, path: "Tests/Swarm/Scenario",
+      swiftSettings: strict),
     .executableTarget(
       name: "otaflash-swarm", dependencies: ["OtaflashSwarm"], path: "Tests/Swarm/Command",
       swiftSettings: strict),
     .testTarget(
-      name: "SweepTests",
-      dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        "OtaflashSwarm",
-      ],
-      swiftSettings: strict),
+      name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashSwarm"], swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
     .testTarget(
@@ -133,36 +120,16 @@ let package = Package(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware"], exclude: ["Fixtures"],
       swiftSettings: strict),
     .testTarget(
-      name: "UpdateTests",
-      dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-      ],
-      swiftSettings: strict),
+      name: "UpdateTests", dependencies: simulatedUpdate, swiftSettings: strict),
     .executableTarget(
       name: "smp-codec", dependencies: ["OtaflashUpdate"], path: "Tests/SMPOracle/Codec",
       swiftSettings: strict),
     .testTarget(
-      name: "SMPTests",
-      dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        .product(name: "Crypto", package: "swift-crypto"),
-      ],
-      swiftSettings: strict),
+      name: "SMPTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
     .testTarget(
-      name: "NordicTests",
-      dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        .product(name: "Crypto", package: "swift-crypto"),
-      ],
-      swiftSettings: strict),
+      name: "NordicTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
     .testTarget(
-      name: "SimulationTests",
-      dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
-        "OtaflashSimulation",
-        .product(name: "Crypto", package: "swift-crypto"),
-      ],
-      swiftSettings: strict),
+      name: "SimulationTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

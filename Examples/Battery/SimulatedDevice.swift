@@ -15,9 +15,7 @@ func simulatedDevice(on clock: any LinkClock) throws(RadioModelFault) -> Simulat
           value: .computed { _ in .success([battery.level]) })
       ])
   ])
-  guard let level = table.valueHandle(of: .batteryLevel) else {
-    preconditionFailure("the table above holds it")
-  }
+  let level = table.handle(of: .batteryLevel)
   let advertisement = Advertisement(
     id: "sim:lamp", name: "Lamp", rssi: -55, services: [.battery])
   return try SimulatedPeripheral(

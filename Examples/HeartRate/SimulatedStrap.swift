@@ -15,9 +15,7 @@ func simulatedStrap(on clock: any LinkClock) throws(RadioModelFault) -> Simulate
           value: .fixed([BodySensorLocation.chest.rawValue])),
       ])
   ])
-  guard let measurement = table.valueHandle(of: .heartRateMeasurement) else {
-    preconditionFailure("the table above holds it")
-  }
+  let measurement = table.handle(of: .heartRateMeasurement)
   let advertisement = Advertisement(
     id: "sim:strap", name: "Strap 12", rssi: -62, services: [.heartRate])
   return try SimulatedPeripheral(

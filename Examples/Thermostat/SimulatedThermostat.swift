@@ -21,9 +21,7 @@ func simulatedThermostat(on clock: any LinkClock) throws(RadioModelFault) -> Sim
           value: .computed { _ in .success(room.measured.encoded) }),
       ])
   ])
-  guard let measured = table.valueHandle(of: .measuredTemperature) else {
-    preconditionFailure("the table above holds it")
-  }
+  let measured = table.handle(of: .measuredTemperature)
   let advertisement = Advertisement(
     id: "sim:thermostat", name: "Thermostat", rssi: -58, services: [.thermostat])
   return try SimulatedPeripheral(

@@ -50,6 +50,28 @@ import Testing
     #expect(stalled.hasSuffix("stalled 8s"))
   }
 
+  @Test func aVersionThatNobodyToldIsUnknown() {
+    var transcript = HumanTranscript(
+      device: "d", targetVersion: nil, progress: .plain, style: .plain)
+    let report = DeviceReport(.nordicSecure, protocolVersion: 1)
+    #expect(transcript.observe(.device(report), at: .zero) == [.line("d  version unknown")])
+  }
+
+  @Test func aSuccessSaysWhatItsProofIsAndNoRateOfAnUploadThatTookNoTime() {
+    var result = UpdateResult(
+      outcome: .flashed, from: nil, to: FirmwareVersion(1, 3, 0), proof: .readBack,
+      took: .seconds(4), octetsSent: 100_000, uploadTook: .seconds(2), resumes: 1)
+    #expect(
+      result.sentence(in: .plain)
+        == "done    running 1.3.0, verified, in 4.0 s (upload 2.0 s, 50.0 kB/s, 1 resume)")
+    (result.proof, result.uploadTook, result.resumes) = (.bootLoader, .milliseconds(99), 0)
+    #expect(
+      result.sentence(in: .plain) == """
+        done    running 1.3.0 (checked and started by its boot loader; no versions to compare), \
+        in 4.0 s (upload 0.1 s)
+        """)
+  }
+
   @Test func plainProgressIsTenPercentOrFiveSecondsWhicheverIsLater() {
     var transcript = HumanTranscript(
       device: "d", targetVersion: nil, progress: .plain, style: .plain)

@@ -78,9 +78,7 @@ import Testing
       .on("10 01 00 FF FF 00 28", "11 06 01 00 03 00 0F 18 04 00 09 00 0F 18"),
       .on("10 0A 00 FF FF 00 28", "01 10 0A 00 0A"),
       .on("08 01 00 03 00 03 28", "09 07 02 00 02 03 00 19 2A"),
-      .on("08 03 00 03 00 03 28", "01 08 03 00 0A"),
       .on("08 04 00 09 00 03 28", "09 07 05 00 02 06 00 1A 2A 07 00 02 08 00 19 2A"),
-      .on("08 08 00 09 00 03 28", "01 08 08 00 0A"),
     ]) { client, _, _ in
       let both = await outcome { () async throws(GATTFault) in
         try await client.characteristics(wanted, in: battery)
@@ -92,6 +90,37 @@ import Testing
     }
     #expect(try found.0.get().map(\.value) == [8, 6].map { AttributeHandle($0) })
     #expect(throws: GATTFault.notFound(wanted[1])) { try found.1.get() }
+  }
+
+  /// Behind the last value there is room for a descriptor, or for a characteristic, or for none.
+  @Test func itAsksOnWhileAnotherCharacteristicWouldFit() throws {
+    let declaration = "09 07 02 00 10 03 00 19 2A"
+    for (last, asked) in [(UInt8(3), false), (4, false), (5, true)] {
+      let end = "0\(last) 00"
+      let script: [ScriptedPeer.Step] =
+        [.on("08 01 00 \(end) 03 28", declaration)]
+        + (asked ? [.on("08 03 00 \(end) 03 28", "01 08 03 00 0A")] : [])
+      let found = try withScript(script) { client, _, _ in
+        await outcome { () async throws(GATTFault) in
+          try await client.characteristics(
+            of: DiscoveredService(
+              uuid: BluetoothUUID(0x180F),
+              handles: HandleRange(.first, AttributeHandle(UInt16(last)))))
+        }
+      }
+      #expect(try found.get().map(\.last.rawValue) == [UInt16(last)], "\(last)")
+    }
+  }
+
+  @Test func aServiceWithoutRoomForACharacteristicIsNotAskedForOne() throws {
+    let found = try withScript([]) { client, _, _ in
+      await outcome { () async throws(GATTFault) in
+        try await client.characteristics(
+          of: DiscoveredService(
+            uuid: .genericAttribute, handles: HandleRange(AttributeHandle(6), AttributeHandle(7))))
+      }
+    }
+    #expect(try found.get().isEmpty)
   }
 
   @Test func aRefusedWriteNamesHandleAndCode() throws {

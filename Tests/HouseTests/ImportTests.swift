@@ -81,6 +81,24 @@ import Testing
     }
   }
 
+  /// What hides a failure, or takes a check away from the compiler. Word by word: `Entry?` is none.
+  static let hiding = [
+    #"\btry\?"#, #"\btry!"#, #"\bas!"#, #"\bcatch\s*\{\s*\}"#, #"@unchecked\b"#, #"\bfatalError\("#,
+    #"nonisolated\(unsafe\)"#, #"@preconcurrency\b"#,
+  ]
+
+  @Test(arguments: permitted.keys.sorted() + ["otaflash"])
+  func noFailureIsHidden(_ target: String) throws {
+    for file in try Self.files(of: "Sources/\(target)") {
+      for pattern in Self.hiding {
+        for match in file.text.matches(of: try Regex(pattern)) {
+          let line = file.text[..<match.range.lowerBound].count { $0 == "\n" } + 1
+          Issue.record("\(file.path):\(line) has \(file.text[match.range])")
+        }
+      }
+    }
+  }
+
   @Test(arguments: permitted.keys.sorted() + ["otaflash"])
   func filesStaySmall(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {

@@ -86,6 +86,26 @@ import Testing
     }
   }
 
+  /// Core 5.4, Vol 3, Part C, 12.1: the Device Name is what the device advertises.
+  @Test(arguments: [
+    ("plain", "otaflash board"), ("smp", "Zephyr"), ("nordic-dfu", "Nordic_App"),
+    ("nordic-legacy", "Nordic_App"), ("infinitime", "InfiniTime"),
+  ])
+  func anApplicationHasOneNameEverywhere(kind: String, usual: String) throws {
+    for givenName in [nil, "door-01"] {
+      var profile = try SimulationProfile(parsing: kind)
+      profile.givenName = givenName
+      let names = try withBoard(profile) { board, clock in
+        while board.advertisement == nil { _ = await clock.pause(for: .milliseconds(10)) }
+        let advertised = board.advertisement?.name
+        var host = try await BareHost.connected(to: board)
+        let own = try await host.read(BluetoothUUID(0x2A00))
+        return (advertised, String(decoding: own, as: UTF8.self))
+      }
+      #expect(names.0 == givenName ?? usual && names.1 == givenName ?? usual)
+    }
+  }
+
   @Test(arguments: [
     ("C0:FF:EE:00:01:FF", 1, "C0:FF:EE:00:01:00"), ("C0:FF:EE:00:01:00", -1, "C0:FF:EE:00:01:FF"),
     ("c0:ff:ee:00:01:7f", 1, "C0:FF:EE:00:01:80"),

@@ -1,6 +1,10 @@
 import OtaflashATT
 
 extension GATTClient {
+  /// The fewest attributes of a characteristic, its declaration and its value (Core 5.4, Vol 3,
+  /// Part G, 3.3). Where there is no room for them nobody need be asked.
+  private static let characteristicAttributes = 2
+
   /// All primary services in the order of their handles (Core 5.4, Vol 3, Part G, 4.4.1).
   public func services() async throws(GATTFault) -> [DiscoveredService] {
     dropStaleCache()
@@ -62,7 +66,10 @@ extension GATTClient {
   ) async throws(GATTFault) -> [(handle: AttributeHandle, declaration: CharacteristicDeclaration)] {
     var found: [(handle: AttributeHandle, declaration: CharacteristicDeclaration)] = []
     var start: AttributeHandle? = range.first
-    while let first = start, first <= range.last {
+    // `first` is no declaration of a characteristic: the service's own, or the value of one found.
+    while let first = start,
+      Int(first.rawValue) + Self.characteristicAttributes <= Int(range.last.rawValue)
+    {
       let request = ATTRequest.readByType(HandleRange(first, range.last), type: .characteristic)
       guard let response = try await untilNotFound(request) else { break }
       guard case .readByType(let entries) = response else { throw .mismatched(response) }

@@ -45,6 +45,14 @@ public struct AttributeTable: Sendable {
     return nil
   }
 
+  /// The value handle of a characteristic that the table was made with; traps without one.
+  public func handle(of uuid: BluetoothUUID) -> AttributeHandle {
+    guard let handle = valueHandle(of: uuid) else {
+      preconditionFailure("the table has no characteristic \(uuid)")
+    }
+    return handle
+  }
+
   /// Every attribute's handle and type, in order.
   public var listing: [AttributeInformation] {
     attributes.map { AttributeInformation(handle: $0.handle, type: $0.type) }

@@ -58,7 +58,12 @@ protocol BoardProgram: AnyObject, Sendable {
   func altered(_ pdu: ATTPDU) -> ATTPDU
 }
 
+/// What holds for a program that never writes to flash, and keeps nothing for the next boot.
 extension BoardProgram {
+  var pendingOperation: FlashOperation? { nil }
+
+  func flashDone(_ isDone: Bool) { preconditionFailure("the program has no operation in flash") }
+
   func leave(_ ending: BootEnding) throws(FlashFault) {}
   func received(_ pdu: ATTPDU) {}
   func altered(_ pdu: ATTPDU) -> ATTPDU { pdu }

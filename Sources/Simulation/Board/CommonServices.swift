@@ -39,16 +39,6 @@ extension LocalCharacteristic {
   }
 }
 
-extension AttributeTable {
-  /// The value handle of a characteristic that the table was made with.
-  func handle(of uuid: BluetoothUUID) -> AttributeHandle {
-    guard let handle = valueHandle(of: uuid) else {
-      preconditionFailure("the table lacks \(uuid)")
-    }
-    return handle
-  }
-}
-
 extension BoardParts {
   /// How long an answer may take to cross the air before the device resets: three connection
   /// events and what the main loop needs.

@@ -1,6 +1,5 @@
 /// The Packet characteristic: sizes, init packet and image, as the phase has it.
 extension LegacyBootLoader {
-  /// A write to Packet.
   mutating func packetWritten(_ bytes: [UInt8]) {
     guard !settings.isDisabled else { return }
     switch phase {

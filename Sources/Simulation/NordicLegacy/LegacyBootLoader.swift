@@ -3,7 +3,7 @@ import OtaflashFirmware
 
 /// The state machine of Nordic's legacy DFU (SDK 11), and what InfiniTime makes of it. It knows no
 /// link and no clock.
-struct LegacyBootLoader: Sendable {
+struct LegacyBootLoader: DFUMachine {
   /// Data packets that wait for the flash.
   static let packetBuffers = 8
   /// Operations of the flash that may be queued, the running one among them.
@@ -15,12 +15,9 @@ struct LegacyBootLoader: Sendable {
   static let infinitimeImageMaximum = 475_136
   /// Application images; 1…3 are SoftDevices and boot loaders.
   private static let applicationType: UInt8 = 4
-
-  /// What has to happen to the device.
-  enum Request: Equatable, Sendable {
-    case reset
-    case activate(SlotImage)
-  }
+  /// InfiniTime gives a transfer up after so long without a packet.
+  private static let stallLimit = Duration.seconds(10)
+  static let packetsBreakSilence = true
 
   enum Phase: Equatable, Sendable {
     case idle
@@ -59,7 +56,7 @@ struct LegacyBootLoader: Sendable {
   let slot: Int
 
   var phase = Phase.idle
-  var request: Request?
+  var request: DFURequest?
   var isNotifying = false
   var responses: [[UInt8]] = []
   var queue: FlashQueue<FlashPurpose>
@@ -89,9 +86,6 @@ struct LegacyBootLoader: Sendable {
 
   // MARK: The Control Point
 
-  /// A write to the Control Point.
-  ///
-  /// - Returns: why it is refused on the level of attributes.
   mutating func controlWritten(_ bytes: [UInt8]) -> ATTErrorCode? {
     if settings.isDisabled { return .insufficientAuthorization }
     guard isNotifying || isInfiniTime else { return .clientConfigurationImproperlyConfigured }
@@ -186,7 +180,6 @@ struct LegacyBootLoader: Sendable {
 
   // MARK: Flash
 
-  /// The running flash operation has ended.
   mutating func flashDone(_ isDone: Bool) {
     switch queue.finishedOne() {
     case .erase:
@@ -201,16 +194,28 @@ struct LegacyBootLoader: Sendable {
     validateWhenIdle()
   }
 
+  // MARK: Ends of a transfer
+
   /// Forgets the transfer; what lies in flash is erased by the next.
-  mutating func forget() {
+  mutating func disconnected() {
     guard request == nil, phase != .activating else { return }
     phase = .idle
     isNotifying = false
     responses.removeAll()
   }
 
-  /// Nothing came for too long: the transfer starts over.
-  mutating func stall() { phase = .idle }
+  var silenceLimit: Duration? {
+    switch settings.variant {
+    case .sdk11: settings.inactivity
+    case .infinitime: phase == .receiving ? Self.stallLimit : nil
+    }
+  }
+
+  /// The boot loader resets; in InfiniTime the transfer starts over.
+  mutating func silenceTooLong() -> Bool {
+    if isInfiniTime { phase = .idle }
+    return !isInfiniTime
+  }
 
   private func imageInFlash() -> [UInt8]? {
     do throws(FlashFault) {

@@ -45,9 +45,7 @@ extension LegacyBootLoaderSettings: KindSettings {
       halfword($0)
     },
     KindKey("disabled", "updates are switched off", \.isDisabled),
-    KindKey("inactivity", "silence that ends the boot loader", "a time such as 120s", \.inactivity)
-    { Quantity.duration($0) },
-    KindKey("information", "the application tells its version", \.hasDeviceInformation),
+    .inactivity(\.inactivity), .information(\.hasDeviceInformation),
   ]
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key]

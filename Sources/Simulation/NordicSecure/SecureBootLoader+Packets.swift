@@ -2,7 +2,7 @@ import OtaflashFirmware
 
 /// The Packet characteristic: octets of the object that was created last.
 extension SecureBootLoader {
-  /// A write to Packet. What cannot be taken is dropped without a word, unless a receipt is due.
+  /// What cannot be taken is dropped without a word, unless a receipt is due.
   mutating func packetWritten(_ bytes: [UInt8]) {
     guard !bytes.isEmpty, buffersInUse < Self.packetBuffers else { return }
     let refusal: SecureResult? =

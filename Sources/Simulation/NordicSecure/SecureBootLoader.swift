@@ -3,20 +3,14 @@ import OtaflashFirmware
 
 /// The request handler of Nordic's Secure DFU boot loader (SDK 15): what its two characteristics
 /// take, what it answers, and what it has the flash do. It knows no link and no clock.
-struct SecureBootLoader: Sendable {
+struct SecureBootLoader: DFUMachine {
   /// Packets of any size that the boot loader holds until they are in flash.
   static let packetBuffers = 17
   /// Operations of the flash that may be queued, the running one among them.
   static let flashOperations = 16
   /// The longest value of the Control Point.
   static let controlOctetsMaximum = 23
-
-  /// What has to happen to the device.
-  enum Request: Equatable, Sendable {
-    case reset
-    /// The image is whole and proven, and the settings say so.
-    case activate(SlotImage)
-  }
+  static let packetsBreakSilence = false
 
   enum ObjectType: UInt8, Sendable {
     case command = 1
@@ -37,6 +31,8 @@ struct SecureBootLoader: Sendable {
 
   let parts: BoardParts
   let settings: SecureBootLoaderSettings
+  /// It resets after so long without a request.
+  let silenceLimit: Duration?
   /// Where the image goes.
   let slot: Int
   let pages: RecordPages
@@ -62,14 +58,16 @@ struct SecureBootLoader: Sendable {
   var queue = FlashQueue<FlashPurpose>(capacity: Self.flashOperations)
   var isExecutePending = false
   var responses: [[UInt8]] = []
-  private(set) var request: Request?
+  private(set) var request: DFURequest?
 
   /// Starts with what the settings page holds.
   init(
-    _ settings: SecureBootLoaderSettings, record: SecureRecord, sequence: UInt32,
+    _ settings: SecureBootLoaderSettings, inactivity: Duration, record: SecureRecord,
+    sequence: UInt32,
     bootRecord: BootRecord, lies: SecureLies, parts: BoardParts
   ) {
     self.settings = settings
+    silenceLimit = inactivity
     self.record = record
     self.sequence = sequence
     self.bootRecord = bootRecord
@@ -89,9 +87,6 @@ struct SecureBootLoader: Sendable {
 
   // MARK: The Control Point
 
-  /// A write to the Control Point.
-  ///
-  /// - Returns: why it is refused on the level of attributes.
   mutating func controlWritten(_ bytes: [UInt8]) -> ATTErrorCode? {
     guard isNotifying else { return .clientConfigurationImproperlyConfigured }
     guard (1...Self.controlOctetsMaximum).contains(bytes.count) else {
@@ -132,7 +127,6 @@ struct SecureBootLoader: Sendable {
     return true
   }
 
-  /// The running flash operation has ended.
   mutating func flashDone(_ isDone: Bool) {
     switch queue.finishedOne() {
     case .packet: buffersInUse -= 1
@@ -141,6 +135,16 @@ struct SecureBootLoader: Sendable {
     }
     executeDataWhenIdle()
   }
+
+  // MARK: Ends of a transfer
+
+  /// What is in flash stays, and counts when the host comes back.
+  mutating func disconnected() {
+    isNotifying = false
+    responses.removeAll()
+  }
+
+  func silenceTooLong() -> Bool { true }
 
   static func decoded(_ octets: [UInt8]) -> InitPacket? {
     guard !octets.isEmpty else { return nil }

@@ -69,9 +69,7 @@ extension SecureBootLoaderSettings: KindSettings {
         (4096...65_536).contains($0) && $0.isMultiple(of: 4096) ? $0 : nil
       }
     },
-    KindKey("inactivity", "silence that ends the boot loader", "a time such as 120s", \.inactivity)
-    { Quantity.duration($0) },
-    KindKey("information", "the application tells its version", \.hasDeviceInformation),
+    .inactivity(\.inactivity), .information(\.hasDeviceInformation),
   ]
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .trial]

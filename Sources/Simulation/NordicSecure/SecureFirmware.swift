@@ -148,14 +148,14 @@ final class SecureFirmware: BoardFirmware {
       defer { state.bootLoaderName = Self.defaultName }
       return (
         SecureBootLoader(
-          settings, record: state.record, sequence: state.sequence,
+          settings, inactivity: inactivity, record: state.record, sequence: state.sequence,
           bootRecord: state.bootRecord, lies: state.lies, parts: parts),
         state.bootLoaderName
       )
     }
     if parts.profile.faults.contains(.badBlock) { parts.weakenPage(of: machine.slot) }
     return SecureBootLoaderProgram(
-      machine, of: self, inactivity: inactivity, name: name, address: bootLoaderAddress,
+      machine, of: self, name: name, address: bootLoaderAddress,
       random: parts.random.forked(for: 1000 + UInt64(number)))
   }
 

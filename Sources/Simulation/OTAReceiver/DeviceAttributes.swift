@@ -14,8 +14,6 @@ enum DeviceUUID {
 
 /// The attributes of a board, and the handles that its firmware uses.
 struct DeviceAttributes: Sendable {
-  static let name = "otaflash board"
-
   let table: AttributeTable
   let control: AttributeHandle
   let data: AttributeHandle
@@ -27,14 +25,13 @@ struct DeviceAttributes: Sendable {
     wake: @escaping @Sendable () -> Void
   ) {
     table = AttributeTable(services: [
-      LocalService.genericAccess(name: Self.name), Self.deviceInformation(profile, running),
+      LocalService.genericAccess(name: profile.applicationName),
+      Self.deviceInformation(profile, running),
       Self.otaService(profile, unit, wake: wake),
     ])
-    guard let control = table.valueHandle(of: DeviceUUID.otaControl),
-      let data = table.valueHandle(of: DeviceUUID.otaData),
-      let status = table.valueHandle(of: DeviceUUID.otaStatus)
-    else { preconditionFailure("the OTA service lacks a characteristic") }
-    (self.control, self.data, self.status) = (control, data, status)
+    control = table.handle(of: DeviceUUID.otaControl)
+    data = table.handle(of: DeviceUUID.otaData)
+    status = table.handle(of: DeviceUUID.otaStatus)
   }
 
   /// Device Information Service 1.1.

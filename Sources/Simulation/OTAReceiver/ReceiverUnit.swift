@@ -2,245 +2,93 @@ import OTAReceiver
 import OtaflashFirmware
 import Synchronization
 
-/// The portable receiver of one boot of a board, with the memory and the callbacks that its firmware
-/// would give it. Safe to use from any task: one lock guards every call.
-final class ReceiverUnit: @unchecked Sendable {
-  // Unchecked because the receiver keeps pointers: everything below `lock` is touched only while it
-  // is held, by the methods or by the callbacks that the receiver makes inside them.
-
-  /// What the stack has to send, in order.
-  enum Outgoing: Hashable, Sendable {
-    case answer([UInt8])
-    case status([UInt8])
-  }
-
-  /// Notifications that wait for the stack; what comes when it is full the receiver offers again.
-  static let outgoingMaximum = 8
-
-  private let lock = Mutex<Void>(())
-  private let receiver = UnsafeMutablePointer<ota_receiver>.allocate(capacity: 1)
-  private let config = UnsafeMutablePointer<ota_receiver_config>.allocate(capacity: 1)
-  private let ring: UnsafeMutablePointer<UInt8>
-  fileprivate let flash: SimulatedFlash
-  fileprivate let authorization: Authorization?
-  fileprivate let confirmTrial: @Sendable () -> Bool
-  fileprivate var random: SeededRandom
-  fileprivate var outgoing: [Outgoing] = []
-  fileprivate var operation: FlashOperation?
-  fileprivate var begun: (version: UInt32, hardware: UInt32) = (0, 0)
-  fileprivate var activation: SlotImage?
+/// The portable receiver of one boot of a board. Safe to use from any task: one lock guards every
+/// call, and with it the callbacks that the receiver makes inside it.
+final class ReceiverUnit: Sendable {
+  private let machine: Mutex<ReceiverMachine>
 
   init(
     profile: SimulationProfile, running: SlotImage, slot: Int, outcome: BootLoader.Outcome,
     onTrial: Bool, flash: SimulatedFlash, random: SeededRandom,
     confirmTrial: @escaping @Sendable () -> Bool
   ) {
-    self.flash = flash
-    self.random = random
-    self.confirmTrial = confirmTrial
-    authorization = profile.key.map { Authorization(key: $0, hardware: profile.hardware) }
-    ring = .allocate(capacity: profile.ringSize)
-    ring.initialize(repeating: 0, count: profile.ringSize)
-    receiver.initialize(to: ota_receiver())
-    config.initialize(to: ota_receiver_config())
-    setMemory(profile, slot: slot)
-    setRunning(running, hardware: profile.hardware, outcome, onTrial: onTrial)
-    setCallbacks()
-    let isConfigured = ota_receiver_init(receiver, config)
-    precondition(isConfigured, "the receiver refused its configuration")
+    machine = Mutex(
+      ReceiverMachine(
+        profile: profile, running: running, slot: slot, outcome: outcome, onTrial: onTrial,
+        flash: flash, random: random, confirmTrial: confirmTrial))
   }
 
-  deinit {
-    receiver.deallocate()
-    config.deallocate()
-    ring.deallocate()
-  }
+  // MARK: What the stack tells it
 
-  private func setMemory(_ profile: SimulationProfile, slot: Int) {
-    let layout = profile.layout
-    config.pointee.ring = ring
-    config.pointee.ring_size = UInt32(profile.ringSize)
-    config.pointee.largest_chunk = UInt16(profile.largestChunk)
-    config.pointee.slot_address = UInt32(layout.slot(slot))
-    config.pointee.slot_size = UInt32(layout.slotSize)
-    config.pointee.page_size = UInt32(layout.pageSize)
-    config.pointee.row_size = UInt32(profile.rowSize)
-    config.pointee.write_alignment = UInt8(profile.geometry.writeAlignment)
-    config.pointee.metadata_address = (UInt32(layout.metadata[0]), UInt32(layout.metadata[1]))
-  }
-
-  private func setRunning(
-    _ image: SlotImage, hardware: HardwareID, _ outcome: BootLoader.Outcome, onTrial: Bool
-  ) {
-    config.pointee.running = ota_image(
-      size: image.size, crc32: image.crc32, version: image.version.word,
-      hardware_id: hardware.rawValue)
-    config.pointee.boot_outcome = outcome.rawValue
-    config.pointee.trial = onTrial
-  }
-}
-
-extension SimulationProfile {
-  /// Octets of image in one data write: an ATT_MTU less the write's header and the offset, and no more
-  /// than an attribute holds.
-  var largestChunk: Int { min(mtu - 3, 512) - Self.offsetOctets }
-
-  /// What stands before the image octets of a data write.
-  static let offsetOctets = 4
-}
-
-// MARK: - Calls
-
-extension ReceiverUnit {
-  func connected() { lock.withLock { _ in ota_receiver_connected(receiver) } }
+  func connected() { machine.withLock { ota_receiver_connected($0.receiver) } }
 
   func disconnected() {
-    lock.withLock { _ in
-      outgoing.removeAll()
-      ota_receiver_disconnected(receiver)
+    machine.withLock { machine in
+      machine.outgoing.removeAll()
+      ota_receiver_disconnected(machine.receiver)
     }
   }
 
   func controlConfigured(_ value: UInt16) {
-    lock.withLock { _ in ota_receiver_control_cccd(receiver, value) }
+    machine.withLock { ota_receiver_control_cccd($0.receiver, value) }
   }
 
   func statusConfigured(_ value: UInt16) {
-    lock.withLock { _ in ota_receiver_status_cccd(receiver, value) }
+    machine.withLock { ota_receiver_status_cccd($0.receiver, value) }
   }
 
   func controlWritten(_ bytes: [UInt8]) -> UInt8 {
-    lock.withLock { _ in ota_receiver_control_write(receiver, bytes, UInt32(bytes.count)) }
+    machine.withLock { ota_receiver_control_write($0.receiver, bytes, UInt32(bytes.count)) }
   }
 
   func dataWritten(_ bytes: [UInt8], withResponse: Bool) -> UInt8 {
-    lock.withLock { _ in
-      ota_receiver_data_write(receiver, bytes, UInt32(bytes.count), withResponse)
+    machine.withLock {
+      ota_receiver_data_write($0.receiver, bytes, UInt32(bytes.count), withResponse)
     }
   }
 
   func status() -> [UInt8] {
-    lock.withLock { _ in
+    machine.withLock { machine in
       [UInt8](unsafeUninitializedCapacity: Int(OTA_STATUS_SIZE)) { buffer, count in
         guard let base = buffer.baseAddress else {
           preconditionFailure("16 octets have an address")
         }
-        ota_receiver_status_read(receiver, base)
+        ota_receiver_status_read(machine.receiver, base)
         count = Int(OTA_STATUS_SIZE)
       }
     }
   }
 
-  func indicationConfirmed() { lock.withLock { _ in ota_receiver_indication_confirmed(receiver) } }
-
-  /// The pending flash operation has ended.
-  func flashDone(_ isDone: Bool) {
-    lock.withLock { _ in
-      operation = nil
-      ota_receiver_flash_done(receiver, isDone)
-    }
+  func indicationConfirmed() {
+    machine.withLock { ota_receiver_indication_confirmed($0.receiver) }
   }
+
+  // MARK: The main loop
 
   /// Does what is due. Returns the time after which to poll again, `nil` = after the next event.
   func poll(milliseconds: UInt32) -> Duration? {
-    lock.withLock { _ in
-      let wait = ota_receiver_poll(receiver, milliseconds)
+    machine.withLock { machine in
+      let wait = ota_receiver_poll(machine.receiver, milliseconds)
       return wait == .max ? nil : .milliseconds(Int(wait))
     }
   }
 
   /// Takes the first thing to send.
-  func takeOutgoing() -> Outgoing? {
-    lock.withLock { _ in outgoing.isEmpty ? nil : outgoing.removeFirst() }
+  func takeOutgoing() -> ReceiverMachine.Outgoing? {
+    machine.withLock { $0.outgoing.isEmpty ? nil : $0.outgoing.removeFirst() }
   }
 
   /// The flash operation that the receiver waits for.
-  var pendingOperation: FlashOperation? { lock.withLock { _ in operation } }
+  var pendingOperation: FlashOperation? { machine.withLock { $0.operation } }
+
+  /// The pending flash operation has ended.
+  func flashDone(_ isDone: Bool) {
+    machine.withLock { machine in
+      machine.operation = nil
+      ota_receiver_flash_done(machine.receiver, isDone)
+    }
+  }
 
   /// The image to reset into, once ACTIVATE has been carried out.
-  var activatedImage: SlotImage? { lock.withLock { _ in activation } }
-}
-
-// MARK: - Callbacks
-
-extension ReceiverUnit {
-  private func setCallbacks() {
-    config.pointee.context = Unmanaged.passUnretained(self).toOpaque()
-    setFlashCallbacks()
-    setStackCallbacks()
-    config.pointee.activate = { context, size, crc32 in
-      let unit = ReceiverUnit.from(context)
-      unit.activation = SlotImage(
-        size: size, crc32: crc32, version: FirmwareVersion(word: unit.begun.version),
-        hardware: HardwareID(unit.begun.hardware))
-    }
-    config.pointee.confirm = { context in ReceiverUnit.from(context).confirmTrial() }
-    config.pointee.may_begin = { context, _, version, hardware in
-      ReceiverUnit.from(context).begun = (version, hardware)
-      return true
-    }
-    if authorization != nil { setAuthorizationCallbacks() }
-  }
-
-  private func setFlashCallbacks() {
-    config.pointee.flash_read = { context, address, to, size in
-      let start = Int(address)
-      do throws(FlashFault) {
-        let bytes = try ReceiverUnit.from(context).flash.read(start..<start + Int(size))
-        guard let to else { return size == 0 }
-        to.update(from: bytes, count: bytes.count)
-        return true
-      } catch {
-        return false
-      }
-    }
-    config.pointee.flash_write = { context, address, from, size in
-      let bytes = [UInt8](UnsafeBufferPointer(start: from, count: Int(size)))
-      return ReceiverUnit.from(context).start(.write(bytes, at: Int(address)))
-    }
-    config.pointee.flash_erase = { context, address in
-      ReceiverUnit.from(context).start(.erase(page: Int(address)))
-    }
-  }
-
-  private func setStackCallbacks() {
-    config.pointee.indicate_control = { context, bytes, size in
-      let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
-      return ReceiverUnit.from(context).queue(.answer(octets))
-    }
-    config.pointee.notify_status = { context, bytes in
-      let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(OTA_STATUS_SIZE)))
-      return ReceiverUnit.from(context).queue(.status(octets))
-    }
-  }
-
-  private func setAuthorizationCallbacks() {
-    config.pointee.random = { context, to in
-      let bytes = ReceiverUnit.from(context).random.bytes(count: Int(OTA_CHALLENGE_SIZE))
-      to?.update(from: bytes, count: bytes.count)
-    }
-    config.pointee.check_proof = { context, challenge, proof in
-      ReceiverUnit.from(context).authorization?.accepts(
-        proof: UnsafeBufferPointer(start: proof, count: Int(OTA_PROOF_SIZE)),
-        for: UnsafeBufferPointer(start: challenge, count: Int(OTA_CHALLENGE_SIZE)))
-        ?? false
-    }
-  }
-
-  private static func from(_ context: UnsafeMutableRawPointer?) -> ReceiverUnit {
-    guard let context else { preconditionFailure("the receiver lost its context") }
-    return Unmanaged<ReceiverUnit>.fromOpaque(context).takeUnretainedValue()
-  }
-
-  private func start(_ operation: FlashOperation) -> ota_flash_result {
-    precondition(self.operation == nil, "the receiver has one flash operation at a time")
-    self.operation = operation
-    return OTA_FLASH_PENDING
-  }
-
-  private func queue(_ item: Outgoing) -> Bool {
-    guard outgoing.count < Self.outgoingMaximum else { return false }
-    outgoing.append(item)
-    return true
-  }
+  var activatedImage: SlotImage? { machine.withLock { $0.activation } }
 }

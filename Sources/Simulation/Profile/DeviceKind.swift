@@ -113,6 +113,17 @@ extension DeviceKind {
     }
   }
 
+  /// What an application of the kind calls itself.
+  var applicationName: String {
+    switch self {
+    case .otaReceiver: "otaflash board"
+    case .secureBootLoader: "Nordic_App"
+    case .legacyBootLoader(let settings):
+      settings.variant == .infinitime ? "InfiniTime" : "Nordic_App"
+    case .smpServer: "Zephyr"
+    }
+  }
+
   /// The keys beside those of all profiles.
   var ownKeys: [KindKeyListing] {
     switch self {

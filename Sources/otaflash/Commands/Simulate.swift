@@ -21,7 +21,8 @@ struct Simulate: Subcommand {
 
       \(SimulationProfile.catalogue.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
 
-      Faults may stand among the settings too; the others are:
+      The names from cut-at-pdu on are faults, and may stand among the settings too, as in \
+      'smp?cut-at-pdu=300'. The other settings are:
 
       \(ProfileKey.allCases.map { "  \($0.rawValue): \($0.allowedValues)" }.joined(separator: "\n"))
 
@@ -46,8 +47,11 @@ struct Simulate: Subcommand {
     completion: .file())
   var listen: String?
 
-  @Option(name: .long, help: ArgumentHelp("The name to advertise.", valueName: "text"))
-  var name = "otaflash board"
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "What the device calls itself; by default what its kind does.", valueName: "text"))
+  var name: String?
 
   @Option(
     name: .long,
@@ -66,23 +70,27 @@ struct Simulate: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    let service = try SimulatedDevice.profile(profile).device.service
+    let profile = try SimulatedDevice.profile(profile)
     guard listen == nil || global.adapter == nil else {
       throw ValidationError("--listen and --adapter exclude each other")
     }
     guard listen != nil || global.adapter != nil || reset else {
       throw ValidationError("Missing expected argument '--listen <path>' or '--adapter <hciN>'")
     }
-    guard PeripheralAdvertising(name: name, service: service) != nil else {
+    guard
+      PeripheralAdvertising(
+        name: name ?? profile.applicationName, service: profile.device.service) != nil
+    else {
       throw ValidationError("--name has 1 to \(PeripheralAdvertising.nameMaximum) octets")
     }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let profile: SimulationProfile
+    var profile: SimulationProfile
     do throws(ProfileFault) { profile = try SimulationProfile(parsing: self.profile) } catch {
       throw .simulation(error.sentence)
     }
+    profile.givenName = name
     if reset { try forget(in: session) }
     guard listen != nil || global.adapter != nil else { return .done("reset") }
     let storage = try flashFile.map { path throws(CommandFault) in
@@ -106,7 +114,8 @@ struct Simulate: Subcommand {
   ) async throws(CommandFault) -> any DeviceFront {
     if let listen { return try SocketFront(path: listen) }
     guard let adapter = global.adapterNumber,
-      let advertisement = PeripheralAdvertising(name: name, service: profile.device.service)
+      let advertisement = PeripheralAdvertising(
+        name: profile.applicationName, service: profile.device.service)
     else { preconditionFailure("checked by validate") }
     return try await RadioFront(
       adapter: adapter, advertisement: advertisement,

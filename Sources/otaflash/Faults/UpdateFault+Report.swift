@@ -51,7 +51,7 @@ extension FaultReport {
         FaultReport(
           .noUpdateService,
           "the device does not speak \(asked.rawValue); it speaks \(Self.list(offered))",
-          why: "--protocol auto takes what the device offers.",
+          why: "'flash --protocol auto' takes what the device offers.",
           help: context.inspectDevice, exit: .protocolBroken)
       case .authorizationRequired:
         FaultReport(

@@ -170,7 +170,7 @@ struct HumanTranscript: Sendable {
   // MARK: Lines
 
   private func headline(_ report: DeviceReport) -> String {
-    let running = report.runningVersion?.description ?? "?"
+    let running = report.runningVersion?.description ?? "version unknown"
     let change = targetVersion.map { "\(running) \(style.arrow) \($0)" } ?? running
     let facts = link.map { "   " + Self.facts($0, in: style) } ?? ""
     return "\(style.bold(device))  \(change)\(facts)"

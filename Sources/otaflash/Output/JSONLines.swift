@@ -5,7 +5,7 @@ struct JSONLines: Sendable {
   static let schemaVersion = 1
   private static let progressInterval = Duration.milliseconds(100)
 
-  private struct Task {
+  private struct OpenTask {
     let stage: UpdateStage
     let began: Duration
     var meter: RateMeter?
@@ -18,7 +18,7 @@ struct JSONLines: Sendable {
   private var next = 0
   private var link: LinkReport?
   /// Tasks under way, the innermost last.
-  private var tasks: [Task] = []
+  private var tasks: [OpenTask] = []
   private(set) var ended = false
 
   init(device: String) { self.device = device }
@@ -48,7 +48,7 @@ struct JSONLines: Sendable {
     case .device(let report):
       return [line("device", report.members(id: device, link: link))]
     case .stageBegan(let stage):
-      return stage == .upload ? [] : begin(Task(stage: stage, began: now), [])
+      return stage == .upload ? [] : begin(OpenTask(stage: stage, began: now), [])
     case .stageEnded(let stage, _):
       return end(stage, at: now)
     case .transferBegan(let offset, let total, let resumed):
@@ -98,7 +98,7 @@ struct JSONLines: Sendable {
     return lines
   }
 
-  private mutating func end(_ task: Task, ok: Bool, at now: Duration) -> String {
+  private mutating func end(_ task: OpenTask, ok: Bool, at now: Duration) -> String {
     let bytes = task.meter.map { $0.acknowledged - task.startOffset }
     return line(
       "task_end",
@@ -109,7 +109,7 @@ struct JSONLines: Sendable {
   }
 
   private mutating func begin(
-    _ next: Task, _ members: [JSONValue.Member]
+    _ next: OpenTask, _ members: [JSONValue.Member]
   ) -> [String] {
     tasks.append(next)
     let head = JSONValue.fields([
@@ -121,7 +121,7 @@ struct JSONLines: Sendable {
   private mutating func transferBegan(
     _ offset: Int, _ total: Int, _ resumed: Bool, at now: Duration
   ) -> [String] {
-    let upload = Task(
+    let upload = OpenTask(
       stage: .upload, began: now, meter: RateMeter(offset: offset, at: now), total: total,
       startOffset: offset, lastTold: now)
     return begin(

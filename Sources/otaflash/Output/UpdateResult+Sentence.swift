@@ -1,6 +1,9 @@
 import OtaflashUpdate
 
 extension UpdateResult {
+  /// A shorter upload has no rate that says anything.
+  private static let uploadWithRate = Duration.milliseconds(100)
+
   /// The one line that a success is.
   func sentence(in style: Style) -> String {
     let version = to?.description ?? "the image"
@@ -13,7 +16,9 @@ extension UpdateResult {
       return style.green("done") + "    dry run: nothing stands in the way of \(change)"
     case .flashed:
       var parts = ["upload \(Text.seconds(uploadTook))"]
-      if uploadTook > .zero { parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds)) }
+      if uploadTook >= Self.uploadWithRate {
+        parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds))
+      }
       if resumes > 0 { parts.append(resumes == 1 ? "1 resume" : "\(resumes) resumes") }
       let trial = validation == nil ? "" : " on trial"
       return style.green("done") + "    running \(version)\(trial)\(known), "
@@ -30,7 +35,7 @@ extension UpdateResult {
     case .changed: " (checked and started by its boot loader; it tells other things than before)"
     case .bootLoader where from != nil && from == to:
       " (checked and started by its boot loader; it tells the version that ran before)"
-    case .bootLoader: " (checked and started by its boot loader; it does not tell its version)"
+    case .bootLoader: " (checked and started by its boot loader; no versions to compare)"
     }
   }
 

@@ -12,6 +12,8 @@ enum Program {
       program: CommandLine.arguments.first ?? "otaflash",
       arguments: Array(CommandLine.arguments.dropFirst()),
       environment: ProcessInfo.processInfo.environment, interruption: interruption)
+    // Detached: a job of the main actor would wait for ever, since this thread only waits for
+    // signals. It is the program's whole life, so nobody waits for it or cancels it from outside.
     Task.detached {
       switch await run.perform() {
       case .signal(let number): Interruption.die(by: number)

@@ -1,0 +1,170 @@
+import OTAReceiver
+import OtaflashFirmware
+
+/// The receiver in C with the memory and the callbacks that its firmware would give it. It keeps
+/// pointers to itself, so it is an object, and may be used by one caller at a time (`ReceiverUnit`).
+final class ReceiverMachine {
+  /// What the stack has to send, in order.
+  enum Outgoing: Hashable, Sendable {
+    case answer([UInt8])
+    case status([UInt8])
+  }
+
+  /// Notifications that wait for the stack; what comes when it is full the receiver offers again.
+  static let outgoingMaximum = 8
+
+  let receiver = UnsafeMutablePointer<ota_receiver>.allocate(capacity: 1)
+  private let config = UnsafeMutablePointer<ota_receiver_config>.allocate(capacity: 1)
+  private let ring: UnsafeMutablePointer<UInt8>
+  fileprivate let flash: SimulatedFlash
+  fileprivate let authorization: Authorization?
+  fileprivate let confirmTrial: @Sendable () -> Bool
+  fileprivate var random: SeededRandom
+  var outgoing: [Outgoing] = []
+  /// What the flash shall do next.
+  var operation: FlashOperation?
+  fileprivate var begun: (version: UInt32, hardware: UInt32) = (0, 0)
+  fileprivate(set) var activation: SlotImage?
+
+  init(
+    profile: SimulationProfile, running: SlotImage, slot: Int, outcome: BootLoader.Outcome,
+    onTrial: Bool, flash: SimulatedFlash, random: SeededRandom,
+    confirmTrial: @escaping @Sendable () -> Bool
+  ) {
+    self.flash = flash
+    self.random = random
+    self.confirmTrial = confirmTrial
+    authorization = profile.key.map { Authorization(key: $0, hardware: profile.hardware) }
+    ring = .allocate(capacity: profile.ringSize)
+    ring.initialize(repeating: 0, count: profile.ringSize)
+    receiver.initialize(to: ota_receiver())
+    config.initialize(to: ota_receiver_config())
+    setMemory(profile, slot: slot)
+    setRunning(running, hardware: profile.hardware, outcome, onTrial: onTrial)
+    setCallbacks()
+    let isConfigured = ota_receiver_init(receiver, config)
+    precondition(isConfigured, "the receiver refused its configuration")
+  }
+
+  deinit {
+    receiver.deallocate()
+    config.deallocate()
+    ring.deallocate()
+  }
+
+  private func setMemory(_ profile: SimulationProfile, slot: Int) {
+    let layout = profile.layout
+    config.pointee.ring = ring
+    config.pointee.ring_size = UInt32(profile.ringSize)
+    config.pointee.largest_chunk = UInt16(profile.largestChunk)
+    config.pointee.slot_address = UInt32(layout.slot(slot))
+    config.pointee.slot_size = UInt32(layout.slotSize)
+    config.pointee.page_size = UInt32(layout.pageSize)
+    config.pointee.row_size = UInt32(profile.rowSize)
+    config.pointee.write_alignment = UInt8(profile.geometry.writeAlignment)
+    config.pointee.metadata_address = (UInt32(layout.metadata[0]), UInt32(layout.metadata[1]))
+  }
+
+  private func setRunning(
+    _ image: SlotImage, hardware: HardwareID, _ outcome: BootLoader.Outcome, onTrial: Bool
+  ) {
+    config.pointee.running = ota_image(
+      size: image.size, crc32: image.crc32, version: image.version.word,
+      hardware_id: hardware.rawValue)
+    config.pointee.boot_outcome = outcome.rawValue
+    config.pointee.trial = onTrial
+  }
+}
+
+extension SimulationProfile {
+  /// Octets of image in one data write: an ATT_MTU less the write's header and the offset, and no more
+  /// than an attribute holds.
+  var largestChunk: Int { min(mtu - 3, 512) - Self.offsetOctets }
+
+  /// What stands before the image octets of a data write.
+  static let offsetOctets = 4
+}
+
+// MARK: Callbacks
+
+extension ReceiverMachine {
+  private func setCallbacks() {
+    config.pointee.context = Unmanaged.passUnretained(self).toOpaque()
+    setFlashCallbacks()
+    setStackCallbacks()
+    config.pointee.activate = { context, size, crc32 in
+      let machine = ReceiverMachine.from(context)
+      machine.activation = SlotImage(
+        size: size, crc32: crc32, version: FirmwareVersion(word: machine.begun.version),
+        hardware: HardwareID(machine.begun.hardware))
+    }
+    config.pointee.confirm = { context in ReceiverMachine.from(context).confirmTrial() }
+    config.pointee.may_begin = { context, _, version, hardware in
+      ReceiverMachine.from(context).begun = (version, hardware)
+      return true
+    }
+    if authorization != nil { setAuthorizationCallbacks() }
+  }
+
+  private func setFlashCallbacks() {
+    config.pointee.flash_read = { context, address, to, size in
+      let start = Int(address)
+      do throws(FlashFault) {
+        let bytes = try ReceiverMachine.from(context).flash.read(start..<start + Int(size))
+        guard let to else { return size == 0 }
+        to.update(from: bytes, count: bytes.count)
+        return true
+      } catch {
+        return false
+      }
+    }
+    config.pointee.flash_write = { context, address, from, size in
+      let bytes = [UInt8](UnsafeBufferPointer(start: from, count: Int(size)))
+      return ReceiverMachine.from(context).start(.write(bytes, at: Int(address)))
+    }
+    config.pointee.flash_erase = { context, address in
+      ReceiverMachine.from(context).start(.erase(page: Int(address)))
+    }
+  }
+
+  private func setStackCallbacks() {
+    config.pointee.indicate_control = { context, bytes, size in
+      let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
+      return ReceiverMachine.from(context).queue(.answer(octets))
+    }
+    config.pointee.notify_status = { context, bytes in
+      let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(OTA_STATUS_SIZE)))
+      return ReceiverMachine.from(context).queue(.status(octets))
+    }
+  }
+
+  private func setAuthorizationCallbacks() {
+    config.pointee.random = { context, to in
+      let bytes = ReceiverMachine.from(context).random.bytes(count: Int(OTA_CHALLENGE_SIZE))
+      to?.update(from: bytes, count: bytes.count)
+    }
+    config.pointee.check_proof = { context, challenge, proof in
+      ReceiverMachine.from(context).authorization?.accepts(
+        proof: UnsafeBufferPointer(start: proof, count: Int(OTA_PROOF_SIZE)),
+        for: UnsafeBufferPointer(start: challenge, count: Int(OTA_CHALLENGE_SIZE)))
+        ?? false
+    }
+  }
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> ReceiverMachine {
+    guard let context else { preconditionFailure("the receiver lost its context") }
+    return Unmanaged<ReceiverMachine>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  private func start(_ operation: FlashOperation) -> ota_flash_result {
+    precondition(self.operation == nil, "the receiver has one flash operation at a time")
+    self.operation = operation
+    return OTA_FLASH_PENDING
+  }
+
+  private func queue(_ item: Outgoing) -> Bool {
+    guard outgoing.count < Self.outgoingMaximum else { return false }
+    outgoing.append(item)
+    return true
+  }
+}
