@@ -62,15 +62,15 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// What runs in all: where one image differs, or is untold, so is the whole.
+  /// What runs in all, proven no better than the image that is proven worst.
   func running(on session: any UpdateSession) async throws(UpdateFault) -> RunningImage {
     var all: [RunningImage] = []
     for image in images { all.append(try await session.running(expecting: image)) }
-    let telling =
-      all.first { $0.agreement == .different } ?? all.first { $0.agreement == .untold } ?? all[0]
+    let weakest = all.map(\.agreement).max()
+    let telling = all.first { $0.agreement == weakest } ?? all[0]
     return RunningImage(
       version: telling.version, agreement: telling.agreement, outcome: telling.outcome,
-      onTrial: all.contains(where: \.onTrial))
+      onTrial: all.contains(where: \.onTrial), validation: all.lazy.compactMap(\.validation).first)
   }
 
   func confirmIfOnTrial(

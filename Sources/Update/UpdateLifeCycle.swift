@@ -140,6 +140,7 @@ struct UpdateLifeCycle: Sendable {
       try await transfer(plan, over: session, restart: restart, stage: &stage)
     }
     stage = .activate
+    context.tally.activate()
     try await within(.activate) { () async throws(UpdateFault) in
       try await session.activate(plans.map(\.image))
     }

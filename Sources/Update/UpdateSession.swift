@@ -103,16 +103,27 @@ struct UpdateContext: Sendable {
 
 /// What a device runs, as it says itself.
 struct RunningImage: Equatable, Sendable {
-  /// How it compares with the image of the update.
-  enum Agreement: Sendable {
-    case same, different
-    /// The device cannot say what it runs; its boot loader has checked what it started.
+  /// How it compares with the image of the update: the weaker the proof, the later the case.
+  enum Agreement: Int, Comparable, Sendable {
+    /// It is that image, octet for octet.
+    case same
+    /// It has that image's version; its octets cannot be compared.
+    case sameVersion
+    /// Its version cannot be compared, but what it tells of itself is not what was told before.
+    case changed
+    /// It tells nothing that could be compared; its boot loader has checked what it started.
     case untold
+    case different
+
+    static func < (lhs: Agreement, rhs: Agreement) -> Bool { lhs.rawValue < rhs.rawValue }
   }
 
   /// `nil` when the device does not tell.
   let version: FirmwareVersion?
   let agreement: Agreement
   let outcome: DeviceReport.BootOutcome
+  /// It runs for this once, and the host can confirm it.
   let onTrial: Bool
+  /// What only the device's user can do so that it stays; `nil` where nothing is needed.
+  var validation: String?
 }

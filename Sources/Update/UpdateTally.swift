@@ -17,6 +17,13 @@ final class UpdateTally: Sendable {
   private let counts = Mutex(Counts())
   private let hasConnected = Mutex(false)
   private let chosen = Mutex<UpdateProtocol?>(nil)
+  private let earlier = Mutex(Earlier())
+
+  private struct Earlier {
+    var identity: ApplicationIdentity?
+    /// Whoever answers from now on may be the new application.
+    var isOver = false
+  }
 
   /// The protocol that the first connection settled: a device that has restarted may offer none.
   var updateProtocol: UpdateProtocol? { chosen.withLock { $0 } }
@@ -27,6 +34,15 @@ final class UpdateTally: Sendable {
   func connected() { hasConnected.withLock { $0 = true } }
 
   func choose(_ updateProtocol: UpdateProtocol) { chosen.withLock { $0 = updateProtocol } }
+
+  /// What the application told of itself before anything was activated; `nil` when it was not met.
+  var identityBefore: ApplicationIdentity? { earlier.withLock { $0.identity } }
+
+  func met(_ identity: ApplicationIdentity) {
+    earlier.withLock { if !$0.isOver { $0.identity = $0.identity ?? identity } }
+  }
+
+  func activate() { earlier.withLock { $0.isOver = true } }
 
   var now: Counts { counts.withLock { $0 } }
 

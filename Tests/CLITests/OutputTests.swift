@@ -150,7 +150,13 @@ import Testing
     var device = Self.report()
     device.hardware = HardwareID(1)
     func forecast() -> String {
-      Forecast(image, on: device, in: FaultReportTests.context).sentence(in: Self.style)
+      let decision = Result { () throws(UpdateFault) in
+        try Preflight.check(image, against: device, options: UpdateOptions())
+      }
+      return Forecast(
+        Inspection.Prospect(image: image, decision: decision), on: device,
+        in: FaultReportTests.context
+      ).sentence(in: Self.style)
     }
     #expect(forecast() == "send 9 B: 1.2.0 → 1.3.0")
     device.resumePoint = DeviceReport.ResumePoint(
@@ -163,7 +169,7 @@ import Testing
     device.hardware = HardwareID(1)
     device.runningVersion = FirmwareVersion(1, 3, 0)
     device.runningCRC32 = 0xCBF4_3926
-    #expect(forecast() == "send nothing: the device runs this very image")
+    #expect(forecast() == "send nothing: the device runs this image already")
   }
 
   @Test func textIsQuotedForJSON() {

@@ -38,6 +38,7 @@ struct SecureDFUSession: UpdateSession {
     guard context.place != .nextAddress else { throw .strangerAtBootLoaderAddress }
     do throws(GATTFault) {
       let identity = try await ApplicationIdentity.read(from: client)
+      context.tally.met(identity)
       return SecureDFUSession(
         context: context, side: .application(identity, try await ButtonlessEntry.find(on: client)))
     } catch {
@@ -108,7 +109,8 @@ struct SecureDFUSession: UpdateSession {
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
     switch side {
-    case .application(let identity, _): RunningImage(identity, expecting: image)
+    case .application(let identity, _):
+      RunningImage(identity, expecting: image, before: context.tally.identityBefore)
     case .bootLoader: image.leavesBootLoader ? .newBootLoader : .bootLoader
     }
   }

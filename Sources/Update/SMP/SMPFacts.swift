@@ -80,7 +80,7 @@ extension SMPImage.Slot {
   func holds(_ image: FirmwareImage) -> RunningImage.Agreement {
     guard let mcuboot = image.mcuboot else { return .different }
     if let hash, let expected = mcuboot.hash { return hash == expected.octets ? .same : .different }
-    return MCUbootVersion(version) == mcuboot.version ? .untold : .different
+    return MCUbootVersion(version) == mcuboot.version ? .sameVersion : .different
   }
 
   /// It runs for this once.

@@ -4,6 +4,7 @@ import OtaflashBlueZ
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
+import Synchronization
 
 /// A device to flash, as a process of its own.
 struct Simulate: Subcommand {
@@ -127,8 +128,12 @@ struct Simulate: Subcommand {
   ) async -> Result<Void, ConnectFault> {
     do throws(ConnectFault) {
       repeat {
-        try await front.serveNext(device) { session.console.note("connected", verbosity: 1) }
-        session.console.note("disconnected", verbosity: 1)
+        let before = Mutex(device.counters)
+        try await front.serveNext(device) {
+          before.withLock { $0 = device.counters }
+          session.console.note("connected", verbosity: 1)
+        }
+        Service(from: before.withLock { $0 }, to: device.counters).tell(session.console)
       } while !once && !Task.isCancelled
       return .success(())
     } catch {
@@ -148,5 +153,30 @@ struct Simulate: Subcommand {
       let failure = errno
       throw .simulation("\(path) cannot be removed: \(SystemError.text(failure))", errno: failure)
     }
+  }
+}
+
+/// What a device did for one host while it was connected.
+private struct Service {
+  let pdus: Int
+  let pagesErased: Int
+  let octetsWritten: Int
+
+  init(from before: BoardCounters, to after: BoardCounters) {
+    pdus = after.pdus - before.pdus
+    pagesErased = after.flash.erases - before.flash.erases
+    octetsWritten = after.flash.octetsWritten - before.flash.octetsWritten
+  }
+
+  func tell(_ console: Console) {
+    console.event(
+      "served",
+      [
+        "pdus": .integer(pdus), "pages_erased": .integer(pagesErased),
+        "bytes_written": .integer(octetsWritten),
+      ])
+    console.note(
+      "disconnected after \(pdus) PDUs; in flash \(pagesErased) pages erased, "
+        + "\(Text.grouped(octetsWritten)) B written", verbosity: 1)
   }
 }

@@ -19,6 +19,11 @@ extension FaultReport {
           why: "It is another image, or it was damaged on its way.", help: context.inspectImage,
           exit: .malformedInput)
       case .unproved(let name, let fault): FaultReport(fault, of: name, in: context)
+      case .otherBoard(let name, let fault):
+        FaultReport(
+          .wrongHardware, "'\(name)': \(fault)",
+          why: "Its boot loader would refuse it, after all of it was sent; nothing was sent.",
+          help: context.inspectImage, exit: .refusedBeforeWriting)
       case .verificationKey(let path, let fault):
         FaultReport(
           .keyFile, "\(path): \(fault)",
