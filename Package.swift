@@ -80,7 +80,7 @@ let package = Package(
       name: "goals",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        "OtaflashBlueZ",
+        "OtaflashBlueZ", "OtaflashSwarm",
       ],
       path: "Benchmarks/Goals", swiftSettings: strict),
     .testTarget(
