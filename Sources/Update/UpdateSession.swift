@@ -51,7 +51,15 @@ protocol UpdateSession: Sendable {
 
   /// Makes the device restart into the images that were sent, one or more; returns when it has
   /// agreed.
-  func activate(_ images: [FirmwareImage]) async throws(UpdateFault)
+  ///
+  /// - Parameter current: images of the same update that were found running; the restart must not
+  ///   take them back.
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault)
+
+  /// How much longer than `UpdateOptions.rebootLimit` the boot loader may take to start the images.
+  func startTime(of images: [FirmwareImage]) -> Duration
 
   /// What runs now, compared with the image.
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage
@@ -76,6 +84,8 @@ extension UpdateSession {
   func authorize(with key: [UInt8]) async throws(UpdateFault) {}
 
   func detach() async throws(UpdateFault) {}
+
+  func startTime(of images: [FirmwareImage]) -> Duration { .zero }
 
   func abandon() async throws(UpdateFault) {}
 }

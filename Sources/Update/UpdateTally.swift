@@ -8,6 +8,8 @@ final class UpdateTally: Sendable {
     var octetsSent = 0
     var resumes = 0
     var uploadTook = Duration.zero
+    /// Of announcing the images, for which a device may erase its flash.
+    var prepareTook = Duration.zero
     /// Image octets a data write may have at most, as learned from this device.
     var chunkCeiling = Int.max
     /// Transfers that began anew because the device had dropped packets.
@@ -52,4 +54,5 @@ final class UpdateTally: Sendable {
   func limitChunk(to octets: Int) { counts.withLock { $0.chunkCeiling = octets } }
   func losePackets() { counts.withLock { $0.packetLosses += 1 } }
   func upload(took time: Duration) { counts.withLock { $0.uploadTook += time } }
+  func prepare(took time: Duration) { counts.withLock { $0.prepareTook += time } }
 }

@@ -124,6 +124,14 @@ extension DeviceKind {
     }
   }
 
+  /// Images that the device keeps apart, each with slots of its own.
+  var imageCount: Int {
+    switch self {
+    case .otaReceiver, .secureBootLoader, .legacyBootLoader: 1
+    case .smpServer(let settings): settings.imageCount
+    }
+  }
+
   /// The keys beside those of all profiles.
   var ownKeys: [KindKeyListing] {
     switch self {

@@ -110,7 +110,9 @@ struct LegacyDFUSession: UpdateSession {
     return .verified
   }
 
-  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault) {
     try await receiver().activate()
   }
 

@@ -97,7 +97,9 @@ struct SecureDFUSession: UpdateSession {
   /// Every object's CRC32 was compared as it was sent; the whole is hashed when it is activated.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict { .verified }
 
-  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault) {
     try await bootLoader().activate()
   }
 
