@@ -72,18 +72,3 @@ struct RadioPairing: Sendable {
     BondStore(in: try DeviceRecords(of: session).directory)
   }
 }
-
-extension PairingAgent {
-  /// Prepares the adapter and answers the kernel until `body` has ended. Cancelling reaches the body
-  /// alone: while it says goodbye to the device, the link must hold.
-  func serve<Success: Sendable>(
-    while body: @escaping @Sendable () async -> Success
-  ) async -> Success {
-    await start()
-    let service = Task(executorPreference: EventLoop.shared) { await self.run() }
-    let result = await body()
-    stop()
-    await service.value
-    return result
-  }
-}
