@@ -81,7 +81,7 @@ let package = Package(
       name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
     .executableTarget(
       name: "goals",
-      dependencies: simulatedUpdate + ["OtaflashBlueZ"], path: "Benchmarks/Goals",
+      dependencies: simulatedUpdate + ["OtaflashBlueZ", "OtaflashSwarm"], path: "Benchmarks/Goals",
       swiftSettings: strict),
     .testTarget(
       name: "BenchmarkTests", dependencies: simulatedUpdate + ["otaflash"], swiftSettings: strict),

@@ -5,7 +5,7 @@ import Glibc
 @main
 enum GoalTable {
   private static let usage =
-    "usage: goals link | goals host SINK-DEVICE | goals bumble SINK-DEVICE PYTHON SCRIPT"
+    "usage: goals link | goals protocols | goals host SINK-DEVICE | goals bumble SINK-DEVICE PYTHON SCRIPT"
 
   static func main() async throws {
     let words = Array(CommandLine.arguments.dropFirst())
@@ -20,6 +20,7 @@ enum GoalTable {
     }
     switch (words.first, words.count) {
     case ("link", 1): show(try LinkGoals.all())
+    case ("protocols", 1): show(try ProtocolGoals.all())
     case ("bumble", 4):
       show([
         try await BumbleComparison(sinkDevice: words[1], python: words[2], script: words[3]).goal()

@@ -71,7 +71,7 @@ enum LinkGoals {
       default: break
       }
     }
-    _ = try inVirtualTime(profile) { (dialer, clock) async throws(UpdateFault) in
+    _ = try VirtualRun.of(profile) { (dialer, clock) async throws(UpdateFault) in
       try await update.run(on: dialer, clock: clock)
     }
     let page = 4096.0 / ((profile.eraseTime + profile.writeTimePer4KiB) / .seconds(1))
@@ -133,27 +133,8 @@ enum LinkGoals {
     setting.mtu = mtu
     setting.size = size
     let benchmark = LinkBenchmark(setting: setting)
-    return try inVirtualTime(profile) { (dialer, clock) async throws(UpdateFault) in
+    return try VirtualRun.of(profile) { (dialer, clock) async throws(UpdateFault) in
       try await benchmark.run(on: dialer, clock: clock)
     }[0]
-  }
-
-  private static func inVirtualTime<Value: Sendable>(
-    _ profile: SimulationProfile,
-    _ body: @escaping @Sendable (Dialer, VirtualClock) async throws(UpdateFault) -> Value
-  ) throws -> Value {
-    let timeline = VirtualTimeline()
-    let board = try SimulatedBoard(profile: profile, clock: timeline.clock)
-    let result = try timeline.run { clock -> Result<Value, UpdateFault> in
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask { await board.run() }
-        defer { group.cancelAll() }
-        let dialer = Dialer { () async throws(ConnectFault) -> any Link in try await board.dial() }
-        do throws(UpdateFault) { return .success(try await body(dialer, clock)) } catch {
-          return .failure(error)
-        }
-      }
-    }
-    return try result.get()
   }
 }

@@ -5,6 +5,11 @@ struct AddressedMemory {
     case spanTooLarge(lowest: UInt32, highest: UInt32, limit: Int)
     /// Two pieces give the same address; `first` and `second` are their origins in order.
     case overlap(address: UInt32, first: Int, second: Int)
+
+    /// The origin that gave an address again.
+    var secondOrigin: Int? {
+      if case .overlap(_, _, let second) = self { second } else { nil }
+    }
   }
 
   /// What the memory between two pieces holds: that of erased flash.

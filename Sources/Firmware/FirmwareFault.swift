@@ -2,7 +2,6 @@
 public enum FirmwareFault: Error, Equatable, Sendable {
   /// A file format that may carry firmware and is not read.
   public enum ForeignFormat: String, Sendable, CaseIterable {
-    case motorolaSRecord = "a Motorola S-record file"
     case emptyZip = "a ZIP archive without files"
   }
 
@@ -12,6 +11,7 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case foreignFormat(ForeignFormat)
   /// Lines count from 1.
   case intelHex(line: Int, IntelHexFault)
+  case sRecord(line: Int, SRecordFault)
   case uf2(UF2Fault)
   case elf(ELFFault)
   case mcuboot(MCUbootFault)
@@ -39,9 +39,9 @@ extension FirmwareFault: CustomStringConvertible {
     switch self {
     case .empty: "the image has no bytes"
     case .tooLarge(let limit): "the file is larger than the limit of \(limit) bytes"
-    case .foreignFormat(let format):
-      "this is \(format.rawValue); convert it to Intel HEX or raw binary first"
+    case .foreignFormat(let format): "this is \(format.rawValue)"
     case .intelHex(let line, let fault): "line \(line) \(fault)"
+    case .sRecord(let line, let fault): "line \(line) \(fault)"
     case .uf2(let fault): "\(fault)"
     case .elf(let fault): "\(fault)"
     case .mcuboot(let fault): "\(fault)"

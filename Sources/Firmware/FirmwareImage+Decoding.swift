@@ -3,9 +3,10 @@ extension FirmwareImage {
   public static let defaultLimit = 64 << 20
 
   /// Reads the content of an image file, whose format is found out from it. A file whose name ends
-  /// in `.hex`, `.ihex` or `.ihx` must be Intel HEX; any other is when it begins with a line of
-  /// text that starts with `:`, and a raw binary unless its first bytes are those of a UF2 or ELF
-  /// file or of a ZIP archive. Of an archive there must be one image in it.
+  /// in `.hex`, `.ihex` or `.ihx` must be Intel HEX, one in `.srec`, `.s19`, `.s28`, `.s37` or
+  /// `.mot` Motorola S-records; any other is when it begins with a line of text that starts with `:`
+  /// or with `S` and a digit, and a raw binary unless its first bytes are those of a UF2 or ELF file
+  /// or of a ZIP archive. Of an archive there must be one image in it.
   /// - Parameters:
   ///   - name: the file's last path component, or `-`.
   ///   - sidecar: what the file `<name>.json` says.
@@ -61,47 +62,22 @@ extension FirmwareImage {
         throw .uf2(error)
       }
     }
-    guard isNamedIntelHex(name) || isIntelHex(file) else { return (.binary, file, nil) }
-    let text = try IntelHexFile(decoding: file, spanLimit: limit)
-    return (.intelHex, text.bytes, text.layout)
-  }
-
-  private static func isNamedIntelHex(_ name: String) -> Bool {
-    let name = name.lowercased()
-    return [".hex", ".ihex", ".ihx"].contains { name.hasSuffix($0) }
-  }
-
-  /// A longer first line than the longest record (521 characters) is no text.
-  private static let firstLineLimit = 1024
-
-  /// Of UTF-8: not allowed in HEX, but a sign of text.
-  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
-  /// Only text counts, not well-formed text: a HEX file with a damaged first line must be refused
-  /// as one and never be sent as a binary.
-  private static func isIntelHex(_ bytes: [UInt8]) -> Bool {
-    let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
-    let blanks = lineEnds + [UInt8(ascii: " "), UInt8(ascii: "\t")]
-    let mark = bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0
-    let text = bytes.prefix(firstLineLimit).dropFirst(mark).drop { blanks.contains($0) }
-    guard text.first == UInt8(ascii: ":") else { return false }
-    let line = text.prefix { !lineEnds.contains($0) }
-    return line.allSatisfy { (0x20...0x7E).contains($0) || $0 == UInt8(ascii: "\t") }
+    switch TextFormat(name: name, file: file) {
+    case .intelHex:
+      let text = try IntelHexFile(decoding: file, spanLimit: limit)
+      return (.intelHex, text.bytes, text.layout)
+    case .sRecord:
+      let text = try SRecordFile(decoding: file, spanLimit: limit)
+      return (.sRecord, text.bytes, text.layout)
+    case nil: return (.binary, file, nil)
+    }
   }
 }
 
 extension FirmwareFault.ForeignFormat {
   /// Known by its first bytes.
   init?(of bytes: [UInt8]) {
-    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-    if bytes.count >= 10, bytes[0] == UInt8(ascii: "S"), digits.contains(bytes[1]),
-      bytes[2..<10].allSatisfy({ $0.hexadecimalDigit != nil })
-    {
-      self = .motorolaSRecord
-    } else if bytes.starts(with: [0x50, 0x4B, 0x05, 0x06]) {
-      self = .emptyZip
-    } else {
-      return nil
-    }
+    guard bytes.starts(with: [0x50, 0x4B, 0x05, 0x06]) else { return nil }
+    self = .emptyZip
   }
 }

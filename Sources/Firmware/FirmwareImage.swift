@@ -4,6 +4,7 @@ public struct FirmwareImage: Equatable, Sendable {
   public enum Format: String, Sendable, CaseIterable {
     case binary
     case intelHex = "intel-hex"
+    case sRecord = "s-record"
     case uf2
     case elf
   }
@@ -27,6 +28,7 @@ public struct FirmwareImage: Equatable, Sendable {
   /// From the MCUboot header, the embedded descriptor, the sidecar file or the command line; `nil`
   /// when nobody says. An MCUboot header's build number is in `mcuboot` alone.
   public let version: FirmwareVersion?
+  /// From the same places; `.any` when it is said to run on every board, `nil` when nobody says.
   public let hardware: HardwareID?
   /// The addresses of the file; `nil` for a raw binary, which has none.
   public let layout: AddressLayout?

@@ -1,10 +1,13 @@
 /// Names a kind of board, so that an image for another one can be refused. The value is chosen by
-/// the maker of the board; 0 is not used.
+/// the maker of the board; 0 is `any`.
 public struct HardwareID: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt32
 
   public init(rawValue: UInt32) { self.rawValue = rawValue }
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// No board's own: what an image says that runs on all of them (docs/image-descriptor.md).
+  public static let any = HardwareID(0)
 }
 
 extension HardwareID: LosslessStringConvertible {

@@ -1,6 +1,7 @@
 /// What someone other than the image says of it: a sidecar file, or the command line.
 public struct ImageIdentity: Equatable, Sendable {
   public var version: FirmwareVersion?
+  /// `.any` for an image that runs on every board.
   public var hardware: HardwareID?
 
   public init(version: FirmwareVersion? = nil, hardware: HardwareID? = nil) {
@@ -23,12 +24,13 @@ public struct ImageIdentity: Equatable, Sendable {
       throw .headerContradicted(header: header, descriptor: own)
     }
     let own = ImageIdentity(
-      version: header ?? descriptor?.version, hardware: descriptor?.hardware)
+      version: header ?? descriptor?.version, hardware: descriptor.map { $0.hardware ?? .any })
     if overrides.version == nil, let said = sidecar?.version, let own = own.version, said != own {
       throw .versionContradicted(sidecar: said, descriptor: own)
     }
+    // A sidecar may say for which board it is, of an image that would run on any.
     if overrides.hardware == nil, let said = sidecar?.hardware, let own = own.hardware,
-      said != own
+      own != .any, said != own
     {
       throw .hardwareContradicted(sidecar: said, descriptor: own)
     }

@@ -119,8 +119,7 @@ public enum ImageFile {
         if identity.version == nil { throw .malformedVersion(value) }
       case "hardware":
         identity.hardware = HardwareID(value)
-        // 0 is no board's id.
-        if (identity.hardware?.rawValue ?? 0) == 0 { throw .malformedHardware(value) }
+        if identity.hardware == nil { throw .malformedHardware(value) }
       default: throw .unknownKey(key)
       }
     }

@@ -17,6 +17,19 @@ public struct Inspection: Equatable, Sendable {
   public let deviceInformation: [BluetoothUUID: String]
   /// `nil` when the device speaks no update protocol that is known here.
   public let device: DeviceReport?
+  /// What an update would find of each image that was asked about, in their order.
+  public let prospects: [Prospect]
+
+  /// What an update to an image would decide on this connection, before the first byte.
+  public struct Prospect: Equatable, Sendable {
+    public let image: FirmwareImage
+    public let decision: Result<Preflight, UpdateFault>
+
+    public init(image: FirmwareImage, decision: Result<Preflight, UpdateFault>) {
+      self.image = image
+      self.decision = decision
+    }
+  }
 }
 
 /// Reads an `Inspection` from a device.
@@ -30,8 +43,14 @@ public struct DeviceInspection: Sendable {
   private static let deviceInformation = BluetoothUUID(0x180A)
 
   public let options: UpdateOptions
+  /// The images to compare with the device.
+  public let images: [FirmwareImage]
 
-  public init(options: UpdateOptions = UpdateOptions()) { self.options = options }
+  /// - Parameter images: of one package; none to look at the device alone.
+  public init(options: UpdateOptions = UpdateOptions(), images: [FirmwareImage] = []) {
+    self.options = options
+    self.images = images
+  }
 
   /// The inspection as a command for a peripheral's queue.
   public var command: Command<PeripheralTurn, Inspection, UpdateFault> {
@@ -59,9 +78,11 @@ public struct DeviceInspection: Sendable {
     } catch {
       throw .gatt(.connect, error)
     }
+    let link = LinkReport(of: client)
+    let (device, prospects) = try await survey(client, services, on: clock)
     return Inspection(
-      link: LinkReport(of: client), services: services, deviceInformation: information,
-      device: try await report(client, services, on: clock))
+      link: link, services: services, deviceInformation: information, device: device,
+      prospects: prospects)
   }
 
   private func services(
@@ -97,15 +118,46 @@ public struct DeviceInspection: Sendable {
     return strings
   }
 
-  private func report(
+  /// Asks the device by the protocol that an update would take, and that protocol about the images.
+  private func survey(
     _ client: GATTClient, _ services: [Inspection.Service], on clock: any LinkClock
-  ) async throws(UpdateFault) -> DeviceReport? {
+  ) async throws(UpdateFault) -> (DeviceReport?, [Inspection.Prospect]) {
     let offered = UpdateProtocol.offered(by: services.map(\.uuid))
-    guard let first = options.updateProtocol ?? offered.first, offered.contains(first) else {
-      return nil
+    let choice = choice(among: offered)
+    let spoken: UpdateProtocol?
+    switch choice {
+    case .success(let chosen): spoken = chosen
+    case .failure: spoken = options.updateProtocol ?? offered.first
+    }
+    guard let spoken, offered.contains(spoken) else {
+      return (
+        nil, images.map { Inspection.Prospect(image: $0, decision: .failure(.noUpdateService)) }
+      )
     }
     let context = UpdateContext(
       clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
-    return try await first.session.open(on: client, context).device
+    let session = try await spoken.session.open(on: client, context)
+    let prospects = images.map { image in
+      Inspection.Prospect(
+        image: image, decision: choice.flatMap { _ in decision(on: image, session) })
+    }
+    return (session.device, prospects)
+  }
+
+  private func decision(
+    on image: FirmwareImage, _ session: any UpdateSession
+  ) -> Result<Preflight, UpdateFault> {
+    do throws(UpdateFault) { return .success(try session.check(image)) } catch {
+      return .failure(error)
+    }
+  }
+
+  private func choice(among offered: [UpdateProtocol]) -> Result<UpdateProtocol, UpdateFault> {
+    do throws(UpdateFault) {
+      return .success(
+        try UpdateProtocol.choose(for: images, among: offered, asked: options.updateProtocol))
+    } catch {
+      return .failure(error)
+    }
   }
 }

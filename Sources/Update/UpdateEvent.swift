@@ -130,7 +130,8 @@ public struct UpdateResult: Equatable, Sendable {
   public enum Outcome: String, Sendable {
     /// Sent, activated, and the new image was seen running.
     case flashed
-    /// The device runs this very image already; nothing was sent.
+    /// The device runs this very image already, by its hash or CRC32; or, where no device tells
+    /// these, by its version. Nothing was sent.
     case alreadyCurrent = "already-current"
     /// A dry run: nothing stands in the way.
     case wouldFlash = "would-flash"
@@ -143,10 +144,16 @@ public struct UpdateResult: Equatable, Sendable {
   public enum Proof: String, Sendable {
     /// It is not: nothing was sent.
     case none
-    /// The device restarted out of its boot loader, which had checked the image and starts no other;
-    /// the application does not tell what it is.
+    /// The device restarted out of its boot loader, which had checked the image and starts no other.
+    /// What the application tells of itself, if anything, it told before, too.
     case bootLoader = "boot-loader"
-    /// What runs was read after the restart, and is the image that was sent.
+    /// The same, and what the application tells of itself (Device Information, Database Hash) is not
+    /// what was told before the update. That it belongs to the image, nobody says.
+    case changed
+    /// The same, and the application tells the image's version, which did not run before as far as
+    /// that was told. Its octets were compared by the boot loader alone.
+    case version
+    /// What runs was read after the restart, and is the image that was sent, by its hash or CRC32.
     case readBack = "read-back"
   }
 
@@ -159,10 +166,13 @@ public struct UpdateResult: Equatable, Sendable {
   public var uploadTook: Duration
   /// How often the transfer was taken up again in the middle.
   public var resumes: Int
+  /// What only the device's user can do so that the new image outlives the next restart: one whole
+  /// sentence. `nil` where nothing is needed.
+  public var validation: String?
 
   public init(
     outcome: Outcome, from: FirmwareVersion?, to: FirmwareVersion?, proof: Proof,
-    took: Duration, octetsSent: Int, uploadTook: Duration, resumes: Int
+    took: Duration, octetsSent: Int, uploadTook: Duration, resumes: Int, validation: String? = nil
   ) {
     self.outcome = outcome
     self.from = from
@@ -172,5 +182,6 @@ public struct UpdateResult: Equatable, Sendable {
     self.octetsSent = octetsSent
     self.uploadTook = uploadTook
     self.resumes = resumes
+    self.validation = validation
   }
 }

@@ -7,13 +7,17 @@ extension UpdateLifeCycle {
   private static let rebootPoll = Duration.milliseconds(250)
 
   /// Waits for the restart and reads what runs: only that is success.
-  func prove(_ search: inout PlaceSearch) async throws(UpdateFault) -> RunningImage {
+  ///
+  /// - Parameter startTime: how much longer than `rebootLimit` the restart may take.
+  func prove(
+    _ search: inout PlaceSearch, _ startTime: Duration
+  ) async throws(UpdateFault) -> RunningImage {
     var looking = search
     defer { search = looking }
     let running = try await within(.reconnect) { () async throws(UpdateFault) -> RunningImage in
       await turn.waitUntilLost(within: context.options.rebootLimit / 4)
       turn.disconnect()
-      return try await readAfterRestart(&looking)
+      return try await readAfterRestart(&looking, within: context.options.rebootLimit + startTime)
     }
     guard running.agreement == .different else { return running }
     if running.outcome == .rejected { throw .reverted(running: running.version) }
@@ -24,9 +28,9 @@ extension UpdateLifeCycle {
   }
 
   private func readAfterRestart(
-    _ search: inout PlaceSearch
+    _ search: inout PlaceSearch, within limit: Duration
   ) async throws(UpdateFault) -> RunningImage {
-    let deadline = context.clock.now.advanced(by: context.options.rebootLimit)
+    let deadline = context.clock.now.advanced(by: limit)
     var loss = LinkLoss.supervisionTimeout
     var attempt = 0
     while context.clock.now < deadline {
@@ -62,15 +66,15 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// What runs in all: where one image differs, or is untold, so is the whole.
+  /// What runs in all, proven no better than the image that is proven worst.
   func running(on session: any UpdateSession) async throws(UpdateFault) -> RunningImage {
     var all: [RunningImage] = []
     for image in images { all.append(try await session.running(expecting: image)) }
-    let telling =
-      all.first { $0.agreement == .different } ?? all.first { $0.agreement == .untold } ?? all[0]
+    let weakest = all.map(\.agreement).max()
+    let telling = all.first { $0.agreement == weakest } ?? all[0]
     return RunningImage(
       version: telling.version, agreement: telling.agreement, outcome: telling.outcome,
-      onTrial: all.contains(where: \.onTrial))
+      onTrial: all.contains(where: \.onTrial), validation: all.lazy.compactMap(\.validation).first)
   }
 
   func confirmIfOnTrial(

@@ -23,7 +23,7 @@ struct UpdateLifeCycle: Sendable {
     /// The device went to its boot loader, or may have: that is where to look first.
     case detached(to: Whereabouts)
     /// The device agreed to restart into the image, or may have: the answer was lost.
-    case activated(answered: Bool, places: [Whereabouts])
+    case activated(answered: Bool, places: [Whereabouts], startTime: Duration)
   }
 
   /// What one restart makes run: sent on one connection, one after the other. At least one.
@@ -56,11 +56,11 @@ struct UpdateLifeCycle: Sendable {
             .detach, "it was sent to its boot loader \(detachments - 1) times and did not stay")
         }
         search = PlaceSearch([place, .home])
-      case .activated(let answered, let places):
+      case .activated(let answered, let places, let startTime):
         if !answered { unansweredActivations += 1 }
         search = PlaceSearch(places)
         do throws(UpdateFault) {
-          return .proven(try await prove(&search))
+          return .proven(try await prove(&search, startTime))
         } catch {
           // ACTIVATE may never have arrived. What the device holds is whole; it is asked again.
           guard error.leavesOldVersion, !answered,
@@ -104,7 +104,7 @@ struct UpdateLifeCycle: Sendable {
         }
         // A device whose last answer was lost may have done what it was told: the next look tells.
         if let session, stage == .activate {
-          return .activated(answered: false, places: session.placesAfterActivation(of: images))
+          return activated(session, answered: false)
         }
         if let place = session?.bootLoaderPlace, stage == .detach { return .detached(to: place) }
         let acknowledged = context.tally.now.acknowledged
@@ -125,8 +125,12 @@ struct UpdateLifeCycle: Sendable {
     context.observe(.device(session.device))
     stage = .prepare
     var plans: [UpdatePlan] = []
+    var current: [FirmwareImage] = []
     for image in images {
-      if case .send(let plan) = try session.check(image) { plans.append(plan) }
+      switch try session.check(image) {
+      case .send(let plan): plans.append(plan)
+      case .alreadyCurrent: current.append(image)
+      }
     }
     guard !plans.isEmpty else { return try await alreadyCurrent(session, stage: &stage) }
     if context.options.dryRun { return .wouldFlash }
@@ -140,10 +144,17 @@ struct UpdateLifeCycle: Sendable {
       try await transfer(plan, over: session, restart: restart, stage: &stage)
     }
     stage = .activate
+    context.tally.activate()
     try await within(.activate) { () async throws(UpdateFault) in
-      try await session.activate(plans.map(\.image))
+      try await session.activate(plans.map(\.image), keeping: current)
     }
-    return .activated(answered: true, places: session.placesAfterActivation(of: images))
+    return activated(session, answered: true)
+  }
+
+  private func activated(_ session: any UpdateSession, answered: Bool) -> Progress {
+    .activated(
+      answered: answered, places: session.placesAfterActivation(of: images),
+      startTime: session.startTime(of: images))
   }
 
   private func alreadyCurrent(
@@ -165,7 +176,9 @@ struct UpdateLifeCycle: Sendable {
         .part(name: plan.image.name, number: index + 1, of: context.parts.count))
     }
     let offset = try await within(.prepare) { () async throws(UpdateFault) -> Int in
-      try await session.prepare(plan, restart: restart)
+      let began = context.clock.now
+      defer { context.tally.prepare(took: began.duration(to: context.clock.now)) }
+      return try await session.prepare(plan, restart: restart)
     }
     context.tally.acknowledge(offset)
     if offset > 0 { context.tally.resume() }

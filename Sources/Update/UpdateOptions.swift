@@ -47,7 +47,9 @@ public struct UpdateOptions: Sendable {
   public var busyLimit = Duration.seconds(60)
   /// The longest time for one control operation, VERIFY and ACTIVATE included.
   public var controlLimit = Duration.seconds(60)
-  /// The longest time from activation to a device that answers again.
+  /// The longest time from activation to a device that answers again, beside what its boot loader
+  /// may need to move images between slots: half a second a page of 4 KiB, or three times what
+  /// sending them took.
   public var rebootLimit = Duration.seconds(60)
   /// The longest time to say goodbye when cancelled.
   public var farewellLimit = Duration.milliseconds(1500)

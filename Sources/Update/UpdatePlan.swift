@@ -12,10 +12,10 @@ public struct UpdatePlan: Equatable, Sendable {
 
   /// - Parameters:
   ///   - version: 0.0.0 when nobody says.
-  ///   - hardware: 0 when nobody says.
+  ///   - hardware: `.any` when nobody says.
   public init(
     image: FirmwareImage, version: FirmwareVersion = FirmwareVersion(0, 0, 0),
-    hardware: HardwareID = HardwareID(0), allowDowngrade: Bool = false,
+    hardware: HardwareID = .any, allowDowngrade: Bool = false,
     allowOtherHardware: Bool = false
   ) {
     self.image = image
@@ -60,8 +60,10 @@ public enum Preflight: Equatable, Sendable {
   ) throws(UpdateFault) -> HardwareID {
     guard let hardware = image.hardware else {
       guard options.allowUnknown else { throw .hardwareUnknown }
-      return device.hardware ?? HardwareID(0)
+      return device.hardware ?? .any
     }
+    // A device knows no wildcard: it is told its own (docs/ota-service.md, 4.2).
+    if hardware == .any { return device.hardware ?? .any }
     if let board = device.hardware, board != hardware, !options.allowOtherHardware {
       throw .wrongHardware(device: board, image: hardware)
     }

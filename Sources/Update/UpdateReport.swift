@@ -8,22 +8,38 @@ struct UpdateReport: Sendable {
   private(set) var outcome = UpdateResult.Outcome.alreadyCurrent
   private var to: FirmwareVersion?
   private var proof = UpdateResult.Proof.none
+  private var validation: String?
 
   mutating func add(_ ending: UpdateLifeCycle.Ending, of images: [FirmwareImage]) {
     let version = images[images.count - 1].version
     switch ending {
     case .wouldFlash: (outcome, to, proof) = (.wouldFlash, version, .none)
-    case .alreadyCurrent(let running): (to, proof) = (running.version, .readBack)
+    case .alreadyCurrent(let running): (to, proof) = (running.version, running.proof(after: nil))
     case .proven(let running):
       outcome = .flashed
       to = running.version ?? version
-      proof = running.agreement == .same ? .readBack : .bootLoader
+      proof = running.proof(after: from)
+      validation = running.validation
     }
   }
 
   func result(of counts: UpdateTally.Counts, took: Duration) -> UpdateResult {
     UpdateResult(
       outcome: outcome, from: from, to: to, proof: proof, took: took,
-      octetsSent: counts.octetsSent, uploadTook: counts.uploadTook, resumes: counts.resumes)
+      octetsSent: counts.octetsSent, uploadTook: counts.uploadTook, resumes: counts.resumes,
+      validation: validation)
+  }
+}
+
+extension RunningImage {
+  /// - Parameter before: the version that ran before the update.
+  fileprivate func proof(after before: FirmwareVersion?) -> UpdateResult.Proof {
+    switch agreement {
+    case .same: .readBack
+    // What had the same version before could have come back.
+    case .sameVersion: before != nil && before == version ? .bootLoader : .version
+    case .changed: .changed
+    case .untold, .different: .bootLoader
+    }
   }
 }

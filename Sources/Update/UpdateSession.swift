@@ -51,7 +51,15 @@ protocol UpdateSession: Sendable {
 
   /// Makes the device restart into the images that were sent, one or more; returns when it has
   /// agreed.
-  func activate(_ images: [FirmwareImage]) async throws(UpdateFault)
+  ///
+  /// - Parameter current: images of the same update that were found running; the restart must not
+  ///   take them back.
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault)
+
+  /// How much longer than `UpdateOptions.rebootLimit` the boot loader may take to start the images.
+  func startTime(of images: [FirmwareImage]) -> Duration
 
   /// What runs now, compared with the image.
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage
@@ -76,6 +84,8 @@ extension UpdateSession {
   func authorize(with key: [UInt8]) async throws(UpdateFault) {}
 
   func detach() async throws(UpdateFault) {}
+
+  func startTime(of images: [FirmwareImage]) -> Duration { .zero }
 
   func abandon() async throws(UpdateFault) {}
 }
@@ -103,16 +113,27 @@ struct UpdateContext: Sendable {
 
 /// What a device runs, as it says itself.
 struct RunningImage: Equatable, Sendable {
-  /// How it compares with the image of the update.
-  enum Agreement: Sendable {
-    case same, different
-    /// The device cannot say what it runs; its boot loader has checked what it started.
+  /// How it compares with the image of the update: the weaker the proof, the later the case.
+  enum Agreement: Int, Comparable, Sendable {
+    /// It is that image, octet for octet.
+    case same
+    /// It has that image's version; its octets cannot be compared.
+    case sameVersion
+    /// Its version cannot be compared, but what it tells of itself is not what was told before.
+    case changed
+    /// It tells nothing that could be compared; its boot loader has checked what it started.
     case untold
+    case different
+
+    static func < (lhs: Agreement, rhs: Agreement) -> Bool { lhs.rawValue < rhs.rawValue }
   }
 
   /// `nil` when the device does not tell.
   let version: FirmwareVersion?
   let agreement: Agreement
   let outcome: DeviceReport.BootOutcome
+  /// It runs for this once, and the host can confirm it.
   let onTrial: Bool
+  /// What only the device's user can do so that it stays; `nil` where nothing is needed.
+  var validation: String?
 }

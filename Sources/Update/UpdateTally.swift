@@ -8,6 +8,8 @@ final class UpdateTally: Sendable {
     var octetsSent = 0
     var resumes = 0
     var uploadTook = Duration.zero
+    /// Of announcing the images, for which a device may erase its flash.
+    var prepareTook = Duration.zero
     /// Image octets a data write may have at most, as learned from this device.
     var chunkCeiling = Int.max
     /// Transfers that began anew because the device had dropped packets.
@@ -17,6 +19,13 @@ final class UpdateTally: Sendable {
   private let counts = Mutex(Counts())
   private let hasConnected = Mutex(false)
   private let chosen = Mutex<UpdateProtocol?>(nil)
+  private let earlier = Mutex(Earlier())
+
+  private struct Earlier {
+    var identity: ApplicationIdentity?
+    /// Whoever answers from now on may be the new application.
+    var isOver = false
+  }
 
   /// The protocol that the first connection settled: a device that has restarted may offer none.
   var updateProtocol: UpdateProtocol? { chosen.withLock { $0 } }
@@ -28,6 +37,15 @@ final class UpdateTally: Sendable {
 
   func choose(_ updateProtocol: UpdateProtocol) { chosen.withLock { $0 = updateProtocol } }
 
+  /// What the application told of itself before anything was activated; `nil` when it was not met.
+  var identityBefore: ApplicationIdentity? { earlier.withLock { $0.identity } }
+
+  func met(_ identity: ApplicationIdentity) {
+    earlier.withLock { if !$0.isOver { $0.identity = $0.identity ?? identity } }
+  }
+
+  func activate() { earlier.withLock { $0.isOver = true } }
+
   var now: Counts { counts.withLock { $0 } }
 
   func acknowledge(_ offset: Int) { counts.withLock { $0.acknowledged = offset } }
@@ -36,4 +54,5 @@ final class UpdateTally: Sendable {
   func limitChunk(to octets: Int) { counts.withLock { $0.chunkCeiling = octets } }
   func losePackets() { counts.withLock { $0.packetLosses += 1 } }
   func upload(took time: Duration) { counts.withLock { $0.uploadTook += time } }
+  func prepare(took time: Duration) { counts.withLock { $0.prepareTook += time } }
 }

@@ -142,6 +142,10 @@ import Testing
       .otherSigner, 77, "otaflash image info app.bin"
     ),
     (
+      .otherBoard(name: "a.bin", .notStated(.vendor)), .wrongHardware, 5,
+      "otaflash image info app.bin"
+    ),
+    (
       .verificationKey(path: "key.pem", .privateKey), .keyFile, 78, "head -n 1 -- key.pem"
     ),
   ]

@@ -69,6 +69,16 @@ import Testing
     #expect(message == "The value 'x' is invalid for '--mtu <mtu>' (from OTAFLASH_MTU)")
   }
 
+  @Test(arguments: ["100ms", "30s"])
+  func aTransactionMayBeShorterAndNotLonger(_ text: String) {
+    let words = ["info", "-d", "sim:", "--transaction-limit", text]
+    guard case .command(let command, _) = CommandLineReading(words, environment: [:]) else {
+      Issue.record("not read")
+      return
+    }
+    #expect(command.global.transactionLimit == TimeSpan(text))
+  }
+
   @Test func verbosityIsANumberInTheEnvironment() {
     let reading = CommandLineReading(["devices"], environment: ["OTAFLASH_VERBOSE": "3"])
     guard case .command(let command, _) = reading else {
@@ -78,11 +88,15 @@ import Testing
     #expect(command.global.verbose == 3)
   }
 
+  static let transactionLimits = "--transaction-limit must be 100ms to 30s"
+
   @Test(arguments: [
     (["flsh"], "there is no command 'flsh'; did you mean 'flash'?"),
     (["image", "inof", "x"], "there is no command 'inof'; did you mean 'info'?"),
     (["xyzzy"], "there is no command 'xyzzy'"),
     (["flash", "a", "-d", "sim:", "--mtu", "9"], "--mtu 9 is out of range; it is 23 to 517"),
+    (["info", "-d", "sim:", "--transaction-limit", "99ms"], transactionLimits),
+    (["info", "-d", "sim:", "--transaction-limit", "30001ms"], transactionLimits),
   ])
   func malformedLinesSayWhat(_ words: [String], _ expected: String) {
     guard case .malformed(let message, _) = CommandLineReading(words, environment: [:]) else {

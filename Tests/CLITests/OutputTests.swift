@@ -87,6 +87,16 @@ import Testing
     #expect(lines(61_000, 12) == 1)
   }
 
+  /// In kilobytes a small image would be "0/0 kB" from its beginning to its end.
+  @Test(arguments: [(500, "0/500 B"), (9999, "0/9,999 B"), (10_000, "0/10 kB")])
+  func aSmallImageIsCountedInBytes(_ size: Int, _ amount: String) {
+    var transcript = HumanTranscript(
+      device: "d", targetVersion: nil, progress: .plain, style: .plain)
+    #expect(
+      transcript.observe(.transferBegan(offset: 0, total: size, resumed: false), at: .zero)
+        == [.line("  upload  0%  \(amount)")])
+  }
+
   @Test func aStreamHasNoGapsAndClosesItsTasks() {
     var stream = JSONLines(device: "d")
     let lost = UpdateEvent.linkLost(
@@ -140,7 +150,13 @@ import Testing
     var device = Self.report()
     device.hardware = HardwareID(1)
     func forecast() -> String {
-      Forecast(image, on: device, in: FaultReportTests.context).sentence(in: Self.style)
+      let decision = Result { () throws(UpdateFault) in
+        try Preflight.check(image, against: device, options: UpdateOptions())
+      }
+      return Forecast(
+        Inspection.Prospect(image: image, decision: decision), on: device,
+        in: FaultReportTests.context
+      ).sentence(in: Self.style)
     }
     #expect(forecast() == "send 9 B: 1.2.0 → 1.3.0")
     device.resumePoint = DeviceReport.ResumePoint(
@@ -153,7 +169,7 @@ import Testing
     device.hardware = HardwareID(1)
     device.runningVersion = FirmwareVersion(1, 3, 0)
     device.runningCRC32 = 0xCBF4_3926
-    #expect(forecast() == "send nothing: the device runs this very image")
+    #expect(forecast() == "send nothing: the device runs this image already")
   }
 
   @Test func textIsQuotedForJSON() {

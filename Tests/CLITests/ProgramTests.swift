@@ -17,6 +17,15 @@ import Testing
     (["image", "verify", fixtures + "MCUboot/encrypted.bin"], 65),
     (["image", "verify", fixtures + "Nordic/legacy-everything.zip"], 0),
     (verify("MCUboot/ed25519.bin", "MCUboot/ed25519"), 0),
+    (verify("Nordic/legacy-0.8.zip", "Nordic/legacy"), 0),
+    (verify("Nordic/legacy-0.8.zip", "Nordic/ecdsa-p256"), 65),
+    (verify("Nordic/legacy-0.7.zip", "Nordic/legacy"), 65),
+    (verify("MCUboot/every-entry.bin", "MCUboot/ed25519") + ["--vendor-id", "example.com"], 0),
+    (
+      verify("MCUboot/every-entry.bin", "MCUboot/ed25519")
+        + ["--vendor-id", "example.com", "--class-id", "window"], 5
+    ),
+    (["image", "verify", fixtures + "MCUboot/unsigned.bin", "--class-id", "door"], 64),
     (verify("MCUboot/changed.bin", "MCUboot/ed25519"), 65),
     (verify("MCUboot/ed25519.bin", "MCUboot/ecdsa-p256"), 77),
     (verify("Nordic/everything.zip", "Nordic/ecdsa-p256"), 0),
@@ -58,6 +67,49 @@ import Testing
     #expect(changed.output.contains("SHA-256, changed"))
   }
 
+  @Test func everyImageOfAPackageIsForetold() throws {
+    let nordic = try Program().run([
+      "info", Self.fixtures + "Nordic/everything.zip", "-d", "sim:nordic-dfu",
+    ])
+    #expect(nordic.status == 0, "\(nordic.errors)")
+    #expect(
+      nordic.output.contains(
+        "sd_bl.bin: flash would send 580 B: 1.2.0 → an image that does not tell its version\n"
+          + "app.bin: flash would send 500 B: 1.2.0 → an image that does not tell its version\n"
+          + "next:   "), "\(nordic.output)")
+    let mcuboot = try Program().run([
+      "info", Self.fixtures + "DeviceManager/two-images.zip", "-d", "sim:smp",
+    ])
+    #expect(
+      mcuboot.output.contains(
+        "app.signed.bin: flash would send 476 B: 1.2.0 → 1.2.3\n"
+          + "net.signed.bin: flash would send 476 B: 1.2.3\n"), "\(mcuboot.output)")
+    let stranger = try Program().run([
+      "info", Self.fixtures + "Nordic/everything.zip", "-d", "sim:smp",
+    ])
+    #expect(
+      stranger.output.components(separatedBy: "flash would refuse (E-IMAGE-NOT-TAKEN)").count == 3)
+    #expect(!stranger.output.contains("next:"))
+  }
+
+  /// What the makers' own tools say of these packages is compared in FirmwareTests.
+  @Test func aLegacyPackageIsToldToPrograms() throws {
+    let packet = try Program().run([
+      "image", "info", Self.fixtures + "Nordic/legacy-0.8.zip", "--json",
+    ]).output
+    for member in [
+      #""protocol":"legacy-dfu","device_type":82,"device_revision":3,"app_version":9,"#
+        + #""sd_req":[100,65534],"extension":2,"firmware_size":500,"hash":""#,
+      #""signed":true"#,
+    ] {
+      #expect(packet.contains(member), "\(packet)")
+    }
+    let plain = try Program().run([
+      "image", "info", Self.fixtures + "Nordic/legacy-0.5.zip", "--json",
+    ]).output
+    #expect(plain.contains(#""sd_req":[100,65534],"crc16":52706,"signed":false"#), "\(plain)")
+  }
+
   @Test func aSignedImageIsFlashed() throws {
     let outcome = try Program().run([
       "flash", Self.fixtures + "MCUboot/ed25519.bin", "-d", "sim:fast", "--key",
@@ -81,7 +133,12 @@ import Testing
     ["image", "info", fixtures + "MCUboot/changed.bin"],
     ["image", "info", fixtures + "MCUboot/confirmed.bin"],
     ["image", "info", fixtures + "Nordic/everything.zip"],
-    ["image", "info", fixtures + "Nordic/legacy-everything.zip"],
+    ["image", "info", fixtures + "Nordic/legacy-everything-0.8.zip"],
+    ["image", "info", fixtures + "Nordic/legacy-any.zip"],
+    ["image", "info", fixtures + "SRecord/firmware-32.srec"],
+    ["info", fixtures + "Nordic/everything.zip", "-d", "sim:nordic-dfu"],
+    ["info", fixtures + "Nordic/everything.zip", "-d", "sim:smp"],
+    ["flash", fixtures + "Nordic/legacy-0.5.zip", "-d", "sim:infinitime"],
     ["image", "verify", fixtures + "DeviceManager/two-images.zip"],
     ["image", "info", fixtures + "UF2/gap.uf2"],
     ["image", "info", fixtures + "ELF/firmware-32.elf"],

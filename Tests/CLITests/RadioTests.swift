@@ -51,6 +51,23 @@ import Testing
     #expect(bond({ _ in }, device: "41:02:03:04:05:06/random") == nil)
   }
 
+  @Test func aHostThatEndedItsLinkIsNotDisconnectedOnceMore() async {
+    let (near, far) = PipeLink.pair(capacity: 1)
+    let host = HostLink(near)
+    #expect(!host.isEndedByHost)
+    far.close()
+    await #expect(throws: LinkLoss.closedByPeer) { try await host.receive() }
+    #expect(host.isEndedByHost)
+  }
+
+  @Test func aLinkThatTheDeviceClosesIsStillThere() async {
+    let (near, _) = PipeLink.pair(capacity: 1)
+    let host = HostLink(near)
+    host.close()
+    await #expect(throws: LinkLoss.closedLocally) { try await host.receive() }
+    #expect(!host.isEndedByHost)
+  }
+
   @Test func aPasskeyHasSixDigits() {
     #expect(PairingDialogue.passkey(in: "012345") == 12345)
     #expect(PairingDialogue.passkey(in: " 012 345\t") == 12345)

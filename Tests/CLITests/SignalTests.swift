@@ -34,6 +34,40 @@ import Testing
     #expect(resumed.output.contains("running 1.3.0, verified"))
   }
 
+  /// The device is frozen, so that the goodbye that the first signal leads to lasts; and the program
+  /// is while both signals are sent, so that they meet it together.
+  @Test func aSecondSignalEndsAtOnce() throws {
+    let program = try Program()
+    let device = try program.start(["simulate", "--listen", program.home.path + "/d"])
+    try #require(Self.waitForFile(program.home.path + "/d"))
+    let flash = ["flash", "firmware-samples/app-1.3.0.bin", "-d", "unix:\(program.home.path)/d"]
+    let run = try program.start(flash + ["--mode", "without-response", "-vvv"])
+    try #require(run.waitUntilItSays("→ WriteCommand"))
+    try #require(run.waitUntilItSays("HandleValueNotification"))
+    for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] {
+      if signal == SIGSTOP { device.send(signal) }
+      run.send(signal)
+    }
+    let stopped = run.end()
+    device.send(SIGCONT)
+    #expect(stopped.reason == .uncaughtSignal)
+    #expect(stopped.status == SIGTERM, "by the second, not by the first")
+    #expect(stopped.code == nil, "\(stopped.errors)")
+    let resumed = try program.run(flash)
+    device.send(SIGTERM)
+    _ = device.end()
+    #expect(resumed.status == 0, "\(resumed.errors)")
+    #expect(resumed.output.contains("running 1.3.0, verified"))
+  }
+
+  /// A person at a terminal: the cursor, the note of the update, and the way on.
+  @Test func ctrlCInATerminalOnceAndTwice() throws {
+    let check = try Program.runTool(["python3", "-B", "Tests/Kill/ctrl-c", Program.path()])
+    #expect(check.status == 0, "\(check.output)\(check.errors)")
+    #expect(check.output.contains("press_once: died by SIGINT, cursor shown, resumed from"))
+    #expect(check.output.contains("press_twice: died by SIGINT, cursor shown, resumed from"))
+  }
+
   @Test func withJSONTheResultIsThatOfTheSignal() throws {
     let program = try Program()
     let run = try program.start(["simulate", "--listen", program.home.path + "/d", "--json"])

@@ -36,15 +36,33 @@ struct FirmwareImageTests {
     }
   }
 
+  @Test("an archive without files is named, not sent")
+  func foreign() {
+    #expect(throws: FirmwareFault.foreignFormat(.emptyZip)) {
+      try FirmwareImage.decode(name: "a.bin", bytes: [0x50, 0x4B, 5, 6, 0])
+    }
+  }
+
   @Test(
-    "other formats of firmware are named, not sent",
+    "S-records are found by their name or their first line, and never sent as a binary",
+    arguments: ["a.s19", "A.SREC", "a.mot", "a.bin", "-"])
+  func sRecords(_ name: String) throws {
+    let text = "S00600004844521B\r\nS10500100102E7\r\nS9030000FC\r\n"
+    let image = try FirmwareImage.decode(name: name, bytes: Array(text.utf8))
+    #expect(image.format == .sRecord)
+    #expect(image.bytes == [1, 2])
+  }
+
+  @Test(
+    "a damaged first line of S-records is told, whatever the name",
     arguments: [
-      (Array("S00F000068656C6C6F202020202000003C".utf8), .motorolaSRecord),
-      ([0x50, 0x4B, 5, 6, 0], .emptyZip),
-    ] as [([UInt8], FirmwareFault.ForeignFormat)])
-  func foreign(bytes: [UInt8], format: FirmwareFault.ForeignFormat) {
-    #expect(throws: FirmwareFault.foreignFormat(format)) {
-      try FirmwareImage.decode(name: "a.bin", bytes: bytes)
+      ("S0G600004844521B\n", SRecordFault.notHexadecimal(UInt8(ascii: "G"), column: 3)),
+      ("S4030000FC\n", .unknownType(UInt8(ascii: "4"))),
+      ("S1050010010203E4\n", .wrongLength(stated: 5, found: 6)),
+    ] as [(String, SRecordFault)])
+  func damagedSRecords(_ text: String, _ fault: SRecordFault) {
+    #expect(throws: FirmwareFault.sRecord(line: 1, fault)) {
+      try FirmwareImage.decode(name: "a.bin", bytes: Array(text.utf8))
     }
   }
 
@@ -109,6 +127,18 @@ struct FirmwareImageTests {
       overrides: ImageIdentity(version: FirmwareVersion(2, 0, 0)))
     #expect(overridden.version == FirmwareVersion(2, 0, 0))
     #expect(overridden.hardware == HardwareID(0xA001))
+  }
+
+  @Test("an image for any board may be narrowed down to one, and says so itself")
+  func anyBoard() throws {
+    let bytes = ImageDescriptor(version: FirmwareVersion(1, 3, 0), hardware: nil).encoded
+    #expect(try FirmwareImage.decode(name: "a", bytes: bytes).hardware == .any)
+    let narrowed = try FirmwareImage.decode(
+      name: "a", bytes: bytes, sidecar: ImageIdentity(hardware: HardwareID(0xA001)))
+    #expect(narrowed.hardware == HardwareID(0xA001))
+    let said = try FirmwareImage.decode(
+      name: "a", bytes: [1], sidecar: ImageIdentity(hardware: .any))
+    #expect(said.hardware == .any)
   }
 
   @Test("sidecar and descriptor must not contradict each other")

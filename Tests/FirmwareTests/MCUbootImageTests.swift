@@ -105,6 +105,39 @@ struct MCUbootImageTests {
     #expect(image.hash?.algorithm == .sha256)
   }
 
+  /// imgtool was told `--vid example.com --cid door`.
+  @Test("vendor and class are named as imgtool names them, and others are refused")
+  func board() throws {
+    let image = try Fixture.image("MCUboot/every-entry.bin")
+    let vendor = MCUbootIdentifier(name: "example.com", in: .domainNames)
+    let door = MCUbootIdentifier(name: "door", in: vendor)
+    #expect(image.mcuboot?.vendorID == vendor)
+    #expect(image.mcuboot?.classID == door)
+    #expect(vendor.description == "cfbff0d1-9375-5685-968c-48ce8b15ae17")
+    #expect(MCUbootIdentifier(uuid: "9084B8B952AD588BA7B5874AEF7A7912") == door)
+    #expect(MCUbootIdentifier(uuid: door.description) == door)
+    for text in [
+      "", "door", "9084b8b9-52ad-588b-a7b5-874aef7a791", "9084b8b952ad-588ba7b5874aef7a7912",
+    ] {
+      #expect(MCUbootIdentifier(uuid: text) == nil, "\(text)")
+    }
+    func check(_ vendorID: MCUbootIdentifier?, _ classID: MCUbootIdentifier?) throws(BoardFault) {
+      try MCUbootBoard(vendorID: vendorID, classID: classID).check(image)
+    }
+    try check(vendor, door)
+    try check(nil, nil)
+    #expect(throws: BoardFault.differs(.class, stated: door, wanted: vendor)) {
+      try check(vendor, vendor)
+    }
+    #expect(throws: BoardFault.differs(.vendor, stated: vendor, wanted: door)) {
+      try check(door, nil)
+    }
+    let silent = try Fixture.image("MCUboot/ed25519.bin")
+    #expect(throws: BoardFault.notStated(.class)) {
+      try MCUbootBoard(vendorID: nil, classID: door).check(silent)
+    }
+  }
+
   @Test("the trailer of a padded image tells what the boot loader will do")
   func trailers() throws {
     let confirmed = try MCUbootImage(decoding: Fixture.bytes("MCUboot/confirmed.bin"))

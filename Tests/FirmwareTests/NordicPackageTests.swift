@@ -193,64 +193,6 @@ struct NordicPackageTests {
     }
   }
 
-  @Test(
-    "Legacy DFU packages of every version pass their own check",
-    arguments: ["legacy-0.5", "legacy-0.6", "legacy-0.7"])
-  func legacy(_ name: String) throws {
-    let package = try Fixture.package("Nordic/\(name).zip")
-    #expect(package.kind == .nordicLegacyDFU)
-    let part = try package.onlyImage()
-    let packet = try #require(part.initPacket)
-    guard case .legacy(let command) = packet.command else {
-      Issue.record("not legacy")
-      return
-    }
-    #expect(command.deviceType == 0x52)
-    #expect(command.deviceRevision == 3)
-    #expect(command.applicationVersion == 9)
-    #expect(command.softdevices == [0x64, 0xFFFE])
-    #expect(packet.sizes == NordicSizes(application: 500))
-    #expect(try part.checkIntegrity() == .whole(name == "legacy-0.7" ? "SHA-256" : "CRC16"))
-    #expect(throws: ProofFault.notSignable) {
-      try part.checkSignature(by: Fixture.key("Nordic/ecdsa-p256"))
-    }
-    for count in 0..<packet.bytes.count {
-      // A CRC16 is the rest of a shorter packet as well; the firmware tells.
-      guard let cut = try? LegacyInitPacket(decoding: Array(packet.bytes.prefix(count))) else {
-        continue
-      }
-      #expect(cut.integrity != command.integrity)
-    }
-  }
-
-  @Test("a Legacy DFU package has its sizes in the manifest")
-  func legacyEverything() throws {
-    let package = try Fixture.package("Nordic/legacy-everything.zip")
-    #expect(package.parts.map { $0.initPacket?.role } == [.softdeviceAndBootloader, .application])
-    #expect(
-      package.parts[0].initPacket?.sizes == NordicSizes(softdevice: 320, bootloader: 260))
-    #expect(throws: Never.self) { try package.checkIntegrity() }
-  }
-
-  @Test("the signed extension of Legacy DFU is read")
-  func legacySigned() throws {
-    let hash = [UInt8](repeating: 7, count: 32)
-    let signature = [UInt8](repeating: 9, count: 64)
-    let bytes =
-      [UInt8](hex: "5200 0300 09000000 0100 FEFF 02000000 F4010000") + hash + signature
-    let packet = try LegacyInitPacket(decoding: bytes)
-    #expect(packet.integrity == .sha256(hash, firmwareSize: 500, signature: signature))
-    #expect(throws: InitPacketFault.wrongLength(expected: 116, found: 115)) {
-      try LegacyInitPacket(decoding: bytes.dropLast())
-    }
-    #expect(throws: InitPacketFault.value("extension", 3, offset: 12)) {
-      try LegacyInitPacket(decoding: bytes.replacing(12, by: 3))
-    }
-    #expect(throws: InitPacketFault.field("SoftDevice ids", offset: 8, "are more than 16")) {
-      try LegacyInitPacket(decoding: bytes.replacing(8, by: 17))
-    }
-  }
-
   @Test("CRC16 has its check value")
   func crc16() {
     #expect(CRC16.checksum(Array("123456789".utf8)) == 0x29B1)

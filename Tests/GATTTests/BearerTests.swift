@@ -123,6 +123,20 @@ import Testing
     #expect(seen.2 == .seconds(30))
   }
 
+  @Test func aDialerShortensTheTransactionTimeoutAndItsDecoratorsKeepIt() throws {
+    let waited = try withScript([.on("0A 01 00")]) { dialer, clock in
+      dialer.answering(within: .seconds(4)).tracing(on: clock) { _ in }.observing { _ in }
+    } _: { client, _, clock in
+      let before = clock.now
+      let result = await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(1))
+      }
+      return (result, before.duration(to: clock.now))
+    }
+    #expect(waited.0 == .failure(.transactionTimedOut))
+    #expect(waited.1 == .seconds(4))
+  }
+
   @Test func everyPendingWaitFailsAtOnceOnDisconnect() throws {
     let seen = try withScript([.on("0A 01 00")]) { client, far, clock in
       let start = clock.now

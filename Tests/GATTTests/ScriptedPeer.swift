@@ -47,7 +47,9 @@ extension ScriptedPeer.Step {
 
 /// Runs `body` with a client whose peer plays `script`, in virtual time, and checks the script.
 func withScript<Value: Sendable>(
-  _ script: [ScriptedPeer.Step], transactionTimeout: Duration = .seconds(30),
+  _ script: [ScriptedPeer.Step],
+  decorating decorate: @escaping @Sendable (Dialer, VirtualClock) -> Dialer = { dialer, _ in dialer
+  },
   _ body: @escaping @Sendable (GATTClient, PipeLink, VirtualClock) async -> Value
 ) throws -> Value {
   let (near, far) = PipeLink.pair(capacity: 16)
@@ -55,12 +57,11 @@ func withScript<Value: Sendable>(
   let result = try timeline.run { clock -> (Value?, String?) in
     await withTaskGroup(of: String?.self) { group in
       group.addTask { await ScriptedPeer(script).play(on: far) }
-      let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
+      let dialer = decorate(Dialer { () async throws(ConnectFault) -> any Link in near }, clock)
       var value: Value?
       do throws(PeripheralFault) {
-        value = try await withPeripheral(
-          dialer, clock: clock, transactionTimeout: transactionTimeout
-        ) { (peripheral) async throws(PeripheralFault) -> Value in
+        value = try await withPeripheral(dialer, clock: clock) {
+          (peripheral) async throws(PeripheralFault) -> Value in
           try await peripheral.perform("test") { (client) async throws(GATTFault) -> Value in
             await body(client, far, clock)
           }

@@ -18,6 +18,17 @@ import Testing
     #expect(outcome.log.rewinds == 0)
   }
 
+  /// It would be taken back at the next restart, and only its user can prevent that.
+  @Test func theWatchsUserIsTold() throws {
+    let new = FirmwareVersion(1, 3, 0)
+    let image = try legacy(firmware(20_000, new), version: new)
+    let watch = try flash([image], onto: "sim:infinitime").last.get()
+    #expect(watch.validation == "On the watch, open Settings, then Firmware, and tap Validate.")
+    #expect(watch.proof == .version && watch.to == new)
+    let board = try flash([image], onto: "sim:nordic-legacy").last.get()
+    #expect(board.validation == nil && board.proof == .version)
+  }
+
   @Test func noPacketIsLongerThanTheWatchTakes() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:infinitime?mtu=247") {
       $0.chunk = 244

@@ -97,6 +97,20 @@ extension SecureDFUProgress {
     for _ in 0..<5 { wait.overflowed() }
     #expect(wait.packets == 1)
   }
+
+  @Test func packetsWaitForFlashThatIsSlowerThanTheAir() {
+    var wait = SecureDFUEraseWait()
+    let erased = LinkInstant(elapsed: .seconds(1))
+    #expect(wait.opening(behind: 14, of: 20, erased: erased) == nil)
+    #expect(wait.opening(behind: 200, of: 20, erased: erased) == erased)
+    wait.overflowed()
+    #expect(wait.opening(behind: 6, of: 20, erased: erased) == nil)
+    // 100 µs a word, for each packet but the first seven.
+    #expect(
+      wait.opening(behind: 17, of: 20, erased: erased) == erased.advanced(by: .milliseconds(5)))
+    for _ in 0..<9 { wait.overflowed() }
+    #expect(wait.paceByOctet == SecureDFUEraseWait.paceMaximum)
+  }
 }
 
 @Suite struct SecureDFUStandingTests {

@@ -167,7 +167,7 @@ import Testing
   @Test func theVersionIsComparedWhereItIsTold() throws {
     let image = try secure(firmware(20_000, Self.new), version: Self.new)
     let result = try flash([image], onto: "sim:nordic-dfu").last.get()
-    #expect(result.proof == .readBack)
+    #expect(result.proof == .version)
     #expect(result.from == FirmwareVersion(1, 2, 0) && result.to == Self.new)
   }
 
@@ -180,6 +180,64 @@ import Testing
     }
     let allowed = try flash([image], onto: "sim:nordic-dfu") { $0.allowDowngrade = true }
     #expect(try allowed.last.get().to == old)
+  }
+
+  /// Without a version there is only what the application tells of itself, before and after; and that
+  /// proves nothing where it is the same, or where the device was met in its boot loader.
+  @Test(arguments: [
+    ("nordic-dfu", UpdateResult.Proof.changed), ("nordic-dfu?comes-back-old", .bootLoader),
+    ("nordic-dfu?entry=button", .bootLoader), ("nordic-dfu?information=no", .bootLoader),
+  ])
+  func withoutAVersionTheProofSaysWhatItIsWorth(
+    _ device: String, _ proof: UpdateResult.Proof
+  ) throws {
+    let result = try flash([secure(Self.bytes)], onto: "sim:" + device).last.get()
+    #expect(result.outcome == .flashed)
+    #expect(result.proof == proof)
+    #expect(result.validation == nil)
+  }
+
+  @Test func theVersionThatRanBeforeProvesNothing() throws {
+    let old = FirmwareVersion(1, 2, 0)
+    let image = try secure(firmware(20_000, old), version: old)
+    let result = try flash([image], onto: "sim:nordic-dfu").last.get()
+    #expect(result.outcome == .flashed && result.from == old && result.to == old)
+    #expect(result.proof == .bootLoader)
+  }
+
+  @Test func theVersionThatRunsIsNotSentAgainUnlessAskedFor() throws {
+    let old = FirmwareVersion(1, 2, 0)
+    let image = try secure(firmware(20_000, old), version: old)
+    let outcome = try flash([image], onto: "sim:nordic-dfu") { $0.evenIfCurrent = false }
+    let result = try outcome.last.get()
+    #expect(result.outcome == .alreadyCurrent && result.proof == .version)
+    #expect(outcome.log.offsets.isEmpty && result.octetsSent == 0)
+    let opcodes = outcome.log.crossings.filter { $0.direction == .sent }.map { $0.pdu[0] }
+    #expect(!opcodes.contains(0x52) && !opcodes.contains(0x12), "nothing was written at all")
+  }
+
+  /// What the user says of a package's version is said of the application.
+  @Test func aSystemHasNoVersionThatAnApplicationCouldTell() throws {
+    let old = FirmwareVersion(1, 2, 0)
+    let system = try secure(
+      firmware(20_000, seed: 2), InitCommand(type: 3), role: .softdeviceAndBootloader, version: old)
+    let package = FirmwarePackage(
+      name: "all.zip", kind: .nordicSecureDFU,
+      parts: [system, try secure(firmware(20_000, old), version: old)])
+    let outcome = try flash(packages: [package], onto: "sim:nordic-dfu") {
+      $0.evenIfCurrent = false
+    }
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.log.offsets == [0, 0])
+  }
+
+  @Test func afterARefusalTheApplicationRunsAgainAtOnce() throws {
+    let refused = try secure(Self.bytes, InitCommand(hardwareVersion: 51))
+    let outcome = try flash([refused, try secure(Self.bytes)], onto: "sim:nordic-dfu")
+    #expect(throws: UpdateFault.self) { try outcome.results[0].get() }
+    #expect(try outcome.last.get().from == FirmwareVersion(1, 2, 0), "its application was met")
+    // The boot loader alone would have waited for two minutes.
+    #expect(outcome.elapsed < .seconds(30))
   }
 
   @Test(arguments: ["comes-back-old", "reverts", "other-image"])

@@ -25,6 +25,16 @@ import Testing
     #expect(rate >= 19_000, "\(rate) B/s")
   }
 
+  /// Five times as slow as an nRF52's: no queue holds what the air brings meanwhile.
+  @Test(arguments: [23, 100, 247])
+  func flashThatIsSlowerThanTheAirIsWaitedFor(mtu: Int) throws {
+    let outcome = try flash(
+      [secure(firmware(20_000))],
+      onto: "sim:nordic-dfu?mtu=\(mtu)&interval=7.5ms&erase=20ms&write=200ms&phy=2M")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.log.rewinds <= 3, "\(outcome.log.rewinds) objects were sent again")
+  }
+
   @Test(arguments: ["1M", "2M"])
   func aLegacyTransferIsBoundByTheAir(_ phy: String) throws {
     let profile = "sim:nordic-legacy?mtu=23&interval=15ms&phy=\(phy)"

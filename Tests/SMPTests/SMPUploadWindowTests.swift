@@ -15,8 +15,9 @@ import Testing
     var sent: [UInt8: Range<Int>] = [:]
     var next: UInt8 = 0
 
-    init(total: Int = 10_000, from offset: Int = 0, width: Int = 3) {
-      window = SMPUploadWindow(total: total, startingAt: offset, widthLimit: width)
+    init(total: Int = 10_000, from offset: Int = 0, width: Int = 3, reach: Int? = nil) {
+      window = SMPUploadWindow(
+        total: total, startingAt: offset, widthLimit: width, reach: reach ?? width)
     }
 
     /// Sends whatever may go out and returns the numbers.
@@ -53,10 +54,57 @@ import Testing
     #expect(bench.window.acknowledged == 100 + 12 * 100)
   }
 
+  @Test("more requests than there are buffers are tried until one is lost, then fewer for good")
+  func reach() throws {
+    var bench = Bench(from: 100, reach: 6)
+    var widths: [Int] = []
+    for _ in 0..<5 {
+      let numbers = bench.fill()
+      widths.append(numbers.count)
+      try bench.answerWell(numbers)
+    }
+    #expect(widths == [1, 2, 3, 4, 5] && bench.window.width == 6)
+    // The last of six finds no buffer; what follows tells.
+    #expect(bench.fill() == [15, 16, 17, 18, 19, 20])
+    try bench.answerWell([15, 16, 17, 18, 19])
+    let behind = bench.fill()
+    #expect(behind == [21, 22, 23, 24, 25])
+    for number in behind.dropLast() {
+      #expect(try bench.window.answered(number, wants: 2100) == .proceed)
+    }
+    #expect(try bench.window.answered(25, wants: 2100) == .rewound(to: 2100, because: .gap))
+    #expect(bench.window.width == 3, "as many as there are buffers for")
+    for _ in 0..<9 { try bench.answerWell(bench.fill()) }
+    #expect(bench.window.width == 5, "one less than were lost from")
+  }
+
+  @Test("the last request waits until a buffer is free for it")
+  func lastRequest() throws {
+    var bench = Bench(total: 2_100, from: 100, reach: 6)
+    for _ in 0..<5 { try bench.answerWell(bench.fill()) }
+    #expect(bench.fill() == [15, 16, 17, 18], "the fifth would be the last")
+    try bench.answerWell([15])
+    #expect(bench.fill() == [])
+    try bench.answerWell([16])
+    #expect(bench.fill() == [19])
+    try bench.answerWell([17, 18, 19])
+    #expect(bench.window.isComplete)
+  }
+
+  @Test("silence at a wide window leaves what the server has buffers for")
+  func silenceWhenWide() throws {
+    var bench = Bench(from: 100, reach: 6)
+    for _ in 0..<5 { try bench.answerWell(bench.fill()) }
+    #expect(bench.fill().count == 6)
+    #expect(try bench.window.timedOut(after: .seconds(5)) == .rewound(to: 1600, because: .silence))
+    #expect(bench.window.width == 1)
+    for _ in 0..<20 { try bench.answerWell(bench.fill()) }
+    #expect(bench.window.width == 5)
+  }
+
   @Test("the first request goes alone, and its answer may be that the server has more")
   func resume() throws {
     var bench = Bench()
-    bench.window = SMPUploadWindow(total: 10_000, startingAt: 0, widthLimit: 3)
     #expect(bench.fill() == [0])
     #expect(bench.window.awaitsFirst)
     #expect(try bench.window.answered(0, wants: 4_000) == .proceed)

@@ -35,7 +35,7 @@ import Testing
   @Test func everyKeyOfTheServerIsRead() throws {
     let profile = try SimulationProfile(
       parsing: "smp?mode=ram-load&netbufs=3x384&reassembly=no&progressive=yes&check=no&params=no"
-        + "&bootinfo=no&no-downgrade=yes&busy=2&v1=yes")
+        + "&bootinfo=no&no-downgrade=yes&busy=2&v1=yes&images=2&confirm-others=no")
     var settings = SMPServerSettings()
     settings.mode = .ramLoad
     settings.netBuffers = SMPServerSettings.NetBuffers(count: 3, size: 384)
@@ -43,12 +43,15 @@ import Testing
     (settings.checksImages, settings.hasParameters) = (false, false)
     (settings.hasBootLoaderInformation, settings.forbidsDowngrade) = (false, true)
     (settings.busyRequests, settings.isVersion1) = (2, true)
+    (settings.imageCount, settings.confirmsOtherImages) = (2, false)
     #expect(profile.device == .smpServer(settings))
   }
 
   @Test(arguments: [
     ("smp", "mode", "swop"), ("smp", "netbufs", "4"), ("smp", "netbufs", "1x384"),
     ("smp", "netbufs", "4x63"), ("smp", "netbufs", "4x384x"), ("smp", "busy", "-1"),
+    ("smp", "images", "0"),
+    ("smp", "images", "3"),
     ("smp", "reassembly", "maybe"), ("nordic-dfu", "entry", ""), ("nordic-dfu", "sd", "0xZZ"),
     ("nordic-dfu", "hw", "4294967296"), ("nordic-dfu", "object", "5000"),
     ("nordic-dfu", "init", "63"), ("nordic-legacy", "type", "65536"),
@@ -83,6 +86,26 @@ import Testing
     #expect(SimulationProfile.kinds.map(\.name) == ["smp", "nordic-dfu", "nordic-legacy"])
     for kind in SimulationProfile.kinds {
       #expect(!kind.keys.isEmpty && kind.keys.allSatisfy { !$0.allowed.isEmpty })
+    }
+  }
+
+  /// Core 5.4, Vol 3, Part C, 12.1: the Device Name is what the device advertises.
+  @Test(arguments: [
+    ("plain", "otaflash board"), ("smp", "Zephyr"), ("nordic-dfu", "Nordic_App"),
+    ("nordic-legacy", "Nordic_App"), ("infinitime", "InfiniTime"),
+  ])
+  func anApplicationHasOneNameEverywhere(kind: String, usual: String) throws {
+    for givenName in [nil, "door-01"] {
+      var profile = try SimulationProfile(parsing: kind)
+      profile.givenName = givenName
+      let names = try withBoard(profile) { board, clock in
+        while board.advertisement == nil { _ = await clock.pause(for: .milliseconds(10)) }
+        let advertised = board.advertisement?.name
+        var host = try await BareHost.connected(to: board)
+        let own = try await host.read(BluetoothUUID(0x2A00))
+        return (advertised, String(decoding: own, as: UTF8.self))
+      }
+      #expect(names.0 == givenName ?? usual && names.1 == givenName ?? usual)
     }
   }
 

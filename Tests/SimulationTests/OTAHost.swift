@@ -144,7 +144,13 @@ func withBoard<Value: Sendable>(
   _ profile: String, storage: (any FlashMedium)? = nil,
   _ body: @escaping @Sendable (SimulatedBoard, VirtualClock) async throws -> Value
 ) throws -> Value {
-  let profile = try SimulationProfile(parsing: profile)
+  try withBoard(SimulationProfile(parsing: profile), storage: storage, body)
+}
+
+func withBoard<Value: Sendable>(
+  _ profile: SimulationProfile, storage: (any FlashMedium)? = nil,
+  _ body: @escaping @Sendable (SimulatedBoard, VirtualClock) async throws -> Value
+) throws -> Value {
   let result = try VirtualTimeline().run(limit: .seconds(3600)) {
     clock -> Result<Value, any Error> in
     do {

@@ -71,7 +71,8 @@ struct SMPHost {
   // MARK: Images
 
   mutating func upload(
-    _ image: [UInt8], from start: Int = 0, to end: Int? = nil, chunk: Int = 400
+    _ image: [UInt8], from start: Int = 0, to end: Int? = nil, chunk: Int = 400,
+    as announcement: SMPImage.Upload.Announcement? = nil
   ) async throws -> SMPImage.Upload.Response {
     var response = SMPImage.Upload.Response(offset: start)
     for _ in 0..<1000 {
@@ -79,7 +80,8 @@ struct SMPHost {
       let data = Array(image[offset..<min(offset + chunk, end ?? image.count)])
       response = try await call(
         SMPImage.Upload(
-          offset: offset, data: data, announcement: offset == 0 ? Self.announce(image) : nil)
+          offset: offset, data: data,
+          announcement: offset == 0 ? announcement ?? Self.announce(image) : nil)
       ).get()
     }
     return response

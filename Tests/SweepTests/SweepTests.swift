@@ -10,7 +10,6 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("firmware-samples").path
   private static let cutsOfLargeImage = 6
-  private static let sizeOfKinds = 3000
 
   @Test func everySampleSurvivesACutAtAnyPDU() throws {
     let scenarios = try Samples.scenarios(in: Self.samples)
@@ -27,17 +26,13 @@ import Testing
   }
 
   /// The other kinds of devices: each resumes, or starts over, and never ends in half an image.
-  @Test(arguments: [
-    "smp?erase=0&write=0&slot=64K", "smp?slot=64K&mode=overwrite&progressive=yes",
-    "nordic-dfu?erase=0&write=0", "nordic-dfu", "nordic-legacy?erase=0&write=0", "infinitime",
-  ])
-  func everyKindOfDeviceSurvivesACut(profile: String) throws {
-    let scenario = Scenario(
-      profile: profile, image: try .drawn(for: profile, size: Self.sizeOfKinds))
-    let sweep = try CutSweep(scenario)
-    for cut in sweep.chosen(Self.cutsOfLargeImage) {
-      let found = sweep.violations(cutAt: cut)
-      #expect(found.isEmpty, "\(profile) cut-at-pdu=\(cut): \(found)")
+  @Test func everyKindOfDeviceSurvivesACut() throws {
+    for scenario in try KindSamples.scenarios() {
+      let sweep = try CutSweep(scenario)
+      for cut in sweep.chosen(Self.cutsOfLargeImage) {
+        let found = sweep.violations(cutAt: cut)
+        #expect(found.isEmpty, "\(scenario.profile) cut-at-pdu=\(cut): \(found)")
+      }
     }
   }
 
@@ -64,15 +59,15 @@ import Testing
   }
 
   /// `make swarm SEEDS=10000` draws more of them.
-  @Test func aThousandDaysOfBadLuckEndInTheTruth() {
+  @Test func aThousandDaysOfBadLuckEndInTheTruth() throws {
     for seed: UInt64 in 1...1000 {
-      let found = Judgement(of: .swarm(seed: seed)).violations
+      let found = Judgement(of: try .swarm(seed: seed)).violations
       #expect(found.isEmpty, "replay: make replay SEED=\(seed): \(found)")
     }
   }
 
   @Test func aSeedIsTheSameDayEveryTime() throws {
-    for seed: UInt64 in [3, 14, 159] {
+    for seed: UInt64 in [1, 2, 3, 4, 8, 14, 159, 160] {
       let endings = try (0..<2).map { _ in try Scenario.swarm(seed: seed).run() }
       #expect(endings[0].events == endings[1].events)
       #expect(endings[0].counters == endings[1].counters)

@@ -68,6 +68,14 @@ import Testing
     #expect(!plan.allowOtherHardware && !plan.allowDowngrade)
   }
 
+  @Test func anImageForAnyBoardIsSentUnderTheBoardsOwnID() throws {
+    let plan = try plan(makeImage(hardware: .any))
+    #expect(plan.hardware == Self.board)
+    #expect(!plan.allowOtherHardware && !plan.allowDowngrade)
+    let silent = DeviceReport(.otaflash, protocolVersion: 1)
+    #expect(try self.plan(makeImage(hardware: .any), onto: silent).hardware == .any)
+  }
+
   @Test func theRunningImageIsNotSentAgainUnlessAskedFor() throws {
     let image = makeImage(version: Self.running)
     var device = device()

@@ -141,15 +141,17 @@ public final class LinkTuner: Sendable {
 
   // MARK: A link
 
-  /// Tells the kernel what to ask for when it connects to `device`.
+  /// Tells the kernel what to ask for when it connects to `device`. To be called before each
+  /// connection: where another process loads parameters for another device, the kernel forgets ours.
   func prepare(_ device: BluetoothAddress) async {
-    let (session, isNew) = state.withLock { state in
-      (state.session, !state.prepared.contains(device))
-    }
-    guard let session, isNew, let parameters = tuning?.parameters(for: device) else { return }
+    guard let session = state.withLock({ $0.session }),
+      let parameters = tuning?.parameters(for: device)
+    else { return }
     do throws(MgmtFault) {
       try await session.perform(.loadConnectionParameters([parameters]), index: adapter)
-      state.withLock { $0.prepared.append(device) }
+      state.withLock { state in
+        if !state.prepared.contains(device) { state.prepared.append(device) }
+      }
     } catch {
       // Not permitted: what the controller is asked for on the standing link is told instead.
     }

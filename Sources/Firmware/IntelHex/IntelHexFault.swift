@@ -32,10 +32,10 @@ public enum IntelHexFault: Error, Equatable, Sendable {
 extension IntelHexFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .noRecordMark(let found?): "begins with \(Self.show(found)), a record begins with ':'"
+    case .noRecordMark(let found?): "begins with \(found.shownCharacter), a record begins with ':'"
     case .noRecordMark(nil): "is empty"
     case .notHexadecimal(let character, let column):
-      "has \(Self.show(character)) in column \(column) where a hexadecimal digit belongs"
+      "has \(character.shownCharacter) in column \(column) where a hexadecimal digit belongs"
     case .halfOctet(let digits): "has an odd number of digits (\(digits)); it was cut or mangled"
     case .tooShort(let octets): "has \(octets) octets; every record has at least 5"
     case .wrongLength(let stated, let found):
@@ -55,10 +55,5 @@ extension IntelHexFault: CustomStringConvertible {
       "stretches the image from 0x\(lowest.hexadecimal) to 0x\(highest.hexadecimal), "
         + "more than \(limit) bytes"
     }
-  }
-
-  private static func show(_ character: UInt8) -> String {
-    (0x20...0x7E).contains(character)
-      ? "'\(Character(Unicode.Scalar(character)))'" : "byte 0x\(character.hexadecimal)"
   }
 }

@@ -21,37 +21,3 @@ public struct IntelHexFile: Equatable, Sendable {
     (bytes, layout) = try memory.image(lastLine: max(lines.number, 1))
   }
 }
-
-/// The lines of a text in ASCII, without line ends and trailing blanks.
-private struct TextLines {
-  /// The number of the line that `next()` gave last, from 1.
-  private(set) var number = 0
-  private var rest: ArraySlice<UInt8>
-
-  init(_ text: [UInt8]) { rest = text[...] }
-
-  mutating func next() -> ArraySlice<UInt8>? {
-    guard !rest.isEmpty else { return nil }
-    number += 1
-    guard let end = rest.firstIndex(where: { $0 == Self.lineFeed || $0 == Self.carriageReturn })
-    else {
-      defer { rest = [] }
-      return Self.trimmed(rest)
-    }
-    var following = rest[end...].dropFirst()
-    if rest[end] == Self.carriageReturn, following.first == Self.lineFeed {
-      following = following.dropFirst()
-    }
-    defer { rest = following }
-    return Self.trimmed(rest[..<end])
-  }
-
-  private static let lineFeed = UInt8(ascii: "\n")
-  private static let carriageReturn = UInt8(ascii: "\r")
-
-  private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
-    guard let last = line.lastIndex(where: { !blanks.contains($0) }) else { return [] }
-    return line[...last]
-  }
-}

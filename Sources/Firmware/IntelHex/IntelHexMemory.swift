@@ -79,13 +79,6 @@ struct IntelHexMemory {
   }
 }
 
-extension AddressedMemory.Fault {
-  /// The line that gave an address again.
-  fileprivate var secondOrigin: Int? {
-    if case .overlap(_, _, let second) = self { second } else { nil }
-  }
-}
-
 extension IntelHexFault {
   fileprivate init(_ fault: AddressedMemory.Fault) {
     switch fault {

@@ -99,41 +99,14 @@ public enum IntelHexRecord: Equatable, Sendable {
     guard let mark = line.first, mark == UInt8(ascii: ":") else {
       throw .noRecordMark(found: line.first)
     }
-    var octets: [UInt8] = []
-    octets.reserveCapacity(line.count / 2)
-    var high: UInt8?
-    for (column, character) in line.enumerated().dropFirst() {
-      guard let digit = character.hexadecimalDigit else {
-        throw .notHexadecimal(character, column: column + 1)
-      }
-      if let first = high {
-        octets.append(first << 4 | digit)
-        high = nil
-      } else {
-        high = digit
+    do throws(HexadecimalFault) {
+      return try HexadecimalText.octets(of: line.dropFirst(), fromColumn: 2)
+    } catch {
+      switch error {
+      case .notHexadecimal(let character, let column):
+        throw .notHexadecimal(character, column: column)
+      case .halfOctet(let digits): throw .halfOctet(digits: digits)
       }
     }
-    guard high == nil else { throw .halfOctet(digits: octets.count * 2 + 1) }
-    return octets
-  }
-}
-
-extension UInt8 {
-  /// The value of an ASCII character that is a hexadecimal digit.
-  var hexadecimalDigit: UInt8? {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-    default: nil
-    }
-  }
-}
-
-extension FixedWidthInteger where Self: UnsignedInteger {
-  /// All digits, upper case, without a prefix: `0A`, `0000A001`.
-  var hexadecimal: String {
-    let digits = String(self, radix: 16, uppercase: true)
-    return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
   }
 }

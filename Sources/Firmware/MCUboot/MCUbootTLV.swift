@@ -46,6 +46,9 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public static let compressedDecodedSize = MCUbootTLVType(0x73)
   public static let vendorID = MCUbootTLVType(0x74)
   public static let classID = MCUbootTLVType(0x75)
+  /// The numbers of the MCUboot documentation; its header file has the two above.
+  public static let documentedVendorID = MCUbootTLVType(0x80)
+  public static let documentedClassID = MCUbootTLVType(0x81)
 
   private static let names: [MCUbootTLVType: String] = [
     keyHash: "key hash", publicKey: "public key", sha256: "SHA-256", sha384: "SHA-384",
@@ -61,8 +64,7 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
     decompressedSignature: "decompressed signature",
     compressedDecodedSize: "size before compression",
     vendorID: "vendor id", classID: "class id",
-    // The MCUboot documentation's numbers; its header file has 0x74 and 0x75.
-    MCUbootTLVType(0x80): "vendor id", MCUbootTLVType(0x81): "class id",
+    documentedVendorID: "vendor id", documentedClassID: "class id",
   ]
 
   /// The numbers that a maker may use for entries of its own: a low octet of A0…FE.

@@ -1,21 +1,30 @@
 /// The init packet of Legacy DFU (nRF5 SDK 11 and before): little-endian fields in a row.
 public struct LegacyInitPacket: Equatable, Sendable {
-  /// What the device compares the received firmware with. Packets up to version 0.5 end with a
-  /// CRC16; later ones have an extension, whose first number says which.
+  /// What the device compares the received firmware with. Packets of version 0.5 and before end
+  /// with a CRC16; later ones have an extension, whose first number says which.
   public enum Integrity: Equatable, Sendable {
     case crc16(UInt16)
-    /// The SHA-256 of the firmware; `signature` is that of extension 2, 64 octets.
+    /// The SHA-256 of the firmware. `signature` is that of extension 2, 64 octets: R and S of ECDSA
+    /// P-256 over all of the packet before it, each with its first octet first.
     case sha256([UInt8], firmwareSize: UInt32, signature: [UInt8]?)
   }
 
   /// The id that means any SoftDevice.
   public static let anySoftdevice: UInt16 = 0xFFFE
+  /// The type and the revision that mean any device, as tools write them by default.
+  public static let anyDevice: UInt16 = 0xFFFF
+  /// The version that no application has, as tools write it by default.
+  public static let anyVersion: UInt32 = 0xFFFF_FFFF
   static let softdeviceMaximum = 16
+  /// Of ECDSA P-256, in octets.
+  static let signatureSize = 64
 
   public let deviceType: UInt16
   public let deviceRevision: UInt16
   public let applicationVersion: UInt32
   public let softdevices: [UInt16]
+  /// The number of the extension, 0 to 2; `nil` for a packet without one.
+  public let extensionNumber: UInt32?
   public let integrity: Integrity
 
   /// Reads a packet whose length must be that of its fields.
@@ -36,12 +45,12 @@ public struct LegacyInitPacket: Equatable, Sendable {
     self.deviceRevision = deviceRevision
     self.applicationVersion = applicationVersion
     softdevices = (0..<Int(count)).compactMap { octets.littleEndian(at: 10 + 2 * $0) }
-    integrity = try Self.integrity(octets[softdevicesEnd...])
+    (extensionNumber, integrity) = try Self.integrity(octets[softdevicesEnd...])
   }
 
   private static func integrity(
     _ octets: ArraySlice<UInt8>
-  ) throws(InitPacketFault) -> Integrity {
+  ) throws(InitPacketFault) -> (extensionNumber: UInt32?, Integrity) {
     let start = octets.startIndex
     func require(_ size: Int) throws(InitPacketFault) {
       guard octets.count == size else {
@@ -50,19 +59,20 @@ public struct LegacyInitPacket: Equatable, Sendable {
     }
     if octets.count < 4 {
       try require(2)
-      return .crc16(octets.littleEndian(at: start) ?? 0)
+      return (nil, .crc16(octets.littleEndian(at: start) ?? 0))
     }
     let kind: UInt32 = octets.littleEndian(at: start) ?? 0
     switch kind {
     case 0:
       try require(6)
-      return .crc16(octets.littleEndian(at: start + 4) ?? 0)
+      return (kind, .crc16(octets.littleEndian(at: start + 4) ?? 0))
     case 1, 2:
-      try require(kind == 1 ? 40 : 104)
-      return .sha256(
+      try require(kind == 1 ? 40 : 40 + signatureSize)
+      let integrity = Integrity.sha256(
         Array(octets[(start + 8)..<(start + 40)]),
         firmwareSize: octets.littleEndian(at: start + 4) ?? 0,
         signature: kind == 1 ? nil : Array(octets[(start + 40)...]))
+      return (kind, integrity)
     default: throw .value("extension", UInt64(kind), offset: start)
     }
   }

@@ -48,6 +48,11 @@ extension NordicInitPacket {
     if sizes.total != firmwareSize {
       return "sizes add up to \(sizes.total) bytes, the firmware file has \(firmwareSize)"
     }
+    if case .legacy(let packet) = command, case .sha256(_, let stated, _) = packet.integrity,
+      Int(stated) != firmwareSize
+    {
+      return "the init packet is for \(stated) bytes, the firmware file has \(firmwareSize)"
+    }
     guard let manifest, role == .softdeviceAndBootloader else { return nil }
     guard manifest.softdevice == sizes.softdevice, manifest.bootloader == sizes.bootloader else {
       return "SoftDevice \(manifest.softdevice) and \(sizes.softdevice) bytes, "

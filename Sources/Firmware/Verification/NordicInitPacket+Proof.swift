@@ -28,21 +28,26 @@ extension NordicInitPacket {
     return .whole(name)
   }
 
-  /// The signature covers the init command, which has the hash of the firmware in it.
+  /// The signature covers what has the hash of the firmware in it.
   func checkSignature(by key: VerificationKey) throws(ProofFault) {
-    guard case .secure(let packet) = command else { throw .notSignable }
-    guard let signature = packet.signature else { throw .unsigned }
+    switch command {
+    case .secure(let packet): try packet.checkSignature(by: key)
+    case .legacy(let packet): try packet.checkSignature(by: key, over: bytes)
+    }
+  }
+}
+
+extension SecureInitPacket {
+  fileprivate func checkSignature(by key: VerificationKey) throws(ProofFault) {
+    guard let signature else { throw .unsigned }
     let holds: Bool
     switch (signature.algorithm, key.material) {
     case (.ecdsaP256, .ecdsaP256(let key)):
       let r = Array(signature.octets.prefix(32).reversed())
       let s = Array(signature.octets.suffix(32).reversed())
-      guard let value = P256.Signing.ECDSASignature(rawOctets: r + s) else {
-        throw .signatureWrong
-      }
-      holds = key.isValidSignature(value, for: SHA256.hash(data: packet.signedBytes))
+      holds = key.holds(r + s, over: signedBytes)
     case (.ed25519, .ed25519(let key)):
-      holds = key.isValidSignature(signature.octets, for: packet.signedBytes)
+      holds = key.isValidSignature(signature.octets, for: signedBytes)
     case (.ecdsaP256, _): throw .otherAlgorithm(image: "ECDSA P-256 signature", key: key.algorithm)
     case (.ed25519, _): throw .otherAlgorithm(image: "Ed25519 signature", key: key.algorithm)
     }
@@ -50,9 +55,31 @@ extension NordicInitPacket {
   }
 }
 
-extension P256.Signing.ECDSASignature {
-  /// `nil` when the octets are not R and S of 32 octets each.
-  fileprivate init?(rawOctets: [UInt8]) {
-    do { try self.init(rawRepresentation: rawOctets) } catch { return nil }
+extension LegacyInitPacket {
+  /// A CRC16 is no proof of anybody's, so a packet with one could not be signed.
+  fileprivate func checkSignature(
+    by key: VerificationKey, over packet: [UInt8]
+  ) throws(ProofFault) {
+    guard case .sha256(_, _, let signature) = integrity else { throw .notSignable }
+    guard let signature else { throw .unsigned }
+    guard case .ecdsaP256(let publicKey) = key.material else {
+      throw .otherAlgorithm(image: "ECDSA P-256 signature", key: key.algorithm)
+    }
+    guard publicKey.holds(signature, over: packet.dropLast(Self.signatureSize)) else {
+      throw .signatureWrong
+    }
+  }
+}
+
+extension P256.Signing.PublicKey {
+  /// - Parameter signature: R and S, 32 octets each; other octets never hold.
+  fileprivate func holds(_ signature: [UInt8], over octets: [UInt8]) -> Bool {
+    do {
+      return isValidSignature(
+        try P256.Signing.ECDSASignature(rawRepresentation: signature),
+        for: SHA256.hash(data: octets))
+    } catch {
+      return false
+    }
   }
 }

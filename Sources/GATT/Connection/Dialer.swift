@@ -1,12 +1,14 @@
 import OtaflashATT
 
 /// How to reach a device: returns a fresh link each time. It may report `.scanStarted` and
-/// `.deviceFound` on the way. Decorators add who is told of what goes on: `tracing`, `observing`.
+/// `.deviceFound` on the way. Decorators add who is told of what goes on, `tracing` and `observing`, and
+/// how long that may take, `answering`.
 public struct Dialer: Sendable {
   let dial:
     @Sendable (Whereabouts, @Sendable (ConnectionInput) -> Void) async throws(ConnectFault)
       -> any Link
   private(set) var observe: @Sendable (ConnectionTransition) -> Void = { _ in }
+  private(set) var transactionLimit = RequestSlot.transactionTimeout
 
   public init(
     reporting dial:
@@ -50,7 +52,21 @@ public struct Dialer: Sendable {
       wrap(try await dial(place, report))
     })
     wrapped.observe = observe
+    wrapped.transactionLimit = transactionLimit
     return wrapped
+  }
+
+  /// The same, with connections that end when a request is not answered within `limit`: the 30 s of
+  /// the specification (Core 5.4, Vol 3, Part F, 3.3.3), or less to test and to diagnose.
+  ///
+  /// - Parameter limit: more than 0, up to 30 s.
+  public func answering(within limit: Duration) -> Dialer {
+    precondition(
+      limit > .zero && limit <= RequestSlot.transactionTimeout,
+      "a request is given up after 30 s at the latest, not after \(limit)")
+    var limited = self
+    limited.transactionLimit = limit
+    return limited
   }
 
   /// The same, with every step of a connection made by it told to `observe`, which must return soon.

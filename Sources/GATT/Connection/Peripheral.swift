@@ -30,14 +30,12 @@ public final class Peripheral: Sendable {
   public let clock: any LinkClock
   public let queue = CommandQueue()
   private let dialer: Dialer
-  private let transactionTimeout: Duration
   private let bearers = Mailbox<ATTBearer>(capacity: Peripheral.bearersMaximum)
   private let state = Mutex(State())
 
-  fileprivate init(dialer: Dialer, clock: any LinkClock, transactionTimeout: Duration) {
+  fileprivate init(dialer: Dialer, clock: any LinkClock) {
     self.dialer = dialer
     self.clock = clock
-    self.transactionTimeout = transactionTimeout
   }
 
   /// Where the connection stands now.
@@ -126,7 +124,8 @@ public final class Peripheral: Sendable {
     // A dialer that does not report has no scanning steps.
     if connectionState != .connecting { step(.connectStarted) }
     let bearer = ATTBearer(
-      link: link, clock: clock, receiveMTU: receiveMTU, transactionTimeout: transactionTimeout)
+      link: link, clock: clock, receiveMTU: receiveMTU,
+      transactionTimeout: dialer.transactionLimit)
     let client = GATTClient(bearer: bearer) { [self] input in step(input) }
     guard bearers.offer(bearer) else {
       link.close()
@@ -266,15 +265,12 @@ public struct TransitionStream: AsyncSequence, Sendable {
 
 /// Gives `body` a peripheral, and closes its connection when `body` has ended, however it ended.
 ///
-/// - Parameters:
-///   - dialer: makes a link each time a connection is needed.
-///   - transactionTimeout: ATT's 30 s; shorter only to test or diagnose.
+/// - Parameter dialer: makes a link each time a connection is needed.
 public func withPeripheral<Value: Sendable, Failure: Error>(
-  _ dialer: Dialer, clock: any LinkClock, transactionTimeout: Duration = .seconds(30),
+  _ dialer: Dialer, clock: any LinkClock,
   _ body: @escaping @Sendable (Peripheral) async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
-  let peripheral = Peripheral(
-    dialer: dialer, clock: clock, transactionTimeout: transactionTimeout)
+  let peripheral = Peripheral(dialer: dialer, clock: clock)
   return try await withService {
     await peripheral.serve()
   } stop: {

@@ -12,10 +12,17 @@ protocol BoardFirmware: AnyObject, Sendable {
   /// The image that runs, as it lies in flash; empty where nothing but a boot loader can run.
   func runningImage() throws(FlashFault) -> [UInt8]
 
+  /// The same for each image of the device, that one first.
+  func runningImages() throws(FlashFault) -> [[UInt8]]
+
   /// Does the boot loader's work and loads what runs now.
   ///
   /// - Parameter number: how many resets there were before.
   func boot(_ number: Int) throws(FlashFault) -> Boot
+}
+
+extension BoardFirmware {
+  func runningImages() throws(FlashFault) -> [[UInt8]] { [try runningImage()] }
 }
 
 /// What a boot led to.

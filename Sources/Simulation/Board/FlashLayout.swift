@@ -1,16 +1,31 @@
-/// Where a board keeps what, from address 0: two image slots, the receiver's two metadata pages,
-/// the boot loader's two record pages.
+/// Where a board keeps what of one image: two slots, the receiver's two metadata pages, the boot
+/// loader's two record pages. What belongs to further images lies behind, in the same order.
 struct FlashLayout: Hashable, Sendable {
   let slotSize: Int
   let pageSize: Int
+  /// The address at which it begins.
+  private var start = 0
 
-  func slot(_ index: Int) -> Int { index * slotSize }
+  init(slotSize: Int, pageSize: Int) {
+    self.slotSize = slotSize
+    self.pageSize = pageSize
+  }
 
-  var metadata: [Int] { [2 * slotSize, 2 * slotSize + pageSize] }
+  func slot(_ index: Int) -> Int { start + index * slotSize }
 
-  var bootRecords: [Int] { [2 * slotSize + 2 * pageSize, 2 * slotSize + 3 * pageSize] }
+  var metadata: [Int] { [slot(2), slot(2) + pageSize] }
 
+  var bootRecords: [Int] { [slot(2) + 2 * pageSize, slot(2) + 3 * pageSize] }
+
+  /// In octets.
   var size: Int { 2 * slotSize + 4 * pageSize }
+
+  /// The same for another of the board's images; 0 is the first.
+  func ofImage(_ index: Int) -> FlashLayout {
+    var layout = self
+    layout.start = index * size
+    return layout
+  }
 }
 
 extension SimulationProfile {
@@ -19,10 +34,10 @@ extension SimulationProfile {
   var layout: FlashLayout { FlashLayout(slotSize: slotSize, pageSize: Self.pageSize) }
 
   /// The octets of flash that a board of this profile needs: the size of its `FlashMedium`.
-  public var flashSize: Int { layout.size }
+  public var flashSize: Int { layout.size * device.imageCount }
 
   var geometry: FlashGeometry {
-    var geometry = FlashGeometry(size: layout.size)
+    var geometry = FlashGeometry(size: flashSize)
     geometry.pageSize = Self.pageSize
     geometry.eraseTime = eraseTime
     geometry.writeTimePer4KiB = writeTimePer4KiB

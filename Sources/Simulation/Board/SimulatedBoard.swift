@@ -132,6 +132,9 @@ public final class SimulatedBoard: Sendable {
   /// but a boot loader can run.
   public func runningImage() throws(FlashFault) -> [UInt8] { try firmware.runningImage() }
 
+  /// The images that run, of a device that keeps several; `runningImage()` is the first.
+  public func runningImages() throws(FlashFault) -> [[UInt8]] { try firmware.runningImages() }
+
   /// The identity of the image that runs.
   public var running: SlotImage { firmware.running }
 

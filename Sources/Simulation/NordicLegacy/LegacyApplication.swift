@@ -3,7 +3,6 @@ import OtaflashGATT
 
 /// An application with the DFU service of SDK 11 in it, which only leads to the boot loader.
 final class LegacyApplication: BoardProgram {
-  private static let name = "Nordic_App"
   /// Version 0.1: this is no boot loader.
   private static let version: [UInt8] = [0x01, 0x00]
   private static let startApplication: [UInt8] = [0x01, 0x04]
@@ -27,13 +26,15 @@ final class LegacyApplication: BoardProgram {
     let state = Shared(State())
     self.state = state
     let hasService = firmware.settings.entry == .buttonless
-    var services = [LocalService.genericAccess(name: Self.name), .genericAttribute()]
+    var services = [
+      LocalService.genericAccess(name: parts.profile.applicationName), .genericAttribute(),
+    ]
     if let information { services.append(information) }
     if hasService { services.append(Self.service(state, parts)) }
     let table = AttributeTable(services: services)
     let control = table.valueHandle(of: LegacyUUID.controlPoint)
     advertisement = Advertisement(
-      id: address.description, name: Self.name, rssi: nil,
+      id: address.description, name: parts.profile.applicationName, rssi: nil,
       services: hasService ? [LegacyUUID.service] : [])
     server = GATTServer(table: table, receiveMTU: ATTMTU(clamping: parts.profile.mtu)) { event in
       state.withLock { state in

@@ -12,7 +12,6 @@ final class LegacyFirmware: BoardFirmware {
   }
 
   private static let bootLoaderName = "DfuTarg"
-  private static let infinitimeName = "InfiniTime"
 
   let settings: LegacyBootLoaderSettings
   let parts: BoardParts
@@ -83,7 +82,7 @@ final class LegacyFirmware: BoardFirmware {
     switch (settings.variant, entersBootLoader) {
     case (.infinitime, _):
       return LegacyProgram(
-        machine, name: Self.infinitimeName, address: applicationAddress,
+        machine, name: parts.profile.applicationName, address: applicationAddress,
         information: information(of: image), random: random)
     case (.sdk11, true):
       return LegacyProgram(

@@ -17,7 +17,9 @@ final class ButtonlessApplication: BoardProgram {
     self.firmware = firmware
     let state = Shared(ButtonlessState(entry: settings.entry))
     self.state = state
-    var services = [LocalService.genericAccess(name: Self.name), .genericAttribute()]
+    var services = [
+      LocalService.genericAccess(name: parts.profile.applicationName), .genericAttribute(),
+    ]
     if settings.hasDeviceInformation {
       services.append(
         .deviceInformation([
@@ -29,15 +31,13 @@ final class ButtonlessApplication: BoardProgram {
     let control = Self.characteristic(of: settings.entry).map { table.handle(of: $0) }
     self.control = control
     advertisement = Advertisement(
-      id: address.description, name: Self.name, rssi: nil,
+      id: address.description, name: parts.profile.applicationName, rssi: nil,
       services: control == nil ? [] : [Self.serviceUUID(of: settings.entry)])
     server = GATTServer(table: table, receiveMTU: ATTMTU(clamping: parts.profile.mtu)) { event in
       state.withLock { $0.note(event, control: control) }
       parts.wake()
     }
   }
-
-  private static let name = "Nordic_App"
 
   private static func characteristic(of entry: SecureBootLoaderSettings.Entry) -> BluetoothUUID? {
     switch entry {

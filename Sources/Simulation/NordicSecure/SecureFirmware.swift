@@ -67,9 +67,11 @@ final class SecureFirmware: BoardFirmware {
     }
   }
 
+  /// The boot loader that runs may have given the application up since its boot.
   func runningImage() throws(FlashFault) -> [UInt8] {
-    let (record, isGone) = state.withLock { ($0.bootRecord, $0.record.isApplicationGone) }
-    return isGone ? [] : try loader.image(of: record)
+    let (bootRecord, record) = state.withLock { ($0.bootRecord, $0.record) }
+    let newest = try pages.newest().flatMap { SecureRecord(decoding: $0.content) } ?? record
+    return newest.isApplicationGone ? [] : try loader.image(of: bootRecord)
   }
 
   // MARK: Boot

@@ -14,8 +14,6 @@ enum DeviceUUID {
 
 /// The attributes of a board, and the handles that its firmware uses.
 struct DeviceAttributes: Sendable {
-  static let name = "otaflash board"
-
   let table: AttributeTable
   let control: AttributeHandle
   let data: AttributeHandle
@@ -27,7 +25,8 @@ struct DeviceAttributes: Sendable {
     wake: @escaping @Sendable () -> Void
   ) {
     table = AttributeTable(services: [
-      LocalService.genericAccess(name: Self.name), Self.deviceInformation(profile, running),
+      LocalService.genericAccess(name: profile.applicationName),
+      Self.deviceInformation(profile, running),
       Self.otaService(profile, unit, wake: wake),
     ])
     control = table.handle(of: DeviceUUID.otaControl)

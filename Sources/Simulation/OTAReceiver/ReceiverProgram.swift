@@ -19,7 +19,7 @@ final class ReceiverProgram: BoardProgram {
     (self.unit, self.device, self.firmware) = (unit, device, firmware)
     dataPath = DataPath(handle: device.data, overheadOctets: SimulationProfile.offsetOctets)
     advertisement = Advertisement(
-      id: firmware.address.description, name: DeviceAttributes.name, rssi: nil,
+      id: firmware.address.description, name: profile.applicationName, rssi: nil,
       services: [DeviceUUID.otaService])
     server = GATTServer(table: device.table, receiveMTU: ATTMTU(clamping: profile.mtu)) {
       switch $0 {

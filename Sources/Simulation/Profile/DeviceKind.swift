@@ -113,6 +113,25 @@ extension DeviceKind {
     }
   }
 
+  /// What an application of the kind calls itself.
+  var applicationName: String {
+    switch self {
+    case .otaReceiver: "otaflash board"
+    case .secureBootLoader: "Nordic_App"
+    case .legacyBootLoader(let settings):
+      settings.variant == .infinitime ? "InfiniTime" : "Nordic_App"
+    case .smpServer: "Zephyr"
+    }
+  }
+
+  /// Images that the device keeps apart, each with slots of its own.
+  var imageCount: Int {
+    switch self {
+    case .otaReceiver, .secureBootLoader, .legacyBootLoader: 1
+    case .smpServer(let settings): settings.imageCount
+    }
+  }
+
   /// The keys beside those of all profiles.
   var ownKeys: [KindKeyListing] {
     switch self {

@@ -33,6 +33,9 @@ public struct SimulationProfile: Hashable, Sendable {
   public internal(set) var name = "plain"
   /// What kind of device it is; the plain one has the OTA service.
   public var device = DeviceKind.otaReceiver
+  /// What the application calls itself, in its advertisement and as its Device Name (Core 5.4, Vol 3,
+  /// Part C, 12.1); `nil` = what its kind does. Boot loaders keep their own name.
+  public var givenName: String?
   public var seed: UInt64 = 1
   public var radio = RadioModel()
   /// The largest ATT_MTU that the device agrees to, 23…517.
@@ -61,6 +64,9 @@ public struct SimulationProfile: Hashable, Sendable {
 
   /// The plain device.
   public init() {}
+
+  /// The name of the application, given or not.
+  public var applicationName: String { givenName ?? device.applicationName }
 }
 
 /// What is wrong with the text of a profile.

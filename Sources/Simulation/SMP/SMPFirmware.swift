@@ -2,11 +2,12 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A Zephyr device with MCUboot: two slots, what the boot loader decided on them, and the SMP server
-/// of the application or of the boot loader in each boot.
+/// A Zephyr device with MCUboot: the slots of its images, what the boot loader decided on them, and
+/// the SMP server of the application or of the boot loader in each boot.
 final class SMPFirmware: BoardFirmware {
   private struct State: Sendable {
-    var record: BootRecord
+    /// The application's first.
+    var images: [BootedImage]
     /// A register that outlives a reset and not a loss of power.
     var entersRecovery = false
     var lies: SMPLies
@@ -14,79 +15,122 @@ final class SMPFirmware: BoardFirmware {
 
   let settings: SMPServerSettings
   let parts: BoardParts
-  private let loader: BootLoader
   private let state: Shared<State>
 
   init(_ settings: SMPServerSettings, of parts: BoardParts) throws(FlashFault) {
     self.settings = settings
     self.parts = parts
-    loader = BootLoader(flash: parts.flash, layout: parts.profile.layout)
-    let record = try loader.record {
-      let profile = parts.profile
-      var random = parts.random.forked(for: 2)
-      let size = min(BootLoader.factoryImageSize, profile.slotSize / 2)
-      let version = profile.version
-      let bytes = BootableImage.assemble(
-        version: BootableImage.Version(
-          major: version.major, minor: version.minor, revision: version.patch),
-        body: random.bytes(count: size))
-      return (bytes, version, profile.hardware)
+    var images: [BootedImage] = []
+    for index in 0..<settings.imageCount {
+      let loader = BootLoader(flash: parts.flash, layout: parts.profile.layout.ofImage(index))
+      let record = try loader.record { Self.factoryImage(index, of: parts) }
+      images.append(BootedImage(loader: loader, record: record))
     }
-    state = Shared(State(record: record, lies: SMPLies(plan: parts.profile.faults)))
+    state = Shared(State(images: images, lies: SMPLies(plan: parts.profile.faults)))
+  }
+
+  private static func factoryImage(
+    _ index: Int, of parts: BoardParts
+  ) -> (bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID) {
+    let profile = parts.profile
+    var random = parts.random.forked(for: index == 0 ? 2 : 200 + UInt64(index))
+    let size = min(BootLoader.factoryImageSize, profile.slotSize / 2)
+    let version = profile.version
+    let bytes = BootableImage.assemble(
+      version: BootableImage.Version(
+        major: version.major, minor: version.minor, revision: version.patch),
+      body: random.bytes(count: size))
+    return (bytes, version, profile.hardware)
   }
 
   var address: DeviceAddress { parts.profile.address }
 
-  var running: SlotImage { state.withLock { $0.record.images[$0.record.active] } }
+  var running: SlotImage {
+    state.withLock { state in
+      let record = state.images[0].record
+      return record.images[record.active]
+    }
+  }
 
-  func runningImage() throws(FlashFault) -> [UInt8] {
-    let record = state.withLock { $0.record }
-    let image = try described(slot: record.active)
-    let start = parts.profile.layout.slot(record.active)
-    return try parts.flash.read(start..<start + Int(image.size))
+  func runningImage() throws(FlashFault) -> [UInt8] { try runningImages()[0] }
+
+  func runningImages() throws(FlashFault) -> [[UInt8]] {
+    var running: [[UInt8]] = []
+    for image in state.withLock({ $0.images }) {
+      let active = image.record.active
+      let start = image.layout.slot(active)
+      let size = Int(try described(slot: active, of: image.layout).size)
+      running.append(try parts.flash.read(start..<start + size))
+    }
+    return running
   }
 
   // MARK: Boot
 
+  /// What a boot made of one image.
+  private struct Decision {
+    var image: BootedImage
+    let isActivated: Bool
+    /// What moving pages between its slots takes.
+    let moveTime: Duration
+
+    var running: SlotImage { image.record.images[image.record.active] }
+  }
+
   func boot(_ number: Int) throws(FlashFault) -> Boot {
-    var record = try loader.newestRecord() ?? state.withLock { $0.record }
-    record.images = [try described(slot: 0), try described(slot: 1)]
+    var decisions: [Decision] = []
+    for image in state.withLock({ $0.images }) { decisions.append(try decide(on: image)) }
+    let isActivation = decisions.contains(where: \.isActivated)
+    let (images, runs) = (decisions.map(\.image), decisions[0].running)
+    let (entersRecovery, lies) = state.withLock { state in
+      defer { state.entersRecovery = false }
+      state.images = images
+      if isActivation { state.lies.noteActivation() }
+      let enters = settings.mode.needsRecovery && (state.entersRecovery || runs.size == 0)
+      return (enters, state.lies)
+    }
+    let machine = SMPServer(
+      settings, images: images, isRecovery: entersRecovery, lies: lies, parts: parts)
+    if parts.profile.faults.contains(.badBlock) {
+      let record = images[0].record
+      parts.weakenPage(
+        of: images[0].layout.slot(entersRecovery ? record.active : record.inactive))
+    }
+    let program = SMPProgram(
+      machine, of: self, runs: runs, random: parts.random.forked(for: 1000 + UInt64(number)))
+    return Boot(
+      program: program, isActivation: isActivation,
+      flashTime: decisions.reduce(.zero) { $0 + $1.moveTime })
+  }
+
+  private func decide(on image: BootedImage) throws(FlashFault) -> Decision {
+    let loader = image.loader
+    var record = try loader.newestRecord() ?? image.record
+    for slot in record.images.indices {
+      record.images[slot] = try described(slot: slot, of: image.layout)
+    }
+    if record.isPending || settings.mode.hasFixedSlots {
+      try dropUnsound(slot: record.inactive, of: image.layout)
+    }
     let old = record.active
     let wasOnTrial = record.isOnTrial && !record.isPending
-    let outcome: BootLoader.Outcome
-    if settings.mode.choosesByVersion {
-      outcome = try chooseByVersion(&record)
-    } else {
-      (record, outcome) = try decide(record)
-    }
+    let outcome =
+      settings.mode.choosesByVersion
+      ? try chooseByVersion(&record, loader) : try chooseByMark(&record, loader)
     if outcome == .activated, parts.profile.faults.contains(.otherImage) {
       record.images[record.active].version = FirmwareVersion(0, 0, 1)
     }
-    let image = record.images[record.active]
-    let entersRecovery = state.withLock { [record] state in
-      defer { state.entersRecovery = false }
-      state.record = record
-      return settings.mode.needsRecovery && (state.entersRecovery || image.size == 0)
-    }
-    let lies = state.withLock { $0.lies }
-    let machine = SMPServer(
-      settings, record: record, isRecovery: entersRecovery, lies: lies, parts: parts)
-    if parts.profile.faults.contains(.badBlock) {
-      parts.weakenPage(
-        of: parts.profile.layout.slot(entersRecovery ? record.active : record.inactive))
-    }
-    let program = SMPProgram(
-      machine, of: self, runs: image, random: parts.random.forked(for: 1000 + UInt64(number)))
     let isMoved = outcome == .activated || wasOnTrial && record.active != old
-    return Boot(
-      program: program, isActivation: outcome == .activated,
-      flashTime: isMoved
-        ? loader.exchangeTime(image, movesPerPage: settings.mode.movesPerPage) : .zero)
+    return Decision(
+      image: BootedImage(loader: loader, record: record), isActivated: outcome == .activated,
+      moveTime: isMoved
+        ? loader.exchangeTime(
+          record.images[record.active], movesPerPage: settings.mode.movesPerPage) : .zero)
   }
 
   /// What lies in a slot, if MCUboot would start it; else nothing.
-  private func described(slot: Int) throws(FlashFault) -> SlotImage {
-    let start = parts.profile.layout.slot(slot)
+  private func described(slot: Int, of layout: FlashLayout) throws(FlashFault) -> SlotImage {
+    let start = layout.slot(slot)
     let bytes = try parts.flash.read(start..<start + parts.profile.slotSize)
     guard let image = BootableImage(decoding: bytes[...]), BootableImage.isSound(bytes[...]) else {
       return SlotImage()
@@ -98,23 +142,34 @@ final class SMPFirmware: BoardFirmware {
       hardware: parts.profile.hardware)
   }
 
-  private func decide(
-    _ record: BootRecord
-  ) throws(FlashFault) -> (BootRecord, BootLoader.Outcome) {
-    var record = record
+  /// MCUboot erases what it was to start and found damaged, so that it is listed no more.
+  private func dropUnsound(slot: Int, of layout: FlashLayout) throws(FlashFault) {
+    let start = layout.slot(slot)
+    let bytes = try parts.flash.read(start..<start + parts.profile.slotSize)
+    guard let header = BootableImage.Header(decoding: bytes), header.isBootable else { return }
+    if let image = BootableImage(decoding: bytes[...]), image.isSound(in: bytes[...]) { return }
+    try parts.flash.perform(.erase(page: start))
+  }
+
+  /// The slot that was put on trial, or chosen for good, runs.
+  private func chooseByMark(
+    _ record: inout BootRecord, _ loader: BootLoader
+  ) throws(FlashFault) -> BootLoader.Outcome {
     if record.isPending, settings.forbidsDowngrade,
       record.images[record.inactive].version < record.images[record.active].version
     {
       record.images[record.inactive] = SlotImage()
     }
     let needsConfirmation = settings.mode.reverts && !record.isPermanent
-    return try loader.boot(
+    let outcome: BootLoader.Outcome
+    (record, outcome) = try loader.boot(
       record, faults: parts.profile.faults, startsOnTrial: needsConfirmation)
+    return outcome
   }
 
   /// The slot with the higher version runs; of two with the same, the first.
   private func chooseByVersion(
-    _ record: inout BootRecord
+    _ record: inout BootRecord, _ loader: BootLoader
   ) throws(FlashFault) -> BootLoader.Outcome {
     let other = record.images[record.inactive]
     let current = record.images[record.active]

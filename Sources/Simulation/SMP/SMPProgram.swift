@@ -31,7 +31,7 @@ final class SMPProgram: BoardProgram {
     (self.firmware, self.parts) = (firmware, parts)
     let state = Shared(State(server: machine, random: random))
     self.state = state
-    let name = machine.isRecovery ? "MCUboot" : "Zephyr"
+    let name = machine.isRecovery ? "MCUboot" : parts.profile.applicationName
     let table = AttributeTable(services: Self.services(name: name, image, state, parts))
     let handle = table.handle(of: Self.characteristic)
     self.handle = handle

@@ -2,9 +2,11 @@ import OtaflashUpdate
 
 /// The list of images and what shall run next: commands 0 and 6 of the image group.
 extension SMPServer {
+  private static let slotsPerImage = 2
+
   /// The octets of a slot in flash.
-  func slot(_ index: Int) -> [UInt8]? {
-    let start = parts.profile.layout.slot(index)
+  func slot(_ place: SlotPlace) -> [UInt8]? {
+    let start = address(of: place)
     do throws(FlashFault) {
       return try parts.flash.read(start..<start + parts.profile.slotSize)
     } catch {
@@ -13,34 +15,51 @@ extension SMPServer {
     }
   }
 
-  func image(in index: Int) -> BootableImage? {
-    slot(index).flatMap { BootableImage(decoding: $0[...]) }
+  func address(of place: SlotPlace) -> Int { images[place.image].layout.slot(place.slot) }
+
+  func image(in place: SlotPlace) -> BootableImage? {
+    slot(place).flatMap { BootableImage(decoding: $0[...]) }
   }
 
-  /// Where in flash the slot of a number lies: 0 is the running one, unless slots are places.
-  func physicalSlot(_ number: Int) -> Int? {
-    guard (0...1).contains(number) else { return nil }
-    if settings.mode.hasFixedSlots { return number }
-    return number == 0 ? record.active : record.inactive
+  /// The slot of an image that runs, and the other one.
+  func active(_ image: Int) -> SlotPlace {
+    SlotPlace(image: image, slot: images[image].record.active)
+  }
+
+  func inactive(_ image: Int) -> SlotPlace {
+    SlotPlace(image: image, slot: images[image].record.inactive)
+  }
+
+  /// Where in flash the slot of a number lies. Slots are numbered over all images; of each image's
+  /// two the first is the running one, unless slots are places.
+  func place(ofSlot number: Int) -> SlotPlace? {
+    guard (0..<Self.slotsPerImage * images.count).contains(number) else { return nil }
+    let (image, slot) = number.quotientAndRemainder(dividingBy: Self.slotsPerImage)
+    if settings.mode.hasFixedSlots { return SlotPlace(image: image, slot: slot) }
+    return slot == 0 ? active(image) : inactive(image)
   }
 
   // MARK: The list
 
-  func imageState(_ record: BootRecord) -> SMPImage.State {
-    let slots = (0...1).compactMap { number -> SMPImage.Slot? in
-      guard let place = physicalSlot(number), let image = image(in: place) else { return nil }
+  /// Servers with one image do not number it.
+  var imageState: SMPImage.State {
+    let slots = (0..<Self.slotsPerImage * images.count).compactMap { number -> SMPImage.Slot? in
+      guard let place = place(ofSlot: number), let image = image(in: place) else { return nil }
+      var told = (version: image.version.description, hash: image.hash)
+      if place == active(place.image) {
+        told = lies.altered(version: told.version, hash: told.hash)
+      }
       return SMPImage.Slot(
-        slot: number, version: image.version.description, hash: image.hash,
-        flags: flags(of: place, image, record))
+        image: images.count > 1 ? place.image : nil, slot: number % Self.slotsPerImage,
+        version: told.version, hash: told.hash, flags: flags(of: place, image))
     }
     return SMPImage.State(slots: slots, splitStatus: 0)
   }
 
-  private func flags(
-    of place: Int, _ image: BootableImage, _ record: BootRecord
-  ) -> SMPImage.Slot.Flags {
+  private func flags(of place: SlotPlace, _ image: BootableImage) -> SMPImage.Slot.Flags {
+    let record = images[place.image].record
     var flags: SMPImage.Slot.Flags = image.isBootable ? .bootable : []
-    if place == record.active {
+    if place == active(place.image) {
       if !isRecovery { flags.insert(.active) }
       if !record.isOnTrial { flags.insert(.confirmed) }
       return flags
@@ -49,7 +68,7 @@ extension SMPServer {
     if record.isOnTrial { flags.insert(.confirmed) }
     if record.isPending { flags.insert(.pending) }
     if record.isPermanent { flags.insert(.permanent) }
-    if settings.mode.choosesByVersion, let running = self.image(in: record.active),
+    if settings.mode.choosesByVersion, let running = self.image(in: active(place.image)),
       image.version > running.version
     {
       flags.insert(.pending)
@@ -58,41 +77,55 @@ extension SMPServer {
   }
 
   var slotInformation: SMPImage.SlotInfo.Response {
-    let slots = (0...1).map { number in
-      SMPImage.SlotInfo.Slot(
-        slot: number, size: parts.profile.slotSize,
-        uploadImage: physicalSlot(number) == record.active ? nil : 0)
+    let entries = images.indices.map { index in
+      let slots = (0..<Self.slotsPerImage).map { slot in
+        let place = place(ofSlot: Self.slotsPerImage * index + slot)
+        return SMPImage.SlotInfo.Slot(
+          slot: slot, size: parts.profile.slotSize,
+          uploadImage: place == active(index) ? nil : index)
+      }
+      return SMPImage.SlotInfo.Image(image: index, slots: slots, largestImage: imageMaximum)
     }
-    return SMPImage.SlotInfo.Response(
-      images: [SMPImage.SlotInfo.Image(image: 0, slots: slots, largestImage: imageMaximum)])
+    return SMPImage.SlotInfo.Response(images: entries)
   }
 
   // MARK: What runs next
 
   func setImageState(_ request: SMPImage.WriteState) throws(SMPServerRefusal) -> Work {
     let place = try place(of: request)
-    var next = record
-    if place == record.active {
+    let image = images[place.image]
+    var next = image.record
+    if place == active(place.image) {
       guard request.isConfirmed else { throw .image(.testOfActiveDenied) }
+      guard place.image == 0 || settings.confirmsOtherImages else {
+        throw .image(.confirmationDenied)
+      }
       next.isOnTrial = false
     } else if !settings.mode.choosesByVersion {
       // Two images cannot both be on their way.
-      guard !record.isOnTrial else { throw .image(.alreadyPending) }
+      guard !next.isOnTrial else { throw .image(.alreadyPending) }
       next.isPending = true
       next.isPermanent = request.isConfirmed || !settings.mode.reverts
     }
-    guard next != record else { return Work(answer: .imageState(next)) }
+    guard next != image.record else {
+      return Work(answer: .imageState(next, image: place.image))
+    }
     next.sequence += 1
-    return Work(operations: loader.operations(storing: next), answer: .imageState(next))
+    return Work(
+      operations: image.loader.operations(storing: next),
+      answer: .imageState(next, image: place.image))
   }
 
-  private func place(of request: SMPImage.WriteState) throws(SMPServerRefusal) -> Int {
+  private func place(of request: SMPImage.WriteState) throws(SMPServerRefusal) -> SlotPlace {
     guard let hash = request.hash else {
       guard request.isConfirmed else { throw .image(.invalidHash) }
-      return record.active
+      return active(0)
     }
     guard hash.count == 32 else { throw .image(.invalidHash) }
-    guard let place = (0...1).first(where: { image(in: $0)?.hash == hash }) else {
+    let places = images.indices.flatMap { image in
+      (0..<Self.slotsPerImage).map { SlotPlace(image: image, slot: $0) }
+    }
+    guard let place = places.first(where: { image(in: $0)?.hash == hash }) else {
       throw .image(.hashNotFound)
     }
     return place

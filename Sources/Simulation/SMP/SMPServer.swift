@@ -16,8 +16,8 @@ struct SMPServer: Sendable {
     case body(CBORMap)
     /// The last octets of an image: the whole is compared with its SHA-256 once it is in flash.
     case uploadEnd(SMPUpload)
-    /// The boot record holds a new decision.
-    case imageState(BootRecord)
+    /// The boot record of an image holds a new decision.
+    case imageState(BootRecord, image: Int)
   }
 
   private struct Job: Sendable {
@@ -29,10 +29,9 @@ struct SMPServer: Sendable {
 
   let parts: BoardParts
   let settings: SMPServerSettings
-  let loader: BootLoader
   /// The slot that uploads go to is the one that would run: this is the boot loader's server.
   let isRecovery: Bool
-  var record: BootRecord
+  var images: [BootedImage]
   var upload: SMPUpload?
   var lies: SMPLies
   private(set) var reassembly: SMPReassembly
@@ -45,15 +44,14 @@ struct SMPServer: Sendable {
   private var busyRequests: Int
 
   init(
-    _ settings: SMPServerSettings, record: BootRecord, isRecovery: Bool, lies: SMPLies,
+    _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool, lies: SMPLies,
     parts: BoardParts
   ) {
     self.settings = settings
-    self.record = record
+    self.images = images
     self.isRecovery = isRecovery
     self.lies = lies
     self.parts = parts
-    loader = BootLoader(flash: parts.flash, layout: parts.profile.layout)
     reassembly = SMPReassembly(settings)
     busyRequests = settings.busyRequests
   }
@@ -140,7 +138,7 @@ struct SMPServer: Sendable {
     case .applicationInfo:
       return Work(answer: .body(SMPOS.ApplicationInfo.Response(output: "Zephyr").body))
     case .bootloaderInfo(let info): return try bootLoaderInformation(info)
-    case .imageState: return Work(answer: .body(imageState(record).body))
+    case .imageState: return Work(answer: .body(imageState.body))
     case .setImageState(let request): return try setImageState(request)
     case .upload(let part): return try take(part)
     case .erase(let request): return try erase(request)
@@ -155,9 +153,9 @@ struct SMPServer: Sendable {
     switch job.work.answer {
     case .body(let ready): body = ready
     case .uploadEnd(let upload): body = end(of: upload)
-    case .imageState(let record):
-      self.record = record
-      body = imageState(record).body
+    case .imageState(let record, let index):
+      images[index].record = record
+      body = imageState.body
     }
     if !job.isOrphaned { respond(to: job.request, body) }
     // The request's and the response's.

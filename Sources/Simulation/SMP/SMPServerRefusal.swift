@@ -21,12 +21,15 @@ enum SMPImageError: Int, Sendable {
   case alreadyPending = 28
   case tooLarge = 30
   case overrun = 31
+  case confirmationDenied = 32
   case testOfActiveDenied = 33
 
   /// What the first version makes of it.
   var version1: Int {
     switch self {
-    case .hashNotFound, .flashWriteFailed, .tooLarge, .overrun, .testOfActiveDenied: 1
+    case .hashNotFound, .flashWriteFailed, .tooLarge, .overrun, .confirmationDenied,
+      .testOfActiveDenied:
+      1
     case .noFreeSlot, .runningIsNewer, .alreadyPending: 6
     case .invalidSlot, .invalidLength, .headerTooShort, .wrongMagic, .invalidHash, .wrongAddress:
       3

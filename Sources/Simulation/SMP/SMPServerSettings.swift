@@ -69,6 +69,11 @@ public struct SMPServerSettings: Hashable, Sendable {
   }
 
   public var mode = BootMode.swapMove
+  /// Images with two slots each: the application's, and those of other cores or parts.
+  public var imageCount = 1
+  /// Images beside the application's may be confirmed once they run
+  /// (MCUMGR_GRP_IMG_ALLOW_CONFIRM_NON_ACTIVE_IMAGE_ANY).
+  public var confirmsOtherImages = true
   public var netBuffers = NetBuffers(count: 4, size: 2475)
   /// Messages may be longer than a write.
   public var reassembles = true
@@ -93,6 +98,11 @@ public struct SMPServerSettings: Hashable, Sendable {
 extension SMPServerSettings: KindSettings {
   static let keys: [KindKey<Self>] = [
     KindKey("mode", "how MCUboot starts images", \.mode),
+    KindKey("images", "images with two slots each", "1 or 2", \.imageCount) {
+      Int($0).filter { (1...2).contains($0) }
+    },
+    KindKey(
+      "confirm-others", "images beside the application may be confirmed", \.confirmsOtherImages),
     KindKey(
       "netbufs", "buffers that requests and responses share",
       "count and size such as 4x384, 2 to 64 of 64 to 16384 octets", \.netBuffers,

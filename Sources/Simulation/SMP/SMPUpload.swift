@@ -5,7 +5,8 @@ struct SMPUpload: Equatable, Sendable {
   let size: Int
   /// SHA-256 of the whole file, or less of it, or nothing.
   let sha: [UInt8]
-  /// Where the image goes.
+  /// The slot that the image goes to, and where that begins.
+  let place: SlotPlace
   let address: Int
   /// Octets taken so far.
   private(set) var offset = 0
@@ -14,9 +15,10 @@ struct SMPUpload: Equatable, Sendable {
   /// Octets from the start of the slot that are erased.
   private var erased: Int
 
-  init(size: Int, sha: [UInt8], address: Int, erased: Int) {
+  init(size: Int, sha: [UInt8], place: SlotPlace, address: Int, erased: Int) {
     self.size = size
     self.sha = sha
+    self.place = place
     self.address = address
     self.erased = erased
   }
@@ -48,14 +50,26 @@ struct SMPUpload: Equatable, Sendable {
   }
 }
 
-/// What the faults of a plan do to the offsets that a server tells. Kept for the life of the board,
-/// so that what happens once happens once.
+/// What the faults of a plan do to what a server tells. Kept for the life of the board, so that what
+/// happens once happens once.
 struct SMPLies: Sendable {
+  private static let otherVersion = "0.0.1"
+
   private let plan: FaultPlan
   private var hasJumpedBack = false
   private var repeated: Int?
+  private var hasActivated = false
 
   init(plan: FaultPlan) { self.plan = plan }
+
+  /// A new image has been started.
+  mutating func noteActivation() { hasActivated = true }
+
+  /// Version and hash of an image that runs.
+  func altered(version: String, hash: [UInt8]) -> (version: String, hash: [UInt8]) {
+    guard hasActivated, plan.contains(.otherImage) else { return (version, hash) }
+    return (Self.otherVersion, hash.map { ~$0 })
+  }
 
   mutating func altered(offset: Int, of size: Int) -> Int {
     guard offset > 0 else { return offset }

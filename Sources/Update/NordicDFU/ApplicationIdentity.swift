@@ -2,16 +2,23 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// What an application says of itself in its Device Information service (Bluetooth SIG DIS 1.1).
-/// Neither of Nordic's boot loaders can be asked what it runs, so this is all there is.
+/// What an application says of itself: in its Device Information service (Bluetooth SIG DIS 1.1), and
+/// by the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). Neither of Nordic's boot loaders can
+/// be asked what it runs (the answer to "firmware version" carries none over Bluetooth LE), so this is
+/// all there is.
 struct ApplicationIdentity: Equatable, Sendable {
-  private static let service = BluetoothUUID(0x180A)
+  private static let information = BluetoothUUID(0x180A)
   private static let manufacturerName = BluetoothUUID(0x2A29)
   private static let firmwareRevision = BluetoothUUID(0x2A26)
+  private static let softwareRevision = BluetoothUUID(0x2A28)
+  private static let genericAttribute = BluetoothUUID(0x1801)
+  private static let databaseHash = BluetoothUUID(0x2B2A)
 
-  /// `nil` where the application has no such string, or does not let it be read.
+  /// `nil` where the application has no such value, or does not let it be read.
   var manufacturer: String?
   var firmwareRevision: String?
+  var softwareRevision: String?
+  var databaseHash: [UInt8]?
 
   /// The firmware revision, where it is three numbers.
   var version: FirmwareVersion? { firmwareRevision.flatMap(FirmwareVersion.init) }
@@ -19,17 +26,24 @@ struct ApplicationIdentity: Equatable, Sendable {
   static func read(from client: GATTClient) async throws(GATTFault) -> ApplicationIdentity {
     ApplicationIdentity(
       manufacturer: try await string(manufacturerName, of: client),
-      firmwareRevision: try await string(firmwareRevision, of: client))
+      firmwareRevision: try await string(firmwareRevision, of: client),
+      softwareRevision: try await string(softwareRevision, of: client),
+      databaseHash: try await value(databaseHash, in: genericAttribute, of: client))
   }
 
   private static func string(
     _ uuid: BluetoothUUID, of client: GATTClient
   ) async throws(GATTFault) -> String? {
+    let octets = try await value(uuid, in: information, of: client)
+    // Some applications send a C string with its end.
+    return octets.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
+  private static func value(
+    _ uuid: BluetoothUUID, in service: BluetoothUUID, of client: GATTClient
+  ) async throws(GATTFault) -> [UInt8]? {
     do throws(GATTFault) {
-      let characteristic = try await client.characteristic(uuid, in: service)
-      let octets = try await client.read(characteristic)
-      // Some applications send a C string with its end.
-      return String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+      return try await client.read(try await client.characteristic(uuid, in: service))
     } catch {
       switch error {
       case .notFound, .notPermitted, .refused: return nil
@@ -38,19 +52,39 @@ struct ApplicationIdentity: Equatable, Sendable {
     }
   }
 
-  /// How what runs compares with an image whose version is known.
-  func agreement(with image: FirmwareImage) -> RunningImage.Agreement {
-    guard let version, let wanted = image.version else { return .untold }
-    return version == wanted ? .same : .different
+  /// How what runs compares with an image.
+  ///
+  /// - Parameter before: what the application told before the update; `nil` when it was not met.
+  func agreement(
+    with image: FirmwareImage, before: ApplicationIdentity?
+  ) -> RunningImage.Agreement {
+    if let version, let wanted = image.version {
+      return version == wanted ? .sameVersion : .different
+    }
+    return before.map(differs) ?? false ? .changed : .untold
+  }
+
+  /// Whether something was told both times, and not the same.
+  private func differs(from before: ApplicationIdentity) -> Bool {
+    func differ<Value: Equatable>(_ value: Value?, _ earlier: Value?) -> Bool {
+      guard let value, let earlier else { return false }
+      return value != earlier
+    }
+    return differ(firmwareRevision, before.firmwareRevision)
+      || differ(softwareRevision, before.softwareRevision)
+      || differ(databaseHash, before.databaseHash)
   }
 }
 
 extension RunningImage {
   /// An application that a boot loader has started after checking it.
-  init(_ identity: ApplicationIdentity, expecting image: FirmwareImage) {
+  init(
+    _ identity: ApplicationIdentity, expecting image: FirmwareImage, before: ApplicationIdentity?,
+    validation: String? = nil
+  ) {
     self.init(
-      version: identity.version, agreement: identity.agreement(with: image), outcome: .normal,
-      onTrial: false)
+      version: identity.version, agreement: identity.agreement(with: image, before: before),
+      outcome: .normal, onTrial: false, validation: validation)
   }
 
   /// A boot loader that has started no application.

@@ -27,14 +27,19 @@ extension Whereabouts {
 
 extension Preflight {
   /// Neither of Nordic's boot loaders tells what it runs or has room for: it refuses by itself. Only
-  /// an application that tells its version can be compared with an image that has one.
+  /// an application that tells its version can be compared with an image that has one: its octets
+  /// cannot, so the same version is taken for the same image. SoftDevices and boot loaders have
+  /// versions of their own, which nobody tells.
   ///
   /// - Throws: `downgrade`.
   static func check(
     _ image: FirmwareImage, against running: FirmwareVersion?, _ options: UpdateOptions
   ) throws(UpdateFault) -> Preflight {
-    if let running, let version = image.version, version < running, !options.allowDowngrade {
-      throw .downgrade(running: running, image: version)
+    if let running, let version = image.version, !image.leavesBootLoader {
+      if version == running && !options.evenIfCurrent { return .alreadyCurrent }
+      if version < running && !options.allowDowngrade {
+        throw .downgrade(running: running, image: version)
+      }
     }
     return .send(
       UpdatePlan(

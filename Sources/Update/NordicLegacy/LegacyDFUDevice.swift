@@ -15,10 +15,14 @@ struct LegacyDFUDevice: Equatable, Sendable {
   /// The application itself takes the image, at its own address, and a boot loader that knows
   /// nothing of this service starts it.
   var updatesInApplication = false
+  /// What its user must do so that a new image is not taken back at the next restart.
+  var validation: String?
 
   static let infiniTime = LegacyDFUDevice(
-    name: "InfiniTime", source: "InfiniTime, DfuService.cpp", manufacturer: "PINE64",
-    packetSizeMaximum: 20, imageSizeMaximum: 475_136, updatesInApplication: true)
+    name: "InfiniTime", source: "InfiniTime, DfuService.cpp and doc/bootloader/README.md",
+    manufacturer: "PINE64", packetSizeMaximum: 20, imageSizeMaximum: 475_136,
+    updatesInApplication: true,
+    validation: "On the watch, open Settings, then Firmware, and tap Validate.")
 
   static let bootLoader = LegacyDFUDevice(
     name: "boot loader", source: "nRF5 SDK 11, DFU over BLE profile")
@@ -28,7 +32,7 @@ struct LegacyDFUDevice: Equatable, Sendable {
 
   init(
     name: String, source: String, manufacturer: String? = nil, packetSizeMaximum: Int? = nil,
-    imageSizeMaximum: Int? = nil, updatesInApplication: Bool = false
+    imageSizeMaximum: Int? = nil, updatesInApplication: Bool = false, validation: String? = nil
   ) {
     self.name = name
     self.source = source
@@ -36,6 +40,7 @@ struct LegacyDFUDevice: Equatable, Sendable {
     self.packetSizeMaximum = packetSizeMaximum
     self.imageSizeMaximum = imageSizeMaximum
     self.updatesInApplication = updatesInApplication
+    self.validation = validation
   }
 
   init(_ identity: ApplicationIdentity) {

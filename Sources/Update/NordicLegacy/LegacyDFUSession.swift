@@ -46,7 +46,17 @@ struct LegacyDFUSession: UpdateSession {
     if case .application = side, context.place == .nextAddress {
       throw .strangerAtBootLoaderAddress
     }
-    return LegacyDFUSession(context: context, identity: identity, side: side)
+    let session = LegacyDFUSession(context: context, identity: identity, side: side)
+    if session.isApplication { context.tally.met(identity) }
+    return session
+  }
+
+  /// What answers is what the update replaces.
+  private var isApplication: Bool {
+    switch side {
+    case .application: true
+    case .receiver(let receiver): receiver.device.updatesInApplication
+    }
   }
 
   var device: DeviceReport {
@@ -100,7 +110,9 @@ struct LegacyDFUSession: UpdateSession {
     return .verified
   }
 
-  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault) {
     try await receiver().activate()
   }
 
@@ -116,12 +128,11 @@ struct LegacyDFUSession: UpdateSession {
   }
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
-    switch side {
-    case .application: return RunningImage(identity, expecting: image)
-    case .receiver(let receiver):
-      if receiver.device.updatesInApplication { return RunningImage(identity, expecting: image) }
-      return image.leavesBootLoader ? .newBootLoader : .bootLoader
-    }
+    guard isApplication else { return image.leavesBootLoader ? .newBootLoader : .bootLoader }
+    var validation: String?
+    if case .receiver(let receiver) = side { validation = receiver.device.validation }
+    return RunningImage(
+      identity, expecting: image, before: context.tally.identityBefore, validation: validation)
   }
 
   /// Nothing is on trial that this host could confirm.

@@ -58,11 +58,13 @@ struct SecureDFUBootLoader: Sendable {
     return SecureDFUStanding(selection, of: PrefixChecksums(image.bytes)).offset
   }
 
-  /// The boot loader checks signature, versions and sizes.
+  /// The boot loader checks signature, versions and sizes. One that refuses is asked to start the
+  /// application again, which is untouched: else it would wait for two minutes.
   private func executeInitPacket(_ package: NordicInitPacket) async throws(UpdateFault) {
     switch try await control.exchange(.execute, .prepare) {
     case .done: return
     case .refused(_, let refusal):
+      await control.abort()
       throw .declined(.prepare, refusal.inWords(of: package.secure))
     case .selected, .progress: throw SecureDFUControl.unexpected(.execute, .prepare)
     }

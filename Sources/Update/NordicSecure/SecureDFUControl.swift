@@ -50,6 +50,15 @@ struct SecureDFUControl: Sendable {
     }
   }
 
+  /// Makes the boot loader restart (SDK 15 and later). Whether it does is not waited for.
+  func abort() async {
+    do throws(UpdateFault) {
+      try await write(.abort, .prepare)
+    } catch {
+      // One that was not told restarts by itself when nobody talks to it any more.
+    }
+  }
+
   static func unexpected(_ opcode: SecureDFUOpcode, _ stage: UpdateStage) -> UpdateFault {
     .protocolViolation(stage, "its answer to \(opcode) has the fields of another")
   }

@@ -1,4 +1,6 @@
-/// How long a boot loader erases a page, as learned from what it loses.
+import OtaflashATT
+
+/// How long a boot loader erases a page, and then writes it, as learned from what it loses.
 ///
 /// A data object is answered while the erase of its page is still to come, and what does not fit
 /// the boot loader's queues meanwhile is dropped without a word. So only a few packets go out until
@@ -14,14 +16,36 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   /// which the erase itself holds one.
   static let packetsInitial = 15
 
+  /// Behind the erase, by the octet: 100 µs a word, twice what an nRF51 needs. The writes of a part
+  /// whose flash is slower than the air fill the same queue.
+  static let paceInitial = Duration.microseconds(25)
+  static let paceMaximum = paceInitial * 16
+
   private(set) var duration = initial
   private(set) var packets = packetsInitial
+  /// Zero until a boot loader has proven slower than the air.
+  private(set) var paceByOctet = Duration.zero
 
   /// An object was not taken whole: the erase may have lasted longer.
   mutating func missed() { duration = min(duration * 2, Self.maximum) }
 
-  /// It was missed although the wait was longer already: the queue may be shorter, and stays so.
-  mutating func overflowed() { packets = max(1, packets / 2) }
+  /// It was missed although the wait was longer already: the queue may be shorter, or the flash
+  /// slower, and stays so.
+  mutating func overflowed() {
+    packets = max(1, packets / 2)
+    paceByOctet = max(Self.paceInitial, min(paceByOctet * 4, Self.paceMaximum))
+  }
+
+  /// When the next packet of an object may go out; `nil` = at once.
+  ///
+  /// - Parameters:
+  ///   - sent: packets that went out since the object was created.
+  ///   - size: octets of each.
+  ///   - erased: when the object's page is erased.
+  func opening(behind sent: Int, of size: Int, erased: LinkInstant) -> LinkInstant? {
+    guard sent >= packets else { return nil }
+    return erased.advanced(by: paceByOctet * size * (sent - packets))
+  }
 
   /// An object was taken whole: what a disturbance has added is given back slowly.
   mutating func held() { duration = max(Self.initial, duration * 7 / 8) }

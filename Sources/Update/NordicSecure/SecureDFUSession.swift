@@ -38,6 +38,7 @@ struct SecureDFUSession: UpdateSession {
     guard context.place != .nextAddress else { throw .strangerAtBootLoaderAddress }
     do throws(GATTFault) {
       let identity = try await ApplicationIdentity.read(from: client)
+      context.tally.met(identity)
       return SecureDFUSession(
         context: context, side: .application(identity, try await ButtonlessEntry.find(on: client)))
     } catch {
@@ -96,7 +97,9 @@ struct SecureDFUSession: UpdateSession {
   /// Every object's CRC32 was compared as it was sent; the whole is hashed when it is activated.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict { .verified }
 
-  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault) {
     try await bootLoader().activate()
   }
 
@@ -108,7 +111,8 @@ struct SecureDFUSession: UpdateSession {
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
     switch side {
-    case .application(let identity, _): RunningImage(identity, expecting: image)
+    case .application(let identity, _):
+      RunningImage(identity, expecting: image, before: context.tally.identityBefore)
     case .bootLoader: image.leavesBootLoader ? .newBootLoader : .bootLoader
     }
   }

@@ -32,11 +32,11 @@ enum SecureDFUStanding: Equatable, Sendable {
   /// An object has ended here. Whether it was executed is not told.
   case behind(Int)
 
-  /// Octets of the image that need not be sent.
+  /// Octets of the image that need not be sent, as far as is known yet.
   var offset: Int {
     switch self {
-    case .before(let offset), .differing(let offset), .inside(let offset), .behind(let offset):
-      offset
+    case .before(let offset), .inside(let offset), .behind(let offset): offset
+    case .differing: 0
     }
   }
 

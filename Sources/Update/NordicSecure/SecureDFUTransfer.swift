@@ -11,7 +11,7 @@ struct SecureDFUTransfer {
     case create(size: Int)
     /// Octets of the image, one packet.
     case send(Range<Int>)
-    /// The page is still being erased, and the boot loader's queues may be full.
+    /// The page is still being erased, or written, and the boot loader's queues may be full.
     case waitForErase(until: LinkInstant)
     case waitForReceipt
     case askChecksum
@@ -42,7 +42,7 @@ struct SecureDFUTransfer {
   private var eraseWait = SecureDFUEraseWait()
   /// When the current object's page is erased, and the packets sent since it was created.
   private var erased: LinkInstant?
-  private var unerasedPackets = 0
+  private var packetsOfObject = 0
   /// No object is created before: the boot loader's queue is full of an erase and what waits for it.
   private var rest: LinkInstant?
   private var repeats = 0
@@ -75,8 +75,11 @@ struct SecureDFUTransfer {
       return .create(size: object.count)
     case .sending(let object, let next):
       if receipts.isDue { return .waitForReceipt }
-      if let erased, now < erased, unerasedPackets >= eraseWait.packets {
-        return .waitForErase(until: erased)
+      if let erased,
+        let opening = eraseWait.opening(
+          behind: packetsOfObject, of: objects.packetSize, erased: erased), now < opening
+      {
+        return .waitForErase(until: opening)
       }
       return .send(objects.packet(at: next, in: object))
     case .checking, .recovered: return .askChecksum
@@ -96,7 +99,7 @@ struct SecureDFUTransfer {
       preconditionFailure("nothing to create")
     }
     erased = now.advanced(by: eraseWait.duration)
-    unerasedPackets = 0
+    packetsOfObject = 0
     rest = nil
     creationRepeats = 0
     receipts.restart()
@@ -116,7 +119,7 @@ struct SecureDFUTransfer {
       preconditionFailure("a packet out of its order")
     }
     receipts.packetSent()
-    unerasedPackets += 1
+    packetsOfObject += 1
     phase =
       packet.upperBound == object.upperBound
       ? .checking(object, sent: packet.upperBound) : .sending(object, next: packet.upperBound)
@@ -185,6 +188,7 @@ struct SecureDFUTransfer {
       throw .imageRejected(
         expectedCRC32: image.checksum(ofFirst: start), deviceCRC32: progress.crc32)
     }
+    acknowledged = start
     phase = .sending(object, next: start)
     return .proceed
   }

@@ -132,7 +132,9 @@ struct OTASession: UpdateSession {
     }
   }
 
-  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault) {
     _ = try await control.perform(.activate, .activate)
   }
 

@@ -37,13 +37,16 @@ struct SMPFacts: Equatable, Sendable {
 }
 
 extension SMPFacts {
+  /// Octets of a request to a server that does not tell its buffers': the default of Zephyr
+  /// (MCUMGR_BUF_SIZE, now MCUMGR_TRANSPORT_NETBUF_SIZE).
+  private static let bufferDefault = 384
   /// Requests under way at most, however many buffers a server has.
   private static let widthMaximum = 6
 
   /// Octets of an upload request at most: what fills the air best among what the server can take.
   func requestMaximum(over channel: SMPChannel, least: Int) -> Int {
     let oneWrite = channel.fragmentSize >= least ? channel.fragmentSize : channel.writeMaximum
-    guard let buffer = parameters?.bufferSize else { return oneWrite }
+    guard let buffer = parameters?.bufferSize else { return min(oneWrite, Self.bufferDefault) }
     guard reassembles else { return min(buffer, oneWrite) }
     return SMPPacketSize.best(
       buffer: min(buffer, SMPHeader.size + SMPHeader.bodyMaximum), fragment: channel.fragmentSize,
@@ -56,10 +59,29 @@ extension SMPFacts {
     guard let count = parameters?.bufferCount else { return 1 }
     return min(max(1, count - 1), Self.widthMaximum)
   }
+
+  /// Requests that are tried at once. Where a request is one write it is lost as a whole when it
+  /// finds no buffer, and the next answer tells; where it is several, a server that missed the first
+  /// would take the second for the beginning of another.
+  func reach(ofRequests octets: Int, over channel: SMPChannel) -> Int {
+    parameters != nil && octets <= channel.writeMaximum ? Self.widthMaximum : widthLimit
+  }
+
+  /// The numbers of the device's images; `nil` where it has several and does not tell which.
+  var images: [Int]? {
+    if let sizes { return sizes.images.map(\.image) }
+    // A server with one image does not number it.
+    return state.slots.isEmpty || state.slots.contains { $0.image != nil } ? nil : [0]
+  }
 }
 
 extension SMPImage.State {
   func slots(of image: Int) -> [SMPImage.Slot] { slots.filter { ($0.image ?? 0) == image } }
+
+  /// What runs of an image runs for this once.
+  func isOnTrial(_ image: Int) -> Bool {
+    running(image).map { !$0.flags.contains(.confirmed) } ?? false
+  }
 
   /// Some servers call only the application active; of other images the first slot is in use then.
   func running(_ image: Int) -> SMPImage.Slot? {
@@ -80,11 +102,8 @@ extension SMPImage.Slot {
   func holds(_ image: FirmwareImage) -> RunningImage.Agreement {
     guard let mcuboot = image.mcuboot else { return .different }
     if let hash, let expected = mcuboot.hash { return hash == expected.octets ? .same : .different }
-    return MCUbootVersion(version) == mcuboot.version ? .untold : .different
+    return MCUbootVersion(version) == mcuboot.version ? .sameVersion : .different
   }
-
-  /// It runs for this once.
-  var isOnTrial: Bool { flags.contains(.active) && !flags.contains(.confirmed) }
 }
 
 extension SMPBootloaderMode {
@@ -104,6 +123,14 @@ extension SMPBootloaderMode {
     case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIPWithRevert:
       true
     case .singleApplication, .directXIP, .ramLoad, .firmwareLoader: false
+    }
+  }
+
+  /// An image is copied, or exchanged with the other one, before it runs.
+  var movesPages: Bool {
+    switch self {
+    case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch: true
+    case .singleApplication, .directXIP, .directXIPWithRevert, .ramLoad, .firmwareLoader: false
     }
   }
 

@@ -18,6 +18,14 @@ extension ProtocolRefusal {
       kind: .unsuitable)
   }
 
+  static func noSuchImage(_ index: Int, among images: [Int]) -> ProtocolRefusal {
+    let known = images.sorted().map(String.init).joined(separator: ", ")
+    return ProtocolRefusal(
+      code: "no image", meaning: "it has no image \(index)",
+      remedy: "It tells of image \(known) alone: the file is for another device, or its "
+        + "manifest names the wrong image.", kind: .unsuitable)
+  }
+
   static func neverStarts(_ image: String, running: String) -> ProtocolRefusal {
     ProtocolRefusal(
       code: "mode",

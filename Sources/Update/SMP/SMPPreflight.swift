@@ -8,6 +8,9 @@ extension SMPFacts {
   func check(_ image: FirmwareImage, options: UpdateOptions) throws(UpdateFault) -> Preflight {
     guard let mcuboot = image.mcuboot else { throw .imageNotTaken(by: [.smp]) }
     let place = image.place
+    if let images, !images.contains(place.imageIndex) {
+      throw .declined(.prepare, .noSuchImage(place.imageIndex, among: images))
+    }
     let running = running(place.imageIndex)
     if running?.holds(image) == .same && !options.evenIfCurrent { return .alreadyCurrent }
     if let largest = largestFile(place.imageIndex), image.bytes.count > largest {

@@ -55,10 +55,15 @@ final class SMPSession: UpdateSession {
     return .verified
   }
 
-  func activate(_ images: [FirmwareImage]) async throws(UpdateFault) {
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault) {
     // Where nothing runs, this is the boot loader's own server, which starts what it received.
     if facts.mode.needsTest, facts.state.slots.contains(where: { $0.flags.contains(.active) }) {
       let state = try await channel.perform(SMPImage.ReadState(), .activate)
+      for image in current where facts.mode.reverts && state.isOnTrial(image.place.imageIndex) {
+        try await confirm(image, .activate)
+      }
       // An earlier run may have come as far as this.
       for image in images where !(state.received(image)?.flags.contains(.pending) ?? false) {
         _ = try await channel.perform(
@@ -69,6 +74,25 @@ final class SMPSession: UpdateSession {
     _ = try await channel.perform(SMPOS.Reset(), .activate)
   }
 
+  /// What MCUboot takes to move a page of 4 KiB, up to three times with an erase each.
+  private static let pageMoveTime = Duration.milliseconds(500)
+  private static let pageSize = 4096
+  private static let movesMaximum = 3
+
+  /// The pages of both slots are moved before the image runs: as many as the slots have, where the
+  /// device tells. Flash that is slower than most was so while the images were sent.
+  func startTime(of images: [FirmwareImage]) -> Duration {
+    guard facts.mode.movesPages else { return .zero }
+    let pages = images.map { image in
+      let octets = facts.largestFile(image.place.imageIndex) ?? image.bytes.count
+      return (octets + Self.pageSize - 1) / Self.pageSize
+    }
+    let tally = context.tally.now
+    return max(
+      Self.pageMoveTime * pages.reduce(0, +),
+      (tally.prepareTook + tally.uploadTook) * Self.movesMaximum)
+  }
+
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
     let state = try await channel.perform(SMPImage.ReadState(), .confirm)
     return RunningImage(state, mode: facts.mode, expecting: image)
@@ -77,9 +101,13 @@ final class SMPSession: UpdateSession {
   /// Confirms what runs, by no hash: with its hash an image that was reverted in this moment would
   /// be started again for good. Other images than the application are confirmed by theirs.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault) {
+    try await confirm(image, .confirm)
+  }
+
+  private func confirm(_ image: FirmwareImage, _ stage: UpdateStage) async throws(UpdateFault) {
     let hash = image.place.imageIndex == 0 ? nil : image.mcuboot?.hash?.octets
     _ = try await channel.perform(
-      SMPImage.WriteState(hash: hash, isConfirmed: true), .confirm, within: Self.eraseLimit)
+      SMPImage.WriteState(hash: hash, isConfirmed: true), stage, within: Self.eraseLimit)
   }
 
   func abandon() async throws(UpdateFault) { try await channel.finishMessage() }
@@ -88,16 +116,17 @@ final class SMPSession: UpdateSession {
 extension RunningImage {
   /// What runs, as the list of slots tells it.
   init(_ state: SMPImage.State, mode: SMPBootloaderMode, expecting image: FirmwareImage) {
-    let slot = state.running(image.place.imageIndex)
+    let index = image.place.imageIndex
+    let slot = state.running(index)
     let agreement = slot?.holds(image) ?? .different
     // An image that was put on trial, does not run, and waits no more was tried or refused.
-    let other = state.slots(of: image.place.imageIndex).first { !$0.flags.contains(.active) }
+    let other = state.slots(of: index).first { $0.slot != slot?.slot }
     let waits = other.map { $0.holds(image) != .different && $0.flags.contains(.pending) } ?? false
     self.init(
       version: (slot?.version).flatMap(MCUbootVersion.init)?.firmwareVersion,
       agreement: agreement,
       outcome: agreement != .different ? .activated : waits ? .normal : .rejected,
-      onTrial: mode.reverts && slot?.isOnTrial ?? false)
+      onTrial: mode.reverts && state.isOnTrial(index))
   }
 }
 
@@ -108,7 +137,7 @@ extension DeviceReport {
     runningVersion = (running?.version).flatMap(MCUbootVersion.init)?.firmwareVersion
     slotSize = facts.largestFile(0)
     bufferSize = facts.parameters?.bufferSize
-    onTrial = facts.mode.reverts && running?.isOnTrial ?? false
+    onTrial = facts.mode.reverts && facts.state.isOnTrial(0)
     slots = facts.state.slots.map(SlotReport.init)
     bufferCount = facts.parameters?.bufferCount
     bootLoaderMode = facts.bootloader.mode

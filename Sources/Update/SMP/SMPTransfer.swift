@@ -23,10 +23,11 @@ struct SMPTransfer {
     channel = session.channel
     context = session.context
     matches = begun.matches
-    let wish = (context.options.windowLimit ?? .max) / max(1, size.data(at: image.count))
+    let wish = max(1, (context.options.windowLimit ?? .max) / max(1, size.data(at: image.count)))
+    let facts = session.facts
     window = SMPUploadWindow(
-      total: image.count, startingAt: begun.offset,
-      widthLimit: max(1, min(session.facts.widthLimit, wish)))
+      total: image.count, startingAt: begun.offset, widthLimit: min(facts.widthLimit, wish),
+      reach: min(facts.reach(ofRequests: size.octets, over: channel), wish))
   }
 
   /// Returns when the server has everything; `false` when it says that it holds something else.

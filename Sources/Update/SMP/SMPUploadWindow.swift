@@ -28,8 +28,11 @@ struct SMPUploadWindow {
   }
 
   let total: Int
-  /// Requests that may be under way at once.
+  /// Requests that may be under way at once, for which the server is known to have buffers.
   private let widthLimit: Int
+  /// Requests that are tried at once, until the first loss among as many: neither what waits for the
+  /// air nor an answer that is on its way takes a buffer of the server's.
+  private var reach: Int
   private(set) var width = 1
   /// The next octet to send.
   private(set) var next: Int
@@ -51,11 +54,13 @@ struct SMPUploadWindow {
 
   /// - Parameters:
   ///   - offset: where the server said it stands.
-  ///   - widthLimit: requests that may be under way at once, 1 or more.
-  init(total: Int, startingAt offset: Int, widthLimit: Int) {
-    precondition(widthLimit >= 1 && 0...total ~= offset)
+  ///   - widthLimit: requests that the server has buffers for, 1 or more.
+  ///   - reach: requests that are tried at once, as many or more.
+  init(total: Int, startingAt offset: Int, widthLimit: Int, reach: Int) {
+    precondition(widthLimit >= 1 && reach >= widthLimit && 0...total ~= offset)
     self.total = total
     self.widthLimit = widthLimit
+    self.reach = reach
     next = offset
     acknowledged = offset
     sentEnd = offset
@@ -70,10 +75,13 @@ struct SMPUploadWindow {
   var awaitsFirst: Bool { underWay.first?.range.lowerBound == 0 }
 
   /// The octets that may go out now, or `nil` when the window is used up or all is sent. The first
-  /// goes alone: its answer may be that the server has more already.
+  /// goes alone: its answer may be that the server has more already. The last finds a buffer for
+  /// certain: no later one would tell that it was lost.
   func sendable(_ size: SMPPacketSize) -> Range<Int>? {
-    guard wanted == nil, next < total, underWay.count < width, !awaitsFirst else { return nil }
-    return next..<min(total, next + size.data(at: next))
+    guard wanted == nil, next < total, !awaitsFirst else { return nil }
+    let end = min(total, next + size.data(at: next))
+    guard underWay.count < (end == total ? min(width, widthLimit) : width) else { return nil }
+    return next..<end
   }
 
   mutating func sent(_ range: Range<Int>, as sequence: UInt8) {
@@ -117,7 +125,7 @@ struct SMPUploadWindow {
     underWay = []
     silences += 1
     let offset = wanted ?? acknowledged
-    width = 1
+    defer { width = 1 }
     do throws(UpdateFault) {
       return try resume(at: offset, because: .silence)
     } catch {
@@ -153,11 +161,22 @@ struct SMPUploadWindow {
       guard repeats <= Self.repeatMaximum else {
         throw .noProgress(atOffset: offset, repeats: Self.repeatMaximum)
       }
-      width = max(1, width / 2)
-      patience = min(patience * 2, Self.patienceMaximum)
+      narrow()
     }
     streak = 0
     return .rewound(to: offset, because: reason)
+  }
+
+  /// Something was lost: where more was tried than the server has buffers for, so many are not tried
+  /// again; else half as many go out.
+  private mutating func narrow() {
+    if width > widthLimit {
+      reach = width - 1
+      width = widthLimit
+    } else {
+      width = max(1, width / 2)
+      patience = min(patience * 2, Self.patienceMaximum)
+    }
   }
 
   /// The server has lost what it had; what was reached counts no more.
@@ -178,7 +197,7 @@ struct SMPUploadWindow {
 
   private mutating func grow() {
     streak += 1
-    guard width < widthLimit, streak >= width * patience else { return }
+    guard width < reach, streak >= width * patience else { return }
     width += 1
     streak = 0
   }

@@ -16,13 +16,17 @@ struct Flash: Subcommand {
       """)
 
   @Argument(
-    help: "The firmware file (binary, Intel HEX, UF2, ELF or ZIP package), or - for standard input."
+    help: """
+      The firmware file (binary, Intel HEX, S-records, UF2, ELF or ZIP package), or - for standard \
+      input.
+      """
   )
   var image: String
 
   @OptionGroup var target: DeviceOption
   @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var board: BoardOptions
 
   @OptionGroup var updateProtocol: ProtocolOption
 
@@ -95,6 +99,7 @@ struct Flash: Subcommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let firmware = try ImageSource.loadPackage(image, saying: identity.identity)
     try ImageSource.prove(firmware, signedBy: signer.key)
+    try ImageSource.check(firmware, isFor: board.board)
     var options = try updateOptions()
     session.console.event(firmware)
     for part in firmware.parts { session.console.note(part.summary) }
@@ -176,51 +181,24 @@ struct Flash: Subcommand {
     case .alreadyCurrent, .wouldFlash: records.connected(destination)
     }
     session.console.result(result.sentence(in: session.console.settings.outputStyle))
+    if let warning = result.warning { session.console.result(warning) }
     if let next = next(after: result, session) { session.console.result("next:   " + next) }
     let device = Ending.Device(
       id: target.device.text, outcome: result.outcome.rawValue, from: result.from?.description,
-      to: result.to?.description, proof: result.proof, took: result.took,
-      resumes: result.resumes)
+      to: result.to?.description, proof: result.proof, validation: result.validation,
+      took: result.took, resumes: result.resumes)
     return .done(result.outcome.rawValue, devices: [device])
   }
 
   private func next(after result: UpdateResult, _ session: Session) -> String? {
     switch result.outcome {
     case .flashed: session.context.inspectDevice
+    // Two builds may have one version: whoever knows better has the way shown.
+    case .alreadyCurrent where result.proof == .version:
+      session.context.again(with: "--force")
     case .alreadyCurrent: nil
     case .wouldFlash:
       session.context.command(session.context.arguments.filter { $0 != "--dry-run" })
-    }
-  }
-}
-
-extension UpdateResult {
-  /// A shorter upload has no rate that says anything.
-  private static let uploadWithRate = Duration.milliseconds(100)
-
-  /// The one line that a success is.
-  func sentence(in style: Style) -> String {
-    let version = to?.description ?? "the image"
-    switch outcome {
-    case .alreadyCurrent:
-      return style.green("done") + "    already running \(version); nothing was sent"
-    case .wouldFlash:
-      let change = from.map { "\($0) \(style.arrow) \(version)" } ?? version
-      return style.green("done") + "    dry run: nothing stands in the way of \(change)"
-    case .flashed:
-      var parts = ["upload \(Text.seconds(uploadTook))"]
-      if uploadTook >= Self.uploadWithRate {
-        parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds))
-      }
-      if resumes > 0 { parts.append(resumes == 1 ? "1 resume" : "\(resumes) resumes") }
-      let known =
-        switch proof {
-        case .readBack: ", verified"
-        case .bootLoader: " (checked and started by its boot loader; no versions to compare)"
-        case .none: ""
-        }
-      return style.green("done") + "    running \(version)\(known), "
-        + "in \(Text.seconds(took)) (\(parts.joined(separator: ", ")))"
     }
   }
 }

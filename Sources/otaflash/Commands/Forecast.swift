@@ -4,31 +4,37 @@ import OtaflashUpdate
 /// What `flash` would do with an image and a device.
 enum Forecast: Equatable, Sendable {
   case alreadyCurrent
-  case send(from: FirmwareVersion?, to: FirmwareVersion, offset: Int, total: Int)
+  /// `from` and `to` are `nil` where nobody tells them.
+  case send(from: FirmwareVersion?, to: FirmwareVersion?, offset: Int, total: Int)
   case refuse(FaultReport)
 
-  /// A key is taken for granted: whether the device wants one stands beside this.
-  init(_ image: FirmwareImage, on device: DeviceReport, in context: FaultContext) {
-    var options = UpdateOptions()
-    options.key = []
-    do throws(UpdateFault) {
-      switch try Preflight.check(image, against: device, options: options) {
-      case .alreadyCurrent: self = .alreadyCurrent
-      case .send(let plan):
-        self = .send(
-          from: device.runningVersion, to: plan.version, offset: device.resumeOffset(for: image),
-          total: image.bytes.count)
-      }
-    } catch {
-      self = .refuse(FaultReport(error, in: context))
+  init(_ prospect: Inspection.Prospect, on device: DeviceReport?, in context: FaultContext) {
+    let image = prospect.image
+    switch prospect.decision {
+    case .success(.alreadyCurrent): self = .alreadyCurrent
+    case .success(.send):
+      self = .send(
+        // The version that a device tells is its first image's.
+        from: image.place.imageIndex == 0 ? device?.runningVersion : nil, to: image.version,
+        offset: device?.resumeOffset(for: image) ?? 0, total: image.bytes.count)
+    case .failure(let fault): self = .refuse(FaultReport(fault, in: context))
     }
+  }
+
+  var sends: Bool {
+    if case .send = self { true } else { false }
+  }
+
+  var refuses: Bool {
+    if case .refuse = self { true } else { false }
   }
 
   func sentence(in style: Style) -> String {
     switch self {
-    case .alreadyCurrent: return "send nothing: the device runs this very image"
+    case .alreadyCurrent: return "send nothing: the device runs this image already"
     case .send(let from, let to, let offset, let total):
-      let change = from.map { "\($0) \(style.arrow) \(to)" } ?? "\(to)"
+      let target = to?.description ?? "an image that does not tell its version"
+      let change = from.map { "\($0) \(style.arrow) \(target)" } ?? target
       let rest = "\(Text.grouped(total - offset)) B"
       return offset > 0
         ? "send the last \(rest) of \(change)" : "send \(rest): \(change)"

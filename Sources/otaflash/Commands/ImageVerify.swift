@@ -20,6 +20,7 @@ struct ImageVerify: Subcommand {
 
   @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var board: BoardOptions
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(image: file) }
@@ -37,6 +38,7 @@ struct ImageVerify: Subcommand {
     session.console.event(package)
     if let crc32 { try compare(crc32, with: package) }
     try ImageSource.prove(package, signedBy: signer.key)
+    try ImageSource.check(package, isFor: board.board)
     for part in package.parts { try requireFacts(part, of: package) }
     for part in package.parts {
       let proof = signer.key == nil ? part.proofWithoutKey : "whole, signed by the key"

@@ -30,46 +30,67 @@ struct Info: Subcommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let firmware = try image.map { path throws(CommandFault) in
-      try ImageSource.load(path, saying: identity.identity)
+      let firmware = try ImageSource.loadPackage(path, saying: identity.identity)
+      try ImageSource.prove(firmware, signedBy: nil)
+      return firmware
     }
     let destination = try await Destination.resolve(
       target.device, in: session, pairing: .bondsOnly, tuning: link.tuning(else: nil),
       isTuningExplicit: true)
-    let result = await destination.withDevice { await inspect(destination) }
+    let inspect = Self.inspection(of: firmware)
+    let result = await destination.withDevice { await Self.run(inspect, on: destination) }
     let inspection: Inspection
     do throws(UpdateFault) { inspection = try result.get() } catch { throw .update(error) }
     if let records = recordsIfAny(session) { records.connected(destination) }
     show(inspection, on: session.console)
-    if let device = inspection.device { foretell(firmware, on: device, in: session) }
+    foretell(inspection, in: session)
     return .done(
       "described", devices: [Ending.Device(id: target.device.text, outcome: "described")])
   }
 
-  private func foretell(
-    _ firmware: FirmwareImage?, on device: DeviceReport, in session: Session
-  ) {
-    guard let image, let firmware else {
+  /// A key is taken for granted: whether the device wants one stands beside the forecast.
+  private static func inspection(of firmware: FirmwarePackage?) -> DeviceInspection {
+    var options = UpdateOptions()
+    options.key = []
+    return DeviceInspection(options: options, images: firmware?.parts ?? [])
+  }
+
+  private static func run(
+    _ inspection: DeviceInspection, on destination: Destination
+  ) async -> Result<Inspection, UpdateFault> {
+    do throws(UpdateFault) {
+      return .success(try await inspection.run(on: destination.dialer, clock: destination.clock))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// What flash would do, a line for each image.
+  private func foretell(_ inspection: Inspection, in session: Session) {
+    guard let image else {
+      guard inspection.device != nil else { return }
       session.console.note(
         "with an image (" + session.command("info", "IMAGE", "-d", target.device.text)
           + ") this tells what flash would do")
       return
     }
-    let forecast = Forecast(firmware, on: device, in: session.context)
-    session.console.event("forecast", forecast.members)
-    session.console.result(
-      "flash would " + forecast.sentence(in: session.console.settings.outputStyle))
-    guard case .send = forecast, image != ImageFile.standardInput else { return }
+    var forecasts: [Forecast] = []
+    for prospect in inspection.prospects {
+      let forecast = Forecast(prospect, on: inspection.device, in: session.context)
+      let name = prospect.image.name
+      session.console.event(
+        "forecast", JSONValue.fields(["name": .string(name)]) + forecast.members)
+      session.console.result(
+        (inspection.prospects.count > 1 ? "\(name): " : "") + "flash would "
+          + forecast.sentence(in: session.console.settings.outputStyle))
+      forecasts.append(forecast)
+    }
+    // One refusal stands in the way of all.
+    guard forecasts.contains(where: \.sends), !forecasts.contains(where: \.refuses),
+      image != ImageFile.standardInput
+    else { return }
     session.console.result(
       "next:   " + session.command("flash", image, "-d", target.device.text))
-  }
-
-  private func inspect(_ destination: Destination) async -> Result<Inspection, UpdateFault> {
-    do throws(UpdateFault) {
-      return .success(
-        try await DeviceInspection().run(on: destination.dialer, clock: destination.clock))
-    } catch {
-      return .failure(error)
-    }
   }
 
   /// A look at a device must work where nothing can be written.

@@ -4,6 +4,7 @@ import OtaflashBlueZ
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
+import Synchronization
 
 /// A device to flash, as a process of its own.
 struct Simulate: Subcommand {
@@ -12,8 +13,8 @@ struct Simulate: Subcommand {
     abstract: "Be a device: listen on a socket or on the air, and take updates.",
     discussion: """
       The socket is reached with -d unix:PATH. With --adapter instead the device is a real \
-      Bluetooth peripheral, reached by that adapter's address; this needs CAP_NET_ADMIN, and no \
-      bluetoothd beside it.
+      Bluetooth peripheral, reached by that adapter's address; this needs CAP_NET_ADMIN. Where \
+      bluetoothd has the adapter as well, hosts reach the one of them that was started last.
 
       A profile is a name and settings, such as \
       'fast?seed=7&loss=1%'; the names are:
@@ -46,8 +47,11 @@ struct Simulate: Subcommand {
     completion: .file())
   var listen: String?
 
-  @Option(name: .long, help: ArgumentHelp("The name to advertise.", valueName: "text"))
-  var name = "otaflash board"
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "What the device calls itself; by default what its kind does.", valueName: "text"))
+  var name: String?
 
   @Option(
     name: .long,
@@ -66,23 +70,27 @@ struct Simulate: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    let service = try SimulatedDevice.profile(profile).device.service
+    let profile = try SimulatedDevice.profile(profile)
     guard listen == nil || global.adapter == nil else {
       throw ValidationError("--listen and --adapter exclude each other")
     }
     guard listen != nil || global.adapter != nil || reset else {
       throw ValidationError("Missing expected argument '--listen <path>' or '--adapter <hciN>'")
     }
-    guard PeripheralAdvertising(name: name, service: service) != nil else {
+    guard
+      PeripheralAdvertising(
+        name: name ?? profile.applicationName, service: profile.device.service) != nil
+    else {
       throw ValidationError("--name has 1 to \(PeripheralAdvertising.nameMaximum) octets")
     }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let profile: SimulationProfile
+    var profile: SimulationProfile
     do throws(ProfileFault) { profile = try SimulationProfile(parsing: self.profile) } catch {
       throw .simulation(error.sentence)
     }
+    profile.givenName = name
     if reset { try forget(in: session) }
     guard listen != nil || global.adapter != nil else { return .done("reset") }
     let storage = try flashFile.map { path throws(CommandFault) in
@@ -106,7 +114,8 @@ struct Simulate: Subcommand {
   ) async throws(CommandFault) -> any DeviceFront {
     if let listen { return try SocketFront(path: listen) }
     guard let adapter = global.adapterNumber,
-      let advertisement = PeripheralAdvertising(name: name, service: profile.device.service)
+      let advertisement = PeripheralAdvertising(
+        name: profile.applicationName, service: profile.device.service)
     else { preconditionFailure("checked by validate") }
     return try await RadioFront(
       adapter: adapter, advertisement: advertisement,
@@ -119,8 +128,12 @@ struct Simulate: Subcommand {
   ) async -> Result<Void, ConnectFault> {
     do throws(ConnectFault) {
       repeat {
-        try await front.serveNext(device) { session.console.note("connected", verbosity: 1) }
-        session.console.note("disconnected", verbosity: 1)
+        let before = Mutex(device.counters)
+        try await front.serveNext(device) {
+          before.withLock { $0 = device.counters }
+          session.console.note("connected", verbosity: 1)
+        }
+        Service(from: before.withLock { $0 }, to: device.counters).tell(session.console)
       } while !once && !Task.isCancelled
       return .success(())
     } catch {
@@ -140,5 +153,30 @@ struct Simulate: Subcommand {
       let failure = errno
       throw .simulation("\(path) cannot be removed: \(SystemError.text(failure))", errno: failure)
     }
+  }
+}
+
+/// What a device did for one host while it was connected.
+private struct Service {
+  let pdus: Int
+  let pagesErased: Int
+  let octetsWritten: Int
+
+  init(from before: BoardCounters, to after: BoardCounters) {
+    pdus = after.pdus - before.pdus
+    pagesErased = after.flash.erases - before.flash.erases
+    octetsWritten = after.flash.octetsWritten - before.flash.octetsWritten
+  }
+
+  func tell(_ console: Console) {
+    console.event(
+      "served",
+      [
+        "pdus": .integer(pdus), "pages_erased": .integer(pagesErased),
+        "bytes_written": .integer(octetsWritten),
+      ])
+    console.note(
+      "disconnected after \(pdus) PDUs; in flash \(pagesErased) pages erased, "
+        + "\(Text.grouped(octetsWritten)) B written", verbosity: 1)
   }
 }

@@ -27,6 +27,9 @@ struct Destination: Sendable {
   ) async throws(CommandFault) -> Destination {
     let tuner = RadioTuning.tuner(tuning, isExplicit: isTuningExplicit, in: session)
     var destination = try await locate(selector, in: session, policy, tuner)
+    if let limit = session.global.transactionLimit {
+      destination.dialer = destination.dialer.answering(within: limit.duration)
+    }
     destination.dialer = ConnectionLog(console: session.console).watching(
       destination.dialer, on: destination.clock)
     if let capture = session.capture {

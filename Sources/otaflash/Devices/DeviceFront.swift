@@ -90,13 +90,14 @@ struct RadioFront: DeviceFront {
   func serveNext(
     _ device: SimulatedDevice, connected: @Sendable () -> Void
   ) async throws(ConnectFault) {
-    let host = try await listener.accept()
-    let central = host.peer
+    let socket = try await listener.accept()
+    let central = socket.peer
     connected()
+    let host = HostLink(socket)
     await device.serve(host)
     // The kernel would keep the link for 4 s more, and a host that connects again meanwhile would
-    // find nobody on the channel.
-    if let central { advertiser.disconnect(central) }
+    // find nobody on the channel. A host that ended the link itself may be connected again by now.
+    if let central, !host.isEndedByHost { advertiser.disconnect(central) }
   }
 
   func serve<Success: Sendable>(

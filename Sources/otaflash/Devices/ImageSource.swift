@@ -3,19 +3,7 @@ import OtaflashFleet
 
 /// The firmware file that a command was given.
 enum ImageSource {
-  /// The one image in a file, with its proof.
-  static func load(
-    _ path: String, saying identity: ImageIdentity, signedBy keyPath: String? = nil
-  ) throws(CommandFault) -> FirmwareImage {
-    let package = try loadPackage(path, saying: identity)
-    try prove(package, signedBy: keyPath)
-    do throws(FirmwareFault) {
-      return try package.onlyImage()
-    } catch {
-      throw .image(.malformed(path: path, error))
-    }
-  }
-
+  /// All images in a file, without their proof.
   static func loadPackage(
     _ path: String, saying identity: ImageIdentity
   ) throws(CommandFault) -> FirmwarePackage {
@@ -36,6 +24,17 @@ enum ImageSource {
       if let key { try package.checkSignatures(by: key) }
     } catch {
       throw .unproved(name: package.name, error)
+    }
+  }
+
+  /// Compares every image with the devices that it must be for.
+  static func check(
+    _ package: FirmwarePackage, isFor board: MCUbootBoard
+  ) throws(CommandFault) {
+    for part in package.parts {
+      do throws(BoardFault) { try board.check(part) } catch {
+        throw .otherBoard(name: part.name, error)
+      }
     }
   }
 }

@@ -82,6 +82,9 @@ struct SimulatedDevice: Sendable {
   /// Connects to whatever the device runs now: a socket has no addresses to tell them apart.
   func dial() async throws(ConnectFault) -> any Link { try await board.dial(address: nil) }
 
+  /// What the device has done since it was made.
+  var counters: BoardCounters { board.counters }
+
   /// Gives the device a host over a link of a real radio; returns when the host is gone.
   func serve(_ link: any Link) async { await board.serve(link) }
 

@@ -19,6 +19,11 @@ extension FaultReport {
           why: "It is another image, or it was damaged on its way.", help: context.inspectImage,
           exit: .malformedInput)
       case .unproved(let name, let fault): FaultReport(fault, of: name, in: context)
+      case .otherBoard(let name, let fault):
+        FaultReport(
+          .wrongHardware, "'\(name)': \(fault)",
+          why: "Its boot loader would refuse it, after all of it was sent; nothing was sent.",
+          help: context.inspectImage, exit: .refusedBeforeWriting)
       case .verificationKey(let path, let fault):
         FaultReport(
           .keyFile, "\(path): \(fault)",
@@ -224,7 +229,7 @@ extension FaultReport {
     // unzip knows no `--`.
     let archive = ShellWords.quote(path.hasPrefix("-") ? "./" + path : path)
     return switch fault {
-    case .intelHex(let line, _): "sed -n \(line)p \(file)"
+    case .intelHex(let line, _), .sRecord(let line, _): "sed -n \(line)p \(file)"
     case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
       .descriptorsDiffer(_, let offset):
       "od -A d -t x1 -j \(offset) -N \(ImageDescriptor.size) \(file)"

@@ -11,6 +11,8 @@ enum CommandFault: Error {
   case checksumDiffers(name: String, wanted: UInt32, found: UInt32)
   /// An image that is not what it says, or not by whom it must be.
   case unproved(name: String, PartFault)
+  /// An image for other devices than those that were named.
+  case otherBoard(name: String, BoardFault)
   case verificationKey(path: String, VerificationKeyFault)
   case keyFile(KeyFileFault)
   case update(UpdateFault)

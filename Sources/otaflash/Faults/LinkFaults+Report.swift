@@ -98,9 +98,9 @@ extension FaultReport {
         why: detail, help: context.inspectDevice, exit: .protocolBroken)
     case .transactionTimedOut:
       self.init(
-        .linkLost, "the device did not answer a request within 30 s",
-        why: "The specification then ends the connection.", help: context.again, exit: .linkLost,
-        retryable: true)
+        .linkLost, "the device did not answer a request in time",
+        why: "A request has 30 s, or what --transaction-limit says; then the connection is over.",
+        help: context.again, exit: .linkLost, retryable: true)
     case .linkLost(let loss):
       self.init(
         .linkLost, "the link was lost during \(stage.rawValue)", why: loss.sentence,

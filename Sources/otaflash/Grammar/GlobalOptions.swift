@@ -34,13 +34,26 @@ struct GlobalOptions: ParsableArguments, Sendable {
     transform: TimeSpan.parse)
   var timeout: TimeSpan?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How long a device may take to answer a request, 100ms to 30s. The specification has 30s.",
+      valueName: "time"),
+    transform: TimeSpan.parse)
+  var transactionLimit: TimeSpan?
+
   @Flag(name: .long, help: "Never ask anything; refuse where a question would be asked.")
   var noInput = false
 
   @Flag(name: .shortAndLong, help: "Answer every question with yes.")
   var yes = false
 
+  private static let transactionLimits = Duration.milliseconds(100)...Duration.seconds(30)
+
   func validate() throws {
+    if let transactionLimit, !Self.transactionLimits.contains(transactionLimit.duration) {
+      throw ValidationError("--transaction-limit must be 100ms to 30s")
+    }
     guard let adapter else { return }
     guard adapter.hasPrefix("hci"), UInt16(adapter.dropFirst(3)) != nil else {
       throw ValidationError("'\(adapter)' is no adapter; adapters are called hci0, hci1 …")

@@ -14,7 +14,7 @@ extension FirmwareImage {
     rows.append(["crc32", Text.hex(crc32)])
     rows.append(["sha256", Text.hex(sha256)])
     rows.append(["version", version ?? "unknown"])
-    rows.append(["hardware", hardware?.description ?? "unknown"])
+    rows.append(["hardware", hardware.map { $0 == .any ? "any" : "\($0)" } ?? "unknown"])
     if let layout { rows += layout.facts }
     switch content {
     case .plain: break

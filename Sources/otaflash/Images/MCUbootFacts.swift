@@ -21,6 +21,8 @@ extension MCUbootImage {
     rows.append([
       "signed", signatures.isEmpty ? "no" : "yes; 'image verify --key' checks by whom",
     ])
+    if let vendorID { rows.append(["vendor", "\(vendorID)"]) }
+    if let classID { rows.append(["class", "\(classID)"]) }
     if let securityCounter { rows.append(["counter", String(securityCounter)]) }
     for needed in dependencies {
       rows.append(["needs", "image \(needed.imageIndex), at least \(needed.version)"])
@@ -46,6 +48,7 @@ extension MCUbootImage {
       "flags": .integer(Int(header.flags.rawValue)), "flag_words": .array(words),
       "hash_algorithm": .text(hash?.algorithm.rawValue),
       "hash": .text(hash.map { Text.hex($0.octets) }), "security_counter": .integer(counter),
+      "vendor_id": .text(vendorID), "class_id": .text(classID),
       "dependencies": .array(needed), "trailer": .text(trailer?.words),
       "protected_entries": .array(protectedEntries.map(\.json)),
       "entries": .array(entries.map(\.json)),

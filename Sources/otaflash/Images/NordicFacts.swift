@@ -4,8 +4,7 @@ extension NordicInitPacket {
   var isSigned: Bool {
     switch command {
     case .secure(let packet): packet.signature != nil
-    case .legacy(let packet):
-      if case .sha256(_, _, .some) = packet.integrity { true } else { false }
+    case .legacy(let packet): packet.signature != nil
     }
   }
 
@@ -92,29 +91,54 @@ extension SecureInitPacket {
 
 extension LegacyInitPacket {
   fileprivate func facts(holding integrity: String) -> [[String]] {
-    let algorithm: String =
-      switch self.integrity {
-      case .crc16: "CRC16"
-      case .sha256: "SHA-256"
-      }
     let softdevices: [String] = softdevices.map {
       $0 == Self.anySoftdevice ? "any" : "0x" + Text.hex($0)
     }
     var rows: [[String]] = []
-    rows.append(["device type", "0x" + Text.hex(deviceType)])
-    rows.append(["revision", "0x" + Text.hex(deviceRevision)])
-    rows.append(["app version", String(applicationVersion)])
+    rows.append(["device type", Self.device(deviceType)])
+    rows.append(["revision", Self.device(deviceRevision)])
+    rows.append([
+      "app version", applicationVersion == Self.anyVersion ? "any" : String(applicationVersion),
+    ])
     rows.append(["SoftDevices", softdevices.joined(separator: ", ")])
+    rows.append(["extension", extensionNumber.map { String($0) } ?? "none"])
     rows.append(["hash", "\(algorithm), \(integrity)"])
+    rows.append(["signed", signature == nil ? "no" : "yes, ECDSA P-256"])
     return rows
   }
 
   fileprivate var members: [JSONValue.Member] {
     let softdevices: [JSONValue] = softdevices.map { .integer(Int($0)) }
-    return JSONValue.fields([
+    let number: Int? = extensionNumber.map { Int($0) }
+    var members = JSONValue.fields([
       "protocol": "legacy-dfu", "device_type": .integer(Int(deviceType)),
       "device_revision": .integer(Int(deviceRevision)),
       "app_version": .integer(Int(applicationVersion)), "sd_req": .array(softdevices),
+      "extension": .integer(number),
     ])
+    switch integrity {
+    case .crc16(let crc): members += JSONValue.fields(["crc16": .integer(Int(crc))])
+    case .sha256(let hash, let size, let signature):
+      members += JSONValue.fields([
+        "firmware_size": .integer(Int(size)), "hash": .string(Text.hex(hash)),
+        "signature": .text(signature.map { Text.hex($0) }),
+      ])
+    }
+    return members + JSONValue.fields(["signed": .bool(signature != nil)])
+  }
+
+  private var algorithm: String {
+    switch integrity {
+    case .crc16: "CRC16"
+    case .sha256: "SHA-256"
+    }
+  }
+
+  fileprivate var signature: [UInt8]? {
+    if case .sha256(_, _, let signature) = integrity { signature } else { nil }
+  }
+
+  private static func device(_ number: UInt16) -> String {
+    number == anyDevice ? "any" : "0x" + Text.hex(number)
   }
 }

@@ -9,6 +9,8 @@ struct Ending: Equatable, Sendable {
     var from: String?
     var to: String?
     var proof: UpdateResult.Proof?
+    /// What only the device's user can do so that the image stays.
+    var validation: String?
     var took: Duration?
     var resumes: Int?
 
@@ -17,6 +19,7 @@ struct Ending: Equatable, Sendable {
         "id": .string(id), "outcome": .string(outcome), "from": from.map { .string($0) },
         "to": to.map { .string($0) }, "verified": proof.map { .bool($0 != .none) },
         "proof": proof.map { .string($0.rawValue) },
+        "validation": validation.map { .string($0) },
         "ms": .integer(took?.inMilliseconds), "resumes": .integer(resumes),
       ])
     }

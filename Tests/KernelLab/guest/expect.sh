@@ -44,6 +44,18 @@ image() {
     openssl enc -aes-128-ctr -K "$(printf '%032d' 7)" -iv "$(printf '%032d' "$2")" >"$1"
 }
 
+# bootable FILE VERSION OCTETS: an MCUboot image with so much in it, signed with ./key.pem, which is made
+# with ./public.pem where there is none.
+bootable() {
+  [[ -e key.pem ]] || {
+    openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem
+    openssl pkey -in key.pem -pubout -out public.pem
+  }
+  image body "$3"
+  "$LAB_CACHE/bumble/bin/imgtool" sign --key key.pem --version "$2" --align 4 --header-size 0x200 \
+    --pad-header --slot-size 0x40000 body "$1" >/dev/null
+}
+
 # device_up [OPTIONS...]: our simulated device on hci1, its flash in ./flash, its words in ./device.
 device_up() {
   "$OTAFLASH" simulate -v --adapter hci1 --flash-file "$WORK/flash" "$@" >>device 2>&1 &

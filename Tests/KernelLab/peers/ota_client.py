@@ -34,8 +34,11 @@ from ota_protocol import (
 from unix_air import UnixAir
 
 OWN_ADDRESS = "F0:00:00:00:00:03"
+NAME = b"otaflash board"
 MTU = 100
 ANSWER_SECONDS = 20
+RETURNS = 3
+LINK_SECONDS = 0.5
 VERSION = bytes([7, 1, 0, 0])
 SINK = 8
 
@@ -140,22 +143,21 @@ class Host:
 
 async def small_mtu(host: Host) -> None:
     """Procedures at the smallest MTU, before anything is exchanged."""
-    name = b"otaflash board"
     handle = host.name.handle
     blob = att.ATT_Read_Blob_Request
-    expect("a read", await host.client.read_value(host.name), name)
-    expect("a blob in the middle", await host.request(blob(handle, 9)), b"\x0d" + name[9:])
-    expect("a blob at the end", await host.request(blob(handle, len(name))), b"\x0d")
+    expect("a read", await host.client.read_value(host.name), NAME)
+    expect("a blob in the middle", await host.request(blob(handle, 9)), b"\x0d" + NAME[9:])
+    expect("a blob at the end", await host.request(blob(handle, len(NAME))), b"\x0d")
     expect(
         "a blob beyond the end",
-        await host.request(blob(handle, len(name) + 1)),
+        await host.request(blob(handle, len(NAME) + 1)),
         att.ErrorCode.INVALID_OFFSET,
     )
     several = att.ATT_Read_Multiple_Request([handle, host.status.handle])
     expect(
         "several values in one, cut at the MTU",
         await host.request(several),
-        (b"\x0f" + name + bytes(16))[:23],
+        (b"\x0f" + NAME + bytes(16))[:23],
     )
     nothing = att.ATT_Read_Request(0xFFF0)
     expect("a handle that is not there", await host.request(nothing), att.ErrorCode.INVALID_HANDLE)
@@ -254,6 +256,19 @@ async def update(device: Device, address: hci.Address, own: hci.OwnAddressType) 
         await host.operate(Opcode.CONFIRM)
         running = await host.operate(Opcode.RUNNING)
     expect("for good", running[13], 0)
+    await come_back(host, device, address, own)
+
+
+async def come_back(
+    host: Host, device: Device, address: hci.Address, own: hci.OwnAddressType
+) -> None:
+    """Ends the link and makes the next one at once: the device must not end that one for the other."""
+    for _ in range(RETURNS):
+        await host.connection.disconnect()
+        host = await connect(device, address, own)
+        await host.discover()
+        await asyncio.sleep(LINK_SECONDS)
+        expect("back at once", await host.client.read_value(host.name), NAME)
     await host.connection.disconnect()
 
 

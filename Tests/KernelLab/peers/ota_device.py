@@ -70,6 +70,7 @@ class OTADevice:
         self._input = asyncio.Event()  # there may be work for the flash
         self._output = asyncio.Event()  # there may be something to send
         self._confirmation: asyncio.Task | None = None
+        self._return: asyncio.Task | None = None  # on the air, after a link
 
     @property
     def is_connected(self) -> bool:
@@ -85,6 +86,9 @@ class OTADevice:
             await asyncio.gather(self._work_on_flash(), self._send())
         finally:
             self._device.remove_listener(self._device.EVENT_CONNECTION, self._connected)
+            # Whoever has the controller next would otherwise start and stop the same advertising.
+            if self._return is not None:
+                await self._return
 
     def _boot(self) -> None:
         flash = Flash(self._loader.cells, PAGE, ROW)
@@ -204,7 +208,7 @@ class OTADevice:
         self._receiver.disconnected()
         self._something_happened()
         if not any(isinstance(output, Reset) for output in self._receiver.outbox):
-            utils.AsyncRunner.spawn(self._advertise())
+            self._return = asyncio.create_task(self._advertise())
 
     def _something_happened(self) -> None:
         self._input.set()

@@ -1,37 +1,60 @@
 import OtaflashSwarm
 import Synchronization
 
-/// What came of many seeds.
+/// What came of many seeds, by the kind of device.
 final class Census: Sendable {
-  private struct Counts {
+  /// Of one kind.
+  private struct Kind {
+    var seeds = 0
     var outcomes: [String: Int] = [:]
-    var failures: [(seed: UInt64, violations: [Violation])] = []
+    var violated = 0
+    var hangs = 0
+  }
+
+  private struct Counts {
+    var kinds: [String: Kind] = [:]
+    var failures: [(seed: UInt64, words: [String])] = []
     var virtualSeconds = 0.0
     var longest = (seconds: 0.0, seed: UInt64(0))
   }
 
   private let counts = Mutex(Counts())
 
-  func note(_ seed: UInt64, _ judgement: Judgement, seconds: Double) {
+  /// - Parameter seconds: on the wall.
+  func note(_ seed: UInt64, _ scenario: Scenario, _ judgement: Judgement, _ seconds: Double) {
     counts.withLock { counts in
-      counts.outcomes[judgement.ending?.outcomeName ?? "no ending", default: 0] += 1
-      if !judgement.violations.isEmpty { counts.failures.append((seed, judgement.violations)) }
+      var kind = counts.kinds[scenario.kind] ?? Kind()
+      kind.seeds += 1
+      kind.outcomes[judgement.ending?.outcomeName ?? "no ending", default: 0] += 1
+      if !judgement.violations.isEmpty {
+        kind.violated += 1
+        counts.failures.append((seed, judgement.violations.map(\.description)))
+      }
+      if judgement.violations.contains(where: \.isHang) { kind.hangs += 1 }
+      counts.kinds[scenario.kind] = kind
       counts.virtualSeconds += (judgement.ending?.took ?? .zero) / .seconds(1)
       if seconds > counts.longest.seconds { counts.longest = (seconds, seed) }
     }
   }
 
+  /// A seed of which no scenario could be made.
+  func noteUndrawn(_ seed: UInt64, _ cause: String) {
+    counts.withLock { $0.failures.append((seed, ["no scenario: \(cause)"])) }
+  }
+
   /// Prints the counts and a command for each failure; `true` when there is none.
   func report(seeds: Int, seconds: Double) -> Bool {
     counts.withLock { counts in
-      for (outcome, count) in counts.outcomes.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }
-      ) {
-        print("  \(count)\t\(outcome)")
+      for (name, kind) in counts.kinds.sorted(by: { $0.key < $1.key }) {
+        let outcomes = kind.outcomes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+          .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        print(
+          "\(name): \(kind.seeds) seeds, \(kind.violated) violated, \(kind.hangs) never ended\n"
+            + "  \(outcomes)")
       }
       let failures = counts.failures.sorted { $0.seed < $1.seed }
       for failure in failures {
-        print(
-          "seed \(failure.seed): \(failure.violations.map(\.description).joined(separator: "; "))")
+        print("seed \(failure.seed): \(failure.words.joined(separator: "; "))")
         print("  replay: otaflash-swarm --seed \(failure.seed)")
       }
       print(

@@ -2,11 +2,11 @@ import Dispatch
 import OtaflashSwarm
 import Synchronization
 
-/// Every cut of every sample in both write modes.
+/// Every cut of every sample in both write modes, and of an update of each other kind of device.
 struct CutReport {
   private struct Unit: Sendable {
     let sweep: CutSweep
-    var name: String { "\(sweep.scenario.image.name) \(sweep.scenario.mode.rawValue)" }
+    let name: String
   }
 
   let folder: String
@@ -15,7 +15,15 @@ struct CutReport {
   /// Prints a line for each sample and mode, and one for each failure; `true` when there is none.
   func isClean() -> Bool {
     do {
-      let units = try Samples.scenarios(in: folder).map { Unit(sweep: try CutSweep($0)) }
+      let samples = try Samples.scenarios(in: folder).map { scenario in
+        Unit(
+          sweep: try CutSweep(scenario),
+          name: "\(scenario.image.name) \(scenario.mode.rawValue)")
+      }
+      let kinds = try KindSamples.scenarios().map { scenario in
+        Unit(sweep: try CutSweep(scenario), name: scenario.profile)
+      }
+      let units = samples + kinds
       return units.map(cut).allSatisfy { $0 }
     } catch {
       print("the samples in \(folder) cannot be cut: \(error)")

@@ -5,11 +5,21 @@ struct Replay {
   let seed: UInt64
 
   func show() -> Bool {
-    let scenario = Scenario.swarm(seed: seed)
+    do {
+      return show(try Scenario.swarm(seed: seed))
+    } catch {
+      print("the scenario cannot be drawn: \(error)")
+      return false
+    }
+  }
+
+  private func show(_ scenario: Scenario) -> Bool {
     print("device   sim:\(scenario.profile)")
-    print(
-      "update   \(scenario.image.bytes.count) octets, version \(scenario.image.version?.description ?? "-"), "
-        + "\(scenario.mode.rawValue), MTU \(scenario.mtu)")
+    for image in scenario.images {
+      print(
+        "update   \(image.bytes.count) octets, version \(image.version?.description ?? "-"), "
+          + "\(scenario.mode.rawValue), MTU \(scenario.mtu)")
+    }
     if let moment = scenario.cancelAfter { print("cancel   after \(moment)") }
     if let moment = scenario.powerCutAfter { print("power    fails after \(moment)") }
     if !scenario.losses.isEmpty { print("losses   \(scenario.losses)") }

@@ -44,8 +44,13 @@ import Synchronization
         let seed = next.add(1, ordering: .relaxed).oldValue
         guard seeds.contains(seed) else { return }
         let scenarioBegan = clock.now
-        let judgement = Judgement(of: .swarm(seed: seed))
-        census.note(seed, judgement, seconds: (clock.now - scenarioBegan) / .seconds(1))
+        do {
+          let scenario = try Scenario.swarm(seed: seed)
+          let judgement = Judgement(of: scenario)
+          census.note(seed, scenario, judgement, (clock.now - scenarioBegan) / .seconds(1))
+        } catch {
+          census.noteUndrawn(seed, "\(error)")
+        }
       }
     }
     return census.report(seeds: seeds.count, seconds: (clock.now - began) / .seconds(1))

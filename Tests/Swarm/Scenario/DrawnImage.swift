@@ -7,18 +7,23 @@ extension FirmwareImage {
 
   /// An image that the device of a profile takes.
   ///
-  /// - Parameter size: octets, 128 or more for Nordic's boot loaders, without what the device's kind
-  ///   puts around them.
+  /// - Parameters:
+  ///   - size: octets, 128 or more for Nordic's boot loaders, without what the device's kind puts
+  ///     around them.
+  ///   - index: which of the device's images it is for.
   public static func drawn(
     for profile: String, size: Int, version: FirmwareVersion = FirmwareVersion(1, 3, 0),
-    seed: UInt64 = 1
+    seed: UInt64 = 1, index: Int = 0
   ) throws -> FirmwareImage {
     let plain = drawn(size: size, version: version, seed: seed)
     switch try SimulationProfile(parsing: profile).device {
     case .otaReceiver: return plain
     case .smpServer:
-      return try FirmwareImage.decode(
-        name: plain.name, bytes: SampleImage.mcuboot(plain.bytes, version: version))
+      let bytes = SampleImage.mcuboot(plain.bytes, version: version)
+      return FirmwareImage(
+        name: "drawn-\(index).bin", format: .binary, bytes: bytes, version: version, hardware: nil,
+        content: .mcuboot(
+          try MCUbootImage(decoding: bytes), place: MCUbootPlace(imageIndex: index)))
     case .secureBootLoader(let settings):
       let bytes = plain.describing(version)
       let packet = SampleImage.secureInitPacket(for: bytes, version: 2, settings: settings)

@@ -5,37 +5,63 @@ extension Scenario {
   /// One update of a device with another protocol than the OTA service, on a day drawn from a seed.
   public static func swarmOfKinds(seed: UInt64) throws -> Scenario {
     var draw = KindDraw(seed: seed)
-    let kind = draw.pick(KindDraw.kinds)
-    let faults = draw.faults()
-    let loss = draw.pick(["0%", "0%", "1%", "5%"])
-    let settings =
-      ["seed=\(seed)", "slot=64K", "loss=\(loss)"] + draw.device() + draw.settings(of: kind)
-      + draw.texts(of: faults)
-    let profile = "\(kind)?" + settings.joined(separator: "&")
-    var scenario = Scenario(
-      profile: profile, image: try .drawn(for: profile, size: draw.imageSize(), seed: seed))
-    scenario.mustFail = !KindDraw.lying.isDisjoint(with: faults)
-    scenario.mustSucceed = faults.isEmpty && loss == "0%"
+    let device = draw.device()
+    let faults = draw.faults(of: device, try SimulationProfile(parsing: device.name).device)
+    let link = draw.link()
+    let settings = ["seed=\(seed)", "slot=64K"] + device.settings + link + draw.texts(of: faults)
+    let profile = "\(device.name)?" + settings.joined(separator: "&")
+    let images = try device.images.map { index in
+      try FirmwareImage.drawn(
+        for: profile, size: draw.imageSize(), seed: seed &+ UInt64(index) << 32, index: index)
+    }
+    var scenario = Scenario(profile: profile, image: images[0])
+    scenario.otherImages = Array(images.dropFirst())
+    scenario.mtu = draw.pick(device.hostMTUs)
+    scenario.cancelAfter = draw.chance(0.1) ? draw.moment() : nil
+    scenario.powerCutAfter = draw.chance(0.1) ? draw.moment() : nil
+    scenario.losses = draw.losses()
+    scenario.mustFail = faults.contains { device.lies.contains($0) }
+    scenario.mustSucceed =
+      faults.allSatisfy(device.passing.contains) && KindDraw.isSteady(link)
+      && scenario.losses.isEmpty && scenario.cancelAfter == nil && scenario.powerCutAfter == nil
+      && device.takesEveryImage
     return scenario
   }
 }
 
+/// A device of some kind, and what is known of it in advance.
+struct DrawnDevice {
+  /// Of the profile.
+  let name: String
+  var settings: [String] = []
+  /// The numbers of its images.
+  var images = [0]
+  /// The ATT_MTUs that the host may ask for.
+  var hostMTUs = [23, 100, 185, 247, 498, 512, 517]
+  /// Faults that an update must not be able to overlook.
+  var lies: Set<FaultName> = [.neverReturns, .newAddress, .comesBackOld, .reverts, .silent]
+  /// Faults that end by themselves, so that an update must get by them.
+  var passing: Set<FaultName> = [.cutAtPDU, .cutAfter, .slowObserver]
+  /// Faults that this device is spared, since nothing it tells could show them.
+  var hidden: Set<FaultName> = []
+  /// Nothing about it can stand in the way of an image that fits.
+  var takesEveryImage = true
+}
+
 /// Draws the parts of a day.
-private struct KindDraw {
-  static let kinds = ["smp", "nordic-dfu", "nordic-legacy", "infinitime"]
-  /// Faults that an update must not be able to overlook, whatever the protocol.
-  static let lying: Set<FaultName> = [
-    .neverReturns, .newAddress, .comesBackOld, .reverts, .silent,
+struct KindDraw {
+  private static let faultsMaximum = 3
+  private static let kinds = [
+    "smp", "smp", "smp", "nordic-dfu", "nordic-dfu", "nordic-legacy", "infinitime",
   ]
-  private static let faultNames: [FaultName] = [
-    .cutAtPDU, .cutAfter, .resetAtFlashOperation, .torn, .notificationLoss, .neverReturns,
-    .newAddress, .comesBackOld, .reverts, .silent, .latePDU, .nonsensePDUs, .slowObserver,
-  ]
-  private static let faultsMaximum = 2
 
   private var random: SeededRandom
 
   init(seed: UInt64) { random = SeededRandom(seed: seed).forked(for: 78) }
+
+  mutating func chance(_ probability: Double) -> Bool {
+    random.happens(withProbability: probability)
+  }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
@@ -43,36 +69,138 @@ private struct KindDraw {
     choices[number(0...choices.count - 1)]
   }
 
-  /// A multiple of 4, as legacy boot loaders want it.
-  mutating func imageSize() -> Int { 4 * number(32...1024) }
+  mutating func moment() -> Duration { .milliseconds(number(0...8000)) }
 
-  mutating func device() -> [String] {
-    [
-      "interval=\(pick(["7.5ms", "15ms", "30ms"]))", "erase=\(pick(["0", "20ms", "85ms"]))",
-      "write=\(pick(["0", "40ms"]))", "boot=\(pick(["50ms", "300ms", "3s"]))",
-      "drop=\(pick(["timeout", "close"]))",
+  /// A multiple of 4, as legacy boot loaders want it: a page or less, or several.
+  mutating func imageSize() -> Int { 4 * (chance(0.6) ? number(32...1024) : number(32...5000)) }
+
+  // MARK: The device
+
+  mutating func device() -> DrawnDevice {
+    let name = pick(Self.kinds)
+    var device =
+      switch name {
+      case "smp": server()
+      case "nordic-dfu": secureBootLoader()
+      default: legacyBootLoader(name)
+      }
+    device.settings += [
+      "erase=\(pick(["0", "20ms", "85ms", "85ms", "400ms"]))",
+      "write=\(pick(["0", "5ms", "40ms", "40ms", "200ms"]))",
+      "boot=\(pick(["0", "50ms", "300ms", "3s"]))", "drop=\(pick(["timeout", "close"]))",
     ]
+    if chance(0.1) { device.settings.append("security=\(pick(["encrypted", "authenticated"]))") }
+    return device
   }
 
-  mutating func settings(of kind: String) -> [String] {
-    switch kind {
-    case "smp":
-      return [
-        "mode=\(pick(["swap", "swap-scratch", "overwrite"]))", "mtu=\(pick([100, 247, 498]))",
-        "netbufs=\(pick(["2x512", "4x384", "4x2475"]))", "progressive=\(pick(["yes", "no"]))",
-        "check=\(pick(["yes", "no"]))",
-      ]
-    case "nordic-dfu":
-      return ["entry=\(pick(["buttonless", "experimental"]))", "mtu=\(pick([23, 100, 247]))"]
-    default: return []
+  private mutating func server() -> DrawnDevice {
+    var device = DrawnDevice(name: "smp")
+    device.lies.formUnion([.otherImage, .nonsense])
+    let mode = pick(SMPServerSettings.BootMode.allCases)
+    device.settings.append("mode=\(mode.rawValue)")
+    let inPlace = mode == .single || mode == .firmwareLoader
+    let hasTwo = !inPlace && chance(0.3)
+    if hasTwo {
+      device.images = [0, 1]
+      device.settings.append("images=2")
+    }
+    // The list of four slots does not fit a buffer of 384 octets.
+    let buffers =
+      hasTwo
+      ? ["2x1024", "4x1024", "4x2475"]
+      : ["2x384", "3x512", "4x384", "4x384", "8x1024", "4x2475", "4x2475", "16x2475"]
+    let told = [
+      "netbufs": pick(buffers), "mtu": pick(["23", "100", "247", "498"]), "progressive": either(),
+      "check": either(), "reassembly": chance(0.3) ? "no" : "yes",
+      "params": chance(0.1) ? "no" : "yes", "bootinfo": !inPlace && chance(0.1) ? "no" : "yes",
+      "v1": chance(0.1) ? "yes" : "no", "busy": chance(0.1) ? "\(number(1...9))" : "0",
+      "no-downgrade": chance(0.1) ? "yes" : "no",
+    ]
+    device.settings += told.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    // The first request must carry a whole header, and the host must know what it talks to.
+    device.takesEveryImage =
+      told["bootinfo"] == "yes" && (told["reassembly"] == "yes" && told["params"] == "yes")
+    if inPlace {
+      // What ran before is gone, and the boot loader starts what it has received by itself.
+      device.lies.subtract([.comesBackOld, .reverts, .newAddress, .otherImage])
+    }
+    return device
+  }
+
+  private mutating func secureBootLoader() -> DrawnDevice {
+    var device = DrawnDevice(name: "nordic-dfu")
+    let banks = pick(SecureBootLoaderSettings.Banks.allCases)
+    device.settings = [
+      "entry=\(pick(SecureBootLoaderSettings.Entry.allCases).rawValue)",
+      "banks=\(banks.rawValue)",
+      "object=\(pick(["4K", "4K", "8K"]))", "mtu=\(pick([23, 100, 247]))",
+      "inactivity=\(pick(["5s", "120s", "120s"]))",
+    ]
+    drawInformation(&device)
+    // What ran before is gone.
+    if banks == .single { device.lies.subtract([.comesBackOld, .reverts]) }
+    return device
+  }
+
+  private mutating func legacyBootLoader(_ name: String) -> DrawnDevice {
+    var device = DrawnDevice(name: name)
+    if name == "nordic-legacy" {
+      device.settings.append(
+        "entry=\(pick(LegacyBootLoaderSettings.Entry.allCases).rawValue)")
+    }
+    device.settings.append("inactivity=\(pick(["5s", "120s", "120s"]))")
+    if name == "nordic-legacy" {
+      drawInformation(&device)
+    } else {
+      // The watch always tells what it runs.
+      device.lies.insert(.otherImage)
+    }
+    return device
+  }
+
+  /// An application that says nothing of itself cannot be told from another: all that is known then
+  /// is that its boot loader, which starts no image but a good one, has let go of it.
+  private mutating func drawInformation(_ device: inout DrawnDevice) {
+    let tells = chance(0.8)
+    device.settings.append("information=\(tells ? "yes" : "no")")
+    if tells {
+      device.lies.insert(.otherImage)
+    } else {
+      device.hidden = [.comesBackOld, .reverts, .otherImage]
     }
   }
 
-  mutating func faults() -> [FaultName] {
+  private mutating func either() -> String { pick(["yes", "no"]) }
+
+  // MARK: The link
+
+  mutating func link() -> [String] {
+    var settings = [
+      "loss=\(pick(["0%", "0%", "1%", "5%", "20%"]))",
+      "interval=\(pick(["7.5ms", "15ms", "30ms", "50ms"]))", "phy=\(pick(["1M", "2M"]))",
+      "ll=\(pick([27, 251, 251]))", "response=\(pick(["same", "next"]))",
+    ]
+    if chance(0.2) { settings.append("buffers=\(number(1...6))") }
+    if chance(0.2) { settings.append("queue=\(pick([100, 600, 2000, 30_000]))") }
+    return settings
+  }
+
+  /// What is lost on the air is sent again; the link itself is not.
+  static func isSteady(_ link: [String]) -> Bool {
+    link.contains("loss=0%") || link.contains("loss=1%")
+  }
+
+  // MARK: What goes wrong
+
+  mutating func faults(of device: DrawnDevice, _ kind: DeviceKind) -> [FaultName] {
+    let keys = Set(SimulationProfile.keys(of: kind).map(\.key))
+    let known = FaultName.allCases.filter {
+      keys.contains($0.rawValue) && !device.hidden.contains($0)
+    }
     var names: Set<FaultName> = []
-    for _ in 0..<number(0...Self.faultsMaximum) { names.insert(pick(Self.faultNames)) }
+    for _ in 0..<number(0...Self.faultsMaximum) { names.insert(pick(known)) }
     if names.contains(.torn) { names.insert(.resetAtFlashOperation) }
-    return Self.faultNames.filter(names.contains)
+    return known.filter(names.contains)
   }
 
   mutating func texts(of faults: [FaultName]) -> [String] {
@@ -89,5 +217,18 @@ private struct KindDraw {
     case .nonsensePDUs: pick(["0.1%", "1%"])
     default: nil
     }
+  }
+
+  mutating func losses() -> PDULosses {
+    var losses = PDULosses()
+    if chance(0.15) {
+      losses.commands = UInt32(truncatingIfNeeded: random.next() & random.next())
+      losses.commandsSkipped = number(0...60)
+    }
+    if chance(0.15) {
+      losses.notifications = UInt32(truncatingIfNeeded: random.next() & random.next())
+      losses.notificationsSkipped = number(0...20)
+    }
+    return losses
   }
 }

@@ -8,6 +8,8 @@ public struct Scenario: Sendable {
   /// The device and its faults, as behind `sim:`.
   public var profile: String
   public var image: FirmwareImage
+  /// Images for the device's further ones, in the same package.
+  public var otherImages: [FirmwareImage] = []
   public var mode = WriteMode.withResponse
   /// The ATT_MTU that the host asks for.
   public var mtu = 512
@@ -26,6 +28,14 @@ public struct Scenario: Sendable {
     self.image = image
   }
 
+  /// What is sent, in its order.
+  public var images: [FirmwareImage] { [image] + otherImages }
+
+  var package: FirmwarePackage {
+    FirmwarePackage(
+      name: image.name, kind: otherImages.isEmpty ? .raw : .deviceManager, parts: images)
+  }
+
   /// Every fault passes, and what passes no update may fail for.
   public var mustSucceed = false
   /// The device lies in a way that no update may believe, or never shows the new image.
@@ -34,6 +44,7 @@ public struct Scenario: Sendable {
   /// The same device and image on a day when nothing goes wrong.
   func cure() throws(ScenarioFault) -> Scenario {
     var cure = Scenario(profile: Self.withoutFaults(profile), image: image)
+    cure.otherImages = otherImages
     cure.mode = mode
     cure.key = try settings().key
     cure.allowDowngrade = allowDowngrade

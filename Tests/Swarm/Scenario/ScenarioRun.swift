@@ -9,9 +9,10 @@ import Synchronization
 public struct ScenarioEnding: Sendable {
   public let outcome: Result<UpdateResult, UpdateFault>
   public let events: [UpdateEvent]
-  /// The bytes that run, and those that ran before.
-  public let running: [UInt8]
-  public let before: [UInt8]
+  /// The bytes of each image that runs, and those that ran before; empty where nothing but a boot
+  /// loader can run.
+  public let running: [[UInt8]]
+  public let before: [[UInt8]]
   public let counters: BoardCounters
   public let flashFaults: [FlashFault]
   /// Virtual time.
@@ -47,7 +48,7 @@ extension Scenario {
     let board = try Self.stored { () throws(FlashFault) in
       try SimulatedBoard(profile: settings, storage: storage, clock: timeline.clock)
     }
-    let before = try Self.stored { () throws(FlashFault) in try board.runningImage() }
+    let before = try Self.stored { () throws(FlashFault) in try board.runningImages() }
     let outcome: Result<UpdateResult, UpdateFault>
     do throws(SimulationFault) {
       outcome = try timeline.run(limit: limit(settings)) { clock in
@@ -56,7 +57,7 @@ extension Scenario {
     } catch {
       throw .hang(error, log.all)
     }
-    let running = try Self.stored { () throws(FlashFault) in try board.runningImage() }
+    let running = try Self.stored { () throws(FlashFault) in try board.runningImages() }
     return ScenarioEnding(
       outcome: outcome, events: log.all, running: running, before: before,
       counters: board.counters, flashFaults: board.flashFaults, took: timeline.clock.now.elapsed)
@@ -88,8 +89,9 @@ extension Scenario {
 
   /// The virtual time that the scenario may take.
   private func limit(_ settings: SimulationProfile) -> Duration {
-    let pages = image.bytes.count / 4096 + 3
-    let roundTrips = image.bytes.count / Self.smallestChunk + 1
+    let octets = images.map(\.bytes.count).reduce(0, +)
+    let pages = octets / 4096 + 3 * images.count
+    let roundTrips = octets / Self.smallestChunk + 1
     return Self.patience + settings.radio.interval.duration * (2 * roundTrips * Self.slowness)
       + (settings.eraseTime + settings.writeTimePer4KiB) * (pages * Self.writesOfPageMaximum)
   }
@@ -144,7 +146,7 @@ extension Scenario {
     options.mtu = mtu
     options.key = key
     options.allowDowngrade = allowDowngrade
-    let update = FirmwareUpdate(image: image, options: options) { log.note($0) }
+    let update = FirmwareUpdate(package: package, options: options) { log.note($0) }
     let counter = LossCounter(losses)
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       let link = try await board.dial(at: place)

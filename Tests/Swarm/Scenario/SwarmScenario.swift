@@ -3,9 +3,18 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Scenario {
+  /// One seed in so many is a day of the OTA service.
+  private static let seedsPerOTAService: UInt64 = 4
+
   /// The scenario of a seed: a device, a link, an image and several faults, all drawn. The same seed
-  /// is the same scenario for ever, as long as this file does not change.
-  public static func swarm(seed: UInt64) -> Scenario {
+  /// is the same scenario for ever, as long as the files beside this one do not change.
+  public static func swarm(seed: UInt64) throws -> Scenario {
+    seed.isMultiple(of: seedsPerOTAService)
+      ? swarmOfOTAService(seed: seed) : try swarmOfKinds(seed: seed)
+  }
+
+  /// One update over the OTA service.
+  public static func swarmOfOTAService(seed: UInt64) -> Scenario {
     var draw = SwarmDraw(seed: seed)
     let size = draw.imageSize()
     let version = draw.imageVersion()

@@ -27,6 +27,8 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
   /// The scenario could not be set up.
   case setting(String)
 
+  public var isHang: Bool { if case .hang = self { true } else { false } }
+
   public var description: String {
     switch self {
     case .mixedImage: "what runs is neither the old nor the new image"
@@ -53,8 +55,9 @@ extension ScenarioEnding {
 
   public func violations(of scenario: Scenario) -> [Violation] {
     var found: [Violation] = []
-    let runsNew = running == scenario.image.bytes
-    if !runsNew && running != before { found.append(.mixedImage) }
+    let wanted = scenario.images.map(\.bytes)
+    let runsNew = running == wanted
+    if !isWhole(scenario) { found.append(.mixedImage) }
     if case .success(let result) = outcome, !(result.verified && runsNew) {
       found.append(.falseSuccess)
     }
@@ -62,32 +65,47 @@ extension ScenarioEnding {
     if counters.connections > Self.connectionsMaximum {
       found.append(.unbounded("\(counters.connections) connections"))
     }
-    if counters.dataOctets > Self.repetitionsMaximum * (scenario.image.bytes.count + 4096) {
+    let octets = wanted.map(\.count).reduce(0, +)
+    if counters.dataOctets > Self.repetitionsMaximum * (octets + 4096) {
       found.append(.unbounded("\(counters.dataOctets) octets sent"))
     }
     if scenario.mustFail, case .success = outcome { found.append(.credulity) }
     if scenario.mustSucceed, case .failure(let fault) = outcome {
       found.append(.needlessFailure("\(fault)"))
     }
-    if let contradiction = contradiction(scenario) { found.append(.events(contradiction)) }
+    if let contradiction = contradiction { found.append(.events(contradiction)) }
     return found
   }
 
-  /// Of a device that was new: its first transfer begins at the beginning.
+  /// Whether each image is the old one or the new one; or none, in a device that receives an image
+  /// over the one that ran.
+  private func isWhole(_ scenario: Scenario) -> Bool {
+    zip(zip(running, before), scenario.images).allSatisfy { images, sent in
+      let (running, before) = images
+      return running == sent.bytes || running == before
+        || running.isEmpty && scenario.overwritesWhatRuns
+    }
+  }
+
+  /// Of a device that was new: its first transfer begins at the beginning, unless an earlier
+  /// announcement, which may carry a part of the image, was broken off.
   var inventedResumes: [Violation] {
+    var announcements = 0
     for event in events {
-      if case .transferBegan(let offset, _, _) = event {
-        return offset == 0 ? [] : [.inventedResume(offset)]
+      switch event {
+      case .stageBegan(.prepare): announcements += 1
+      case .transferBegan(let offset, _, _):
+        return offset == 0 || announcements > 1 ? [] : [.inventedResume(offset)]
+      default: break
       }
     }
     return []
   }
 
-  private func contradiction(_ scenario: Scenario) -> String? {
-    let total = scenario.image.bytes.count
+  private var contradiction: String? {
     for (index, event) in events.enumerated() {
       switch event {
-      case .progress(let acknowledged, _) where acknowledged > total:
+      case .progress(let acknowledged, let total) where acknowledged > total:
         return "\(acknowledged) of \(total) octets acknowledged"
       case .finished where index != events.count - 1:
         return "something followed the end"
@@ -149,6 +167,10 @@ public struct Judgement: Sendable {
       // What is refused before a byte is written stays refused.
       case .success, .failure(.downgrade), .failure(.doesNotFit):
         return cured.violations(of: cure)
+      // What a button sends to its boot loader is not found once it runs the image.
+      case .failure(.couldNotConnect(.deviceNotFound))
+      where scenario.hasButton && cured.running == scenario.images.map(\.bytes):
+        return []
       case .failure(let fault): return [.incurable("\(fault)")]
       }
     } catch {

@@ -1,0 +1,154 @@
+import OtaflashFirmware
+import OtaflashSimulation
+import OtaflashSwarm
+import OtaflashUpdate
+import Synchronization
+
+/// Goals of the protocols that others have specified, in virtual time: what an upload reaches of what
+/// the air, the flash and the device's buffers permit.
+enum ProtocolGoals {
+  /// An upload so long that the window's first steps do not count.
+  private static let size = 1024 * 1024
+  private static let nordicSize = 128 * 1024
+
+  static func all() throws -> [Goal] {
+    let full = try smp(Self.fast)
+    return try [
+      fullBuffers(full), againstOneRequest(full), zephyrDefaults(), secure(), legacy(),
+    ]
+  }
+
+  // MARK: SMP
+
+  private static let link = "phy=2M&interval=15ms"
+  /// What Zephyr's documentation recommends for speed.
+  private static let fast = "sim:smp?\(link)&slot=2M&mtu=498&netbufs=4x2475"
+  /// What Zephyr is built with if nobody says otherwise.
+  private static let defaults =
+    "sim:smp?\(link)&slot=2M&mtu=247&netbufs=4x384&reassembly=no"
+
+  private static func fullBuffers(_ full: Upload) throws -> Goal {
+    let shares = try [
+      full.share(flash: full.profile.writeTimePer4KiB),
+      smp(fast + "&progressive=yes").share(
+        flash: full.profile.eraseTime + full.profile.writeTimePer4KiB),
+      smp(fast + "&erase=0&write=0").share(flash: .zero),
+    ]
+    return Goal(
+      what: "SMP, 2M, LL 251, 15 ms, 4 buffers of 2475 octets, 40 ms write per 4 KiB page, erased "
+        + "ahead (85 ms a page)",
+      wanted: "≥ 90 % of the slower of flash and air",
+      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(full.octetsPerSecond))); pages "
+        + "erased as they are needed \(Figure.percent(shares[1])); no flash time "
+        + "\(Figure.percent(shares[2]))", isMet: (shares.min() ?? 0) >= 0.9)
+  }
+
+  private static func againstOneRequest(_ full: Upload) throws -> Goal {
+    let one = try smp(fast, requests: 1)
+    let ratio = full.octetsPerSecond / one.octetsPerSecond
+    return Goal(
+      what: "the same against one request at a time", wanted: "≥ 2 times",
+      measured: "\(Figure.fixed(ratio, digits: 2)) times "
+        + "(\(Figure.kilobytes(one.octetsPerSecond)))", isMet: ratio >= 2)
+  }
+
+  private static func zephyrDefaults() throws -> Goal {
+    let found = try smp(defaults)
+    let one = try smp(defaults, requests: 1)
+    let ratio = found.octetsPerSecond / one.octetsPerSecond
+    return Goal(
+      what: "SMP with Zephyr's defaults (4 buffers of 384 octets, no reassembly), MTU 247, against "
+        + "one request at a time", wanted: "≥ 3 times",
+      measured: "\(Figure.fixed(ratio, digits: 2)) times "
+        + "(\(Figure.kilobytes(found.octetsPerSecond)) against "
+        + "\(Figure.kilobytes(one.octetsPerSecond)))", isMet: ratio >= 3)
+  }
+
+  private static func smp(_ profile: String, requests: Int? = nil) throws -> Upload {
+    try Upload(onto: profile, size: size, window: requests)
+  }
+
+  // MARK: Nordic
+
+  private static func secure() throws -> Goal {
+    let uploads = try ["1M", "2M"].map { phy in
+      try Upload(
+        onto: "sim:nordic-dfu?mtu=247&interval=15ms&erase=85ms&phy=\(phy)", size: nordicSize)
+    }
+    let slowest = uploads.map(\.octetsPerSecond).min() ?? 0
+    let repeated = uploads.map(\.octetsRepeated).reduce(0, +)
+    return Goal(
+      what: "Secure DFU, MTU 247, 15 ms, 1M and 2M, 85 ms erase, 41 µs a word",
+      wanted: "≥ 19 kB/s, no packet lost in the device's pool",
+      measured: "\(Figure.kilobytes(slowest)) (worst), \(repeated) octets sent twice",
+      isMet: slowest >= 19_000 && repeated == 0 && uploads.allSatisfy { $0.rewinds == 0 })
+  }
+
+  private static func legacy() throws -> Goal {
+    let shares = try ["1M", "2M"].map { phy in
+      let upload = try Upload(
+        onto: "sim:nordic-legacy?mtu=23&interval=15ms&phy=\(phy)", size: nordicSize)
+      return upload.octetsPerSecond / upload.profile.radio.eventPackedLimit(mtu: 23)
+    }
+    let worst = shares.min() ?? 0
+    return Goal(
+      what: "legacy DFU, packets of 20 octets, 15 ms, 1M and 2M",
+      wanted: "≥ 80 % of the air limit of that packet size",
+      measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
+      isMet: worst >= 0.8)
+  }
+}
+
+/// The upload stage of one update in virtual time.
+private struct Upload {
+  let profile: SimulationProfile
+  let mtu: Int
+  /// Octets of image that the stage itself carried, by its time.
+  let octetsPerSecond: Double
+  let octetsRepeated: Int
+  let rewinds: Int
+
+  /// - Parameter window: octets under way at most; 1 = one write or request at a time.
+  init(onto text: String, size: Int, window: Int? = nil) throws {
+    let profile = try SimulationProfile(parsing: text)
+    let image = try FirmwareImage.drawn(for: text, size: size)
+    let events = Mutex<[UpdateEvent]>([])
+    var options = UpdateOptions()
+    options.windowLimit = window
+    let update = FirmwareUpdate(image: image, options: options) { event in
+      events.withLock { $0.append(event) }
+    }
+    let result = try VirtualRun.of(profile) { (dialer, clock) async throws(UpdateFault) in
+      try await update.run(on: dialer, clock: clock)
+    }
+    let log = events.withLock { $0 }
+    self.profile = profile
+    mtu = profile.mtu
+    // SMP's first request, for which a slot is erased, belongs to the stage before.
+    let carried = image.bytes.count - Self.carriedBefore(log, profile)
+    octetsPerSecond = Double(carried) / (result.uploadTook / .seconds(1))
+    octetsRepeated = result.octetsSent - image.bytes.count
+    rewinds = log.count { if case .rewound = $0 { true } else { false } }
+  }
+
+  private static func carriedBefore(_ log: [UpdateEvent], _ profile: SimulationProfile) -> Int {
+    guard case .smpServer = profile.device else { return 0 }
+    for case .progress(let acknowledged, _) in log { return acknowledged }
+    return 0
+  }
+
+  /// The share of what the slower of flash and air permits; the headers of requests count against us.
+  ///
+  /// - Parameter flash: the time that 4 KiB take while the upload runs.
+  func share(flash: Duration) -> Double {
+    let air = profile.radio.eventPackedLimit(mtu: mtu)
+    let limit = flash > .zero ? min(air, 4096 / (flash / .seconds(1))) : air
+    return octetsPerSecond / limit
+  }
+}
+
+extension Figure {
+  fileprivate static func kilobytes(_ octetsPerSecond: Double) -> String {
+    fixed(octetsPerSecond / 1000) + " kB/s"
+  }
+}

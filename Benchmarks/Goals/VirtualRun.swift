@@ -1,0 +1,27 @@
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+
+/// Runs something against a simulated device on a clock that jumps.
+enum VirtualRun {
+  static func of<Value: Sendable>(
+    _ profile: SimulationProfile,
+    _ body: @escaping @Sendable (Dialer, VirtualClock) async throws(UpdateFault) -> Value
+  ) throws -> Value {
+    let timeline = VirtualTimeline()
+    let board = try SimulatedBoard(profile: profile, clock: timeline.clock)
+    let result = try timeline.run { clock -> Result<Value, UpdateFault> in
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await board.run() }
+        defer { group.cancelAll() }
+        let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
+          try await board.dial(at: place)
+        })
+        do throws(UpdateFault) { return .success(try await body(dialer, clock)) } catch {
+          return .failure(error)
+        }
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,58 @@
+/// Octets written as pairs of hexadecimal digits, as the records of text formats have them.
+enum HexadecimalText {
+  /// Reads all of `digits`, which may be of either case.
+  /// - Parameter column: of the first digit in its line, counted from 1, for faults.
+  static func octets(
+    of digits: some Collection<UInt8>, fromColumn column: Int
+  ) throws(HexadecimalFault) -> [UInt8] {
+    var octets: [UInt8] = []
+    octets.reserveCapacity(digits.count / 2)
+    var high: UInt8?
+    for (index, character) in digits.enumerated() {
+      guard let digit = character.hexadecimalDigit else {
+        throw .notHexadecimal(character, column: column + index)
+      }
+      if let first = high {
+        octets.append(first << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    guard high == nil else { throw .halfOctet(digits: octets.count * 2 + 1) }
+    return octets
+  }
+}
+
+/// Why a text is no octets.
+enum HexadecimalFault: Error, Equatable {
+  /// Columns count from 1.
+  case notHexadecimal(UInt8, column: Int)
+  case halfOctet(digits: Int)
+}
+
+extension UInt8 {
+  /// The value of an ASCII character that is a hexadecimal digit.
+  var hexadecimalDigit: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+
+  /// A character of a text as a message shows it: `'G'`, or `byte 0x0D`.
+  var shownCharacter: String {
+    (0x20...0x7E).contains(self)
+      ? "'\(Character(Unicode.Scalar(self)))'" : "byte 0x\(hexadecimal)"
+  }
+}
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+  /// All digits, upper case, without a prefix: `0A`, `0000A001`.
+  var hexadecimal: String {
+    let digits = String(self, radix: 16, uppercase: true)
+    return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
+  }
+}

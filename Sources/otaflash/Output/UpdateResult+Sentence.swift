@@ -1,0 +1,46 @@
+import OtaflashUpdate
+
+extension UpdateResult {
+  /// A shorter upload has no rate that says anything.
+  private static let uploadWithRate = Duration.milliseconds(100)
+
+  /// The one line that a success is.
+  func sentence(in style: Style) -> String {
+    let version = to?.description ?? "the image"
+    switch outcome {
+    case .alreadyCurrent:
+      let known = proof == .version ? ", by its version" : ""
+      return style.green("done") + "    already running \(version)\(known); nothing was sent"
+    case .wouldFlash:
+      let change = from.map { "\($0) \(style.arrow) \(version)" } ?? version
+      return style.green("done") + "    dry run: nothing stands in the way of \(change)"
+    case .flashed:
+      var parts = ["upload \(Text.seconds(uploadTook))"]
+      if uploadTook >= Self.uploadWithRate {
+        parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds))
+      }
+      if resumes > 0 { parts.append(resumes == 1 ? "1 resume" : "\(resumes) resumes") }
+      let trial = validation == nil ? "" : " on trial"
+      return style.green("done") + "    running \(version)\(trial)\(known), "
+        + "in \(Text.seconds(took)) (\(parts.joined(separator: ", ")))"
+    }
+  }
+
+  /// How it is known that the image runs, and what is not.
+  private var known: String {
+    switch proof {
+    case .none: ""
+    case .readBack: ", verified"
+    case .version: ", verified by its version"
+    case .changed: " (checked and started by its boot loader; it tells other things than before)"
+    case .bootLoader where from != nil && from == to:
+      " (checked and started by its boot loader; it tells the version that ran before)"
+    case .bootLoader: " (checked and started by its boot loader; no versions to compare)"
+    }
+  }
+
+  /// What is still to be done by hand.
+  var warning: String? {
+    validation.map { "        \($0) Until then its next restart brings the old version back." }
+  }
+}

@@ -1,0 +1,132 @@
+import OtaflashFirmware
+import Testing
+
+@Suite("Motorola S-records")
+struct SRecordTests {
+  /// The example of the format's usual descriptions: a small program that says "Hello world.".
+  private static let hello = """
+    S00F000068656C6C6F202020202000003C
+    S11F00007C0802A6900100049421FFF07C6C1B787C8C23783C6000003863000026
+    S11F001C4BFFFFE5398000007D83637880010014382100107C0803A64E800020E9
+    S111003848656C6C6F20776F726C642E0A0042
+    S5030003F9
+    S9030000FC
+
+    """
+
+  static let records: [(String, SRecord)] = [
+    ("S00600004844521B", .header(Array("HDR".utf8))),
+    (
+      "S1137AF00A0A0D0000000000000000000000000061",
+      .data(address: 0x7AF0, [0x0A, 0x0A, 0x0D] + [UInt8](repeating: 0, count: 13))
+    ),
+    ("S205FFFFFF01FC", .data(address: 0xFF_FFFF, [1])),
+    ("S306FFFFFFFF01FC", .data(address: .max, [1])),
+    ("S5030001FB", .count(1)), ("S604010000FA", .count(0x1_0000)),
+    ("S70508000101F0", .end(start: 0x0800_0101)), ("S804010000FA", .end(start: 0x1_0000)),
+    ("S9030000FC", .end(start: 0)),
+  ]
+
+  @Test("reads each type of record, in digits of either case", arguments: records)
+  func types(line: String, record: SRecord) throws {
+    #expect(try SRecord(decoding: line.utf8) == record)
+    #expect(try SRecord(decoding: ("S" + line.dropFirst().lowercased()).utf8) == record)
+  }
+
+  @Test(
+    "says what is wrong with a line",
+    arguments: [
+      ("", .noRecordMark(found: nil)),
+      (":00000001FF", .noRecordMark(found: UInt8(ascii: ":"))),
+      ("s9030000FC", .noRecordMark(found: UInt8(ascii: "s"))),
+      ("S", .tooShort(octets: 0, least: 1)),
+      ("S4030000FC", .unknownType(UInt8(ascii: "4"))),
+      ("SA030000FC", .unknownType(UInt8(ascii: "A"))),
+      ("S90300G0FC", .notHexadecimal(UInt8(ascii: "G"), column: 7)),
+      ("S9 030000FC", .notHexadecimal(UInt8(ascii: " "), column: 3)),
+      ("S9030000F", .halfOctet(digits: 7)),
+      ("S9", .tooShort(octets: 0, least: 4)),
+      ("S70308FF", .tooShort(octets: 3, least: 6)),
+      ("S9040000FC", .wrongLength(stated: 4, found: 3)),
+      ("S9030000FD", .wrongChecksum(stated: 0xFD, computed: 0xFC)),
+      ("S10500110102E7", .wrongChecksum(stated: 0xE7, computed: 0xE6)),
+      ("S904000101F9", .unexpectedData(octets: 1)),
+      ("S105FFFF0102F9", .beyondAddresses(address: 0xFFFF, octets: 2, bits: 16)),
+      ("S307FFFFFFFF0102F9", .beyondAddresses(address: .max, octets: 2, bits: 32)),
+    ] as [(String, SRecordFault)])
+  func lineFaults(line: String, fault: SRecordFault) {
+    let found = #expect(throws: SRecordFault.self) { try SRecord(decoding: line.utf8) }
+    #expect(found == fault)
+  }
+
+  @Test("a whole file is one image", arguments: ["\n", "\r\n", "\r", "  \n\n"])
+  func file(lineEnd: String) throws {
+    let text = Self.hello.replacing("\n", with: lineEnd)
+    let file = try SRecordFile(decoding: Array(text.utf8), spanLimit: 1000)
+    #expect(file.bytes.count == 0x46)
+    #expect(String(decoding: file.bytes[0x38...], as: UTF8.self) == "Hello world.\n\0")
+    #expect(file.layout == AddressLayout(lowestAddress: 0, start: nil, dataCount: 0x46))
+  }
+
+  @Test("gaps are filled, types may be mixed, and the start address is kept")
+  func gap() throws {
+    let text = "S2060000140300E2\nS10500100102E7\nS70508000101F0"
+    let file = try SRecordFile(decoding: Array(text.utf8), spanLimit: 1000)
+    #expect(file.bytes == [1, 2, 0xFF, 0xFF, 3, 0])
+    #expect(
+      file.layout
+        == AddressLayout(lowestAddress: 0x10, start: .linear(0x0800_0101), dataCount: 4))
+  }
+
+  @Test(
+    "what is wrong with a file is told with its line",
+    arguments: [
+      ("S10500100102E7", 1, .endMissing),
+      ("S9030000FC", 1, .noData),
+      ("S10500100102E7\nS9030000FC\nS10500100102E7", 3, .recordAfterEnd(end: 2)),
+      ("S10500100102E7\nS5030002FA\nS9030000FC", 2, .wrongCount(stated: 2, found: 1)),
+      ("S10500100102E7\n\nS10500100102E7\nS9030000FC", 3, .overlap(address: 0x10, other: 1)),
+      (
+        "S10500100102E7\nS306FFFFFFFF01FC\nS9030000FC", 2,
+        .spanTooLarge(lowest: 0x10, highest: .max, limit: 100)
+      ),
+    ] as [(String, Int, SRecordFault)])
+  func fileFaults(text: String, line: Int, fault: SRecordFault) {
+    let found = #expect(throws: FirmwareFault.self) {
+      try SRecordFile(decoding: Array(text.utf8), spanLimit: 100)
+    }
+    #expect(found == .sRecord(line: line, fault))
+  }
+
+  @Test("cut off anywhere, a file is refused")
+  func truncated() {
+    let text = Array(Self.hello.utf8)
+    // The last line end may be missing.
+    for count in 0..<(text.count - 1) {
+      #expect(throws: FirmwareFault.self, "\(count)") {
+        try SRecordFile(decoding: Array(text.prefix(count)), spanLimit: 1000)
+      }
+    }
+  }
+
+  @Test("one changed character is refused, or changes nothing")
+  func everyCharacter() throws {
+    let text = Array(Self.hello.utf8)
+    let whole = try SRecordFile(decoding: text, spanLimit: 1000)
+    for index in text.indices {
+      let changed = text.replacing(index, by: text[index] ^ 1)
+      // Blank lines and what a header says have no part in the image.
+      guard let file = try? SRecordFile(decoding: changed, spanLimit: 1000) else { continue }
+      #expect(file == whole, "character \(index)")
+    }
+  }
+
+  @Test("what objcopy writes is what objcopy -O binary writes", arguments: ["32", "64"])
+  func objcopy(bits: String) throws {
+    let image = try Fixture.image("SRecord/firmware-\(bits).srec")
+    #expect(image.format == .sRecord)
+    #expect(try image.bytes == Fixture.bytes("ELF/firmware-\(bits).bin"))
+    #expect(image.layout?.lowestAddress == 0x0800_0000)
+    #expect(try image.layout?.start == Fixture.image("ELF/firmware-\(bits).elf").layout?.start)
+  }
+}

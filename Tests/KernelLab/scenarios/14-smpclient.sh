@@ -1,0 +1,20 @@
+# PyPI's smpclient, on its Bumble transport, updates our simulated device with MCUboot: upload, trial, the
+# way back, trial again, confirmation. Every line of it is an expectation.
+# limit: 300
+. "$LAB/guest/expect.sh"
+bootable image-3 1.3.0 60000
+device_up --profile 'smp?erase=0&write=0' --name mcuboot-board
+hciconfig hci0 down
+within 10 bash -c 'hciconfig hci0 | grep -q DOWN'
+expect 0 timeout 200 "$BUMBLE" "$LAB/peers/smp_client.py" hci-socket:0 mcuboot-board image-3
+says '^ok the whole image is there$'
+says '^ok it runs on trial$'
+says '^ok taken back$'
+says '^ok it stays$'
+flash_holds image-3
+figure "$(sed -n 's/^ok \([0-9]* requests\)$/\1/p' out)"
+
+echo "== and ours finds what it left"
+within 8 hciconfig hci0 up
+expect 0 otaflash slots list -d "$DEVICE_ADDRESS"
+says '1\.3\.0 +runs, confirmed'
