@@ -23,7 +23,17 @@ struct UpdateLifeCycle: Sendable {
     /// The device went to its boot loader, or may have: that is where to look first.
     case detached(to: Whereabouts)
     /// The device agreed to restart into the image, or may have: the answer was lost.
-    case activated(answered: Bool, places: [Whereabouts], startTime: Duration)
+    case activated(Activation)
+  }
+
+  private struct Activation {
+    let isAnswered: Bool
+    /// Where the device may be then.
+    let places: [Whereabouts]
+    /// How much longer than `UpdateOptions.rebootLimit` its boot loader may take.
+    let startTime: Duration
+    /// All that it holds was sent now, or compared.
+    let isProven: Bool
   }
 
   /// What one restart makes run: sent on one connection, one after the other. At least one.
@@ -45,8 +55,9 @@ struct UpdateLifeCycle: Sendable {
     var search = PlaceSearch(places)
     var unansweredActivations = 0
     var detachments = 0
+    var restart = context.options.restart
     while true {
-      switch try await transferUntilActivated(from: &version, &search) {
+      switch try await transferUntilActivated(from: &version, &search, restart: restart) {
       case .wouldFlash: return .wouldFlash
       case .alreadyCurrent(let running): return .alreadyCurrent(running)
       case .detached(let place):
@@ -56,16 +67,21 @@ struct UpdateLifeCycle: Sendable {
             .detach, "it was sent to its boot loader \(detachments - 1) times and did not stay")
         }
         search = PlaceSearch([place, .home])
-      case .activated(let answered, let places, let startTime):
-        if !answered { unansweredActivations += 1 }
-        search = PlaceSearch(places)
+      case .activated(let activation):
+        search = PlaceSearch(activation.places)
         do throws(UpdateFault) {
-          return .proven(try await prove(&search, startTime))
+          return .proven(try await prove(&search, activation.startTime))
         } catch {
-          // ACTIVATE may never have arrived. What the device holds is whole; it is asked again.
-          guard error.leavesOldVersion, !answered,
-            unansweredActivations <= Self.unansweredActivationsMaximum
-          else { throw error }
+          guard error.leavesOldVersion else { throw error }
+          if !activation.isAnswered, unansweredActivations < Self.unansweredActivationsMaximum {
+            // ACTIVATE may never have arrived. What the device holds is whole; it is asked again.
+            unansweredActivations += 1
+          } else if !activation.isProven, !restart {
+            // What it held of an earlier run was damaged: it is sent anew.
+            restart = true
+          } else {
+            throw error
+          }
         }
       }
     }
@@ -74,11 +90,11 @@ struct UpdateLifeCycle: Sendable {
   // MARK: Until activation
 
   private func transferUntilActivated(
-    from version: inout FirmwareVersion?, _ search: inout PlaceSearch
+    from version: inout FirmwareVersion?, _ search: inout PlaceSearch, restart: Bool
   ) async throws(UpdateFault) -> Progress {
     var attempt = 0
     var imageRepeats = 0
-    var restart = context.options.restart
+    var restart = restart
     var acknowledgedBefore = 0
     while true {
       var stage = UpdateStage.connect
@@ -104,7 +120,7 @@ struct UpdateLifeCycle: Sendable {
         }
         // A device whose last answer was lost may have done what it was told: the next look tells.
         if let session, stage == .activate {
-          return activated(session, answered: false)
+          return activated(session, isAnswered: false)
         }
         if let place = session?.bootLoaderPlace, stage == .detach { return .detached(to: place) }
         let acknowledged = context.tally.now.acknowledged
@@ -140,21 +156,26 @@ struct UpdateLifeCycle: Sendable {
       try await detach(session)
       return .detached(to: place)
     }
+    var isProven = true
     for plan in plans {
-      try await transfer(plan, over: session, restart: restart, stage: &stage)
+      let offset = try await transfer(plan, over: session, restart: restart, stage: &stage)
+      if offset == plan.image.bytes.count, !session.provesHeldImages { isProven = false }
     }
     stage = .activate
     context.tally.activate()
     try await within(.activate) { () async throws(UpdateFault) in
       try await session.activate(plans.map(\.image), keeping: current)
     }
-    return activated(session, answered: true)
+    return activated(session, isProven: isProven)
   }
 
-  private func activated(_ session: any UpdateSession, answered: Bool) -> Progress {
+  private func activated(
+    _ session: any UpdateSession, isAnswered: Bool = true, isProven: Bool = true
+  ) -> Progress {
     .activated(
-      answered: answered, places: session.placesAfterActivation(of: images),
-      startTime: session.startTime(of: images))
+      Activation(
+        isAnswered: isAnswered, places: session.placesAfterActivation(of: images),
+        startTime: session.startTime(of: images), isProven: isProven))
   }
 
   private func alreadyCurrent(
@@ -167,9 +188,10 @@ struct UpdateLifeCycle: Sendable {
     return .alreadyCurrent(try await confirmIfOnTrial(running, session))
   }
 
+  /// Returns the offset from which the device wanted the image.
   private func transfer(
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
-  ) async throws(UpdateFault) {
+  ) async throws(UpdateFault) -> Int {
     stage = .prepare
     if let index = context.parts.firstIndex(of: plan.image.name) {
       context.observe(
@@ -185,6 +207,7 @@ struct UpdateLifeCycle: Sendable {
     context.observe(
       .transferBegan(offset: offset, total: plan.image.bytes.count, resumed: offset > 0))
     try await sendAndVerify(plan.image, from: offset, over: session, stage: &stage)
+    return offset
   }
 
   private func sendAndVerify(

@@ -58,6 +58,9 @@ protocol UpdateSession: Sendable {
     _ images: [FirmwareImage], keeping current: [FirmwareImage]
   ) async throws(UpdateFault)
 
+  /// Whether an image that the device is found to hold is known to be whole.
+  var provesHeldImages: Bool { get }
+
   /// How much longer than `UpdateOptions.rebootLimit` the boot loader may take to start the images.
   func startTime(of images: [FirmwareImage]) -> Duration
 
@@ -84,6 +87,8 @@ extension UpdateSession {
   func authorize(with key: [UInt8]) async throws(UpdateFault) {}
 
   func detach() async throws(UpdateFault) {}
+
+  var provesHeldImages: Bool { true }
 
   func startTime(of images: [FirmwareImage]) -> Duration { .zero }
 

@@ -168,6 +168,21 @@ import Testing
     #expect(check.status == 0, "\(check.errors)\n\(outcome.output)")
   }
 
+  @Test func aDamagedNoteOfAnEarlierRunIsPutAsideAndTold() throws {
+    let program = try Program()
+    let journal = program.home.appending(path: "otaflash/journal")
+    try FileManager.default.createDirectory(at: journal, withIntermediateDirectories: true)
+    let note = journal.path + "/sim%3Afast.json"
+    try Data("{".utf8).write(to: URL(filePath: note))
+    let outcome = try program.run([
+      "flash", "firmware-samples/app-1.3.0.bin", "-d", "sim:fast", "--dry-run",
+    ])
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.errors.contains("the damaged note of an earlier run is now \(note).damaged"),
+      "\(outcome.errors)")
+  }
+
   @Test func theManualIsThatOfTheGrammar() throws {
     let check = try Program.runTool(["python3", "man/generate", Program.path(), "--check"])
     #expect(check.status == 0, "\(check.errors)")

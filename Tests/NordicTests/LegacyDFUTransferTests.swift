@@ -1,3 +1,4 @@
+import OtaflashSimulation
 import Testing
 
 @testable import OtaflashUpdate
@@ -88,7 +89,7 @@ import Testing
 
   @Test(arguments: 0..<100)
   func noReceiptLeadsAstray(_ seed: Int) {
-    var random = SeededGenerator(seed: UInt64(seed))
+    var random = SeededRandom(seed: UInt64(seed))
     var transfer = Self.transfer(
       Int.random(in: 1...20_000, using: &random))
     do throws(UpdateFault) {

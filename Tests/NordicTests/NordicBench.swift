@@ -118,7 +118,7 @@ private func outcome(
 
 /// Octets that depend on `seed`.
 func firmware(_ size: Int, seed: UInt64 = 1) -> [UInt8] {
-  var random = SeededGenerator(seed: seed)
+  var random = SeededRandom(seed: seed)
   return (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
 }
 

@@ -1,23 +1,9 @@
 import OtaflashATT
 import OtaflashFirmware
+import OtaflashSimulation
 import Testing
 
 @testable import OtaflashUpdate
-
-/// SplitMix64: a failing case is named by its seed.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
 
 /// What a boot loader does with packets: during an erase it queues a few and drops the others.
 private struct PageOfFlash {
@@ -55,7 +41,7 @@ private struct PageOfFlash {
   /// Whatever an erase takes and a queue holds, up to what three tries reach, the image arrives.
   @Test(arguments: 0..<200)
   func everyImageArrives(_ seed: Int) throws {
-    var random = SeededGenerator(seed: UInt64(seed))
+    var random = SeededRandom(seed: UInt64(seed))
     let image = PrefixChecksums(
       (0..<Int.random(in: 1...20_000, using: &random)).map { _ in
         UInt8.random(in: 0...255, using: &random)
@@ -97,7 +83,7 @@ private struct PageOfFlash {
   /// Whatever a boot loader says, the transfer ends, and sends nothing but the image.
   @Test(arguments: 0..<200)
   func noAnswerLeadsAstray(_ seed: Int) {
-    var random = SeededGenerator(seed: UInt64(seed))
+    var random = SeededRandom(seed: UInt64(seed))
     let image = ramp(Int.random(in: 1...20_000, using: &random))
     let packetSize = 4 * Int.random(in: 1...61, using: &random)
     let selection = SecureDFUSelection(
@@ -143,7 +129,7 @@ private struct PageOfFlash {
 
   /// True, nearly true, or nonsense.
   private static func progress(
-    of image: PrefixChecksums, near offset: Int, _ random: inout SeededGenerator
+    of image: PrefixChecksums, near offset: Int, _ random: inout SeededRandom
   ) -> SecureDFUProgress {
     switch Int.random(in: 0..<10, using: &random) {
     case 0: SecureDFUProgress(offset: offset, crc32: UInt32.random(in: 0...9, using: &random))

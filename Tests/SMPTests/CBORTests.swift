@@ -1,3 +1,4 @@
+import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
@@ -198,7 +199,7 @@ import Testing
 
   @Test("what was decoded of random octets decodes to itself", arguments: [1, 2, 3, 4] as [UInt64])
   func roundTrip(seed: UInt64) throws {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandom(seed: seed)
     for _ in 0..<2_000 {
       let item = CBORItem.random(depth: 3, using: &random)
       let bytes = item.encoded
@@ -212,24 +213,9 @@ struct Mismatch<Value: Sendable>: Error {
   init(_ found: Value) { self.found = found }
 }
 
-/// A small seeded generator: a failing case is named by its seed.
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
 extension CBORItem {
   /// An item of any kind, with lengths and numbers around the borders of their encodings.
-  static func random(depth: Int, using random: inout SplitMix64) -> CBORItem {
+  static func random(depth: Int, using random: inout SeededRandom) -> CBORItem {
     let borders: [UInt64] = [0, 23, 24, 255, 256, 65535, 65536, 1 << 32 - 1, 1 << 32, .max]
     let number = borders[Int.random(in: 0..<borders.count, using: &random)]
     let length = [0, 1, 23, 24, 30, 256][Int.random(in: 0..<6, using: &random)]

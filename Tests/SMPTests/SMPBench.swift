@@ -13,7 +13,7 @@ func bootableBytes(
   func littleEndian(_ value: UInt32, _ octets: Int) -> [UInt8] {
     (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
   }
-  var random = SplitMix64(seed: seed)
+  var random = SeededRandom(seed: seed)
   let body = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
   let header =
     littleEndian(0x96F3_B83D, 4) + littleEndian(0, 4) + littleEndian(32, 2) + littleEndian(0, 2)

@@ -38,22 +38,23 @@ import Testing
   }
 
   private static func flash(
-    _ image: FirmwareImage, onto settings: String,
+    _ image: FirmwareImage, onto settings: String, on storage: FlashMemory? = nil,
     _ adjust: (inout UpdateOptions) -> Void = { _ in }
   ) throws -> BoardResult {
     try flash(
-      FirmwarePackage(name: image.name, kind: .mcuboot, parts: [image]), onto: settings, adjust)
+      FirmwarePackage(name: image.name, kind: .mcuboot, parts: [image]), onto: settings,
+      on: storage, adjust)
   }
 
   private static func flash(
-    _ package: FirmwarePackage, onto settings: String,
+    _ package: FirmwarePackage, onto settings: String, on storage: FlashMemory? = nil,
     _ adjust: (inout UpdateOptions) -> Void = { _ in }
   ) throws -> BoardResult {
     var options = UpdateOptions()
     adjust(&options)
     let timeline = VirtualTimeline()
     let profile = try SimulationProfile(parsing: "smp?" + settings)
-    let storage = FlashMemory(size: profile.flashSize)
+    let storage = storage ?? FlashMemory(size: profile.flashSize)
     let board = try SimulatedBoard(profile: profile, storage: storage, clock: timeline.clock)
     let before = try board.runningImages()
     let events = Mutex<[UpdateEvent]>([])
@@ -191,6 +192,36 @@ import Testing
     try expectFlashed(result, image)
     let rewinds = result.events.count { if case .rewound = $0 { true } else { false } }
     #expect(1...3 ~= rewinds, "\(rewinds) times more was sent than the buffers hold")
+  }
+
+  /// The link ends while 16 pages of 2 s are erased; the next connection finds a server that answers
+  /// nothing for half a minute.
+  @Test("a server that still erases for an earlier connection is waited for")
+  func busyServer() throws {
+    let image = try Self.image()
+    let result = try Self.flash(image, onto: "slot=64K&erase=2s&write=0&cut-after=3s&mtu=100")
+    try expectFlashed(result, image)
+    let connections = result.events.count { if case .connecting = $0 { true } else { false } }
+    #expect(connections == 3, "one that was lost, one that waited, one for the proof")
+  }
+
+  /// What an earlier host left has the form of the image and not its content: the server lists it, the
+  /// boot loader does not start it.
+  @Test(
+    "an image that is held and damaged is sent anew", arguments: ["swap", "direct-xip", "single"])
+  func damagedImageHeld(mode: String) throws {
+    let image = try Self.image()
+    var damaged = image.bytes
+    damaged[20_000] ^= 1
+    let settings = "smp?slot=64K&mode=\(mode)&check=no"
+    let storage = FlashMemory(size: try SimulationProfile(parsing: settings).flashSize)
+    _ = try SimulatedBoard(
+      profile: try SimulationProfile(parsing: settings), storage: storage,
+      clock: VirtualTimeline().clock)
+    let start = mode == "single" ? 0 : 64 * 1024
+    storage.write(damaged + [UInt8](repeating: 0xFF, count: 65_536 - damaged.count), at: start)
+    let result = try Self.flash(image, onto: "slot=64K&mode=\(mode)&check=no", on: storage)
+    try expectFlashed(result, image)
   }
 
   // MARK: Several images

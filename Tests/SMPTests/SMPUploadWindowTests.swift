@@ -1,3 +1,4 @@
+import OtaflashSimulation
 import Testing
 
 @testable import OtaflashUpdate
@@ -236,7 +237,7 @@ import Testing
     "an upload with losses of every kind ends, with every octet in order",
     arguments: 1...200 as ClosedRange<UInt64>)
   func property(seed: UInt64) throws {
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandom(seed: seed)
     let total = Int.random(in: 200...8_000, using: &random)
     let width = Int.random(in: 1...6, using: &random)
     var bench = Bench(total: total, width: width)

@@ -1,4 +1,5 @@
 import OtaflashFirmware
+import OtaflashSimulation
 import Testing
 
 @testable import OtaflashUpdate
@@ -11,7 +12,7 @@ import Testing
 
   @Test(arguments: 0..<200)
   func anUploadOverALossyLinkCompletes(_ seed: Int) throws {
-    var random = SeededRandom(state: UInt64(seed))
+    var random = SeededRandom(seed: UInt64(seed))
     var device = RandomDevice(random: random.next(), losses: 0.2, spoils: 0)
     let transfer = try upload(&random, to: &device)
     #expect(transfer.isComplete)
@@ -20,7 +21,7 @@ import Testing
 
   @Test(arguments: 0..<200)
   func anUploadToADeviceThatSpoilsDataEndsAndNeverClaimsAWrongPrefix(_ seed: Int) throws {
-    var random = SeededRandom(state: UInt64(seed) << 32)
+    var random = SeededRandom(seed: UInt64(seed) << 32)
     let spoils = random.unit() * 0.1
     var device = RandomDevice(random: random.next(), losses: random.unit() * 0.5, spoils: spoils)
     do throws(UpdateFault) {
@@ -33,7 +34,7 @@ import Testing
   }
 
   @Test func anUploadToADeviceThatTakesNothingEnds() throws {
-    var random = SeededRandom(state: 1)
+    var random = SeededRandom(seed: 1)
     var device = RandomDevice(random: 1, losses: 1, spoils: 0)
     #expect(
       throws: UpdateFault.noProgress(atOffset: 0, repeats: OTATransfer.rewindsMaximum + 1)
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test func anUploadToADeviceThatSpoilsEverythingEnds() throws {
-    var random = SeededRandom(state: 2)
+    var random = SeededRandom(seed: 2)
     var device = RandomDevice(random: 2, losses: 0, spoils: 1)
     let attempts = OTATransfer.blockRepeatsMaximum + 1
     #expect(throws: UpdateFault.blockKeepsFailing(atOffset: 0, attempts: attempts)) {
@@ -117,7 +118,7 @@ private struct RandomDevice {
   private var notifications: [OTAStatus] = []
 
   init(random: UInt64, losses: Double, spoils: Double) {
-    self.random = SeededRandom(state: random)
+    self.random = SeededRandom(seed: random)
     self.losses = losses
     self.spoils = spoils
   }
@@ -175,17 +176,6 @@ private struct RandomDevice {
   }
 }
 
-/// SplitMix64: the same numbers for the same seed.
-private struct SeededRandom: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func unit() -> Double { Double.random(in: 0..<1, using: &self) }
+extension SeededRandom {
+  fileprivate mutating func unit() -> Double { Double.random(in: 0..<1, using: &self) }
 }

@@ -13,9 +13,10 @@ package final class ATTBearer: Sendable {
   /// Tasks that may wait for the request slot.
   private static let requestersMaximum = 256
 
-  private typealias Answer = OneShot<Result<ATTResponse, GATTFault>>
+  typealias Answer = OneShot<Result<ATTResponse, GATTFault>>
 
-  private struct State {
+  /// For the bearer's own files, as the gates are: what comes in, and what requests ask for.
+  struct State {
     var receiveMTU: ReceiveMTU
     var slot = RequestSlot()
     var pending: (handle: AttributeHandle, answer: Answer)?
@@ -29,10 +30,10 @@ package final class ATTBearer: Sendable {
   package let link: any Link
   private let clock: any LinkClock
   private let transactionTimeout: Duration
-  private let state: Mutex<State>
-  private let requestGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
-  private let sendGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
-  private let answers = Mailbox<ATTPDU>(capacity: ATTBearer.answersMaximum)
+  let state: Mutex<State>
+  let requestGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
+  let sendGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
+  let answers = Mailbox<ATTPDU>(capacity: ATTBearer.answersMaximum)
 
   /// - Parameters:
   ///   - receiveMTU: what a peer is told that asks before `exchangeMTU` does.
@@ -123,166 +124,10 @@ package final class ATTBearer: Sendable {
     }
   }
 
-  // MARK: What comes in
-
-  /// Takes one PDU; a fault ends the bearer.
-  private func handle(_ bytes: [UInt8]) -> GATTFault? {
-    let pdu: ATTPDU
-    do throws(DecodeFault) {
-      pdu = try ATTPDU(decoding: bytes)
-    } catch {
-      return .violation("it sent a malformed PDU (\(error))")
-    }
-    switch pdu {
-    case .response(let response):
-      return complete(with: response)
-    case .notification(let handle, let value):
-      deliver(value, from: handle)
-      return nil
-    case .multipleNotification(let values):
-      for entry in values { deliver(entry.value, from: entry.handle) }
-      return nil
-    case .indication(let handle, let value):
-      deliver(value, from: handle)
-      return owe(.confirmation)
-    case .request(let request):
-      return owe(.response(answer(to: request)))
-    case .unknown(let opcode):
-      let isCommand = opcode & 0x40 != 0
-      return isCommand ? nil : owe(.response(.error(Self.refusal(of: opcode))))
-    case .writeCommand, .signedWriteCommand, .confirmation:
-      // Commands to a server we do not run, and a confirmation of nothing, change nothing (3.3.2).
-      return nil
-    }
-  }
-
-  private static func refusal(of opcode: UInt8) -> ErrorResponse {
-    ErrorResponse(requestOpcode: opcode, handle: .none, code: .requestNotSupported)
-  }
-
-  private func owe(_ answer: ATTPDU) -> GATTFault? {
-    answers.offer(answer) ? nil : .violation("it asked for more answers than the protocol allows")
-  }
-
-  /// The peer may discover *our* attributes; there are none (3.4.1, and 3.4.2 for the MTU).
-  private func answer(to request: ATTRequest) -> ATTResponse {
-    func error(_ handle: AttributeHandle, _ code: ATTErrorCode) -> ATTResponse {
-      .error(ErrorResponse(requestOpcode: request.opcode.rawValue, handle: handle, code: code))
-    }
-    switch request {
-    case .exchangeMTU(let theirs):
-      let ours = state.withLock { state in
-        let ours = state.receiveMTU.tell()
-        state.mtu = .negotiated(ours, ATTMTU(clamping: Int(theirs)))
-        return ours
-      }
-      return .exchangeMTU(serverReceiveMTU: UInt16(ours.octets))
-    case .findInformation(let range), .findByTypeValue(let range, _, _),
-      .readByType(let range, _), .readByGroupType(let range, _):
-      return error(range.first, .attributeNotFound)
-    case .read(let handle):
-      return error(handle, .invalidHandle)
-    case .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite,
-      .executeWrite:
-      return error(.none, .requestNotSupported)
-    }
-  }
-
-  private func deliver(_ value: [UInt8], from handle: AttributeHandle) {
-    let observers = state.withLock { state in
-      if handle == state.serviceChangedHandle { state.attributesChanged += 1 }
-      return state.observers[handle] ?? []
-    }
-    for observer in observers { observer.receive(value) }
-  }
-
-  private static func cause(_ fault: ATTFault) -> GATTFault {
-    .violation("it sent a response that answers nothing (\(fault))")
-  }
-
-  private func complete(with response: ATTResponse) -> GATTFault? {
-    let (outcome, pending) = state.withLock {
-      state -> (RequestSlot.OnResponse, (handle: AttributeHandle, answer: Answer)?) in
-      let outcome = state.slot.received(response)
-      // The slot is dead from here on: a request that comes before `end` must be told so.
-      if case .disconnect(let fault) = outcome { state.ended = state.ended ?? Self.cause(fault) }
-      return (outcome, state.pending.take())
-    }
-    switch outcome {
-    case .complete(.error(let error)):
-      let handle = error.handle == .none ? pending?.handle ?? .none : error.handle
-      pending?.answer.fulfil(.failure(.refused(handle, error.code)))
-    case .complete(let response):
-      pending?.answer.fulfil(.success(response))
-    case .disconnect(let fault):
-      let cause = Self.cause(fault)
-      pending?.answer.fulfil(.failure(cause))
-      return cause
-    }
-    requestGate.leave()
-    return nil
-  }
-
   // MARK: What goes out
 
-  /// Sends a request and waits for its response. Requests from several tasks go out one at a time,
-  /// in order. A caller that is cancelled stops waiting at once; its slot stays taken until the
-  /// response has come, as the protocol demands.
-  package func request(
-    _ request: ATTRequest, on handle: AttributeHandle = .none
-  ) async throws(GATTFault) -> ATTResponse {
-    try await self.request(encoded: request.encoded, opcode: request.opcode, on: handle)
-  }
-
-  /// As above, for a request that was encoded by the caller.
-  package func request(
-    encoded: [UInt8], opcode: ATTOpcode, on handle: AttributeHandle
-  ) async throws(GATTFault) -> ATTResponse {
-    var asked: AttributeSecurity = []
-    // Each turn asks for more than the one before, of the two things that there are to ask for.
-    while true {
-      do throws(GATTFault) {
-        return try await exchange(encoded, opcode, handle)
-      } catch .refused(let refusing, let code) {
-        guard let wanted = link.security.union(asked).raised(after: code) else {
-          throw .refused(refusing, code)
-        }
-        try await raiseSecurity(to: wanted, for: refusing, code)
-        asked = wanted
-      }
-    }
-  }
-
-  /// Raises the link's security, for one who wants it before any attribute does.
-  package func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
-    do throws(GATTFault) {
-      // A link whose security is being raised takes no PDUs.
-      try await enter(sendGate)
-    } catch {
-      throw error == .cancelled ? .cancelled : .linkLost(.closedLocally)
-    }
-    defer { sendGate.leave() }
-    try await link.raiseSecurity(to: wanted)
-  }
-
-  private func raiseSecurity(
-    to wanted: AttributeSecurity, for handle: AttributeHandle, _ code: ATTErrorCode
-  ) async throws(GATTFault) {
-    do throws(SecurityFault) {
-      try await raiseSecurity(to: wanted)
-    } catch {
-      switch error {
-      case .unsupported: throw .refused(handle, code)
-      case .cancelled: throw .cancelled
-      case .linkLost(let loss): throw .linkLost(loss)
-      case .notPaired, .permissionDenied, .bondForgotten, .pairingFailed, .insufficient, .timedOut:
-        throw .insecure(handle, code, error)
-      }
-    }
-  }
-
   /// One request and its response.
-  private func exchange(
+  func exchange(
     _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle
   ) async throws(GATTFault) -> ATTResponse {
     try await enter(requestGate)
@@ -334,7 +179,7 @@ package final class ATTBearer: Sendable {
     loss == .cancelled ? .cancelled : state.withLock { $0.ended } ?? .linkLost(loss)
   }
 
-  private func enter(_ gate: SerialGate) async throws(GATTFault) {
+  func enter(_ gate: SerialGate) async throws(GATTFault) {
     switch await gate.enter() {
     case .entered: return
     case .cancelled: throw .cancelled

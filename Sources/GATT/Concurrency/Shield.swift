@@ -35,6 +35,16 @@ package func withService<Value: Sendable, Failure: Error>(
   return try result.get()
 }
 
+/// The same for a `service` that is ended by cancelling it.
+package func withService<Value: Sendable, Failure: Error>(
+  _ service: @escaping @Sendable () async -> Void,
+  _ body: @escaping @Sendable () async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+  let ended = OneShot<Void>()
+  return try await withService(
+    { _ = await runCancellably(until: ended, service) }, stop: { ended.fulfil(()) }, body)
+}
+
 /// Runs `body` in a child task that is cancelled when `signal` is set.
 private func runCancellably<Value: Sendable, Failure: Error>(
   until signal: OneShot<Void>, _ body: @escaping @Sendable () async throws(Failure) -> Value

@@ -3,78 +3,104 @@ import OtaflashATT
 /// Timers in the order in which they fall due; equal deadlines fire in the order of insertion, so
 /// that a simulated run is a function of its seed.
 package struct TimerQueue<Payload> {
-  package struct Token: Hashable, Sendable { fileprivate let number: UInt64 }
+  package struct Token: Hashable, Sendable {
+    @usableFromInline let number: UInt64
 
-  private struct Entry {
-    let deadline: LinkInstant
-    let token: Token
-    let payload: Payload
-
-    func isBefore(_ other: Entry) -> Bool {
-      (deadline, token.number) < (other.deadline, other.token.number)
-    }
+    @inlinable init(number: UInt64) { self.number = number }
   }
 
-  /// Cancelled timers that stay in the heap before it is looked through.
-  private static var cancelledKept: Int { 64 }
+  /// Cancelled timers that stay in the order before it is looked through.
+  @inlinable static var cancelledKept: Int { 64 }
 
-  private var heap: [Entry] = []
-  private var cancelled: Set<Token> = []
-  private var pending: Set<Token> = []
-  private var nextNumber: UInt64 = 0
+  @usableFromInline var order = TimerOrder()
+  /// By the timers' numbers; a timer in `order` that has none was cancelled.
+  @usableFromInline var payloads: [UInt64: Payload] = [:]
+  @usableFromInline var nextNumber: UInt64 = 0
 
-  package init() {}
+  @inlinable package init() {}
 
-  package var isEmpty: Bool { pending.isEmpty }
+  @inlinable package var isEmpty: Bool { payloads.isEmpty }
 
   /// The earliest deadline, or `nil` when no timer is set.
-  package mutating func nextDeadline() -> LinkInstant? {
+  @inlinable package mutating func nextDeadline() -> LinkInstant? {
     dropCancelledHead()
-    return heap.first?.deadline
+    return order.first?.deadline
   }
 
-  package mutating func insert(_ payload: Payload, at deadline: LinkInstant) -> Token {
-    let token = Token(number: nextNumber)
+  @inlinable package mutating func insert(_ payload: Payload, at deadline: LinkInstant) -> Token {
+    let number = nextNumber
     nextNumber += 1
-    pending.insert(token)
-    heap.append(Entry(deadline: deadline, token: token, payload: payload))
-    siftUp(from: heap.count - 1)
-    return token
+    payloads[number] = payload
+    order.insert(TimerOrder.Entry(deadline: deadline, number: number))
+    return Token(number: number)
   }
 
   /// Takes a timer out; `false` when it has fired or was cancelled before.
-  package mutating func cancel(_ token: Token) -> Bool {
-    guard pending.remove(token) != nil else { return false }
-    cancelled.insert(token)
+  @inlinable package mutating func cancel(_ token: Token) -> Bool {
+    guard payloads.removeValue(forKey: token.number) != nil else { return false }
     compactIfMostlyCancelled()
     return true
   }
 
   /// Takes the first timer that is due at `now`.
-  package mutating func popDue(at now: LinkInstant) -> Payload? {
+  @inlinable package mutating func popDue(at now: LinkInstant) -> Payload? {
     dropCancelledHead()
-    guard let first = heap.first, first.deadline <= now else { return nil }
-    pending.remove(first.token)
-    return removeHead().payload
+    guard let first = order.first, first.deadline <= now else { return nil }
+    order.removeFirst()
+    return payloads.removeValue(forKey: first.number)
   }
 
-  /// Most timers bound a wait that ends well: without this the heap would fill with them.
-  private mutating func compactIfMostlyCancelled() {
-    guard cancelled.count > Self.cancelledKept, cancelled.count > pending.count else { return }
-    heap.removeAll { cancelled.contains($0.token) }
-    cancelled.removeAll(keepingCapacity: true)
-    for parent in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(from: parent) }
+  /// Most timers bound a wait that ends well: without this the order would fill with them.
+  @inlinable mutating func compactIfMostlyCancelled() {
+    let cancelled = order.count - payloads.count
+    guard cancelled > Self.cancelledKept, cancelled > payloads.count else { return }
+    order.keep { [payloads] in payloads[$0] != nil }
   }
 
-  private mutating func dropCancelledHead() {
-    while let first = heap.first, cancelled.remove(first.token) != nil { _ = removeHead() }
+  @inlinable mutating func dropCancelledHead() {
+    while let first = order.first, payloads[first.number] == nil { order.removeFirst() }
+  }
+}
+
+/// A binary heap of deadlines, the earliest first. Its type is that of no payload, so that one copy
+/// of its code serves all queues.
+@usableFromInline struct TimerOrder {
+  @usableFromInline struct Entry {
+    @usableFromInline let deadline: LinkInstant
+    @usableFromInline let number: UInt64
+
+    @usableFromInline init(deadline: LinkInstant, number: UInt64) {
+      self.deadline = deadline
+      self.number = number
+    }
+
+    fileprivate func isBefore(_ other: Entry) -> Bool {
+      (deadline, number) < (other.deadline, other.number)
+    }
   }
 
-  private mutating func removeHead() -> Entry {
+  private var heap: [Entry] = []
+
+  @usableFromInline init() {}
+
+  @usableFromInline var count: Int { heap.count }
+  @usableFromInline var first: Entry? { heap.first }
+
+  @usableFromInline mutating func insert(_ entry: Entry) {
+    heap.append(entry)
+    siftUp(from: heap.count - 1)
+  }
+
+  @usableFromInline mutating func removeFirst() {
     heap.swapAt(0, heap.count - 1)
-    let head = heap.removeLast()
+    heap.removeLast()
     siftDown(from: 0)
-    return head
+  }
+
+  /// Drops the others.
+  @usableFromInline mutating func keep(_ isKept: (_ number: UInt64) -> Bool) {
+    heap.removeAll { !isKept($0.number) }
+    for parent in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(from: parent) }
   }
 
   private mutating func siftUp(from start: Int) {

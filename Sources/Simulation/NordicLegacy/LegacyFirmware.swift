@@ -9,6 +9,8 @@ final class LegacyFirmware: BoardFirmware {
     /// A register that outlives a reset and not a loss of power.
     var entersBootLoader = false
     var isButtonHeld: Bool
+    /// A new image has been started.
+    var hasActivated = false
   }
 
   private static let bootLoaderName = "DfuTarg"
@@ -55,7 +57,8 @@ final class LegacyFirmware: BoardFirmware {
       state.withLock { $0.bootRecord }, faults: faults,
       startsOnTrial: parts.profile.startsOnTrial)
     let isNew = outcome == .activated
-    if isNew, faults.contains(.otherImage) {
+    if isNew { state.withLock { $0.hasActivated = true } }
+    if state.withLock({ $0.hasActivated }), faults.contains(.otherImage) {
       bootRecord.images[bootRecord.active].version = FirmwareVersion(0, 0, 1)
     }
     let entersBootLoader = state.withLock { [bootRecord] state in

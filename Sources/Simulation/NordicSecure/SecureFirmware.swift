@@ -17,6 +17,8 @@ final class SecureFirmware: BoardFirmware {
     /// A register that outlives a reset and not a loss of power.
     var entersBootLoader = false
     var isButtonHeld: Bool
+    /// A new application has been started.
+    var hasActivated = false
     var bootLoaderName = SecureFirmware.defaultName
     var lies: SecureLies
   }
@@ -83,7 +85,8 @@ final class SecureFirmware: BoardFirmware {
       state.withLock { $0.bootRecord }, faults: faults, startsOnTrial: false)
     state.withLock { $0.bootRecord = bootRecord }
     let (isNew, isSystem) = try applyPending(outcome)
-    if isNew, faults.contains(.otherImage) {
+    if isNew { state.withLock { $0.hasActivated = true } }
+    if state.withLock({ $0.hasActivated }), faults.contains(.otherImage) {
       state.withLock { $0.bootRecord.images[bootRecord.active].version = FirmwareVersion(0, 0, 1) }
     }
     let image = state.withLock { $0.bootRecord.images[bootRecord.active] }

@@ -82,9 +82,10 @@ final class SMPChannel: Sendable {
   /// - Throws: `.declined` with the server's refusal, `.gatt(_, .timedOut)` when it stays silent,
   ///   `.protocolViolation`.
   func perform<Request: SMPRequest>(
-    _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit
+    _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit,
+    tries: Int = triesDefault
   ) async throws(UpdateFault) -> Request.Response {
-    switch try await ask(request, stage, within: limit) {
+    switch try await ask(request, stage, within: limit, tries: tries) {
     case .success(let response): return response
     case .failure(let refusal): throw .declined(stage, refusal.inWords)
     }

@@ -7,10 +7,18 @@ extension SMPFacts {
   private static let inquiryLimit = Duration.seconds(2)
   private static let inquiryTries = 2
 
+  /// Times that a server is asked for its slots which may still be erasing one for an earlier
+  /// connection.
+  static let triesOfBusyServer = 8
+
+  /// Asks first what every server answers: one that is busy would leave the other questions open.
+  ///
   /// - Throws: `.gatt(.connect, .timedOut)` where not even the slots are told; `.declined`.
-  init(asking channel: SMPChannel) async throws(UpdateFault) {
+  init(
+    asking channel: SMPChannel, tries: Int = SMPChannel.triesDefault
+  ) async throws(UpdateFault) {
+    let state = try await channel.perform(SMPImage.ReadState(), .connect, tries: tries)
     let parameters = try await Self.inquire(SMPOS.Parameters(), over: channel)
-    let state = try await channel.perform(SMPImage.ReadState(), .connect)
     self.init(parameters: parameters, state: state)
     reassembles = try await Self.probe(parameters, over: channel)
     bootloader =

@@ -22,8 +22,10 @@ final class SMPSession: UpdateSession {
     on client: GATTClient, _ context: UpdateContext
   ) async throws(UpdateFault) -> SMPSession {
     let channel = try await SMPChannel(on: client, context)
+    let tries =
+      context.tally.wasConnected ? SMPFacts.triesOfBusyServer : SMPChannel.triesDefault
     return SMPSession(
-      channel: channel, facts: try await SMPFacts(asking: channel), context: context)
+      channel: channel, facts: try await SMPFacts(asking: channel, tries: tries), context: context)
   }
 
   private init(channel: SMPChannel, facts: SMPFacts, context: UpdateContext) {
@@ -45,6 +47,9 @@ final class SMPSession: UpdateSession {
   }
 
   // MARK: After the upload
+
+  /// A server lists what has the form of an image; whether it is whole only the boot loader looks.
+  var provesHeldImages: Bool { false }
 
   /// The server lists only images that it found valid in flash.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {

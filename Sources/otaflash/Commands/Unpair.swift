@@ -33,7 +33,8 @@ struct Unpair: Subcommand {
       preconditionFailure("checked by validate")
     }
     let adapter = session.global.adapterNumber ?? 0
-    let store = try RadioPairing.store(session)
+    let store: BondStore
+    do throws(StateFault) { store = try RadioPairing.store(session) } catch { throw .state(error) }
     let inKernel: PairingRemoval
     do throws(MgmtFault) {
       inKernel = try await PairingRemoval.perform(address, adapter: adapter)

@@ -9,14 +9,14 @@ struct DeviceRecords: Sendable {
   let directory: StateDirectory
   let console: Console
 
+  init(of session: Session) throws(StateFault) {
+    directory = try StateDirectory.locate(environment: session.environment)
+    try directory.create()
+    console = session.console
+  }
+
   static func open(_ session: Session) throws(CommandFault) -> DeviceRecords {
-    do throws(StateFault) {
-      let directory = try StateDirectory.locate(environment: session.environment)
-      try directory.create()
-      return DeviceRecords(directory: directory, console: session.console)
-    } catch {
-      throw .state(error)
-    }
+    do throws(StateFault) { return try DeviceRecords(of: session) } catch { throw .state(error) }
   }
 
   func lock(_ device: String) throws(CommandFault) -> DeviceLock {
@@ -30,7 +30,7 @@ struct DeviceRecords: Sendable {
   func devices() throws(CommandFault) -> [DeviceRecord] {
     do throws(StateFault) {
       let recalled = try RegistryFile(in: directory).load()
-      if let path = recalled.setAside { console.note("the damaged list of devices is now \(path)") }
+      console.note("list of devices", setAside: recalled.setAside)
       return recalled.content?.records ?? []
     } catch {
       throw .state(error)
@@ -66,22 +66,29 @@ struct DeviceRecords: Sendable {
   }
 
   private func change(_ change: (inout DeviceRegistry) -> Void) {
-    attempt(orNote: "the list of devices was not kept") { () throws(StateFault) in
-      if let path = try RegistryFile(in: directory).update(change) {
-        console.note("the damaged list of devices is now \(path)")
-      }
+    console.attempt(orNote: "the list of devices was not kept") { () throws(StateFault) in
+      console.note(
+        "list of devices", setAside: try RegistryFile(in: directory).update(change))
+    }
+  }
+}
+
+extension Console {
+  /// What `body` returns; `nil` when it threw, and the user was told `failure` and why.
+  @discardableResult
+  func attempt<Value>(
+    orNote failure: String, verbosity: Int = 0, _ body: () throws(StateFault) -> Value
+  ) -> Value? {
+    do throws(StateFault) {
+      return try body()
+    } catch {
+      note("note: \(failure): \(error)", verbosity: verbosity)
+      return nil
     }
   }
 
-  /// Whether `body` worked; when it did not, the user is told `failure`, and why.
-  @discardableResult
-  func attempt(orNote failure: String, _ body: () throws(StateFault) -> Void) -> Bool {
-    do throws(StateFault) {
-      try body()
-      return true
-    } catch {
-      console.note("note: \(failure): \(error)")
-      return false
-    }
+  /// Tells of a damaged file that was put out of the way.
+  func note(_ what: String, setAside path: String?) {
+    if let path { note("the damaged \(what) is now \(path)") }
   }
 }

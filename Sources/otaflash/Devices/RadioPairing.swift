@@ -12,24 +12,21 @@ struct RadioPairing: Sendable {
     case onDemand
   }
 
-  /// An agent for the session's adapter, not yet started.
+  /// An agent for the session's adapter, not yet started. Keys are worth a note, never a failed
+  /// update.
   static func agent(_ policy: Policy, in session: Session) -> PairingAgent {
     let console = session.console
     return PairingAgent(
       adapter: session.global.adapterNumber ?? 0, makesBonds: policy == .onDemand,
       user: PairingDialogue(session: session).user,
       bonds: { adapter in
-        var bonds: [Bond] = []
-        Self.attempt("the keys of earlier pairings were not read", console, verbosity: 1) {
-          () throws(CommandFault) in
-          bonds = try Self.bonds(of: adapter, in: session)
-        }
-        return bonds
+        console.attempt(orNote: "the keys of earlier pairings were not read", verbosity: 1) {
+          () throws(StateFault) in try Self.bonds(of: adapter, in: session)
+        } ?? []
       },
       keep: { bond, adapter in
-        Self.attempt("the keys were not kept; the devices must be paired again", console) {
-          () throws(CommandFault) in
-          try Self.keep(bond, of: adapter, in: session)
+        console.attempt(orNote: "the keys were not kept; the devices must be paired again") {
+          () throws(StateFault) in try Self.keep(bond, of: adapter, in: session)
         }
       })
   }
@@ -53,12 +50,8 @@ struct RadioPairing: Sendable {
 
   private static func bonds(
     of adapter: BluetoothAddress, in session: Session
-  ) throws(CommandFault) -> [Bond] {
-    let store = try store(session)
-    let (records, setAside): ([BondRecord], [String])
-    do throws(StateFault) { (records, setAside) = try store.bonds(of: "\(adapter)") } catch {
-      throw .state(error)
-    }
+  ) throws(StateFault) -> [Bond] {
+    let (records, setAside) = try store(session).bonds(of: "\(adapter)")
     for path in setAside { session.console.note("the damaged keys of a pairing are now \(path)") }
     return records.compactMap { record in
       if record.bond == nil {
@@ -70,45 +63,12 @@ struct RadioPairing: Sendable {
 
   private static func keep(
     _ bond: Bond, of adapter: BluetoothAddress, in session: Session
-  ) throws(CommandFault) {
-    let store = try store(session)
-    do throws(StateFault) {
-      try store.keep(BondRecord(bond, adapter: adapter, at: Timestamp.secondsSince1970()))
-    } catch {
-      throw .state(error)
-    }
+  ) throws(StateFault) {
+    try store(session).keep(
+      BondRecord(bond, adapter: adapter, at: Timestamp.secondsSince1970()))
   }
 
-  static func store(_ session: Session) throws(CommandFault) -> BondStore {
-    BondStore(in: try DeviceRecords.open(session).directory)
-  }
-
-  /// Keys are worth a note, never a failed update.
-  private static func attempt(
-    _ failure: String, _ console: Console, verbosity: Int = 0,
-    _ body: () throws(CommandFault) -> Void
-  ) {
-    do throws(CommandFault) {
-      try body()
-    } catch {
-      if case .state(let fault) = error {
-        console.note("note: \(failure): \(fault)", verbosity: verbosity)
-      }
-    }
-  }
-}
-
-extension PairingAgent {
-  /// Prepares the adapter and answers the kernel until `body` has ended. Cancelling reaches the body
-  /// alone: while it says goodbye to the device, the link must hold.
-  func serve<Success: Sendable>(
-    while body: @escaping @Sendable () async -> Success
-  ) async -> Success {
-    await start()
-    let service = Task(executorPreference: EventLoop.shared) { await self.run() }
-    let result = await body()
-    stop()
-    await service.value
-    return result
+  static func store(_ session: Session) throws(StateFault) -> BondStore {
+    BondStore(in: try DeviceRecords(of: session).directory)
   }
 }

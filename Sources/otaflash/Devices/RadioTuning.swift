@@ -45,17 +45,3 @@ extension TuningStep {
     ])
   }
 }
-
-extension LinkTuner {
-  /// Listens to the adapter until `body` has ended.
-  func serve<Success: Sendable>(
-    while body: @escaping @Sendable () async -> Success
-  ) async -> Success {
-    await start()
-    let service = Task(executorPreference: EventLoop.shared) { await self.run() }
-    let result = await body()
-    stop()
-    await service.value
-    return result
-  }
-}

@@ -90,12 +90,11 @@ struct SimulatedDevice: Sendable {
 
   /// Powers the device until `body` has ended. Cancelling reaches the body alone: the device must
   /// still be there when the body says goodbye to it.
-  func run<Success: Sendable>(while body: @Sendable () async -> Success) async -> Success {
-    let power = Task(executorPreference: EventLoop.shared) { await board.run() }
-    let result = await body()
-    power.cancel()
-    _ = await power.value
-    return result
+  func run<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async -> Success {
+    let board = board
+    return await withService({ await board.run() }, body)
   }
 }
 

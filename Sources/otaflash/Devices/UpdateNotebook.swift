@@ -37,11 +37,11 @@ final class UpdateNotebook: Sendable {
 
   /// The update of this device that was broken off before, if one was.
   func earlier() -> UpdateJournal.Entry? {
-    var earlier: UpdateJournal.Entry?
-    records.attempt(orNote: "the note of an earlier run was not read") { () throws(StateFault) in
-      earlier = try journal.read().content
+    let recalled = records.console.attempt(orNote: "the note of an earlier run was not read") {
+      () throws(StateFault) in try journal.read()
     }
-    return earlier
+    records.console.note("note of an earlier run", setAside: recalled?.setAside)
+    return recalled?.content
   }
 
   func observe(_ event: UpdateEvent) {
@@ -74,16 +74,16 @@ final class UpdateNotebook: Sendable {
   }
 
   func done() {
-    records.attempt(orNote: "the resume hint was not removed") { () throws(StateFault) in
+    records.console.attempt(orNote: "the resume hint was not removed") { () throws(StateFault) in
       try journal.remove()
     }
   }
 
   private func write(_ entry: UpdateJournal.Entry) {
     guard !page.withLock({ $0.isGivenUp }) else { return }
-    let isKept = records.attempt(orNote: "the resume hint was not kept") { () throws(StateFault) in
-      try journal.write(entry)
+    let kept: Void? = records.console.attempt(orNote: "the resume hint was not kept") {
+      () throws(StateFault) in try journal.write(entry)
     }
-    if !isKept { page.withLock { $0.isGivenUp = true } }
+    if kept == nil { page.withLock { $0.isGivenUp = true } }
   }
 }

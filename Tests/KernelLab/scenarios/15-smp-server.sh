@@ -4,7 +4,7 @@
 . "$LAB/guest/expect.sh"
 bootable image-2 1.2.0 20000
 bootable image-3 1.3.0 60000
-bootable image-4 1.4.0 120000
+bootable image-4 1.4.0 240000
 mkdir board
 cp image-2 board/image
 
@@ -58,6 +58,9 @@ mgmt 0 power off
 mgmt 0 power on
 cp image-2 board/image
 peer_up --authenticated
+expect 77 otaflash info -d "$DEVICE_ADDRESS"
+says 'ATT error 0x05'
+sleep 3
 answer() {
   within 30 grep -q '^passkey' peer
   sed -n 's/^passkey //p' peer | tail -n 1

@@ -109,17 +109,20 @@ struct KindDraw {
       hasTwo
       ? ["2x1024", "4x1024", "4x2475"]
       : ["2x384", "3x512", "4x384", "4x384", "8x1024", "4x2475", "4x2475", "16x2475"]
+    // What arrives in one write must hold a whole header.
+    let reassembles = !chance(0.3)
+    if !reassembles { device.hostMTUs = [100, 247, 498, 512, 517] }
+    let mtus = reassembles ? ["23", "100", "247", "498"] : ["100", "247", "247", "498"]
     let told = [
-      "netbufs": pick(buffers), "mtu": pick(["23", "100", "247", "498"]), "progressive": either(),
-      "check": either(), "reassembly": chance(0.3) ? "no" : "yes",
-      "params": chance(0.1) ? "no" : "yes", "bootinfo": !inPlace && chance(0.1) ? "no" : "yes",
-      "v1": chance(0.1) ? "yes" : "no", "busy": chance(0.1) ? "\(number(1...9))" : "0",
+      "netbufs": pick(buffers), "mtu": pick(mtus), "progressive": either(), "check": either(),
+      "reassembly": reassembles ? "yes" : "no", "params": chance(0.1) ? "no" : "yes",
+      "bootinfo": !inPlace && chance(0.1) ? "no" : "yes", "v1": chance(0.1) ? "yes" : "no",
+      "busy": chance(0.1) ? "\(number(1...9))" : "0",
       "no-downgrade": chance(0.1) ? "yes" : "no",
     ]
     device.settings += told.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-    // The first request must carry a whole header, and the host must know what it talks to.
     device.takesEveryImage =
-      told["bootinfo"] == "yes" && (told["reassembly"] == "yes" && told["params"] == "yes")
+      told["bootinfo"] == "yes" && reassembles && told["params"] == "yes"
     if inPlace {
       // What ran before is gone, and the boot loader starts what it has received by itself.
       device.lies.subtract([.comesBackOld, .reverts, .newAddress, .otherImage])

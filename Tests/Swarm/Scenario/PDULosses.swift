@@ -59,6 +59,11 @@ final class LossyLink: Link {
 
   var maximumPDUSize: Int { base.maximumPDUSize }
   var facts: LinkFacts { base.facts }
+  var security: AttributeSecurity { base.security }
+
+  func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    try await base.raiseSecurity(to: wanted)
+  }
 
   func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     if counter.losesSent(pdu) { return }

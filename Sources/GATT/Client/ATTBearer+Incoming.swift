@@ -1,0 +1,103 @@
+import OtaflashATT
+import Synchronization
+
+/// What comes in.
+extension ATTBearer {
+  /// Takes one PDU; a fault ends the bearer.
+  func handle(_ bytes: [UInt8]) -> GATTFault? {
+    let pdu: ATTPDU
+    do throws(DecodeFault) {
+      pdu = try ATTPDU(decoding: bytes)
+    } catch {
+      return .violation("it sent a malformed PDU (\(error))")
+    }
+    switch pdu {
+    case .response(let response):
+      return complete(with: response)
+    case .notification(let handle, let value):
+      deliver(value, from: handle)
+      return nil
+    case .multipleNotification(let values):
+      for entry in values { deliver(entry.value, from: entry.handle) }
+      return nil
+    case .indication(let handle, let value):
+      deliver(value, from: handle)
+      return owe(.confirmation)
+    case .request(let request):
+      return owe(.response(answer(to: request)))
+    case .unknown(let opcode):
+      let isCommand = opcode & 0x40 != 0
+      return isCommand ? nil : owe(.response(.error(Self.refusal(of: opcode))))
+    case .writeCommand, .signedWriteCommand, .confirmation:
+      // Commands to a server we do not run, and a confirmation of nothing, change nothing (3.3.2).
+      return nil
+    }
+  }
+
+  private static func refusal(of opcode: UInt8) -> ErrorResponse {
+    ErrorResponse(requestOpcode: opcode, handle: .none, code: .requestNotSupported)
+  }
+
+  private func owe(_ answer: ATTPDU) -> GATTFault? {
+    answers.offer(answer) ? nil : .violation("it asked for more answers than the protocol allows")
+  }
+
+  /// The peer may discover *our* attributes; there are none (3.4.1, and 3.4.2 for the MTU).
+  private func answer(to request: ATTRequest) -> ATTResponse {
+    func error(_ handle: AttributeHandle, _ code: ATTErrorCode) -> ATTResponse {
+      .error(ErrorResponse(requestOpcode: request.opcode.rawValue, handle: handle, code: code))
+    }
+    switch request {
+    case .exchangeMTU(let theirs):
+      let ours = state.withLock { state in
+        let ours = state.receiveMTU.tell()
+        state.mtu = .negotiated(ours, ATTMTU(clamping: Int(theirs)))
+        return ours
+      }
+      return .exchangeMTU(serverReceiveMTU: UInt16(ours.octets))
+    case .findInformation(let range), .findByTypeValue(let range, _, _),
+      .readByType(let range, _), .readByGroupType(let range, _):
+      return error(range.first, .attributeNotFound)
+    case .read(let handle):
+      return error(handle, .invalidHandle)
+    case .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite,
+      .executeWrite:
+      return error(.none, .requestNotSupported)
+    }
+  }
+
+  private func deliver(_ value: [UInt8], from handle: AttributeHandle) {
+    let observers = state.withLock { state in
+      if handle == state.serviceChangedHandle { state.attributesChanged += 1 }
+      return state.observers[handle] ?? []
+    }
+    for observer in observers { observer.receive(value) }
+  }
+
+  private static func cause(_ fault: ATTFault) -> GATTFault {
+    .violation("it sent a response that answers nothing (\(fault))")
+  }
+
+  private func complete(with response: ATTResponse) -> GATTFault? {
+    let (outcome, pending) = state.withLock {
+      state -> (RequestSlot.OnResponse, (handle: AttributeHandle, answer: Answer)?) in
+      let outcome = state.slot.received(response)
+      // The slot is dead from here on: a request that comes before `end` must be told so.
+      if case .disconnect(let fault) = outcome { state.ended = state.ended ?? Self.cause(fault) }
+      return (outcome, state.pending.take())
+    }
+    switch outcome {
+    case .complete(.error(let error)):
+      let handle = error.handle == .none ? pending?.handle ?? .none : error.handle
+      pending?.answer.fulfil(.failure(.refused(handle, error.code)))
+    case .complete(let response):
+      pending?.answer.fulfil(.success(response))
+    case .disconnect(let fault):
+      let cause = Self.cause(fault)
+      pending?.answer.fulfil(.failure(cause))
+      return cause
+    }
+    requestGate.leave()
+    return nil
+  }
+}

@@ -1,0 +1,60 @@
+import OtaflashATT
+
+/// Requests, and the security that an attribute may want for one.
+extension ATTBearer {
+  /// Sends a request and waits for its response. Requests from several tasks go out one at a time,
+  /// in order. A caller that is cancelled stops waiting at once; its slot stays taken until the
+  /// response has come, as the protocol demands.
+  package func request(
+    _ request: ATTRequest, on handle: AttributeHandle = .none
+  ) async throws(GATTFault) -> ATTResponse {
+    try await self.request(encoded: request.encoded, opcode: request.opcode, on: handle)
+  }
+
+  /// As above, for a request that was encoded by the caller.
+  package func request(
+    encoded: [UInt8], opcode: ATTOpcode, on handle: AttributeHandle
+  ) async throws(GATTFault) -> ATTResponse {
+    var asked: AttributeSecurity = []
+    // Each turn asks for more than the one before, of the two things that there are to ask for.
+    while true {
+      do throws(GATTFault) {
+        return try await exchange(encoded, opcode, handle)
+      } catch .refused(let refusing, let code) {
+        guard let wanted = link.security.union(asked).raised(after: code) else {
+          throw .refused(refusing, code)
+        }
+        try await raiseSecurity(to: wanted, for: refusing, code)
+        asked = wanted
+      }
+    }
+  }
+
+  /// Raises the link's security, for one who wants it before any attribute does.
+  package func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    do throws(GATTFault) {
+      // A link whose security is being raised takes no PDUs.
+      try await enter(sendGate)
+    } catch {
+      throw error == .cancelled ? .cancelled : .linkLost(.closedLocally)
+    }
+    defer { sendGate.leave() }
+    try await link.raiseSecurity(to: wanted)
+  }
+
+  private func raiseSecurity(
+    to wanted: AttributeSecurity, for handle: AttributeHandle, _ code: ATTErrorCode
+  ) async throws(GATTFault) {
+    do throws(SecurityFault) {
+      try await raiseSecurity(to: wanted)
+    } catch {
+      switch error {
+      case .unsupported: throw .refused(handle, code)
+      case .cancelled: throw .cancelled
+      case .linkLost(let loss): throw .linkLost(loss)
+      case .notPaired, .permissionDenied, .bondForgotten, .pairingFailed, .insufficient, .timedOut:
+        throw .insecure(handle, code, error)
+      }
+    }
+  }
+}
