@@ -61,8 +61,8 @@ replay: deps
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --seed $(SEED)
 
-# The update of every sample, cut at every one of its PDUs, in both write modes; and a host's journal
-# that lies.
+# The update of every sample, cut at every one of its PDUs, in both write modes; of every other kind of
+# device; and a host's journal that lies.
 sweep: build
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --cuts firmware-samples

@@ -78,12 +78,22 @@ import Testing
           + "app.bin: flash would send 500 B: 1.2.0 → an image that does not tell its version\n"
           + "next:   "), "\(nordic.output)")
     let mcuboot = try Program().run([
-      "info", Self.fixtures + "DeviceManager/two-images.zip", "-d", "sim:smp",
+      "info", Self.fixtures + "DeviceManager/two-images.zip", "-d", "sim:smp?images=2",
     ])
     #expect(
       mcuboot.output.contains(
         "app.signed.bin: flash would send 476 B: 1.2.0 → 1.2.3\n"
           + "net.signed.bin: flash would send 476 B: 1.2.3\n"), "\(mcuboot.output)")
+    // One that is refused stands in the way of the other.
+    let single = try Program().run([
+      "info", Self.fixtures + "DeviceManager/two-images.zip", "-d", "sim:smp",
+    ])
+    #expect(
+      single.output.hasSuffix(
+        "app.signed.bin: flash would send 476 B: 1.2.0 → 1.2.3\n"
+          + "net.signed.bin: flash would refuse (E-DEVICE-REFUSED): "
+          + "the device refused during prepare: it has no image 1 (no image)\n"),
+      "\(single.output)")
     let stranger = try Program().run([
       "info", Self.fixtures + "Nordic/everything.zip", "-d", "sim:smp",
     ])

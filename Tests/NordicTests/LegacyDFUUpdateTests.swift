@@ -64,6 +64,13 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
+  @Test func afterARefusalTheApplicationRunsAgainAtOnce() throws {
+    let outcome = try flash(
+      [legacy(Self.bytes, deviceType: 7), legacy(Self.bytes)], onto: "sim:nordic-legacy")
+    #expect(throws: UpdateFault.self) { try outcome.results[0].get() }
+    #expect(try outcome.last.get().from == FirmwareVersion(1, 2, 0), "its application was met")
+  }
+
   @Test func aWrongChecksumIsNotStarted() throws {
     let outcome = try flash([legacy(Self.bytes, checksum: 0xBAD)], onto: "sim:nordic-legacy")
     guard case .failure(.declined(.verify, let refusal)) = outcome.last else {

@@ -201,7 +201,7 @@ import Testing
     let image = try Self.image()
     let result = try Self.flash(image, onto: "slot=64K&erase=2s&write=0&cut-after=3s&mtu=100")
     try expectFlashed(result, image)
-    let connections = result.events.count { if case .connecting = $0 { true } else { false } }
+    let connections = result.events.count { if case .connected = $0 { true } else { false } }
     #expect(connections == 3, "one that was lost, one that waited, one for the proof")
   }
 

@@ -29,7 +29,21 @@ struct LegacyDFUReceiver: Sendable {
       try await control.send(package.bytes[start..<end], .prepare)
     }
     try await control.write(.initPacketEnd, .prepare)
-    try await control.answer(to: .initPacket, .prepare, within: limit)
+    let judgement = try await control.status(of: .initPacket, .prepare, within: limit)
+    guard judgement == .success else {
+      await startApplication()
+      throw .declined(.prepare, judgement.inWords)
+    }
+  }
+
+  /// A boot loader that has refused would wait for two minutes before it starts the application.
+  private func startApplication() async {
+    guard !device.updatesInApplication else { return }
+    do throws(UpdateFault) {
+      try await control.write(.reset, .prepare)
+    } catch {
+      // One that was not told restarts by itself when nobody talks to it any more.
+    }
   }
 
   /// Resets the device, which is the only way out of a transfer that went wrong, and waits until the

@@ -76,7 +76,7 @@ extension SecureDFUExtendedError {
           + "replaces). A boot loader cannot be overruled.", .unsuitable)
     case .hardwareVersionDiffers:
       RefusalWords(
-        "the package is for another hardware version\(Self.told(initPacket?.hardwareVersion))",
+        "it has another hardware version than the package's\(Self.told(initPacket?.hardwareVersion))",
         "Take the package for this board. A boot loader cannot be overruled.", .unsuitable)
     case .softDeviceNotListed:
       RefusalWords(
