@@ -70,7 +70,12 @@ struct UpdateLifeCycle: Sendable {
       case .activated(let activation):
         search = PlaceSearch(activation.places)
         do throws(UpdateFault) {
-          return .proven(try await prove(&search, activation.startTime))
+          let running = try await prove(&search, activation.startTime)
+          // A boot loader that never answered may never have looked at the image.
+          guard activation.isAnswered || running.agreement != .untold else {
+            throw UpdateFault.oldVersionStillRuns(running: running.version)
+          }
+          return .proven(running)
         } catch {
           guard error.leavesOldVersion else { throw error }
           if !activation.isAnswered, unansweredActivations < Self.unansweredActivationsMaximum {

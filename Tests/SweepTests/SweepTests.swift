@@ -66,6 +66,14 @@ import Testing
     }
   }
 
+  /// A boot loader whose power fails before it answers the activation, and an application that tells
+  /// nothing of itself.
+  @Test(arguments: [23_907] as [UInt64])
+  func aDayThatOnceEndedInALieEndsInTheTruth(seed: UInt64) throws {
+    let found = Judgement(of: try .swarm(seed: seed)).violations
+    #expect(found.isEmpty, "replay: make replay SEED=\(seed): \(found)")
+  }
+
   @Test func aSeedIsTheSameDayEveryTime() throws {
     for seed: UInt64 in [1, 2, 3, 4, 8, 14, 159, 160] {
       let endings = try (0..<2).map { _ in try Scenario.swarm(seed: seed).run() }
