@@ -19,17 +19,25 @@ struct FleetDevice {
   let dialer: Dialer
 }
 
+/// How the update of a device ended. Not a tuple: as the result of a child task, Swift 6.3 loses its
+/// contents in the released configuration.
+struct FleetOutcome {
+  let name: String
+  let result: Result<UpdateResult, UpdateFault>
+}
+
 /// Updates all devices at the same time, and returns how many of them failed.
 func flash(_ devices: [FleetDevice], with update: FirmwareUpdate, on clock: any LinkClock) async
   -> Int
 {
-  await withTaskGroup(of: (name: String, result: Result<UpdateResult, UpdateFault>).self) { group in
+  await withTaskGroup(of: FleetOutcome.self) { group in
     for device in devices {
       group.addTask {
         do throws(UpdateFault) {
-          return (device.name, .success(try await update.run(on: device.dialer, clock: clock)))
+          let result = try await update.run(on: device.dialer, clock: clock)
+          return FleetOutcome(name: device.name, result: .success(result))
         } catch {
-          return (device.name, .failure(error))
+          return FleetOutcome(name: device.name, result: .failure(error))
         }
       }
     }
