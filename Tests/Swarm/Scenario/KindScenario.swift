@@ -223,15 +223,6 @@ struct KindDraw {
   }
 
   mutating func losses() -> PDULosses {
-    var losses = PDULosses()
-    if chance(0.15) {
-      losses.commands = UInt32(truncatingIfNeeded: random.next() & random.next())
-      losses.commandsSkipped = number(0...60)
-    }
-    if chance(0.15) {
-      losses.notifications = UInt32(truncatingIfNeeded: random.next() & random.next())
-      losses.notificationsSkipped = number(0...20)
-    }
-    return losses
+    PDULosses(drawnFrom: &random, likelihood: 0.15)
   }
 }

@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashSimulation
 import Synchronization
 
 /// Which PDUs of a run are lost between a stack and its application: bit i of a mask is the i-th of
@@ -13,6 +14,18 @@ public struct PDULosses: Hashable, Sendable {
   public var notificationsSkipped = 0
 
   public init() {}
+
+  /// - Parameter likelihood: of losses, for each of the two kinds; 0 to 1.
+  init(drawnFrom random: inout SeededRandom, likelihood: Double) {
+    if random.happens(withProbability: likelihood) {
+      commands = UInt32(truncatingIfNeeded: random.next() & random.next())
+      commandsSkipped = Int.random(in: 0...60, using: &random)
+    }
+    if random.happens(withProbability: likelihood) {
+      notifications = UInt32(truncatingIfNeeded: random.next() & random.next())
+      notificationsSkipped = Int.random(in: 0...20, using: &random)
+    }
+  }
 
   public var isEmpty: Bool { commands == 0 && notifications == 0 }
 }

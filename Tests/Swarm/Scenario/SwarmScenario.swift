@@ -165,15 +165,6 @@ private struct SwarmDraw {
   }
 
   mutating func losses() -> PDULosses {
-    var losses = PDULosses()
-    if chance(0.2) {
-      losses.commands = UInt32(truncatingIfNeeded: random.next() & random.next())
-      losses.commandsSkipped = number(0...60)
-    }
-    if chance(0.2) {
-      losses.notifications = UInt32(truncatingIfNeeded: random.next() & random.next())
-      losses.notificationsSkipped = number(0...20)
-    }
-    return losses
+    PDULosses(drawnFrom: &random, likelihood: 0.2)
   }
 }
