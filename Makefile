@@ -15,6 +15,7 @@ demo: deps
 build: deps
 	$(SWIFT) build
 
+# In the released configuration; CONFIGURATION=debug is quicker to build again after a change.
 test:
 	@tools/deps librsvg2-2
 	Tests/run
@@ -80,7 +81,7 @@ format:
 lint:
 	$(SWIFT) format lint --strict --recursive --configuration .swift-format \
 	  Package.swift Sources Tests Examples
-	shellcheck --severity=warning tools/deps Tests/run Examples/*.sh Benchmarks/run .ci/run \
+	shellcheck --severity=warning tools/deps Tests/run Tests/swift Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/KernelLab/scenarios/*.sh
 

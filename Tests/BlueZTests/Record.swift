@@ -1,7 +1,12 @@
 import Glibc
 import Synchronization
 
-func currentThread() -> UInt { UInt(pthread_self()) }
+/// The thread's name in the kernel. For the compiler, pthread_self is the same before and after an await.
+func currentThread() -> String {
+  var name = [UInt8](repeating: 0, count: 64)
+  let length = readlink("/proc/thread-self", &name, name.count)
+  return String(decoding: name.prefix(max(length, 0)), as: UTF8.self)
+}
 
 /// A list that tasks on many threads append to.
 final class Record<Element: Sendable>: Sendable {

@@ -3,7 +3,7 @@ import Testing
 
 /// Every bad input that a user can meet: a clear error with its code and exit status, no hang, no
 /// crash. Each runs the built program.
-@Suite struct BadInputTests {
+@Suite(.waitsForPrograms) struct BadInputTests {
   /// What is run, and what it must say.
   struct Case: CustomTestStringConvertible, Sendable {
     let name: String

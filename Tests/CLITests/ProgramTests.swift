@@ -4,7 +4,7 @@ import Testing
 @testable import otaflash
 
 /// Runs the built program, as a shell would.
-@Suite struct ProgramTests {
+@Suite(.waitsForPrograms) struct ProgramTests {
   private static let fixtures = "Tests/FirmwareTests/Fixtures/"
   static let lines: [([String], Int32)] = [
     (["--version"], 0), (["flash", "--help"], 0), ([], 64), (["image"], 64), (["flsh"], 64),

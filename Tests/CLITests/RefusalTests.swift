@@ -4,7 +4,7 @@ import Testing
 
 /// What is refused before the first byte: the built program on one side, a device of its own in
 /// another process, which counts what it did to its flash.
-@Suite struct RefusalTests {
+@Suite(.waitsForPrograms) struct RefusalTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let name: String
     let profile: String

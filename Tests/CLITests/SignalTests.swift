@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What SIGINT and SIGTERM do to a running update.
-@Suite struct SignalTests {
+@Suite(.waitsForPrograms) struct SignalTests {
   private static let flash = ["flash", "firmware-samples/app-1.3.0.bin", "-d", "sim:"]
 
   /// The command behind `help:`, without the program's own path.

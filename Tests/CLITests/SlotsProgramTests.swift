@@ -1,7 +1,7 @@
 import Testing
 
 /// `slots` and `reset` of the built program, on the simulated Zephyr device.
-@Suite struct SlotsProgramTests {
+@Suite(.waitsForPrograms) struct SlotsProgramTests {
   @Test(
     arguments: [
       (["slots", "list", "-d", "sim:smp"], 0), (["slots", "confirm", "-d", "sim:smp"], 0),

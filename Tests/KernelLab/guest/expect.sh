@@ -78,6 +78,36 @@ sys.exit(image not in flash)
 END
 }
 
+# The kernel keeps a link for 2 s after its last user, and would hand it to the next one.
+link_ends() {
+  sleep 2
+  within 10 has_no_link
+}
+has_no_link() { ! hcitool -i hci0 con | grep -q handle; }
+
+# trace_begins, trace_ends: what the kernel saw in between, in ./trace as text and in ./trace.btsnoop.
+# btmon 5.66 ends with a segmentation fault when it meets a link whose beginning it has missed; the
+# kernel drops what has no room in its socket; and what it has not written when it ends is lost.
+trace_begins() {
+  rm -f trace.btsnoop
+  echo 8000000 >/proc/sys/net/core/rmem_default
+  btmon -w trace.btsnoop >trace 2>&1 &
+  monitor=$!
+  within 30 trace_holds_adapters
+}
+trace_holds_adapters() { [[ $(stat -c %s trace.btsnoop) -gt 200 ]]; }
+trace_stands_still() {
+  local size
+  size=$(stat -c %s trace.btsnoop)
+  sleep 0.5
+  [[ $(stat -c %s trace.btsnoop) = "$size" ]]
+}
+trace_ends() {
+  within 30 trace_stands_still
+  kill -INT "$monitor"
+  wait "$monitor" || true
+}
+
 # Bumble in its server lets go of a controller a moment after its caller was killed.
 hciconfig() {
   if [[ ${2:-} = down ]]; then within 5 command hciconfig "$@"; else command hciconfig "$@"; fi

@@ -1,5 +1,5 @@
 # scan finds an advertiser by name, by service and by strength, within its time limit.
-# limit: 90
+# limit: 300
 . "$LAB/guest/expect.sh"
 readonly SERVICE=2f3e0001-21b4-4807-8bdc-74db56699529
 device_up --name lab-device
@@ -9,7 +9,7 @@ device_up --name lab-device
 hears() {
   local pattern=$1 tries=3
   shift
-  until expect 0 otaflash scan --timeout 3s "$@" && grep -qE -- "$pattern" out; do
+  until expect 0 otaflash scan --timeout 2s "$@" && grep -qE -- "$pattern" out; do
     ((--tries > 0)) || fail "a scan hears '$pattern'"
   done
 }
@@ -18,11 +18,11 @@ hears "$DEVICE_ADDRESS .*lab-device .*$SERVICE"
 hears "$DEVICE_ADDRESS" --name '^lab-d'
 hears "$DEVICE_ADDRESS" --service "$SERVICE"
 # Virtual controllers do not know the strength (127), and the kernel lets nothing unknown pass.
-expect 0 otaflash scan --timeout 3s --rssi -90
+expect 0 otaflash scan --timeout 1s --rssi -90
 says 'no device was heard'
-expect 0 otaflash scan --timeout 3s --name other
+expect 0 otaflash scan --timeout 1s --name other
 says 'no device was heard'
-expect 0 otaflash scan --timeout 3s --service 180D
+expect 0 otaflash scan --timeout 1s --service 180D
 says 'no device was heard'
 
 # The time limit holds, and the discovery is over when the command is.

@@ -1,5 +1,5 @@
 # info, and flash at every MTU that matters with and without response, against our own peripheral.
-# limit: 150
+# limit: 240
 . "$LAB/guest/expect.sh"
 # Two pages of flash and a part of a third.
 readonly OCTETS=9000

@@ -1,5 +1,5 @@
 # An update that is broken off goes on where it stopped, and ends in the new version verified.
-# limit: 150
+# limit: 300
 . "$LAB/guest/expect.sh"
 readonly OCTETS=80000
 device_up --profile 'plain?erase=100ms'

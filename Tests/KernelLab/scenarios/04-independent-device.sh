@@ -1,5 +1,5 @@
 # An OTA device that was written from docs/ota-service.md alone, on Bumble: flash and resume.
-# limit: 420
+# limit: 300
 . "$LAB/guest/expect.sh"
 readonly PAGE=4096
 image image-3 30000
@@ -40,8 +40,7 @@ kill_flasher() {
   kill -KILL "$flasher"
   wait "$flasher" || true
   acknowledged=$(sed -n 's/.*"task_progress".*"done":\([0-9]*\).*/\1/p' events | tail -n 1)
-  # The kernel ends the link of a dead process after 2 s.
-  sleep 3
+  link_ends
 }
 
 # Where the update in ./out went on.
@@ -51,8 +50,7 @@ peer_up
 expect 0 otaflash info -d "$DEVICE_ADDRESS"
 says 'running +1\.2\.0'
 says '2f3e0004-21b4-4807-8bdc-74db56699529'
-# The kernel keeps a link for 2 s after its last user, and would hand it to the next one.
-sleep 3
+link_ends
 expect 0 flash 3 --mode without-response
 says '"outcome":"flashed".*"to":"1\.3\.0","verified":true'
 device_runs 3

@@ -1,6 +1,6 @@
 # gatttool, BlueZ's btgatt-client and Bumble see exactly the table that our GATT server declares, and
 # what it sends; and a device that asks for our MTU and then leaves is understood.
-# limit: 150
+# limit: 200
 . "$LAB/guest/expect.sh"
 device_up --profile fast
 gatt() { gatttool -i hci0 -b "$DEVICE_ADDRESS" "$@"; }
@@ -61,7 +61,7 @@ dialogue_ends() {
   kill "$client" 2>/dev/null || true
   wait "$client" || true
   sed 's/\x1b\[[0-9;]*m//g; s/^/  /' "$spoken"
-  sleep 3
+  link_ends
 }
 
 echo "== gatttool hears the indication and the notification that a BEGIN leads to"

@@ -1,5 +1,5 @@
 # Servers on Bumble that keep to the specification and are hard on a client: peers/awkward.py.
-# limit: 480
+# limit: 600
 . "$LAB/guest/expect.sh"
 image small 4000
 image large 40000

@@ -1,5 +1,5 @@
 # What the kernel refuses is explained, with a remedy and the exit code of the command line.
-# limit: 150
+# limit: 300
 . "$LAB/guest/expect.sh"
 image image-3 90000
 flash() {
@@ -40,7 +40,7 @@ expect 69 otaflash --timeout 3s info -d "$DEVICE_ADDRESS"
 says 'error\[E-(DEVICE-)?BUSY\]'
 says 'bluetoothctl disconnect'
 kill "$holder"
-sleep 3
+link_ends
 
 echo "== the adapter is off"
 mgmt 0 power off

@@ -1,5 +1,5 @@
 # Devices that want a paired host: Just Works, a passkey, stored keys, a forgotten bond, no right.
-# limit: 900
+# limit: 400
 . "$LAB/guest/expect.sh"
 # What btvirt calls hci0.
 readonly HOST_ADDRESS=00:AA:01:00:00:00
@@ -37,14 +37,10 @@ grep -q '"kind" : "secure-connections"' "$(bonds)" || { cat "$(bonds)"; fail "it
 echo "== the keys on disk are enough: no second pairing"
 before=$(md5sum "$(bonds)")
 forget_in_kernel
-btmon >trace 2>&1 &
-monitor=$!
-sleep 2
+trace_begins
 expect 0 otaflash info -d "$DEVICE_ADDRESS"
 says 'running +1\.3\.0'
-sleep 1
-kill -INT "$monitor"
-wait "$monitor" || true
+trace_ends
 grep -q 'LE Start Encryption' trace || fail "the link was encrypted"
 ! grep -q 'SMP: Pairing Request' trace || fail "nothing was paired"
 [[ $(md5sum "$(bonds)") = "$before" ]] || fail "the keys are the same"
@@ -68,7 +64,7 @@ expect 0 otaflash info -d "$DEVICE_ADDRESS"
 device_down
 "$OTAFLASH" --adapter hci1 unpair -d "$HOST_ADDRESS"
 expect 0 otaflash unpair -d "$DEVICE_ADDRESS"
-sleep 3
+link_ends
 
 echo "== a passkey that the device shows"
 device_up --profile 'fast?security=authenticated'
@@ -91,7 +87,7 @@ expect 0 otaflash flash image-3 --image-version 1.4.0 --allow-unknown --force -d
 says 'verified'
 "$OTAFLASH" --adapter hci1 unpair -d "$HOST_ADDRESS"
 expect 0 otaflash unpair -d "$DEVICE_ADDRESS"
-sleep 3
+link_ends
 
 echo "== a wrong passkey, and nobody to ask"
 : >device
@@ -100,11 +96,11 @@ answer 000000 | otaflash pair -d "$DEVICE_ADDRESS" >out 2>&1 || status=$?
 cat out
 [[ $status = 77 ]] || fail "a wrong passkey is exit 77, not $status"
 says 'error\[E-PAIRING-FAILED\]'
-sleep 3
+link_ends
 expect 77 otaflash --no-input pair --authenticated -d "$DEVICE_ADDRESS"
 says 'error\[E-PAIRING-FAILED\]'
 device_down
-sleep 3
+link_ends
 
 echo "== without CAP_NET_ADMIN"
 device_up --profile 'fast?security=encrypted'

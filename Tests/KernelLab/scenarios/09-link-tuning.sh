@@ -1,24 +1,11 @@
 # Interval, supervision timeout, PHY and packet length: asked, read back, put back, or said not to be.
-# limit: 900
+# limit: 400
 . "$LAB/guest/expect.sh"
 image image-3 6000
 # The device's kernel would ask for its own 30 to 50 ms at any moment after a faster link stands.
 echo 6 >/sys/kernel/debug/bluetooth/hci1/conn_min_interval
 device_up --profile fast
 
-# btmon 5.66 ends with a segmentation fault when it meets a link whose beginning it has missed.
-trace_begins() {
-  rm -f snoop
-  btmon -w snoop >trace 2>&1 &
-  monitor=$!
-  within 30 snoop_holds_adapters
-}
-snoop_holds_adapters() { [[ $(stat -c %s snoop) -gt 200 ]]; }
-trace_ends() {
-  sleep 1
-  kill -INT "$monitor"
-  wait "$monitor" || true
-}
 info() { otaflash -v info -d "$DEVICE_ADDRESS" "$@"; }
 
 # What the kernel asks for where nobody tells it otherwise: 30 to 50 ms, 420 ms.
@@ -29,8 +16,7 @@ says 'lost after +0\.42 s'
 says_not 'asked'
 
 echo "== to flash, the kernel connects as fast as it may"
-# The kernel keeps a link for 2 s after its last user, and would hand it to the next one.
-sleep 3
+link_ends
 trace_begins
 expect 0 otaflash -v flash image-3 --image-version 1.3.0 --allow-unknown -d "$DEVICE_ADDRESS"
 says 'interval 7\.5…15 ms asked, granted: (7\.5|15) ms'
@@ -44,18 +30,18 @@ grep -A 14 'LE Create Connection\|LE Extended Create Connection' trace |
 grep -q 'Supervision timeout: 2000 msec' trace || fail "the kernel asked for 2 s"
 
 echo "== and it is put back"
-sleep 3
+link_ends
 expect 0 info
 says '50 ms'
 says 'lost after +0\.42 s'
 
 echo "== what was asked for is read back"
-sleep 3
+link_ends
 expect 0 info --interval 30ms --supervision 5s
 says 'interval 30 ms asked, granted: 30 ms'
 says '^link .* 30 ms'
 says 'lost after +5 s'
-sleep 3
+link_ends
 expect 0 info --phy 2M
 says 'PHY 2M asked, not granted'
 expect 64 info --interval 5ms
@@ -63,7 +49,7 @@ expect 64 info --interval 100ms --supervision 150ms
 expect 64 otaflash info -d sim: --phy 2M
 
 echo "== with CAP_NET_RAW alone the standing link is updated"
-sleep 3
+link_ends
 mkdir other && chmod 777 . other
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 paths=("XDG_STATE_HOME=$WORK/other" "XDG_RUNTIME_DIR=$WORK/other")
@@ -78,13 +64,13 @@ grep -A 10 'LE Connection Update (0x08|0x0013)' trace >update || { tail -n 60 tr
 grep -q 'Max connection length: 0.000 msec' update || { cat update; fail "no hint about the length of events"; }
 
 echo "== without a capability it is said"
-sleep 3
+link_ends
 expect 0 "${as_nobody[@]}" --inh-caps=-all env "${paths[@]}" \
   "$OTAFLASH" --adapter hci0 -v info -d "$DEVICE_ADDRESS" --interval 15ms
 says 'interval 15 ms asked, not granted: it needs CAP_NET_RAW'
 
 echo "== each interval of a benchmark is measured"
-sleep 3
+link_ends
 expect 0 otaflash --json bench -d "$DEVICE_ADDRESS" --mtu 247 --mode with-response --size 2K \
   --repeat 1 --interval 15ms,50ms
 says '"interval_ms":15'

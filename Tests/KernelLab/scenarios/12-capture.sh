@@ -1,17 +1,13 @@
 # --capture writes what btmon and tshark read, and the same PDUs that the kernel's own trace shows.
-# limit: 300
+# limit: 200
 . "$LAB/guest/expect.sh"
 image image-3 6000
 device_up --profile fast
 
-btmon -w trace.btsnoop >btmon.log 2>&1 &
-monitor=$!
-sleep 2
+trace_begins
 expect 0 otaflash flash image-3 --image-version 1.3.0 --allow-unknown --mode without-response \
   --mtu 185 --capture own.btsnoop -d "$DEVICE_ADDRESS"
-sleep 1
-kill -INT "$monitor"
-wait "$monitor" || true
+trace_ends
 
 # attributes FILE: opcode, handle and value of every ATT PDU of the link on hci0, in order.
 attributes() {

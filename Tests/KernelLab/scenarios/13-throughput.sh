@@ -13,8 +13,7 @@ sed -n 's/.*"mode":"\([^"]*\)","mtu":\([0-9]*\),.*"chunk":\([0-9]*\),.*"median_b
 [[ $(wc -l <ours) = 4 ]] || fail "four settings are measured"
 says_not '"effective_mtu":23'
 
-# The kernel keeps our link for 2 s.
-sleep 3
+link_ends
 hciconfig hci0 down
 # shellcheck disable=SC2046
 expect 0 "$BUMBLE" "$LAB/peers/ota_writer.py" hci-socket:0 "$ADAPTER_ADDRESS" "$DEVICE_ADDRESS" \

@@ -1,6 +1,6 @@
 # PyPI's smpclient, on its Bumble transport, updates our simulated device with MCUboot: upload, trial, the
 # way back, trial again, confirmation. Every line of it is an expectation.
-# limit: 300
+# limit: 200
 . "$LAB/guest/expect.sh"
 bootable image-3 1.3.0 60000
 device_up --profile 'smp?erase=0&write=0' --name mcuboot-board

@@ -1,6 +1,6 @@
 # A device with MCUboot of another make: SMP by PyPI's smp on Bumble's GATT server, its images by imgtool.
 # Upload, trial, reset, confirmation; a killed flasher; a device that serves paired hosts only.
-# limit: 420
+# limit: 450
 . "$LAB/guest/expect.sh"
 bootable image-2 1.2.0 20000
 bootable image-3 1.3.0 60000
@@ -24,15 +24,14 @@ peer_up
 expect 0 otaflash flash image-3 --key public.pem -d "$DEVICE_ADDRESS"
 says 'running 1\.3\.0, verified'
 device_runs 3
-# The kernel keeps a link for 2 s after its last user, and would hand it to the next one.
-sleep 3
+link_ends
 expect 0 otaflash slots list -d "$DEVICE_ADDRESS"
 says '1\.3\.0\.0 +runs, confirmed'
 says '1\.2\.0\.0 '
-sleep 3
+link_ends
 expect 0 otaflash reset -d "$DEVICE_ADDRESS"
 within 10 bash -c 'grep "^runs" peer | tail -n 1 | grep -q 1.3.0'
-sleep 3
+link_ends
 
 echo "== the flasher is killed: the device's offset tells where to go on"
 "$OTAFLASH" --adapter hci0 --json flash image-4 -d "$DEVICE_ADDRESS" >events 2>&1 </dev/null &
@@ -41,7 +40,7 @@ within 30 grep -qE '"done":[1-9][0-9]{4}' events || { cat events; fail "the upda
 kill -KILL "$flasher"
 wait "$flasher" || true
 acknowledged=$(sed -n 's/.*"task_progress".*"done":\([0-9]*\).*/\1/p' events | tail -n 1)
-sleep 4
+link_ends
 expect 0 otaflash --json flash image-4 -d "$DEVICE_ADDRESS"
 says '"to":"1\.4\.0","verified":true'
 offset=$(sed -n 's/.*"task":"upload".*"offset":\([0-9]*\),"resumed":true.*/\1/p' out | head -n 1)
@@ -50,7 +49,7 @@ device_runs 4
 figure "resumed at $offset of $(stat -c %s image-4)"
 kill -KILL "$device"
 wait "$device" || true
-sleep 3
+link_ends
 
 echo "== a device that serves paired hosts only: a passkey that it shows"
 # Only an adapter that was switched on by the management interface has a Security Manager.
@@ -60,7 +59,7 @@ cp image-2 board/image
 peer_up --authenticated
 expect 77 otaflash info -d "$DEVICE_ADDRESS"
 says 'ATT error 0x05'
-sleep 3
+link_ends
 answer() {
   within 30 grep -q '^passkey' peer
   sed -n 's/^passkey //p' peer | tail -n 1
@@ -70,7 +69,7 @@ answer | otaflash pair --authenticated -d "$DEVICE_ADDRESS" >out 2>&1 || status=
 cat out
 [[ $status = 0 ]] || { cat peer; fail "pairing with the passkey, not exit $status"; }
 says '^paired .*encrypted and authenticated'
-sleep 3
+link_ends
 expect 0 otaflash --no-input flash image-3 -d "$DEVICE_ADDRESS"
 says 'running 1\.3\.0, verified'
 device_runs 3
