@@ -44,7 +44,7 @@ public struct FirmwareUpdate: Sendable {
     Command("flash \(name)") { (turn) async throws(UpdateFault) -> UpdateResult in
       var context = UpdateContext(
         clock: turn.clock, options: options, tally: UpdateTally(), observe: observe)
-      let parts = rounds.joined().map(\.name)
+      let parts = Array(rounds.joined())
       if parts.count > 1 { context.parts = parts }
       let result = try await perform(in: turn, context)
       observe(.finished(result))

@@ -198,7 +198,7 @@ struct UpdateLifeCycle: Sendable {
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Int {
     stage = .prepare
-    if let index = context.parts.firstIndex(of: plan.image.name) {
+    if let index = context.parts.firstIndex(of: plan.image) {
       context.observe(
         .part(name: plan.image.name, number: index + 1, of: context.parts.count))
     }

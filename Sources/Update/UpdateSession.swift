@@ -108,8 +108,8 @@ struct UpdateContext: Sendable {
   let options: UpdateOptions
   let tally: UpdateTally
   let observe: @Sendable (UpdateEvent) -> Void
-  /// The names of all images, where there are several.
-  var parts: [String] = []
+  /// All images, where there are several; two may have one name.
+  var parts: [FirmwareImage] = []
   /// Where the device of this connection was found.
   var place = Whereabouts.home
   /// Where a benchmark measures; an update has none.

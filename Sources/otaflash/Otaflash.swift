@@ -34,6 +34,8 @@ protocol Subcommand: ParsableCommand, Sendable {
 struct Subject: Equatable, Sendable {
   var device: String?
   var image: String?
+  /// The command that shows what of the device this one is about.
+  var inspection = ["info"]
 }
 
 extension Subcommand {

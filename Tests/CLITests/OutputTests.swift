@@ -97,6 +97,19 @@ import Testing
         == [.line("  upload  0%  \(amount)")])
   }
 
+  @Test func aRetryHasOneNumber() {
+    var transcript = HumanTranscript(
+      device: "d", targetVersion: nil, progress: .plain, style: .plain)
+    let lost = UpdateEvent.linkLost(
+      reason: "The adapter is gone.", acknowledged: 4096, attempt: 1, retryIn: .milliseconds(500))
+    #expect(
+      transcript.observe(lost, at: .zero)
+        == [.line("  link lost at 4,096: The adapter is gone; retry 1 in 0.5 s")])
+    #expect(
+      transcript.observe(.connecting(attempt: 2), at: .zero)
+        == [.line("  connecting again (retry 1)")])
+  }
+
   @Test func aStreamHasNoGapsAndClosesItsTasks() {
     var stream = JSONLines(device: "d")
     let lost = UpdateEvent.linkLost(

@@ -20,6 +20,11 @@ import Testing
     #expect(outcome.status == status, "\(outcome.errors)")
   }
 
+  @Test func aRefusalPointsToTheSlots() throws {
+    let outcome = try Program().run(["slots", "test", "-d", "sim:smp"])
+    #expect(outcome.errors.contains("otaflash slots list -d sim:smp\n"), "\(outcome.errors)")
+  }
+
   @Test(arguments: [
     ["slots", "list", "-d", "sim:smp"], ["slots", "test", "-d", "sim:smp"],
     ["slots", "list", "-d", "sim:smp?params=no&bootinfo=no"], ["info", "-d", "sim:smp"],

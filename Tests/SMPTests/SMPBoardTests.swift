@@ -235,7 +235,7 @@ import Testing
       parts: try indices.map { index in
         let bytes = bootableBytes(version, size: 9_000 + 1_000 * index, seed: UInt64(index) + 1)
         return FirmwareImage(
-          name: "app-\(index).bin", format: .binary, bytes: bytes,
+          name: "app.bin", format: .binary, bytes: bytes,
           version: version.firmwareVersion, hardware: nil,
           content: .mcuboot(
             try MCUbootImage(decoding: bytes), place: MCUbootPlace(imageIndex: index)))

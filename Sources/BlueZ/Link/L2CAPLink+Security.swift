@@ -10,6 +10,9 @@ extension L2CAPLink {
   private static let encryptionLimit = Duration.seconds(5)
   /// A person looks for six digits and types them; the Security Manager waits for 30 s at each step.
   private static let pairingLimit = Duration.seconds(75)
+  /// A link counts as connected a moment before the kernel's Security Manager has its channel on it.
+  private static let managerLimit = Duration.milliseconds(200)
+  private static let managerPause = Duration.milliseconds(5)
   /// The reason of a link's end comes over another socket than the end.
   private static let reasonLimit = Duration.seconds(1)
 
@@ -40,9 +43,9 @@ extension L2CAPLink {
     guard !security.isSuperset(of: wanted) else { return }
     guard let peer else { throw .linkLost(.closedLocally) }
     let attempt = try SecurityAttempt(on: peer, with: pairing)
+    defer { attempt.finish() }
     do throws(SecurityFault) {
-      try request(wanted.contains(.authentication) ? .high : .medium)
-      try await wait(for: attempt)
+      if try await request(wanted) { try await wait(for: attempt) }
     } catch {
       close()
       throw error
@@ -51,22 +54,37 @@ extension L2CAPLink {
     guard reached.isSuperset(of: wanted) else { throw .insufficient(reached: reached) }
   }
 
-  private func request(_ level: SecurityLevel) throws(SecurityFault) {
-    let wanted = bt_security(level: level.rawValue, key_size: 0)
-    let result = socket.withDescriptor { raw -> Int32 in
+  /// Asks the kernel for security; `false` when the link has it meanwhile.
+  private func request(_ wanted: AttributeSecurity) async throws(SecurityFault) -> Bool {
+    let level = wanted.contains(.authentication) ? SecurityLevel.high : .medium
+    let deadline = EventLoop.shared.now.advanced(by: Self.managerLimit)
+    while !security.isSuperset(of: wanted) {
+      switch set(level) {
+      case 0: return true
+      // The kernel's words in its log: "security requested but not available".
+      case EINVAL:
+        guard EventLoop.shared.now < deadline else {
+          throw .pairingFailed(reason: Self.noSecurityManager)
+        }
+      case nil: throw .linkLost(.closedLocally)
+      case let number?: throw .linkLost(LinkLoss(socketError: number))
+      }
+      let next = EventLoop.shared.now.advanced(by: Self.managerPause)
+      guard await EventLoop.shared.sleep(until: next) else { throw .cancelled }
+    }
+    return false
+  }
+
+  /// The system call's error number, or 0; `nil` once the socket is closed.
+  private func set(_ level: SecurityLevel) -> Int32? {
+    socket.withDescriptor { raw -> Int32 in
       do throws(SystemError) {
-        try SocketOption.set(raw, SOL_BLUETOOTH, BT_SECURITY, wanted)
+        try SocketOption.set(
+          raw, SOL_BLUETOOTH, BT_SECURITY, bt_security(level: level.rawValue, key_size: 0))
         return 0
       } catch {
         return error.number
       }
-    }
-    switch result {
-    case 0: return
-    // The kernel's words in its log: "security requested but not available".
-    case EINVAL: throw .pairingFailed(reason: Self.noSecurityManager)
-    case nil: throw .linkLost(.closedLocally)
-    case let number?: throw .linkLost(LinkLoss(socketError: number))
     }
   }
 
@@ -104,7 +122,6 @@ extension L2CAPLink {
       }
       return .failure(.cancelled)
     }
-    attempt.finish()
     try result.get()
   }
 

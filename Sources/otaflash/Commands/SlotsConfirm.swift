@@ -16,7 +16,9 @@ struct SlotsConfirm: Subcommand {
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
-  var subject: Subject { Subject(device: target.device.text) }
+  var subject: Subject {
+    Subject(device: target.device.text, inspection: ["slots", "list"])
+  }
   var captureFile: String? { capture.path }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {

@@ -21,7 +21,9 @@ struct SlotsErase: Subcommand {
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
-  var subject: Subject { Subject(device: target.device.text) }
+  var subject: Subject {
+    Subject(device: target.device.text, inspection: ["slots", "list"])
+  }
   var captureFile: String? { capture.path }
 
   func validate() throws {

@@ -24,7 +24,9 @@ struct SlotsTest: Subcommand {
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
-  var subject: Subject { Subject(device: target.device.text) }
+  var subject: Subject {
+    Subject(device: target.device.text, inspection: ["slots", "list"])
+  }
   var captureFile: String? { capture.path }
 
   private static func prefix(_ text: String) throws -> [UInt8] {

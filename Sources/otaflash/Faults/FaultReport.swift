@@ -33,6 +33,8 @@ struct FaultContext: Equatable, Sendable {
   /// The DEVICE and the IMAGE that were asked for, as they were written.
   var device: String?
   var image: String?
+  /// The command that shows what of the device this run is about.
+  var inspection = ["info"]
 
   /// This run's command. `--restart` is left out: what is printed must go on, not start over.
   var again: String { command(arguments.filter { $0 != "--restart" }) }
@@ -41,7 +43,7 @@ struct FaultContext: Equatable, Sendable {
   func again(with words: String...) -> String { command(arguments + words) }
 
   var inspectDevice: String {
-    device.map { command(["info", "-d", $0]) } ?? command(["devices"])
+    device.map { command(inspection + ["-d", $0]) } ?? command(["devices"])
   }
 
   var inspectImage: String {

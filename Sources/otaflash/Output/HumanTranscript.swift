@@ -50,7 +50,7 @@ struct HumanTranscript: Sendable {
   mutating func observe(_ event: UpdateEvent, at now: Duration) -> [Step] {
     switch event {
     case .connecting(let attempt):
-      attempt > 1 ? [.line("  connecting again (attempt \(attempt))")] : []
+      attempt > 1 ? [.line("  connecting again (retry \(attempt - 1))")] : []
     case .connected(let report): connected(report)
     case .device(let report): [.line(headline(report))]
     case .stageBegan: []
@@ -150,10 +150,11 @@ struct HumanTranscript: Sendable {
     _ reason: String, _ acknowledged: Int, _ attempt: Int, _ retry: Duration
   ) -> [Step] {
     transfer = .none
+    let cause = reason.hasSuffix(".") ? String(reason.dropLast()) : reason
     return flushTicks() + [
       .line(
-        "  link lost at \(Text.grouped(acknowledged)): \(reason); "
-          + "attempt \(attempt) in \(Text.seconds(retry))")
+        "  link lost at \(Text.grouped(acknowledged)): \(cause); "
+          + "retry \(attempt) in \(Text.seconds(retry))")
     ]
   }
 

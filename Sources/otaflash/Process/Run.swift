@@ -23,7 +23,7 @@ struct Run: Sendable {
       console: console, global: command.global,
       context: FaultContext(
         program: program, arguments: arguments, device: command.subject.device,
-        image: command.subject.image),
+        image: command.subject.image, inspection: command.subject.inspection),
       environment: environment, interruption: interruption)
     let ending: Ending
     do throws(CommandFault) {
