@@ -10,7 +10,7 @@ import Testing
 @Suite struct FaultReportTests {
   static let context = FaultContext(
     program: "otaflash", arguments: ["flash", "app.bin", "-d", "door-01", "--restart"],
-    device: "door-01", image: "app.bin")
+    subject: Subject(device: "door-01", image: "app.bin"))
 
   static let expected: [(UpdateFault, FaultCode, Int32, Bool)] = [
     (.wrongHardware(device: HardwareID(1), image: HardwareID(2)), .wrongHardware, 5, false),

@@ -101,12 +101,19 @@ final class RunningProgram {
     try feed.fileHandleForWriting.close()
   }
 
-  /// Reads standard error until it has said `word`; `false` when it ended first.
-  func waitUntilItSays(_ word: String) -> Bool {
-    while !told.contains(word) {
-      let part = errors.fileHandleForReading.availableData
-      if part.isEmpty { return false }
-      told += String(decoding: part, as: UTF8.self)
+  /// Reads standard error until it has said all words, each behind the one before it; `false` when it
+  /// ended first.
+  func waitUntilItSays(_ words: String...) -> Bool {
+    var unread = ""
+    for word in words {
+      while !unread.contains(word) {
+        let part = errors.fileHandleForReading.availableData
+        if part.isEmpty { return false }
+        let text = String(decoding: part, as: UTF8.self)
+        told += text
+        unread += text
+      }
+      unread = unread.firstRange(of: word).map { String(unread[$0.upperBound...]) } ?? ""
     }
     return true
   }

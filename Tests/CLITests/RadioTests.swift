@@ -82,7 +82,7 @@ import Testing
     let context = FaultContext(
       program: "otaflash",
       arguments: ["--adapter", "hci1", "flash", "a.bin", "-d", "C0:FF:EE:00:00:01"],
-      device: "C0:FF:EE:00:00:01", image: "a.bin")
+      subject: Subject(device: "C0:FF:EE:00:00:01", image: "a.bin"))
     let faults: [(SecurityFault, FaultCode, Int32)] = [
       (.unsupported, .notPaired, 77), (.notPaired, .notPaired, 77),
       (.permissionDenied(cause: "A.", remedy: "B."), .permission, 77),

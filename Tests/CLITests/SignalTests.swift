@@ -16,9 +16,7 @@ import Testing
   func aSignalStopsAtASafePointAndThePrintedCommandGoesOn(_ signal: Int32) throws {
     let program = try Program()
     let run = try program.start(Self.flash + ["--mode", "without-response", "-vvv"])
-    // Data has been acknowledged: the first Status after the first Write Command.
-    try #require(run.waitUntilItSays("→ WriteCommand"))
-    try #require(run.waitUntilItSays("HandleValueNotification"))
+    try #require(Self.isAcknowledged(run))
     let begun = ContinuousClock.now
     run.send(signal)
     let stopped = run.end()
@@ -42,8 +40,7 @@ import Testing
     try #require(Self.waitForFile(program.home.path + "/d"))
     let flash = ["flash", "firmware-samples/app-1.3.0.bin", "-d", "unix:\(program.home.path)/d"]
     let run = try program.start(flash + ["--mode", "without-response", "-vvv"])
-    try #require(run.waitUntilItSays("→ WriteCommand"))
-    try #require(run.waitUntilItSays("HandleValueNotification"))
+    try #require(Self.isAcknowledged(run))
     for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] {
       if signal == SIGSTOP { device.send(signal) }
       run.send(signal)
@@ -78,6 +75,11 @@ import Testing
     #expect(ended.reason == .uncaughtSignal)
     #expect(ended.status == SIGTERM)
     #expect(ended.output.contains(#""exit":143"#), "\(ended.output)")
+  }
+
+  /// Waits until data is in the device's flash: it made room, and more was sent.
+  private static func isAcknowledged(_ run: RunningProgram) -> Bool {
+    run.waitUntilItSays("→ WriteCommand", "HandleValueNotification", "→ WriteCommand")
   }
 
   static func waitForFile(_ path: String) -> Bool {

@@ -20,9 +20,13 @@ import Testing
     #expect(outcome.status == status, "\(outcome.errors)")
   }
 
-  @Test func aRefusalPointsToTheSlots() throws {
-    let outcome = try Program().run(["slots", "test", "-d", "sim:smp"])
-    #expect(outcome.errors.contains("otaflash slots list -d sim:smp\n"), "\(outcome.errors)")
+  /// A device that has no slots to show is shown as it is.
+  @Test(arguments: [
+    ("sim:smp", "slots list -d sim:smp"), ("sim:fast", "info -d sim:fast"),
+  ])
+  func aRefusalPointsToTheSlots(_ device: String, _ help: String) throws {
+    let outcome = try Program().run(["slots", "test", "-d", device])
+    #expect(outcome.errors.contains("otaflash \(help)\n"), "\(outcome.errors)")
   }
 
   @Test(arguments: [

@@ -16,9 +16,7 @@ struct SlotsConfirm: Subcommand {
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
-  var subject: Subject {
-    Subject(device: target.device.text, inspection: ["slots", "list"])
-  }
+  var subject: Subject { .slots(of: target.device.text) }
   var captureFile: String? { capture.path }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {

@@ -21,9 +21,7 @@ struct SlotsErase: Subcommand {
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
-  var subject: Subject {
-    Subject(device: target.device.text, inspection: ["slots", "list"])
-  }
+  var subject: Subject { .slots(of: target.device.text) }
   var captureFile: String? { capture.path }
 
   func validate() throws {

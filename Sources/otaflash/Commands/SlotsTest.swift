@@ -24,9 +24,7 @@ struct SlotsTest: Subcommand {
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
-  var subject: Subject {
-    Subject(device: target.device.text, inspection: ["slots", "list"])
-  }
+  var subject: Subject { .slots(of: target.device.text) }
   var captureFile: String? { capture.path }
 
   private static func prefix(_ text: String) throws -> [UInt8] {

@@ -38,7 +38,7 @@ struct PairingDialogue: Sendable {
   /// Standard input may be a terminal or a pipe that holds the answers, but not the image, and not
   /// the void that background jobs get.
   private var canAsk: Bool {
-    guard !session.global.noInput, session.context.image != "-" else { return false }
+    guard !session.global.noInput, session.context.subject.image != "-" else { return false }
     var status = stat()
     guard fstat(STDIN_FILENO, &status) == 0 else { return false }
     return isatty(STDIN_FILENO) == 1

@@ -124,7 +124,8 @@ extension FaultReport {
   }
 
   init(_ fault: BaselineFault, in context: FaultContext) {
-    let write = context.device.map { ["bench", "-d", $0, "--json"] } ?? ["bench", "--help"]
+    let write =
+      context.subject.device.map { ["bench", "-d", $0, "--json"] } ?? ["bench", "--help"]
     self =
       switch fault {
       case .file(let fault): FaultReport(fault, in: context)
@@ -224,7 +225,9 @@ extension FaultReport {
   private static func show(
     _ fault: FirmwareFault, in path: String, _ context: FaultContext
   ) -> String {
-    guard context.image != "-" else { return context.command(["image", "verify", "--help"]) }
+    guard context.subject.image != "-" else {
+      return context.command(["image", "verify", "--help"])
+    }
     let file = "-- " + ShellWords.quote(path)
     // unzip knows no `--`.
     let archive = ShellWords.quote(path.hasPrefix("-") ? "./" + path : path)

@@ -30,11 +30,7 @@ struct FaultContext: Equatable, Sendable {
   let program: String
   /// All words behind it.
   let arguments: [String]
-  /// The DEVICE and the IMAGE that were asked for, as they were written.
-  var device: String?
-  var image: String?
-  /// The command that shows what of the device this run is about.
-  var inspection = ["info"]
+  var subject = Subject()
 
   /// This run's command. `--restart` is left out: what is printed must go on, not start over.
   var again: String { command(arguments.filter { $0 != "--restart" }) }
@@ -42,18 +38,27 @@ struct FaultContext: Equatable, Sendable {
   /// This run's command with one more word at its end.
   func again(with words: String...) -> String { command(arguments + words) }
 
-  var inspectDevice: String {
-    device.map { command(inspection + ["-d", $0]) } ?? command(["devices"])
+  var inspectDevice: String { inspect(with: ["info"]) }
+
+  /// Shows that part of the device which refused.
+  var inspectSubject: String { inspect(with: subject.inspection) }
+
+  private func inspect(with words: [String]) -> String {
+    subject.device.map { command(words + ["-d", $0]) } ?? command(["devices"])
   }
 
   var inspectImage: String {
-    guard let image, image != "-" else { return command(["image", "info", "--help"]) }
+    guard let image = subject.image, image != "-" else {
+      return command(["image", "info", "--help"])
+    }
     return command(["image", "info", image])
   }
 
   /// The command that puts this run's simulated device back into its factory state.
   var resetSimulation: String {
-    guard let profile = device?.removingPrefix("sim:") else { return again(with: "--reset") }
+    guard let profile = subject.device?.removingPrefix("sim:") else {
+      return again(with: "--reset")
+    }
     return command(["simulate", "--reset"] + (profile.isEmpty ? [] : ["--profile", profile]))
   }
 

@@ -7,7 +7,7 @@ extension FaultContext {
 
   /// Another command on this run's device, over the same adapter.
   private func aboutDevice(_ words: String) -> String {
-    guard let device else { return command([words, "--help"]) }
+    guard let device = subject.device else { return command([words, "--help"]) }
     return command(adapterWords + [words, "-d", device])
   }
 

@@ -133,7 +133,7 @@ extension FaultReport {
         FaultReport(
           refusal.kind.code,
           "the device refused during \(stage.rawValue): \(refusal.meaning) (\(refusal.code))",
-          why: refusal.remedy, help: context.inspectDevice, exit: refusal.kind.exit)
+          why: refusal.remedy, help: context.inspectSubject, exit: refusal.kind.exit)
       case .couldNotConnect(let fault):
         FaultReport(fault, in: context)
       case .protocolViolation(let stage, let detail):

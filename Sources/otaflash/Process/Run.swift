@@ -22,8 +22,7 @@ struct Run: Sendable {
     var session = Session(
       console: console, global: command.global,
       context: FaultContext(
-        program: program, arguments: arguments, device: command.subject.device,
-        image: command.subject.image, inspection: command.subject.inspection),
+        program: program, arguments: arguments, subject: command.subject),
       environment: environment, interruption: interruption)
     let ending: Ending
     do throws(CommandFault) {
@@ -62,7 +61,7 @@ struct Run: Sendable {
     session.console.fail(report)
     return .failed(
       report.exit, outcome: interruption.signal == nil ? "failed" : "interrupted",
-      device: session.context.device)
+      device: session.context.subject.device)
   }
 
   /// A capture that is not complete is an error of its own, but never hides another one.

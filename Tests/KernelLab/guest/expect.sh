@@ -89,11 +89,14 @@ has_no_link() { ! hcitool -i hci0 con | grep -q handle; }
 # btmon 5.66 ends with a segmentation fault when it meets a link whose beginning it has missed; the
 # kernel drops what has no room in its socket; and what it has not written when it ends is lost.
 trace_begins() {
+  local room
+  room=$(cat /proc/sys/net/core/rmem_default)
   rm -f trace.btsnoop
   echo 8000000 >/proc/sys/net/core/rmem_default
   btmon -w trace.btsnoop >trace 2>&1 &
   monitor=$!
   within 30 trace_holds_adapters
+  echo "$room" >/proc/sys/net/core/rmem_default
 }
 trace_holds_adapters() { [[ $(stat -c %s trace.btsnoop) -gt 200 ]]; }
 trace_stands_still() {
