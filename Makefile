@@ -1,17 +1,25 @@
-# otaflash: the commands of its developers. `make demo` and `make test` set up what they need.
+# otaflash: the commands of its developers, which `make help` lists. `make demo` and `make test` set up
+# what they need.
 # `make lab SHELL=1` asks for a shell in the guest; the recipes keep their own.
 SHELL_IN_GUEST := $(if $(filter command line,$(origin SHELL)),$(SHELL))
 override SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo build test kill-test test-receiver compare-receivers smp-oracle lab bench swarm replay sweep \
-  fuzz format lint man clean deps
+.PHONY: demo build test kill-test test-receiver compare-receivers smp-oracle lab bench swarm \
+  replay sweep fuzz format lint man clean deps client docs soak real-files zip-oracle delta-oracle help
+
+# What there is, with the first line of what is said of it here.
+help:
+	@awk '/^# / && !said { said = substr($$0, 3) } /^$$/ { said = "" } \
+	  /^[a-z-]+:( [a-z]+)*$$/ && said { sub(":.*", ""); printf "make %-18s %s\n", $$0, said; said = "" }' \
+	  $(firstword $(MAKEFILE_LIST))
 
 # Flashes a sample onto a simulated device, pulls the plug in the middle, and goes on.
 demo: deps
 	$(SWIFT) build --product otaflash
 	Examples/demo.sh
 
+# The debug configuration, which is quick to build again.
 build: deps
 	$(SWIFT) build
 
@@ -20,10 +28,20 @@ test:
 	@tools/deps librsvg2-2
 	Tests/run
 
-# Kills a flashing process at 50 random moments and runs it again, both sides of it.
+# Kills a flashing process at 50 random moments and runs it again, both sides of it; and stops some for
+# longer than a transaction may take.
 kill-test: build
 	Tests/Kill/kill-nine --kills 50 .build/debug/otaflash
 	Tests/Kill/kill-nine --kills 50 --device unix .build/debug/otaflash
+	Tests/Kill/stop-and-go .build/debug/otaflash
+
+# Hostile devices against the released program, and hostile hosts against its simulated device, for
+# MINUTES; FIRST is the first seed.
+MINUTES ?= 60
+FIRST ?= 1
+soak: deps
+	$(SWIFT) build -c release --product otaflash
+	Tests/Soak/soak --minutes $(MINUTES) --seed $(FIRST) .build/release/otaflash
 
 # The device side alone, in C, under the sanitizers.
 test-receiver: deps
@@ -36,6 +54,13 @@ smp-oracle: deps
 	$(SWIFT) build --product otaflash
 	Tests/SMPOracle/run .build/debug/smp-codec
 	Tests/SMPOracle/flash-device .build/debug/otaflash
+
+# Our patches against those of the Python package detools: never larger, each applied by the other. Builds a
+# small Cortex-M firmware a dozen times, the first time.
+delta-oracle:
+	@tools/deps gcc-arm-none-eabi
+	$(SWIFT) build -c release --product delta-codec
+	Tests/DeltaOracle/run .build/release/delta-codec
 
 # The receiver in C and the one in Python, written from the same document, driven alike at random.
 compare-receivers: SEEDS = 20
@@ -69,11 +94,23 @@ sweep: build
 	.build/release/otaflash-swarm --cuts firmware-samples
 	Tests/Kill/lying-journal .build/debug/otaflash
 
-# Every decoder in turn, so many seconds each.
-fuzz: SECONDS_EACH = $(if $(filter file command,$(origin SECONDS)),$(SECONDS),60)
-fuzz:
-	$(MAKE) --no-print-directory -C Fuzz fuzz SECONDS_EACH=$(SECONDS_EACH)
+# Files made by the tools that everybody makes them with (linkers, srec_cat, intelhex, imgtool).
+real-files: deps
+	$(SWIFT) build --product otaflash
+	Tests/RealFiles/run .build/debug/otaflash
 
+# The reader for ZIP archives against Python's and Info-ZIP's, on archives drawn from a seed.
+zip-oracle: COUNT = 1000
+zip-oracle: deps
+	$(SWIFT) build --product zip-reader
+	python3 -B Tests/ZipOracle/compare.py .build/debug/zip-reader $(COUNT)
+
+# Every decoder, and the host's side of every protocol, so many seconds each.
+fuzz: SECONDS_EACH = $(if $(filter file command,$(origin SECONDS)),$(SECONDS),60)
+fuzz: deps
+	$(MAKE) --no-print-directory -j $$(nproc) -C Fuzz fuzz SECONDS_EACH=$(SECONDS_EACH)
+
+# Formats the Swift sources; lint says what format would change, and looks at the scripts.
 format:
 	$(SWIFT) format --in-place --recursive --configuration .swift-format \
 	  Package.swift Sources Tests Examples
@@ -85,9 +122,18 @@ lint:
 	  Tests/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/KernelLab/scenarios/*.sh
 
+# Writes the manual anew from the program's help.
 man:
 	$(SWIFT) build --product otaflash
 	man/generate .build/debug/otaflash man
+
+# An app that depends on the package by its products alone (Tests/Client), built and tested.
+client: deps
+	cd Tests/Client && $(SWIFT) test --scratch-path ../../.build/client
+
+# DocC archives of all libraries, in .build/documentation.
+docs: deps
+	tools/docs
 
 # Installs the Debian packages that are missing.
 deps:

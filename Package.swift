@@ -14,10 +14,11 @@ let simulatedUpdate: [Target.Dependency] = [
 
 let package = Package(
   name: "otaflash",
-  platforms: [.macOS(.v15)],
   products: [
     .library(name: "OtaflashCentral", targets: ["OtaflashATT", "OtaflashGATT", "OtaflashBlueZ"]),
     .library(name: "OtaflashUpdater", targets: ["OtaflashFirmware", "OtaflashUpdate"]),
+    .library(name: "OtaflashSimulation", targets: ["OtaflashSimulation"]),
+    .library(name: "OtaflashState", targets: ["OtaflashState"]),
     .executable(name: "otaflash", targets: ["otaflash"]),
   ],
   dependencies: [
@@ -32,8 +33,6 @@ let package = Package(
       providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(
       name: "COtaflashZlib", path: "Sources/CZlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(
-      name: "COtaflashZip", path: "Sources/CZip", providers: [.apt(["libzip-dev"])]),
     .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
     .target(name: "OtaflashATT", path: "Sources/ATT", swiftSettings: strict),
     .target(
@@ -42,11 +41,14 @@ let package = Package(
     .target(
       name: "OtaflashFirmware",
       dependencies: [
-        "COtaflashZlib", "COtaflashZip", crypto,
+        "COtaflashZlib", crypto,
         .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       path: "Sources/Firmware", swiftSettings: strict),
+    .target(
+      name: "OtaflashDelta", dependencies: ["OtaflashFirmware"], path: "Sources/Delta",
+      exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashUpdate",
       dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto],
@@ -60,28 +62,33 @@ let package = Package(
       name: "OtaflashSimulation",
       dependencies: [
         "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", crypto,
+        .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
-      path: "Sources/Simulation", swiftSettings: strict),
+      path: "Sources/Simulation", exclude: ["SMP/README.md", "NordicLegacy/README.md"],
+      swiftSettings: strict),
     .target(
       name: "OtaflashBlueZ", dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT"],
       path: "Sources/BlueZ", swiftSettings: strict),
     .target(
-      name: "OtaflashFleet", dependencies: ["OtaflashFirmware", "OtaflashUpdate"],
-      path: "Sources/Fleet", swiftSettings: strict),
+      name: "OtaflashState",
+      dependencies: ["OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate"],
+      path: "Sources/State", swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        "OtaflashBlueZ", "OtaflashFleet",
+        "OtaflashBlueZ", "OtaflashState",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       path: "Sources/otaflash", swiftSettings: strict),
     .executableTarget(
       name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
+    .target(name: "PlainHost", path: "Benchmarks/PlainHost"),
     .executableTarget(
       name: "goals",
-      dependencies: simulatedUpdate + ["OtaflashBlueZ", "OtaflashSwarm"], path: "Benchmarks/Goals",
+      dependencies: simulatedUpdate + ["OtaflashBlueZ", "OtaflashSwarm", "PlainHost"],
+      path: "Benchmarks/Goals",
       swiftSettings: strict),
     .testTarget(
       name: "BenchmarkTests", dependencies: simulatedUpdate + ["otaflash"], swiftSettings: strict),
@@ -93,6 +100,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashSwarm"], swiftSettings: strict),
+    .testTarget(
+      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta"], swiftSettings: strict),
+    .executableTarget(
+      name: "delta-codec", dependencies: ["OtaflashDelta"], path: "Tests/DeltaOracle/Codec",
+      swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
     .testTarget(
@@ -102,7 +114,7 @@ let package = Package(
       name: "GATTServerTests", dependencies: ["OtaflashATT", "OtaflashGATT"],
       swiftSettings: strict),
     .testTarget(
-      name: "FleetTests", dependencies: ["OtaflashFirmware", "OtaflashFleet"],
+      name: "StateTests", dependencies: ["OtaflashBlueZ", "OtaflashFirmware", "OtaflashState"],
       swiftSettings: strict),
     .testTarget(
       name: "BlueZTests",
@@ -111,13 +123,16 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "otaflash", "OtaflashBlueZ", "OtaflashFleet", "OtaflashATT", "OtaflashGATT",
+        "otaflash", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
         "OtaflashFirmware", "OtaflashUpdate",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
     .testTarget(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware"], exclude: ["Fixtures"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "zip-reader", dependencies: ["OtaflashFirmware"], path: "Tests/ZipOracle/Reader",
       swiftSettings: strict),
     .testTarget(
       name: "UpdateTests", dependencies: simulatedUpdate, swiftSettings: strict),
@@ -153,3 +168,9 @@ package.targets += [
     name: "ExamplesTests", dependencies: (examples + ["FleetFlash"]).map { .target(name: $0) },
     swiftSettings: strict),
 ]
+
+// The documentation is built with a plugin that nobody who depends on the package should fetch.
+if Context.environment["OTAFLASH_DOCUMENTATION"] != nil {
+  package.dependencies.append(
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}

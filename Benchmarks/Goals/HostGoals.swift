@@ -16,7 +16,7 @@ struct HostGoals {
     let device = try DeviceProcess(sinkDevice, name: "host")
     defer { device.stop() }
     await tell(try await throughputGoals(device))
-    await tell([try await growthGoal(device)])
+    await tell(try await PlainHostComparison(goals: self, device: device).all())
     await tell([try await fleetGoal()])
   }
 
@@ -28,19 +28,14 @@ struct HostGoals {
     let found = try await transfer(to: device, size: 4 << 20, repeats: 16)
     let cost = ProcessCost.now - before
     let octets = found.reduce(0) { $0 + $1.octets }
-    let writes = found.reduce(0) { $0 + $1.octets / $1.chunk }
     let megabytesPerSecond = Double(octets) / 1e6 / cost.processorSeconds
     let wall = found.map(\.octetsPerSecond).sorted()[found.count / 2] / 1e6
-    let microseconds = cost.processorSeconds * 1e6 / Double(writes)
     return [
       Goal(
         what: "host cost, Unix socket, writes of \(found[0].chunk + 4) octets without response",
         wanted: "≥ 100 MB/s on one core",
         measured: "\(Figure.fixed(megabytesPerSecond)) MB per processor second "
           + "(\(Figure.fixed(wall)) MB/s on the wall)", isMet: megabytesPerSecond >= 100),
-      Goal(
-        what: "processor time a PDU", wanted: "≤ 3 µs",
-        measured: "\(Figure.fixed(microseconds, digits: 2)) µs", isMet: microseconds <= 3),
       Goal(
         what: "steady memory while sending 4 MiB again and again", wanted: "< 40 MB",
         measured: "\(Figure.fixed(ProcessCost.residentMegabytes)) MB",
@@ -70,28 +65,6 @@ struct HostGoals {
       }
     }
     return try result.get()
-  }
-
-  // MARK: Growth
-
-  private func growthGoal(_ device: DeviceProcess) async throws -> Goal {
-    var costs: [Double] = []
-    var memory: [Double] = []
-    for size in [64 << 10, 1 << 20, 16 << 20] {
-      let before = ProcessCost.now
-      let found = try await transfer(to: device, size: size, repeats: (32 << 20) / size)
-      let octets = found.reduce(0) { $0 + $1.octets }
-      costs.append((ProcessCost.now - before).processorSeconds / Double(octets) * 1e9)
-      memory.append(ProcessCost.residentMegabytes - Double(size) / 1e6)
-    }
-    let ratio = (costs.max() ?? 0) / (costs.min() ?? 1)
-    let texts = costs.map { Figure.fixed($0, digits: 2) }.joined(separator: ", ")
-    let growth = memory[2] - memory[0]
-    return Goal(
-      what: "cost of growth, images of 64 KiB, 1 MiB, 16 MiB", wanted: "linear; memory flat",
-      measured: "\(texts) ns an octet; memory beside the image "
-        + memory.map { Figure.fixed($0) }.joined(separator: ", ") + " MB",
-      isMet: ratio < 1.5 && growth < 8)
   }
 
   // MARK: Many devices

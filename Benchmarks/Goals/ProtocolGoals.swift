@@ -4,8 +4,8 @@ import OtaflashSwarm
 import OtaflashUpdate
 import Synchronization
 
-/// Goals of the protocols that others have specified, in virtual time: what an upload reaches of what
-/// the air, the flash and the device's buffers permit.
+/// Goals of the protocols that others have specified, in virtual time: what an upload reaches of
+/// what the air, the flash and the device's buffers permit.
 enum ProtocolGoals {
   /// An upload so long that the window's first steps do not count.
   private static let size = 1024 * 1024
@@ -14,7 +14,8 @@ enum ProtocolGoals {
   static func all() throws -> [Goal] {
     let full = try smp(Self.fast)
     return try [
-      fullBuffers(full), againstOneRequest(full), zephyrDefaults(), secure(), legacy(),
+      fullBuffers(full), againstOneRequest(full), zephyrDefaults(), flashWords(), secure(),
+      legacy(), legacySettings(),
     ]
   }
 
@@ -64,6 +65,31 @@ enum ProtocolGoals {
         + "\(Figure.kilobytes(one.octetsPerSecond)))", isMet: ratio >= 3)
   }
 
+  /// Servers that take whole flash words only, and answer less than was sent.
+  private static func flashWords() throws -> Goal {
+    let plain = [
+      "sim:smp?\(link)&slot=2M&mtu=498&netbufs=4x2475&erase=0&write=0",
+      "sim:smp?\(link)&slot=2M&mtu=498&netbufs=4x512&reassembly=no&erase=0&write=0",
+    ]
+    var shares: [Double] = []
+    var rates: [Double] = []
+    var rewinds = 0
+    for profile in plain {
+      let any = try smp(profile)
+      let words = try smp(profile + "&unit=8")
+      shares.append(words.octetsPerSecond / any.octetsPerSecond)
+      rates.append(words.octetsPerSecond)
+      rewinds += words.rewinds
+    }
+    return Goal(
+      what:
+        "SMP, 15 ms, MTU 498, 4 buffers, a server that takes whole words of 8 octets, against one "
+        + "that takes any", wanted: "≥ 95 %, nothing sent again",
+      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(rates[0]))); a request a write "
+        + "\(Figure.percent(shares[1])) (\(Figure.kilobytes(rates[1]))); \(rewinds) times sent again",
+      isMet: (shares.min() ?? 0) >= 0.95 && rewinds == 0)
+  }
+
   private static func smp(_ profile: String, requests: Int? = nil) throws -> Upload {
     try Upload(onto: profile, size: size, window: requests)
   }
@@ -82,6 +108,24 @@ enum ProtocolGoals {
       wanted: "≥ 19 kB/s, no packet lost in the device's pool",
       measured: "\(Figure.kilobytes(slowest)) (worst), \(repeated) octets sent twice",
       isMet: slowest >= 19_000 && repeated == 0 && uploads.allSatisfy { $0.rewinds == 0 })
+  }
+
+  /// The page of the settings is erased behind START's answer: what comes meanwhile fills buffers.
+  private static func legacySettings() throws -> Goal {
+    let uploads = try ["8x32", "16x600"].flatMap { pool in
+      try ["same", "next"].map { response in
+        try Upload(
+          onto: "sim:nordic-legacy?interval=7.5ms&erase=85ms&pool=\(pool)&response=\(response)",
+          size: nordicSize)
+      }
+    }
+    let restarts = uploads.map(\.rewinds).reduce(0, +)
+    let slowest = uploads.map(\.octetsPerSecond).min() ?? 0
+    return Goal(
+      what:
+        "legacy DFU, 8 and 16 buffers, 7.5 ms, answers in the same and the next event, 85 ms to "
+        + "erase the settings' page", wanted: "0 restarts",
+      measured: "\(restarts) restarts, \(Figure.kilobytes(slowest)) (worst)", isMet: restarts == 0)
   }
 
   private static func legacy() throws -> Goal {
@@ -137,7 +181,8 @@ private struct Upload {
     return 0
   }
 
-  /// The share of what the slower of flash and air permits; the headers of requests count against us.
+  /// The share of what the slower of flash and air permits; the headers of requests count against
+  /// us.
   ///
   /// - Parameter flash: the time that 4 KiB take while the upload runs.
   func share(flash: Duration) -> Double {

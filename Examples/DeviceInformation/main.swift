@@ -39,12 +39,12 @@ func readCommand(
     let characteristic = try await client.characteristic(field.uuid, in: .deviceInformation)
     return String(decoding: try await client.read(characteristic), as: UTF8.self)
   }
-  .retrying(.linear(attempts: 3), on: clock, random: { 0 }) { fault in
+  .retrying(.linear(attempts: 3), on: clock) { fault in
     guard case .gatt(.refused(let handle, .insufficientResources)) = fault else { return false }
     print("\(field): the device has no memory for \(handle) now")
     return true
   }
-  .timeLimit(.seconds(5), on: clock, orThrow: .gatt(.timedOut(after: .seconds(5))))
+  .timeLimit(.seconds(5), orThrow: .gatt(.timedOut(after: .seconds(5))))
 }
 
 try simulate(near: [simulatedDevice]) { central, clock in

@@ -63,10 +63,7 @@ func flashInTheAir(_ arguments: [String]) async throws -> Int {
   let devices = try arguments.dropFirst(3).map { name in
     guard let address = BluetoothAddress(name) else { throw UsageError() }
     return FleetDevice(
-      name: name,
-      dialer: Dialer { () async throws(ConnectFault) -> any Link in
-        try await L2CAPLink.connect(to: address, adapter: adapter, within: .seconds(30))
-      })
+      name: name, dialer: Dialer(to: address, adapter: adapter, within: .seconds(30)))
   }
   let image = try FirmwareImage.decode(
     name: arguments[0], bytes: [UInt8](try Data(contentsOf: URL(filePath: arguments[0]))),

@@ -1,5 +1,4 @@
 import OtaflashATT
-import OtaflashGATT
 
 extension BluetoothUUID {
   static let heartRate = BluetoothUUID(0x180D)
@@ -14,12 +13,10 @@ struct HeartRateMeasurement: Equatable, CustomStringConvertible {
   let isInContact: Bool?
   let beatsPerMinute: Int
 
-  init(decoding octets: [UInt8]) throws(GATTFault) {
-    guard let flags = octets.first else { throw .violation("a heart rate measurement is empty") }
+  init(decoding octets: [UInt8]) throws(MeasurementFault) {
+    guard let flags = octets.first else { throw MeasurementFault(octets: 0) }
     let size = flags & 0x01 == 0 ? 1 : 2
-    guard octets.count > size else {
-      throw .violation("a heart rate measurement has \(octets.count) octets")
-    }
+    guard octets.count > size else { throw MeasurementFault(octets: octets.count) }
     isInContact = flags & 0x04 == 0 ? nil : flags & 0x02 != 0
     beatsPerMinute = octets[1...size].reversed().reduce(0) { $0 << 8 | Int($1) }
   }
@@ -27,6 +24,11 @@ struct HeartRateMeasurement: Equatable, CustomStringConvertible {
   var description: String {
     "\(beatsPerMinute) beats a minute" + (isInContact == false ? ", no skin contact" : "")
   }
+}
+
+/// A measurement that is too short for what its flags announce.
+struct MeasurementFault: Error {
+  let octets: Int
 }
 
 /// Body Sensor Location (3.2).

@@ -20,8 +20,7 @@ func printHeartRate(
     async let _ = printAll(steps)
     var left = count
     // After a loss, this runs again from its beginning on a new connection.
-    try await peripheral.keepingConnected(.exponential(attempts: 5)) {
-      (client) async throws(GATTFault) in
+    try await peripheral.keepingConnected(.exponential(attempts: 5)) { client in
       let location = try await client.characteristic(.bodySensorLocation, in: .heartRate)
       print("worn on: \(BodySensorLocation(decoding: try await client.read(location)))")
 

@@ -1,4 +1,4 @@
-import OtaflashATT
+@testable import OtaflashBlueZ
 
 /// Advertisements come from strangers: what is malformed is left out.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,3 +1,5 @@
+@testable import OtaflashFirmware
+
 /// Any text is a manifest or is refused with its line.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzManifest(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

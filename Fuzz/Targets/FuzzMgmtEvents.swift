@@ -1,3 +1,5 @@
+@testable import OtaflashBlueZ
+
 /// The kernel is trusted more than the air, but a packet from it is read with the same care.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMgmtEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

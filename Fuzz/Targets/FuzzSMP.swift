@@ -33,7 +33,8 @@ private func decodeItem(_ input: [UInt8]) {
 private func decodeMessage(_ bytes: [UInt8]) -> SMPMessage? {
   do throws(SMPDecodeFault) {
     let message = try SMPMessage(decoding: bytes)
-    precondition(try SMPMessage(decoding: message.encoded).encoded == message.encoded)
+    let again = try SMPMessage(decoding: message.encoded)
+    precondition(again.encoded == message.encoded)
     if message.command != nil { _ = try SMPCall(message) } else { try decodeAnswer(message) }
     return message
   } catch {
@@ -54,9 +55,10 @@ private func decodeAnswer(_ message: SMPMessage) throws(SMPDecodeFault) {
 /// An upload of 3000 octets whose requests the input answers.
 private struct Upload {
   private static let total = 3000
-  private static let width = 4
+  private static let reach = 6
 
-  private var window = SMPUploadWindow(total: total, startingAt: 0, widthLimit: width)
+  private var window = SMPUploadWindow(
+    total: total, startingAt: 0, widthLimit: 4, reach: reach)
   private let size = SMPPacketSize(
     octets: 244, announcement: SMPImage.Upload.Announcement(size: total, sha: nil))
   private var sequence: UInt8 = 0
@@ -74,7 +76,7 @@ private struct Upload {
       _ = try window.timedOut(after: .seconds(5))
     }
     precondition(window.acknowledged <= Self.total && window.next <= Self.total)
-    precondition(window.width <= Self.width)
+    precondition(window.width <= Self.reach)
   }
 
   private static func answer(
@@ -90,7 +92,7 @@ private struct Upload {
   private mutating func send() {
     var sent = 0
     while let range = window.sendable(size) {
-      precondition(!range.isEmpty && range.upperBound <= Self.total && sent < Self.width)
+      precondition(!range.isEmpty && range.upperBound <= Self.total && sent < Self.reach)
       window.sent(range, as: sequence)
       sequence &+= 1
       sent += 1

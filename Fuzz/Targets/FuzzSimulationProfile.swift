@@ -1,3 +1,5 @@
+import OtaflashSimulation
+
 /// Any text names a device that can be built, or is refused in words.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSimulationProfile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

@@ -19,6 +19,12 @@ public struct BluetoothUUID: Hashable, Sendable {
     low = Self.baseLow
   }
 
+  /// A UUID from its 32-bit form (Vol 3, Part B, 2.5.1), which only advertisements carry.
+  public init(bits32: UInt32) {
+    high = UInt64(bits32) << 32 | Self.baseHigh
+    low = Self.baseLow
+  }
+
   /// The 16-bit short form, when this UUID lies on the Bluetooth base and has one.
   public var short: UInt16? {
     guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh, high >> 48 == 0 else {

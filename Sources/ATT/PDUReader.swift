@@ -59,7 +59,8 @@ struct PDUReader {
     return Array(bytes[position...])
   }
 
-  /// Reads entries of `size` octets up to the end; fewer than `minimum` or a part of one is a fault.
+  /// Reads entries of `size` octets up to the end; fewer than `minimum` or a part of one is a
+  /// fault.
   mutating func list<Entry>(
     of size: Int, atLeast minimum: Int = 1,
     _ entry: (inout PDUReader) throws(DecodeFault) -> Entry

@@ -5,16 +5,10 @@
 /// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): for each packet
 /// its octets, two spaces of 150 µs, and the empty packet that acknowledges it.
 public struct PDUSizing: Sendable {
-  /// The radio's modulation. It shifts the balance between octets and packets.
-  public enum PHY: Sendable, CaseIterable { case le1M, le2M, codedS2, codedS8 }
-
   /// Octets of an L2CAP header (Vol 3, Part A, 3.1).
   private static let l2capHeaderSize = 4
   /// Octets of opcode and handle, which carry none of the image.
   private static let writeHeaderSize = 3
-  private static let interFrameSpaceMicroseconds = 150
-  /// Octets of the message integrity code of an encrypted packet.
-  private static let integrityCodeSize = 4
 
   private let payload: Int
   private let phy: PHY
@@ -23,6 +17,7 @@ public struct PDUSizing: Sendable {
   /// - Parameters:
   ///   - linkLayerPayload: octets that a data packet carries, 27…251: 251 with Data Length
   ///     Extension, 27 without.
+  ///   - phy: shifts the balance between octets and packets.
   public init(linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false) {
     precondition((27...251).contains(linkLayerPayload), "a packet carries 27...251 octets")
     payload = linkLayerPayload
@@ -57,20 +52,10 @@ public struct PDUSizing: Sendable {
 
   /// One data packet and the empty packet that answers it, each followed by a space.
   private func exchangeMicroseconds(octets: Int) -> Int {
-    let protected = octets + (isEncrypted ? Self.integrityCodeSize : 0)
-    return packetMicroseconds(octets: protected) + packetMicroseconds(octets: 0)
-      + 2 * Self.interFrameSpaceMicroseconds
+    phy.airTimeMicroseconds(payload: octets, encrypted: isEncrypted)
+      + phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
+      + 2 * PHY.interframeSpaceMicroseconds
   }
 
   private func valueSize(_ size: Int) -> Int { size - Self.writeHeaderSize }
-
-  /// Preamble, access address, header, `octets` and CRC (Vol 6, Part B, 2.1 and 2.2).
-  private func packetMicroseconds(octets: Int) -> Int {
-    switch phy {
-    case .le1M: 80 + 8 * octets
-    case .le2M: 44 + 4 * octets
-    case .codedS2: 462 + 16 * octets
-    case .codedS8: 720 + 64 * octets
-    }
-  }
 }

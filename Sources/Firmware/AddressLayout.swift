@@ -6,15 +6,33 @@ public struct AddressLayout: Equatable, Sendable {
     case linear(UInt32)
   }
 
+  /// Data of the file that is no part of the image.
+  public struct LeftOut: Equatable, Sendable {
+    public let region: AddressRegion
+    /// Octets that the file gives there.
+    public let dataCount: Int
+    /// Why; `nil` for what lies outside the region that was asked for.
+    public let known: KnownRegion?
+
+    public init(region: AddressRegion, dataCount: Int, known: KnownRegion?) {
+      self.region = region
+      self.dataCount = dataCount
+      self.known = known
+    }
+  }
+
   /// The address of the image's first byte.
   public let lowestAddress: UInt32
   public let start: Start?
-  /// Bytes that the file gives; the rest of the image is fill.
+  /// Bytes that the file gives for the image; the rest of it is fill.
   public let dataCount: Int
+  /// In order of addresses.
+  public let leftOut: [LeftOut]
 
-  public init(lowestAddress: UInt32, start: Start?, dataCount: Int) {
+  public init(lowestAddress: UInt32, start: Start?, dataCount: Int, leftOut: [LeftOut] = []) {
     self.lowestAddress = lowestAddress
     self.start = start
     self.dataCount = dataCount
+    self.leftOut = leftOut
   }
 }

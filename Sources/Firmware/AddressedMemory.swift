@@ -1,70 +1,222 @@
 /// Pieces of data at addresses, on their way to one image.
 struct AddressedMemory {
   enum Fault: Error, Equatable {
-    /// From the lowest to the highest address there are more octets than the limit allows.
-    case spanTooLarge(lowest: UInt32, highest: UInt32, limit: Int)
     /// Two pieces give the same address; `first` and `second` are their origins in order.
     case overlap(address: UInt32, first: Int, second: Int)
-
-    /// The origin that gave an address again.
-    var secondOrigin: Int? {
-      if case .overlap(_, _, let second) = self { second } else { nil }
-    }
+    case addresses(AddressFault)
   }
 
-  /// What the memory between two pieces holds: that of erased flash.
-  static let fill: UInt8 = 0xFF
+  /// Which of the data is wanted.
+  struct Window {
+    /// The largest number of octets between lowest and highest address.
+    let spanLimit: Int
+    /// `nil` for all of it but known regions.
+    var region: AddressRegion?
+  }
+
+  /// What erased flash holds.
+  static let erased: UInt8 = 0xFF
+  /// A wider gap is not within one firmware: no part with Bluetooth LE has so much code flash.
+  private static let gapLimit: UInt64 = 4 << 20
 
   /// A stretch of `data`, and where it belongs.
   private struct Piece {
-    let address: UInt32
+    let addresses: Range<UInt64>
     let position: Int
-    let count: Int
     /// The line, block or segment that gave it, for messages.
     let origin: Int
   }
 
-  private let spanLimit: Int
+  /// What the memory between two pieces holds.
+  private let fill: UInt8
   private var data: [UInt8] = []
   private var pieces: [Piece] = []
-  private var lowest = UInt32.max
-  private var highest = UInt32.min
 
-  init(spanLimit: Int) { self.spanLimit = spanLimit }
+  init(fill: UInt8 = Self.erased) { self.fill = fill }
 
   var isEmpty: Bool { pieces.isEmpty }
 
   /// Adds octets that must end before the address space does.
-  mutating func append(
-    _ octets: ArraySlice<UInt8>, at address: UInt32, origin: Int
-  ) throws(Fault) {
+  mutating func append(_ octets: ArraySlice<UInt8>, at address: UInt32, origin: Int) {
     guard !octets.isEmpty else { return }
-    lowest = min(lowest, address)
-    highest = max(highest, address + UInt32(octets.count - 1))
-    guard Int(highest) - Int(lowest) < spanLimit else {
-      throw .spanTooLarge(lowest: lowest, highest: highest, limit: spanLimit)
-    }
+    let start = UInt64(address)
     pieces.append(
-      Piece(address: address, position: data.count, count: octets.count, origin: origin))
+      Piece(
+        addresses: start..<(start + UInt64(octets.count)), position: data.count, origin: origin))
     data += octets
   }
 
-  /// The bytes from the lowest to the highest address; there must be some.
-  func image(start: AddressLayout.Start?) throws(Fault) -> ([UInt8], AddressLayout) {
+  /// The bytes from the lowest to the highest address that is wanted; there must be some data.
+  func image(
+    start: AddressLayout.Start?, in window: Window
+  ) throws(Fault) -> ([UInt8], AddressLayout) {
     precondition(!pieces.isEmpty, "memory without data has no lowest address")
-    let ordered = pieces.sorted { ($0.address, $0.origin) < ($1.address, $1.origin) }
+    let ordered = try orderedPieces()
+    var parts = Parts(ordered.map(\.addresses))
+    do throws(AddressFault) {
+      if let region = window.region {
+        try parts.keep(region)
+      } else {
+        try parts.leaveOut(KnownRegion.all.filter { isWitnessed($0, among: ordered) })
+        try parts.requireOnePlace(gapLimit: Self.gapLimit)
+      }
+      guard parts.span.count <= window.spanLimit else {
+        throw .spanTooLarge(parts.span, limit: window.spanLimit)
+      }
+    } catch {
+      throw .addresses(error)
+    }
+    return (
+      bytes(of: ordered, in: parts),
+      AddressLayout(
+        lowestAddress: UInt32(truncatingIfNeeded: parts.span.range.lowerBound), start: start,
+        dataCount: parts.dataCount, leftOut: parts.leftOut)
+    )
+  }
+
+  private func orderedPieces() throws(Fault) -> [Piece] {
+    let ordered = pieces.sorted {
+      ($0.addresses.lowerBound, $0.origin) < ($1.addresses.lowerBound, $1.origin)
+    }
     for (piece, next) in zip(ordered, ordered.dropFirst())
-    where Int(piece.address) + piece.count > Int(next.address) {
+    where piece.addresses.upperBound > next.addresses.lowerBound {
       throw .overlap(
-        address: next.address, first: min(piece.origin, next.origin),
-        second: max(piece.origin, next.origin))
+        address: UInt32(truncatingIfNeeded: next.addresses.lowerBound),
+        first: min(piece.origin, next.origin), second: max(piece.origin, next.origin))
     }
-    var bytes = [UInt8](repeating: Self.fill, count: Int(highest) - Int(lowest) + 1)
+    return ordered
+  }
+
+  private func bytes(of ordered: [Piece], in parts: Parts) -> [UInt8] {
+    let span = parts.span.range
+    var bytes = [UInt8](repeating: fill, count: span.count)
+    var kept = parts.kept[...]
     for piece in ordered {
-      let place = Int(piece.address) - Int(lowest)
-      bytes.replaceSubrange(
-        place..<(place + piece.count), with: data[piece.position..<(piece.position + piece.count)])
+      while let first = kept.first, first.upperBound <= piece.addresses.lowerBound {
+        kept = kept.dropFirst()
+      }
+      for part in kept {
+        let common = piece.addresses.clamped(to: part)
+        guard !common.isEmpty else { break }
+        let from = piece.position + Int(common.lowerBound - piece.addresses.lowerBound)
+        let to = Int(common.lowerBound - span.lowerBound)
+        bytes.replaceSubrange(to..<(to + common.count), with: data[from..<(from + common.count)])
+      }
     }
-    return (bytes, AddressLayout(lowestAddress: lowest, start: start, dataCount: data.count))
+    return bytes
+  }
+
+  private func isWitnessed(_ known: KnownRegion, among ordered: [Piece]) -> Bool {
+    known.witnesses.contains { witness in
+      switch witness {
+      case .data(let wanted, let other):
+        ordered.contains { $0.addresses.overlaps(wanted) }
+          && !ordered.contains { piece in other.map(piece.addresses.overlaps) ?? false }
+      case .word(let word, let address): self.word(at: address, among: ordered) == word
+      }
+    }
+  }
+
+  private func word(at address: UInt64, among ordered: [Piece]) -> UInt32? {
+    let wanted = address..<(address + 4)
+    var octets: [UInt8] = []
+    for piece in ordered where piece.addresses.overlaps(wanted) {
+      let common = piece.addresses.clamped(to: wanted)
+      let from = piece.position + Int(common.lowerBound - piece.addresses.lowerBound)
+      octets += data[from..<(from + common.count)]
+    }
+    return octets.littleEndian(at: 0)
+  }
+}
+
+/// The addresses for which a file gives data: those that are kept for the image, and the others.
+private struct Parts {
+  /// In order, apart from each other, never empty.
+  private(set) var kept: [Range<UInt64>] = []
+  private(set) var leftOut: [AddressLayout.LeftOut] = []
+
+  /// - Parameter ordered: in order, without overlaps.
+  init(_ ordered: [Range<UInt64>]) {
+    for range in ordered {
+      if let last = kept.last, last.upperBound == range.lowerBound {
+        kept[kept.count - 1] = last.lowerBound..<range.upperBound
+      } else {
+        kept.append(range)
+      }
+    }
+  }
+
+  /// From the lowest to the highest address that is kept.
+  var span: AddressRegion {
+    AddressRegion(of: kept[0].lowerBound..<kept[kept.count - 1].upperBound)
+  }
+
+  var dataCount: Int { kept.map(\.count).reduce(0, +) }
+
+  mutating func keep(_ region: AddressRegion) throws(AddressFault) {
+    let inside = kept.map { $0.clamped(to: region.range) }.filter { !$0.isEmpty }
+    guard !inside.isEmpty else {
+      throw .nothingIn(region, places(gapLimit: 0))
+    }
+    leave(out: 0..<region.range.lowerBound, as: nil)
+    leave(out: region.range.upperBound..<AddressRegion.end, as: nil)
+  }
+
+  mutating func leaveOut(_ regions: [KnownRegion]) throws(AddressFault) {
+    let all = places(gapLimit: 0)
+    for known in regions { leave(out: known.region.range, as: known) }
+    guard !kept.isEmpty else { throw .nothingElse(all) }
+  }
+
+  func requireOnePlace(gapLimit: UInt64) throws(AddressFault) {
+    let places = places(gapLimit: gapLimit)
+    guard places.count == 1 else { throw .farApart(places) }
+  }
+
+  private mutating func leave(out region: Range<UInt64>, as known: KnownRegion?) {
+    var rest: [Range<UInt64>] = []
+    for range in kept {
+      let common = range.clamped(to: region)
+      guard !common.isEmpty else {
+        rest.append(range)
+        continue
+      }
+      add(common, as: known)
+      let below = range.lowerBound..<common.lowerBound
+      let above = common.upperBound..<range.upperBound
+      rest += [below, above].filter { !$0.isEmpty }
+    }
+    kept = rest
+    leftOut.sort { $0.region.range.lowerBound < $1.region.range.lowerBound }
+  }
+
+  /// What lies close together is told as one.
+  private mutating func add(_ range: Range<UInt64>, as known: KnownRegion?) {
+    guard let known, let last = leftOut.last, last.known == known else {
+      leftOut.append(
+        AddressLayout.LeftOut(
+          region: AddressRegion(of: range), dataCount: range.count, known: known))
+      return
+    }
+    leftOut[leftOut.count - 1] = AddressLayout.LeftOut(
+      region: AddressRegion(of: last.region.range.lowerBound..<range.upperBound),
+      dataCount: last.dataCount + range.count, known: known)
+  }
+
+  /// What is kept, put together over gaps up to the limit.
+  private func places(gapLimit: UInt64) -> [AddressFault.Place] {
+    var places: [AddressFault.Place] = []
+    for range in kept {
+      guard let last = places.last, range.lowerBound - last.region.range.upperBound <= gapLimit
+      else {
+        places.append(
+          AddressFault.Place(region: AddressRegion(of: range), dataCount: range.count))
+        continue
+      }
+      places[places.count - 1] = AddressFault.Place(
+        region: AddressRegion(of: last.region.range.lowerBound..<range.upperBound),
+        dataCount: last.dataCount + range.count)
+    }
+    return places
   }
 }

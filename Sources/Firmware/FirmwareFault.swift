@@ -3,6 +3,7 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   /// A file format that may carry firmware and is not read.
   public enum ForeignFormat: String, Sendable, CaseIterable {
     case emptyZip = "a ZIP archive without files"
+    case utf16 = "text in UTF-16; HEX files and S-records are read in ASCII or UTF-8"
   }
 
   case empty
@@ -14,6 +15,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case sRecord(line: Int, SRecordFault)
   case uf2(UF2Fault)
   case elf(ELFFault)
+  /// The addresses of any of these formats.
+  case addresses(AddressFault)
   case mcuboot(MCUbootFault)
   case zip(ZipFault)
   case manifest(ManifestFault)
@@ -44,6 +47,7 @@ extension FirmwareFault: CustomStringConvertible {
     case .sRecord(let line, let fault): "line \(line) \(fault)"
     case .uf2(let fault): "\(fault)"
     case .elf(let fault): "\(fault)"
+    case .addresses(let fault): "\(fault)"
     case .mcuboot(let fault): "\(fault)"
     case .zip(let fault): "\(fault)"
     case .manifest(let fault): "\(fault)"

@@ -8,20 +8,24 @@ extension FirmwarePackage {
   ///   - name: the file's last path component, or `-`.
   ///   - sidecar: what the file `<name>.json` says, of every image in the file.
   ///   - overrides: what the user says; it wins.
+  ///   - region: the addresses that are wanted of a file that has some.
   ///   - limit: in bytes, for the file and for all images made of it together.
   public static func decode(
     name: String, bytes: [UInt8], sidecar: ImageIdentity? = nil,
-    overrides: ImageIdentity = ImageIdentity(), limit: Int = FirmwareImage.defaultLimit
+    overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
+    limit: Int = FirmwareImage.defaultLimit
   ) throws(FirmwareFault) -> FirmwarePackage {
     guard !bytes.isEmpty else { throw .empty }
     guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
     let claims = IdentityClaims(sidecar: sidecar, overrides: overrides)
     guard ZipArchive.begins(bytes) else {
       let image = try FirmwareImage(
-        decoding: bytes, name: name, claims: claims, limit: limit, place: MCUbootPlace())
+        decoding: bytes, name: name, claims: claims, place: MCUbootPlace(),
+        in: AddressedMemory.Window(spanLimit: limit, region: region))
       return FirmwarePackage(
         name: name, kind: image.mcuboot == nil ? .raw : .mcuboot, parts: [image])
     }
+    guard region == nil else { throw .addresses(.noAddresses) }
     let archive = try Self.archive(bytes, limit: limit)
     let manifest = try Self.manifest(of: archive)
     if let nordic = manifest["manifest"] {

@@ -10,6 +10,9 @@ public struct FirmwareVersion: Hashable, Comparable, Sendable {
     self.patch = patch
   }
 
+  /// 0.0.0: what is announced where nobody says a version.
+  public static let unknown = FirmwareVersion(0, 0, 0)
+
   public static func < (left: FirmwareVersion, right: FirmwareVersion) -> Bool {
     (left.major, left.minor, left.patch) < (right.major, right.minor, right.patch)
   }

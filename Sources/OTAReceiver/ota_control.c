@@ -62,9 +62,13 @@ static uint8_t authorize(ota_receiver *r) {
   if (c->check_proof == NULL) return OTA_RESULT_WRONG_STATE;
   if (r->wrong_proofs >= OTA_WRONG_PROOF_MAXIMUM) return OTA_RESULT_LOCKED;
   if (!challenged) return OTA_RESULT_WRONG_STATE;
-  r->link.authorized = c->check_proof(c->context, r->link.challenge, r->request + 1);
-  r->wrong_proofs = r->link.authorized ? 0 : r->wrong_proofs + 1;
-  return r->link.authorized ? OTA_RESULT_DONE : OTA_RESULT_WRONG_PROOF;
+  if (!c->check_proof(c->context, r->link.challenge, r->request + 1)) {
+    r->wrong_proofs++;
+    return OTA_RESULT_WRONG_PROOF;  // what an earlier proof has opened stays open
+  }
+  r->wrong_proofs = 0;
+  r->link.authorized = true;
+  return OTA_RESULT_DONE;
 }
 
 static uint8_t confirm(ota_receiver *r) {
@@ -85,6 +89,8 @@ typedef struct {
   uint8_t payload_size;
   uint8_t needs;
   uint8_t states;
+  /// The flags that the payload begins with and does not know; 0 = it begins with none.
+  uint8_t unknown_flags;
 } operation_rule;
 
 static const operation_rule rules[] = {
@@ -93,12 +99,12 @@ static const operation_rule rules[] = {
     [OTA_OP_RESUME_POINT] = {resume_point, 0, 0, ALWAYS},
     [OTA_OP_CHALLENGE] = {challenge, 0, 0, ALWAYS},
     [OTA_OP_AUTHORIZE] = {authorize, OTA_PROOF_SIZE, 0, ALWAYS},
-    [OTA_OP_BEGIN] = {ota_begin, 17, NEEDS_BOTH, UNTIL_ACTIVATING},
+    [OTA_OP_BEGIN] = {ota_begin, 17, NEEDS_BOTH, UNTIL_ACTIVATING, 0xF0},
     [OTA_OP_REWIND] = {ota_rewind, 4, NEEDS_BOTH, IN_RECEIVING},
     [OTA_OP_VERIFY] = {ota_verify, 0, NEEDS_AUTHORIZATION, IN_RECEIVING},
     [OTA_OP_ACTIVATE] = {ota_activate, 0, NEEDS_BOTH, IN_VERIFIED},
     [OTA_OP_CONFIRM] = {confirm, 0, NEEDS_AUTHORIZATION, UNTIL_ACTIVATING},
-    [OTA_OP_ABORT] = {ota_abort, 1, NEEDS_BOTH, UNTIL_ACTIVATING},
+    [OTA_OP_ABORT] = {ota_abort, 1, NEEDS_BOTH, UNTIL_ACTIVATING, 0xFE},
 };
 
 static uint8_t take_up(ota_receiver *r) {
@@ -107,6 +113,7 @@ static uint8_t take_up(ota_receiver *r) {
   r->answer_size = 2;
   if (rule->carry_out == NULL) return OTA_RESULT_UNKNOWN_OPCODE;
   if (r->request_size != 1 + rule->payload_size) return OTA_RESULT_MALFORMED_REQUEST;
+  if (rule->unknown_flags & r->request[1]) return OTA_RESULT_MALFORMED_REQUEST;
   if ((rule->needs & NEEDS_AUTHORIZATION) && !ota_is_authorized(r))
     return OTA_RESULT_NOT_AUTHORIZED;
   if (!(rule->states & 1u << r->state)) return OTA_RESULT_WRONG_STATE;

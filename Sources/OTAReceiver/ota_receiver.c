@@ -11,13 +11,31 @@ static bool is_complete(const ota_receiver_config *c) {
 
 static bool divides(uint32_t unit, uint32_t size) { return unit != 0 && size % unit == 0; }
 
+/// Whether `size` octets at `a` and `other_size` at `b` share none.
+static bool are_disjoint(uint32_t a, uint32_t size, uint32_t b, uint32_t other_size) {
+  return a < b ? b - a >= size : a - b >= other_size;
+}
+
+/// The metadata pages and the slot: each from a page boundary, whole, and none in another.
+static bool is_apart(const ota_receiver_config *c) {
+  uint32_t page = c->page_size, slot = c->slot_address;
+  const uint32_t *metadata = c->metadata_address;
+  for (int i = 0; i < 2; i++)
+    if (metadata[i] % page != 0 || metadata[i] > UINT32_MAX - (page - 1) ||
+        !are_disjoint(metadata[i], page, slot, c->slot_size))
+      return false;
+  return slot % page == 0 && slot <= UINT32_MAX - (c->slot_size - 1) &&
+         metadata[0] != metadata[1];
+}
+
 static bool is_sound(const ota_receiver_config *c) {
   return divides(c->write_alignment, OTA_WRITE_ALIGNMENT_MAXIMUM) && c->row_size != 0 &&
          divides(c->write_alignment, c->row_size) && c->page_size != 0 &&
          divides(c->row_size, c->page_size) && c->slot_size != 0 && c->slot_size <= INT32_MAX &&
          divides(c->page_size, c->slot_size) && divides(c->row_size, c->ring_size) &&
          c->ring_size <= INT32_MAX && c->ring_size >= c->row_size + c->largest_chunk &&
-         c->largest_chunk != 0 && c->largest_chunk <= OTA_CHUNK_MAXIMUM && ota_record_fits(c);
+         c->largest_chunk != 0 && c->largest_chunk <= OTA_CHUNK_MAXIMUM && ota_record_fits(c) &&
+         is_apart(c);
 }
 
 bool ota_receiver_init(ota_receiver *r, const ota_receiver_config *config) {
@@ -46,15 +64,15 @@ void ota_enter(ota_receiver *r, uint8_t state) {
   r->state = state;
 }
 
-static void change_link(ota_receiver *r, bool connected) {
+/// Nothing of one connection is left for the next.
+static void forget_link(ota_receiver *r) {
   ota_control_disconnected(r);
   memset(&r->link, 0, sizeof r->link);
-  r->connected = connected;
 }
 
-void ota_receiver_connected(ota_receiver *r) { change_link(r, true); }
+void ota_receiver_connected(ota_receiver *r) { forget_link(r); }
 
-void ota_receiver_disconnected(ota_receiver *r) { change_link(r, false); }
+void ota_receiver_disconnected(ota_receiver *r) { forget_link(r); }
 
 void ota_receiver_control_cccd(ota_receiver *r, uint16_t value) { r->link.control_cccd = value; }
 
@@ -68,6 +86,7 @@ uint8_t ota_receiver_control_write(ota_receiver *r, const uint8_t *bytes, uint32
   r->request_size = (uint8_t)ota_least(size, OTA_REQUEST_MAXIMUM + 1);
   memcpy(r->request, bytes, ota_least(size, OTA_REQUEST_MAXIMUM));
   r->operation = r->request[0];
+  r->link.asked = true;
   r->phase = OTA_PHASE_REQUESTED;
   return OTA_ATT_OK;
 }
@@ -191,8 +210,8 @@ static bool send_status(ota_receiver *r) {
 
 static bool send_answer(ota_receiver *r) {
   if (r->phase != OTA_PHASE_ANSWERING) return true;
-  if (!r->connected) {
-    ota_control_disconnected(r);  // nobody to tell; a reset that was promised is due
+  if (!r->link.asked) {
+    ota_control_disconnected(r);  // who asked is gone; a reset that was promised is due
     return true;
   }
   if (!r->config->indicate_control(r->config->context, r->answer, r->answer_size)) return false;

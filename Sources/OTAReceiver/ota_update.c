@@ -29,7 +29,6 @@ static uint8_t forget(ota_receiver *r) {
 
 static uint8_t check_begin(const ota_receiver *r, const ota_image *image, uint8_t flags) {
   const ota_receiver_config *c = r->config;
-  if (flags & ~0x0F) return OTA_RESULT_MALFORMED_REQUEST;
   if (image->size == 0 || image->size > c->slot_size) return OTA_RESULT_DOES_NOT_FIT;
   if (image->hardware_id != c->running.hardware_id && !(flags & OTA_BEGIN_ALLOW_OTHER_HARDWARE))
     return OTA_RESULT_WRONG_HARDWARE;
@@ -135,7 +134,6 @@ uint8_t ota_activate(ota_receiver *r) {
 
 uint8_t ota_abort(ota_receiver *r) {
   uint8_t flags = r->request[1];
-  if (flags & ~OTA_ABORT_DISCARD) return OTA_RESULT_MALFORMED_REQUEST;
   bool was_sink = r->sinking;
   r->sinking = false;
   ota_enter(r, OTA_STATE_IDLE);

@@ -11,7 +11,8 @@ extension Command where Context == PeripheralTurn, Failure == UpdateFault {
       } catch {
         switch error {
         case .failed(let fault): throw fault
-        case .cancelledInQueue, .full, .closed:
+        // A queue of its own has no decorators and nobody who waits.
+        case .cancelledInQueue, .full, .closed, .timedOut, .preparationFailed:
           throw .cancelled(resumable: false, acknowledged: 0)
         }
       }
@@ -20,11 +21,15 @@ extension Command where Context == PeripheralTurn, Failure == UpdateFault {
 }
 
 extension PeripheralTurn {
-  /// A connection with its MTU exchanged, where every procedure of this target begins.
+  /// A connection with its MTU exchanged, where every procedure of this target begins. What is
+  /// found there may be another device than the one that was meant, so nothing is written to it
+  /// before it was recognized; and each connection discovers anew.
   func connect(requestingMTU mtu: Int) async throws(UpdateFault) -> GATTClient {
     let client: GATTClient
     let receiveMTU = ATTMTU(clamping: mtu)
-    do throws(ConnectFault) { client = try await connect(receiveMTU: receiveMTU) } catch {
+    do throws(ConnectFault) {
+      client = try await connect(receiveMTU: receiveMTU, followsServiceChanges: false)
+    } catch {
       throw .couldNotConnect(error)
     }
     do throws(GATTFault) { _ = try await client.requestMTU(mtu) } catch {

@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 import Synchronization
 
-/// What a link carries, measured: transfers to the device's sink, which counts and checks octets and
-/// touches no flash (docs/ota-service.md, 4.2, BEGIN).
+/// What a link carries, measured: transfers to the device's sink, which counts and checks octets
+/// and touches no flash (docs/ota-service.md, 4.2, BEGIN).
 public struct LinkBenchmark: Sendable {
   /// One way of sending.
   public struct Setting: Hashable, Sendable {
@@ -13,8 +13,10 @@ public struct LinkBenchmark: Sendable {
     public var mtu = 512
     /// Octets sent ahead of the last acknowledgement at most; `nil` = as the device permits.
     public var window: Int?
-    /// Octets a transfer; cut to the size of the device's slot.
-    public var size = 64 * 1024
+    /// Octets a transfer, 1 or more; cut to the size of the device's slot. `nil` = as many as it
+    /// takes until twice as many change the rate by less than 1 %, which further transfers find
+    /// out.
+    public var size: Int?
     /// Transfers, one after the other on one connection, 1 or more.
     public var repeats = 1
 
@@ -36,6 +38,8 @@ public struct LinkBenchmark: Sendable {
     /// How often the device said that it takes nothing for now.
     public let busySigns: Int
     public let waits: TransferWaits
+    /// Whether more octets would have shown the same rate; `nil` where the setting says how many.
+    public fileprivate(set) var hasSettled: Bool?
 
     /// Octets acknowledged per second.
     public var octetsPerSecond: Double { Double(octets) / (took / .seconds(1)) }
@@ -54,7 +58,7 @@ public struct LinkBenchmark: Sendable {
     setting: Setting, key: [UInt8]? = nil,
     observeRoundTrip: @escaping @Sendable (Duration) -> Void = { _ in }
   ) {
-    precondition(setting.repeats >= 1 && setting.size >= 1 && setting.window ?? 1 >= 1)
+    precondition(setting.repeats >= 1 && setting.size ?? 1 >= 1 && setting.window ?? 1 >= 1)
     self.setting = setting
     self.key = key
     self.observeRoundTrip = observeRoundTrip
@@ -93,13 +97,31 @@ public struct LinkBenchmark: Sendable {
       guard let key else { throw .authorizationRequired }
       try await session.authorize(with: key)
     }
-    let size = min(setting.size, session.info.slotSize)
+    let (size, hasSettled) = try await settledSize(over: session, options)
     let image = PrefixChecksums(Self.pattern(size))
     var measurements: [Measurement] = []
     for _ in 0..<setting.repeats {
-      measurements.append(try await transfer(image, over: session, options))
+      var measurement = try await transfer(image, over: session, options)
+      measurement.hasSettled = hasSettled
+      measurements.append(measurement)
     }
     return measurements
+  }
+
+  /// Octets a transfer, and whether more would show the same rate where that was looked for.
+  private func settledSize(
+    over session: OTASession, _ options: UpdateOptions
+  ) async throws(UpdateFault) -> (Int, Bool?) {
+    let slotSize = session.info.slotSize
+    if let size = setting.size { return (min(size, slotSize), nil) }
+    let chunk = session.chunkSize
+    var settling = RateSettling(setting.mode, chunk: chunk, slotSize: slotSize)
+    while settling.isSearching {
+      let image = PrefixChecksums(Self.pattern(settling.size))
+      let found = try await transfer(image, over: session, options)
+      settling.take(found.octetsPerSecond, took: found.took)
+    }
+    return (settling.size, settling.isSettled)
   }
 
   private func transfer(
@@ -147,7 +169,7 @@ private final class FlowCounts: Sendable {
     case .rewound: counts.withLock { $0.rewinds += 1 }
     case .deviceBusy: counts.withLock { $0.busySigns += 1 }
     case .connecting, .connected, .device, .stageBegan, .stageEnded, .transferBegan, .progress,
-      .linkLost, .finished, .part:
+      .linkLost, .restarted, .finished, .part:
       break
     }
   }

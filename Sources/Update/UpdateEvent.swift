@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
@@ -20,6 +21,9 @@ public enum UpdateEvent: Equatable, Sendable {
   /// Sending went back because a data PDU was lost, or a block's CRC32 differed.
   case rewound(to: Int, because: RewindReason)
   case linkLost(reason: String, acknowledged: Int, attempt: Int, retryIn: Duration)
+  /// The host has restarted the device, because its transfer can only begin anew; the link ended by
+  /// that. `because` is a clause.
+  case restarted(because: String, attempt: Int, retryIn: Duration)
   /// The update ended; nothing follows.
   case finished(UpdateResult)
 }
@@ -39,8 +43,7 @@ public enum RewindReason: String, Equatable, Sendable {
 public struct LinkReport: Equatable, Sendable {
   /// ATT_MTU in octets, 23…517.
   public var mtu: Int
-  /// `1M`, `2M`, `coded`.
-  public var phy: String?
+  public var phy: PHY?
   public var intervalMilliseconds: Double?
   /// Octets of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
@@ -50,7 +53,7 @@ public struct LinkReport: Equatable, Sendable {
   public var supervisionMilliseconds: Int?
 
   public init(
-    mtu: Int, phy: String? = nil, intervalMilliseconds: Double? = nil,
+    mtu: Int, phy: PHY? = nil, intervalMilliseconds: Double? = nil,
     linkLayerPayload: Int? = nil, peripheralLatency: Int? = nil,
     supervisionMilliseconds: Int? = nil
   ) {
@@ -66,7 +69,7 @@ public struct LinkReport: Equatable, Sendable {
   init(of client: GATTClient) {
     let facts = client.linkFacts
     self.init(
-      mtu: client.mtu, phy: facts.phy?.rawValue,
+      mtu: client.mtu, phy: facts.phy,
       intervalMilliseconds: facts.connectionInterval.map { $0 / .milliseconds(1) },
       linkLayerPayload: facts.linkLayerPayload, peripheralLatency: facts.peripheralLatency,
       supervisionMilliseconds: facts.supervisionTimeout.map { Int($0 / .milliseconds(1)) })
@@ -103,6 +106,8 @@ public struct DeviceReport: Equatable, Sendable {
   public var protocolVersion: Int
   public var hardware: HardwareID?
   public var runningVersion: FirmwareVersion?
+  /// The build number behind it, where the device tells one.
+  public var runningBuild: UInt32?
   public var runningCRC32: UInt32?
   public var slotSize: Int?
   public var pageSize: Int?
@@ -144,11 +149,11 @@ public struct UpdateResult: Equatable, Sendable {
   public enum Proof: String, Sendable {
     /// It is not: nothing was sent.
     case none
-    /// The device restarted out of its boot loader, which had checked the image and starts no other.
-    /// What the application tells of itself, if anything, it told before, too.
+    /// The device restarted out of its boot loader, which had checked the image and starts no
+    /// other. What the application tells of itself, if anything, it told before, too.
     case bootLoader = "boot-loader"
-    /// The same, and what the application tells of itself (Device Information, Database Hash) is not
-    /// what was told before the update. That it belongs to the image, nobody says.
+    /// The same, and what the application tells of itself (Device Information, Database Hash) is
+    /// not what was told before the update. That it belongs to the image, nobody says.
     case changed
     /// The same, and the application tells the image's version, which did not run before as far as
     /// that was told. Its octets were compared by the boot loader alone.

@@ -9,6 +9,8 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case wrongHardware(device: HardwareID, image: HardwareID)
   case doesNotFit(imageSize: Int, slotSize: Int)
   case downgrade(running: FirmwareVersion, image: FirmwareVersion)
+  /// The same version in an older build.
+  case olderBuild(running: MCUbootVersion, image: MCUbootVersion)
   case versionUnknown
   case hardwareUnknown
   /// The protocols that the device speaks cannot carry this kind of image.
@@ -27,6 +29,11 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case reverted(running: FirmwareVersion?)
   case oldVersionStillRuns(running: FirmwareVersion?)
   case differentImageRuns(running: FirmwareVersion?)
+  /// It tells a version that neither ran before, as far as that is known, nor is the image's: the
+  /// image under another version, or another one.
+  case otherVersionRuns(running: FirmwareVersion, expected: FirmwareVersion?)
+  /// It is in its boot loader.
+  case nothingStarted
   case unreachableAfterActivation(LinkLoss)
   // The transfer.
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
@@ -41,6 +48,28 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case gatt(UpdateStage, GATTFault)
   // Our own side.
   case cancelled(resumable: Bool, acknowledged: Int)
+}
+
+extension UpdateFault {
+  /// The device has judged what it received, or keeps nothing of it: no later update goes on there.
+  public var endsTransfer: Bool {
+    switch self {
+    case .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
+      .imageRejected, .blockKeepsFailing:
+      true
+    case .declined(let stage, let refusal):
+      refusal.kind == .rejected || stage == .verify || stage == .activate
+    case .refused(let stage, _): stage == .verify || stage == .activate
+    case .linkLost(_, _, let resumable, let acknowledged): !resumable && acknowledged > 0
+    case .cancelled(let resumable, let acknowledged): !resumable && acknowledged > 0
+    case .wrongHardware, .doesNotFit, .downgrade, .versionUnknown, .hardwareUnknown,
+      .olderBuild, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .authorizationRequired,
+      .wrongKey,
+      .noUpdateService, .unsupportedProtocolVersion, .unreachableAfterActivation, .stalled,
+      .noProgress, .couldNotConnect, .protocolViolation, .gatt:
+      false
+    }
+  }
 }
 
 /// A device's refusal in the words of a protocol that others have specified.
@@ -64,8 +93,13 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
   /// Why, and what can be done: one or two whole sentences.
   public let remedy: String
   public let kind: Kind
+  /// An update that drops what the device holds may succeed.
+  public let startsOver: Bool
 
-  public init(code: String, meaning: String, remedy: String, kind: Kind) {
+  public init(
+    code: String, meaning: String, remedy: String, kind: Kind, startsOver: Bool = false
+  ) {
+    self.startsOver = startsOver
     self.code = code
     self.meaning = meaning
     self.remedy = remedy

@@ -15,6 +15,7 @@ extension UpdateLifeCycle {
       found.place = place
       let session = try await chosenSession(on: client).open(on: client, found)
       context.tally.connected()
+      context.tally.keepsProgress(session.keepsProgress)
       return session
     }
   }
@@ -51,24 +52,28 @@ extension UpdateLifeCycle {
     let random = context.options.random()
     guard let delay = context.options.reconnection.delay(beforeAttempt: attempt, random: random)
     else { throw fault }
-    let acknowledged = context.tally.now.acknowledged
-    context.observe(
-      .linkLost(
-        reason: "\(loss)", acknowledged: acknowledged, attempt: attempt, retryIn: delay))
+    let counts = context.tally.now
+    if let reason = context.tally.takeRestart() {
+      context.observe(.restarted(because: reason, attempt: attempt, retryIn: delay))
+    } else {
+      context.observe(
+        .linkLost(
+          reason: "\(loss)", acknowledged: counts.acknowledged, attempt: attempt, retryIn: delay))
+    }
     guard await context.clock.pause(for: delay) else {
-      throw .cancelled(resumable: acknowledged > 0, acknowledged: acknowledged)
+      throw .cancelled(resumable: counts.kept > 0, acknowledged: counts.acknowledged)
     }
   }
 
   /// A fault of the link or of cancellation, with what the tally knows.
   func attributed(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
-    let acknowledged = context.tally.now.acknowledged
+    let counts = context.tally.now
     switch fault {
     case .gatt(let stage, .linkLost(let loss)):
       return .linkLost(
-        loss, stage, resumable: acknowledged > 0, acknowledged: acknowledged)
+        loss, stage, resumable: counts.kept > 0, acknowledged: counts.acknowledged)
     case .gatt(_, .cancelled), .couldNotConnect(.cancelled), .linkLost(.cancelled, _, _, _):
-      return .cancelled(resumable: acknowledged > 0, acknowledged: acknowledged)
+      return .cancelled(resumable: counts.kept > 0, acknowledged: counts.acknowledged)
     default:
       return fault
     }

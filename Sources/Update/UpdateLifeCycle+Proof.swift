@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashFirmware
 import OtaflashGATT
 
 /// What comes after activation: the truth.
@@ -8,9 +9,11 @@ extension UpdateLifeCycle {
 
   /// Waits for the restart and reads what runs: only that is success.
   ///
-  /// - Parameter startTime: how much longer than `rebootLimit` the restart may take.
+  /// - Parameters:
+  ///   - startTime: how much longer than `rebootLimit` the restart may take.
+  ///   - before: the version that ran before; `nil` when that was not told.
   func prove(
-    _ search: inout PlaceSearch, _ startTime: Duration
+    _ search: inout PlaceSearch, _ startTime: Duration, before: FirmwareVersion?
   ) async throws(UpdateFault) -> RunningImage {
     var looking = search
     defer { search = looking }
@@ -24,7 +27,11 @@ extension UpdateLifeCycle {
     if let version = running.version, images.contains(where: { $0.version == version }) {
       throw .differentImageRuns(running: version)
     }
-    throw .oldVersionStillRuns(running: running.version)
+    guard let version = running.version else { throw .nothingStarted }
+    guard version == before else {
+      throw .otherVersionRuns(running: version, expected: images[images.count - 1].version)
+    }
+    throw .oldVersionStillRuns(running: version)
   }
 
   private func readAfterRestart(
@@ -58,12 +65,22 @@ extension UpdateLifeCycle {
       deadline, on: context.clock, orThrow: .unreachableAfterActivation(.supervisionTimeout)
     ) { () async throws(UpdateFault) -> RunningImage in
       let session = try await openSession(attempt: attempt, at: place)
+      try checkBoard(of: session)
       var stage = UpdateStage.reconnect
       try await authorize(session, stage: &stage)
       let running = try await running(on: session)
       return running.agreement == .different
         ? running : try await confirmIfOnTrial(running, session)
     }
+  }
+
+  /// What comes back must be the board that left, or the one that the image says it is for.
+  private func checkBoard(of session: any UpdateSession) throws(UpdateFault) {
+    guard let before = context.tally.now.hardware, let now = session.device.hardware,
+      now != before, !images.contains(where: { $0.hardware == now })
+    else { return }
+    throw .protocolViolation(
+      .reconnect, "it left as hardware \(before) and came back as \(now)")
   }
 
   /// What runs in all, proven no better than the image that is proven worst.

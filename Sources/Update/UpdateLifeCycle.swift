@@ -70,7 +70,7 @@ struct UpdateLifeCycle: Sendable {
       case .activated(let activation):
         search = PlaceSearch(activation.places)
         do throws(UpdateFault) {
-          let running = try await prove(&search, activation.startTime)
+          let running = try await prove(&search, activation.startTime, before: version)
           // A boot loader that never answered may never have looked at the image.
           guard activation.isAnswered || running.agreement != .untold else {
             throw UpdateFault.oldVersionStillRuns(running: running.version)
@@ -144,6 +144,7 @@ struct UpdateLifeCycle: Sendable {
     over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Progress {
     context.observe(.device(session.device))
+    context.tally.meet(session.device.hardware)
     stage = .prepare
     var plans: [UpdatePlan] = []
     var current: [FirmwareImage] = []
@@ -208,9 +209,10 @@ struct UpdateLifeCycle: Sendable {
       return try await session.prepare(plan, restart: restart)
     }
     context.tally.acknowledge(offset)
-    if offset > 0 { context.tally.resume() }
-    context.observe(
-      .transferBegan(offset: offset, total: plan.image.bytes.count, resumed: offset > 0))
+    let total = plan.image.bytes.count
+    // Where all of it is held there is nothing to take up.
+    if offset > 0 && offset < total { context.tally.resume() }
+    context.observe(.transferBegan(offset: offset, total: total, resumed: offset > 0))
     try await sendAndVerify(plan.image, from: offset, over: session, stage: &stage)
     return offset
   }
@@ -274,7 +276,8 @@ extension UpdateFault {
   fileprivate var leavesOldVersion: Bool {
     switch self {
     // An old image may have the new one's version.
-    case .oldVersionStillRuns, .differentImageRuns, .reverted: true
+    case .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted, .reverted:
+      true
     default: false
     }
   }

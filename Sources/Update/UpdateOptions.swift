@@ -43,7 +43,11 @@ public struct UpdateOptions: Sendable {
 
   /// Without a sign from the device for this long, its Status is read.
   public var silenceLimit = Duration.seconds(1)
-  /// The longest time a device may be busy with its flash.
+  /// The longest time that a device may get no further than it ever was in an upload: what it has
+  /// taken, what is in its flash, what it permits. A page erase of 20 s (docs/ota-service.md, 10),
+  /// and the way there and back.
+  public var stallLimit = Duration.seconds(25)
+  /// The longest time a device may be busy with its flash before and after the upload.
   public var busyLimit = Duration.seconds(60)
   /// The longest time for one control operation, VERIFY and ACTIVATE included.
   public var controlLimit = Duration.seconds(60)

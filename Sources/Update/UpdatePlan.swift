@@ -14,7 +14,7 @@ public struct UpdatePlan: Equatable, Sendable {
   ///   - version: 0.0.0 when nobody says.
   ///   - hardware: `.any` when nobody says.
   public init(
-    image: FirmwareImage, version: FirmwareVersion = FirmwareVersion(0, 0, 0),
+    image: FirmwareImage, version: FirmwareVersion = .unknown,
     hardware: HardwareID = .any, allowDowngrade: Bool = false,
     allowOtherHardware: Bool = false
   ) {
@@ -40,7 +40,7 @@ public enum Preflight: Equatable, Sendable {
   ) throws(UpdateFault) -> Preflight {
     let isRunning =
       device.runningCRC32 == image.crc32
-      && (image.version == nil || image.version == device.runningVersion)
+      && (image.version == nil || image.version == device.runningVersion ?? .unknown)
     if isRunning && !options.evenIfCurrent { return .alreadyCurrent }
     let hardware = try hardware(of: image, for: device, options)
     if let slotSize = device.slotSize, image.bytes.count > slotSize {
@@ -75,7 +75,7 @@ public enum Preflight: Equatable, Sendable {
   ) throws(UpdateFault) -> FirmwareVersion {
     guard let version = image.version else {
       guard options.allowUnknown else { throw .versionUnknown }
-      return FirmwareVersion(0, 0, 0)
+      return .unknown
     }
     if let running = device.runningVersion, version < running, !options.allowDowngrade {
       throw .downgrade(running: running, image: version)

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// What the rounds of an update come to: something was flashed when any round flashed, and the whole
-/// is proven no better than its last round.
+/// What the rounds of an update come to: something was flashed when any round flashed, and the
+/// whole is proven no better than its last round.
 struct UpdateReport: Sendable {
   /// What ran before the first round.
   var from: FirmwareVersion?

@@ -70,7 +70,13 @@ protocol UpdateSession: Sendable {
   /// Makes an image on trial permanent.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault)
 
-  /// Tells the device that the transfer ends here; what it holds is kept for a resume.
+  /// Whether the device keeps what it has acknowledged when the connection ends, so that the next
+  /// one goes on there. Where it does, what is said of a resume point is its acknowledged octets:
+  /// OTA receivers have them in flash, SMP servers and Secure DFU boot loaders while they run. A
+  /// device of legacy DFU begins every transfer anew.
+  var keepsProgress: Bool { get }
+
+  /// Tells the device that the transfer ends here; what the protocol keeps is kept for a resume.
   func abandon() async throws(UpdateFault)
 }
 
@@ -91,6 +97,8 @@ extension UpdateSession {
   var provesHeldImages: Bool { true }
 
   func startTime(of images: [FirmwareImage]) -> Duration { .zero }
+
+  var keepsProgress: Bool { true }
 
   func abandon() async throws(UpdateFault) {}
 }

@@ -26,7 +26,9 @@ protocol Subcommand: ParsableCommand, Sendable {
   /// What the command is about, as the user wrote it.
   var subject: Subject { get }
   /// Where the command's links are to be recorded.
-  var captureFile: String? { get }
+  var captureFile: OutputFile? { get }
+  /// The files that the command line has it read.
+  var inputFiles: [String] { get }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending
 }
@@ -47,5 +49,6 @@ struct Subject: Equatable, Sendable {
 extension Subcommand {
   static var words: String { configuration.commandName ?? "" }
   var subject: Subject { Subject() }
-  var captureFile: String? { nil }
+  var captureFile: OutputFile? { nil }
+  var inputFiles: [String] { [] }
 }

@@ -8,14 +8,14 @@ import Testing
     (251, 185, 185), (251, 23, 23), (27, 23, 23), (27, 24, 23),
   ])
   func bestSize(_ payload: Int, _ mtu: Int, _ expected: Int) {
-    for phy in [PDUSizing.PHY.le1M, .le2M] {
+    for phy in [PHY.le1M, .le2M] {
       let sizing = PDUSizing(linkLayerPayload: payload, phy: phy)
       #expect(sizing.bestSize(mtu: ATTMTU(clamping: mtu)) == expected)
     }
   }
 
   @Test func noSizeWithinTheMTUIsFaster() {
-    for phy in PDUSizing.PHY.allCases {
+    for phy in PHY.allCases {
       for payload in [27, 48, 100, 251] {
         for isEncrypted in [false, true] {
           let sizing = PDUSizing(
@@ -49,12 +49,12 @@ import Testing
 
   /// Value octets per second on a continuous link, in units of 100 octets.
   @Test(arguments: [
-    (PDUSizing.PHY.le1M, 27, 23, 296), (.le1M, 27, 247, 369), (.le1M, 251, 185, 923),
+    (PHY.le1M, 27, 23, 296), (.le1M, 27, 247, 369), (.le1M, 251, 185, 923),
     (.le1M, 251, 247, 989), (.le1M, 251, 498, 1003), (.le1M, 251, 517, 926), (.le2M, 27, 23, 403),
     (.le2M, 251, 247, 1753), (.le2M, 251, 498, 1778), (.le2M, 251, 517, 1583),
     (.codedS2, 251, 247, 466), (.codedS8, 251, 247, 137),
   ])
-  func throughput(_ phy: PDUSizing.PHY, _ payload: Int, _ size: Int, _ hundreds: Int) {
+  func throughput(_ phy: PHY, _ payload: Int, _ size: Int, _ hundreds: Int) {
     let sizing = PDUSizing(linkLayerPayload: payload, phy: phy)
     #expect(Int((rate(sizing, size) * 10_000).rounded()) == hundreds)
   }

@@ -69,6 +69,12 @@ func measure(
     #expect(found[0].octetsPerSecond < 0.5 * limit)
   }
 
+  @Test(
+    arguments: ["window-flaps", "durable-wanders", "refuses-data"], WriteMode.allCases)
+  func aDeviceThatTakesNothingEndsTheMeasurement(_ fault: String, _ mode: WriteMode) {
+    #expect(throws: UpdateFault.self) { try measure("sim:?\(fault)") { $0.mode = mode } }
+  }
+
   @Test func aKeyThatIsMissingIsSaid() {
     #expect(throws: UpdateFault.authorizationRequired) {
       try measure("sim:?key=000102030405060708090a0b0c0d0e0f")

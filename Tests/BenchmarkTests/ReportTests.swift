@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashSimulation
 import OtaflashUpdate
 import Testing
@@ -57,7 +58,26 @@ private func benchmarkRows(
 
   @Test func anUnknownLinkHasNoLimit() throws {
     #expect(LinkLimit(LinkReport(mtu: 498)) == nil)
-    #expect(LinkLimit(LinkReport(mtu: 498, phy: "2M", intervalMilliseconds: 15)) != nil)
+    #expect(LinkLimit(LinkReport(mtu: 498, phy: .le2M, intervalMilliseconds: 15)) != nil)
+  }
+
+  /// Where the controller alone knows the coding, the limit is that of the faster one.
+  @Test func aCodedLinkHasALimit() throws {
+    let link = LinkReport(mtu: 498, phy: .coded, intervalMilliseconds: 50)
+    let limit = try #require(AirLimit.bytesPerSecond(link))
+    var faster = link
+    faster.phy = .codedS2
+    #expect(AirLimit.bytesPerSecond(faster) == limit)
+    #expect((40_000.0...47_000).contains(limit), "\(limit)")
+  }
+
+  /// 200 octets in a second packet pay on S=8, where a packet's own share is small; at 2M they do not.
+  @Test(arguments: [("S8", 447), ("2M", 247)])
+  func writesAreSizedForThePHY(_ phy: String, _ pdu: Int) throws {
+    let row = try benchmarkRows(
+      "sim:?ring=60K&interval=50ms&phy=\(phy)", mtus: [447], modes: [.withoutResponse])[0]
+    #expect(row.link.phy?.rawValue == phy)
+    #expect(row.typical.chunk == pdu - 3 - 4)
   }
 
   // MARK: The plot
@@ -120,7 +140,7 @@ private func benchmarkRows(
     let other = "{\"type\":\"hello\"}"
     return rows.map { row in
       var key = "\"mode\":\"\(row.setting.mode.rawValue)\",\"mtu\":\(row.setting.mtu)"
-      if let phy = row.link.phy { key += ",\"phy\":\"\(phy)\"" }
+      if let phy = row.link.phy { key += ",\"phy\":\"\(phy.rawValue)\"" }
       if let interval = row.link.intervalMilliseconds { key += ",\"interval_ms\":\(interval)" }
       return "{\"type\":\"measurement\",\(key),\"median_bytes_per_second\":"
         + "\(row.rate(at: 50) * factor)}"

@@ -1,5 +1,6 @@
 import Glibc
 import OtaflashATT
+import OtaflashGATT
 import Testing
 
 @testable import OtaflashBlueZ

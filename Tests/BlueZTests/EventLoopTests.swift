@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashGATT
 import Testing
 
 @testable import OtaflashBlueZ
@@ -30,6 +31,37 @@ import Testing
     let task = Task { await clock.pause(for: .seconds(1_000_000)) }
     task.cancel()
     #expect(await task.value == false)
+  }
+
+  /// A loop that was held up, as that of a stopped process is, finds a message and the time limit of
+  /// the wait for it together: the message counts.
+  @Test func whatHasComeIsSeenBeforeTheTimeIsUp() async throws {
+    let (near, far) = try UnixLink.pair()
+    for _ in 0..<200 {
+      let deadline = EventLoop.shared.now.advanced(by: .milliseconds(2))
+      let received = await withTaskExecutorPreference(EventLoop.shared) { () async -> [UInt8]? in
+        await withTaskGroup(of: [UInt8]?.self, returning: [UInt8]?.self) { group in
+          group.addTask { await message(on: near, until: deadline) }
+          await Task.yield()
+          guard EventLoop.shared.now < deadline else {
+            await group.waitForAll()
+            return nil
+          }
+          do throws(LinkLoss) { #expect(try far.offer([7])) } catch { Issue.record(error) }
+          while EventLoop.shared.now <= deadline {}
+          return (await group.next() ?? nil) ?? []
+        }
+      }
+      // A machine so busy that the time was up before the message was there says nothing.
+      if let received {
+        #expect(received == [7])
+        return
+      }
+    }
+  }
+
+  private func message(on link: UnixLink, until deadline: LinkInstant) async -> [UInt8]? {
+    do throws(LinkLoss) { return try await link.receive(until: deadline) } catch { return nil }
   }
 
   @Test func jobsRunOnTheLoopsThread() async {

@@ -31,11 +31,12 @@ final class FakeKernel: Sendable {
   }
 
   func found(
-    _ address: [UInt8], type: UInt8 = 2, rssi: Int8 = -50, _ advertising: [UInt8]
+    _ address: [UInt8], type: UInt8 = 2, rssi: Int8 = -50, flags: UInt8 = 0,
+    _ advertising: [UInt8]
   ) async throws {
     try await send(
       event: 0x0012,
-      address + [type, UInt8(bitPattern: rssi), 0, 0, 0, 0] + UInt16(advertising.count).octets
+      address + [type, UInt8(bitPattern: rssi), flags, 0, 0, 0] + UInt16(advertising.count).octets
         + advertising)
   }
 

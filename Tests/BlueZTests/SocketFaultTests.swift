@@ -120,9 +120,9 @@ private struct Row: Sendable, CustomTestStringConvertible {
   }
 
   @Test func physAreReadFromTheOptionsMask() {
-    #expect(RadioPHY.decode(0) == (.oneMegabit, .oneMegabit))
-    #expect(RadioPHY.decode(1 << 11 | 1 << 12) == (.twoMegabit, .twoMegabit))
-    #expect(RadioPHY.decode(1 << 9 | 1 << 12) == (.oneMegabit, .twoMegabit))
-    #expect(RadioPHY.decode(1 << 13 | 1 << 14) == (.coded, .coded))
+    #expect(PHY.decode(0) == (.le1M, .le1M))
+    #expect(PHY.decode(1 << 11 | 1 << 12) == (.le2M, .le2M))
+    #expect(PHY.decode(1 << 9 | 1 << 12) == (.le1M, .le2M))
+    #expect(PHY.decode(1 << 13 | 1 << 14) == (.coded, .coded))
   }
 }

@@ -35,6 +35,7 @@ import Testing
   }
 
   static let inputs = [
+    Case("blank file", flash("/dev/zero", "sim:fast"), 65, "E-IMAGE", saying: "limit of"),
     Case("missing file", flash("nofile.bin", "sim:fast"), 66, "E-FILE"),
     Case("empty file", flash("/dev/null", "sim:fast"), 65, "E-IMAGE", saying: "no bytes"),
     Case(
@@ -125,6 +126,89 @@ import Testing
     #expect(outcome.code == "E-IMAGE")
     #expect(outcome.errors.contains("line 50 is the last one"), "\(outcome.errors)")
     #expect(outcome.errors.contains("help: sed -n 50p -- \(path)"), "\(outcome.errors)")
+  }
+
+  static let foreign: [(String, String)] = [
+    ("version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n", "a git-lfs pointer"),
+    ("<!DOCTYPE html><html></html>\n", "an HTML page"),
+  ]
+
+  @Test(arguments: foreign)
+  func whatIsNoFirmwareIsNotSentUnlessForced(_ content: String, _ words: String) throws {
+    let program = try Program()
+    let path = try program.file("image.bin", content.utf8)
+    let said = ["--image-version", "9.0.0", "--hardware", "0x0000A001"]
+    let refused = try program.run(["flash", path, "-d", "sim:fast"] + said)
+    #expect(refused.status == 65)
+    #expect(refused.code == "E-IMAGE")
+    #expect(refused.errors.contains("image.bin is \(words), no firmware"), "\(refused.errors)")
+    #expect(!refused.errors.contains("--allow-unknown") && !refused.errors.contains("--force"))
+    #expect(try program.run(["image", "verify", path] + said).status == 65)
+    #expect(try program.run(["image", "info", path]).output.contains(words))
+    let forced = try program.run(["flash", path, "-d", "sim:fast", "--force"] + said)
+    #expect(forced.status == 0, "\(forced.errors)")
+  }
+
+  @Test func whoIsAskedForAVersionIsToldTheOptionThatSaysIt() throws {
+    let program = try Program()
+    let path = try program.file("blinky.bin", [0, 0, 1, 0x20, 1, 4, 0, 0])
+    let verify = try program.run(["image", "verify", path])
+    #expect(verify.status == 65)
+    #expect(verify.code == "E-VERSION-UNKNOWN")
+    #expect(
+      verify.errors.contains(" --image-version 1.0.0 --hardware 0x0000A001\n"), "\(verify.errors)")
+    let flash = try program.run(["flash", path, "-d", "sim:fast"])
+    #expect(flash.status == 5)
+    #expect(flash.errors.contains("-d sim:fast --hardware 0x0000A001\n"), "\(flash.errors)")
+    let unknown = try program.run(["flash", path, "-d", "sim:fast", "--allow-unknown", "--json"])
+    #expect(unknown.status == 0)
+    #expect(!unknown.output.contains("0.0.0"), "\(unknown.output)")
+    let told = try program.run(["flash", path, "-d", "sim:fast", "--allow-unknown", "--force"])
+    #expect(told.output.contains("running the image that was sent, verified"), "\(told.output)")
+  }
+
+  @Test func aRegionCanBeChosenAsTheErrorSays() throws {
+    let program = try Program()
+    let hex = """
+      :020000040000FA
+      :0410000001020304E2
+      :0200000460009A
+      :02000000AABB99
+      :00000001FF
+
+      """
+    let path = try program.file("far.hex", hex.utf8)
+    let far = try program.run(["image", "info", path])
+    #expect(far.status == 65)
+    #expect(far.errors.contains("2 places far apart"), "\(far.errors)")
+    #expect(
+      far.errors.contains("image info \(path) --region 0x00001000..0x00001004"), "\(far.errors)")
+    let chosen = try program.run(
+      ["--json", "image", "info", path, "--region", "0x60000000..0x60000002"])
+    #expect(chosen.status == 0)
+    #expect(chosen.output.contains("\"size\":2"))
+    #expect(chosen.output.contains("\"left_out\":[{\"address\":4096,\"end\":4100,\"data\":4}]"))
+  }
+
+  @Test func aFIFOWithoutAWriterIsWaitedForWithAWordUntilTheUserStopsIt() throws {
+    let program = try Program()
+    let path = program.home.appending(path: "fifo").path
+    #expect(mkfifo(path, 0o600) == 0)
+    let waiting = try program.start(["image", "info", path])
+    #expect(waiting.waitUntilItSays("waiting for \(path)"))
+    waiting.send(SIGINT)
+    let outcome = waiting.end()
+    #expect(outcome.reason == .uncaughtSignal && outcome.status == SIGINT)
+    #expect(!outcome.errors.contains("cannot be sent"), "\(outcome.errors)")
+  }
+
+  @Test func aClosedStandardInputIsCalledClosed() throws {
+    let outcome = try Program.runTool([
+      "sh", "-c", "exec \"$0\" image info - <&-", try Program.path(),
+    ])
+    #expect(outcome.status == 66)
+    #expect(outcome.errors.contains("standard input cannot be read"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("It is closed"), "\(outcome.errors)")
   }
 
   @Test func keysAreCheckedBeforeTheyAreUsed() throws {
@@ -223,16 +307,17 @@ import Testing
     #expect(outcome.code == "E-STATE")
   }
 
-  @Test func aSimulatedDeviceOfAnotherSizeSaysHowToBeginAnew() throws {
+  @Test func aFileThatIsNoFlashOfTheDeviceIsNeitherTakenNorRemoved() throws {
     let program = try Program()
     let file = try program.file("board.flash", Array(repeating: UInt8(0xFF), count: 4096))
     let words = ["simulate", "--listen", program.home.path + "/d", "--flash-file", file]
     let outcome = try program.run(words)
     #expect(outcome.status == 78, "\(outcome.errors)")
     #expect(outcome.code == "E-STATE")
-    #expect(outcome.errors.contains("--flash-file \(file) --reset"), "\(outcome.errors)")
+    #expect(try program.run(words + ["--reset"]).status == 78)
+    #expect(FileManager.default.contents(atPath: file)?.count == 4096)
     let nowhere = try program.run(
       ["simulate", "--listen", program.home.path + "/d", "--flash-file", "/nonexistent/f"])
-    #expect(nowhere.status == 73, "\(nowhere.errors)")
+    #expect(nowhere.status == 78, "\(nowhere.errors)")
   }
 }

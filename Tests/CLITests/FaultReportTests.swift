@@ -25,13 +25,13 @@ import Testing
     (.refused(.authorize, .locked), .deviceLocked, 77, false),
     (.refused(.prepare, .wrongState), .deviceRefused, 76, false),
     (.authorizationRequired, .authorizationRequired, 77, false), (.wrongKey, .wrongKey, 77, false),
-    (.noUpdateService, .noUpdateService, 76, false),
+    (.noUpdateService, .noUpdateService, 5, false),
     (
       .unsupportedProtocolVersion(deviceLowest: 2, deviceHighest: 3), .protocolVersion, 76, false
     ),
     (.imageNotTaken(by: [.otaflash]), .imageNotTaken, 5, false),
     (.protocolAmbiguous([.otaflash]), .protocolAmbiguous, 69, false),
-    (.protocolNotOffered(asked: .otaflash, offered: []), .noUpdateService, 76, false),
+    (.protocolNotOffered(asked: .otaflash, offered: []), .noUpdateService, 5, false),
     (
       .declined(
         .prepare,
@@ -42,6 +42,12 @@ import Testing
     (.reverted(running: FirmwareVersion(1, 2, 0)), .reverted, 6, false),
     (.oldVersionStillRuns(running: FirmwareVersion(1, 2, 0)), .oldVersionRuns, 6, false),
     (.differentImageRuns(running: FirmwareVersion(1, 2, 0)), .differentImageRuns, 6, false),
+    (
+      .otherVersionRuns(
+        running: FirmwareVersion(1, 3, 0), expected: FirmwareVersion(0, 1, 0)),
+      .differentImageRuns, 6, false
+    ),
+    (.nothingStarted, .oldVersionRuns, 6, false),
     (.unreachableAfterActivation(.supervisionTimeout), .unreachableAfterActivation, 75, true),
     (.imageRejected(expectedCRC32: 1, deviceCRC32: 2), .imageRejected, 6, true),
     (.blockKeepsFailing(atOffset: 4096, attempts: 4), .blockKeepsFailing, 6, false),
@@ -78,6 +84,26 @@ import Testing
     #expect(!report.what.isEmpty && !report.what.contains("\n") && !report.what.hasSuffix("."))
     #expect(!report.why.isEmpty)
     #expect(report.help.hasPrefix("otaflash "))
+  }
+
+  /// Nothing is said to go on where nothing is kept, and what the device has judged is over.
+  @Test func whatIsOverIsNotRecalled() {
+    let rejection = ProtocolRefusal(code: "5", meaning: "m", remedy: "r.", kind: .rejected)
+    #expect(UpdateFault.declined(.activate, rejection).endsTransfer)
+    #expect(UpdateFault.imageRejected(expectedCRC32: 1, deviceCRC32: 2).endsTransfer)
+    #expect(UpdateFault.cancelled(resumable: false, acknowledged: 34_000).endsTransfer)
+    #expect(!UpdateFault.cancelled(resumable: true, acknowledged: 34_000).endsTransfer)
+    #expect(
+      !UpdateFault.linkLost(.closedByPeer, .connect, resumable: false, acknowledged: 0)
+        .endsTransfer, "what an earlier run has left is still there")
+    #expect(!UpdateFault.downgrade(running: .init(2, 0, 0), image: .init(1, 0, 0)).endsTransfer)
+  }
+
+  @Test func aRefusalThatAsksForANewStartShowsHow() {
+    let refusal = ProtocolRefusal(
+      code: "8", meaning: "m", remedy: "r.", kind: .protocolBroken, startsOver: true)
+    let report = FaultReport(.declined(.upload, refusal), in: Self.context)
+    #expect(report.help.hasSuffix(" --restart"))
   }
 
   static let commandFaults: [(CommandFault, FaultCode, Int32, String)] = [
@@ -140,6 +166,34 @@ import Testing
     (
       .unproved(name: "a.bin", .init(part: "a.bin", fault: .otherKey(stated: [1], wanted: [2]))),
       .otherSigner, 77, "otaflash image info app.bin"
+    ),
+    (
+      .image(.malformed(path: "a.zip", .manifest(.missing))), .image, 65, "unzip -l a.zip"
+    ),
+    (
+      .image(.malformed(path: "/dev/zero", .tooLarge(limit: 5))), .image, 65,
+      "head -c 64 -- /dev/zero | od -A d -c"
+    ),
+    (.notFirmware(name: "app.bin", .html), .image, 65, "head -c 256 -- app.bin"),
+    (.notFirmware(name: "app.bin", .gzip), .image, 65, "od -A d -t x1 -N 64 -- app.bin"),
+    (
+      .identityUnknown(name: "app.bin", version: true, hardware: true), .versionUnknown, 65,
+      "otaflash flash app.bin -d door-01 --image-version 1.0.0 --hardware 0x0000A001"
+    ),
+    (
+      .identityUnknown(name: "app.bin", version: false, hardware: true), .hardwareUnknown, 65,
+      "otaflash flash app.bin -d door-01 --hardware 0x0000A001"
+    ),
+    (
+      .image(
+        .malformed(
+          path: "a.hex",
+          .addresses(
+            .farApart([
+              .init(region: AddressRegion("0..8")!, dataCount: 3),
+              .init(region: AddressRegion("0x60000000..0x60000008")!, dataCount: 8),
+            ])))), .image, 65,
+      "otaflash flash app.bin -d door-01 --region 0x60000000..0x60000008"
     ),
     (
       .otherBoard(name: "a.bin", .notStated(.vendor)), .wrongHardware, 5,

@@ -137,7 +137,7 @@ import Testing
     #expect(TimeSpan("500ms")?.duration == .milliseconds(500))
     #expect(TimeSpan("1.5s")?.duration == .milliseconds(1500))
     #expect(TimeSpan("2m")?.duration == .seconds(120))
-    for text in ["", "5", "s", "-1s", "0s", "1e3s", "8d", "169h", "inf s", "nans"] {
+    for text in ["", "5", "s", "-1s", "0s", "1e3s", "8d", "169h", "inf s", "nans", "0.0000001ms"] {
       #expect(TimeSpan(text) == nil, "\(text)")
     }
     #expect(ByteCount("256K")?.octets == 262_144)
@@ -151,6 +151,43 @@ import Testing
     #expect(
       ShellWords.join(["otaflash", "a b", "it's", "", "unix:/x"])
         == "otaflash 'a b' 'it'\\''s' '' unix:/x")
+  }
+
+  /// Bash, zsh and POSIX since 2024 read these back; whoever sees the line sees what is in it.
+  @Test func whatWouldSteerATerminalIsQuotedInWords() throws {
+    let word = "a\u{1B}[31m'b\\\u{9B}c\u{202E}\u{7F}é\n"
+    let quoted = ShellWords.quote(word)
+    #expect(quoted == #"$'a\033[31m\'b\\\302\233c\342\200\256\177é\012'"#)
+    #expect(VisibleText.escaped(quoted) == quoted)
+    let echoed = try Program.runTool(["bash", "-c", "printf %s \(quoted)"])
+    #expect(echoed.output == word)
+  }
+
+  @Test(arguments: ["+23", "23 ", "0x17", "２３", "-1", "", "1e2"])
+  func aCountIsDigitsAlone(_ text: String) {
+    #expect(WholeNumber(argument: text) == nil)
+    for words in [
+      ["flash", "a", "-d", "sim:", "--mtu=\(text)"], ["bench", "-d", "sim:", "--repeat=\(text)"],
+      ["bench", "-d", "sim:", "--mtu=\(text)"], ["slots", "erase", "-d", "sim:", "--slot=\(text)"],
+      ["slots", "test", "-d", "sim:", "--image=\(text)"], ["devices", "--adapter=hci\(text)"],
+    ] {
+      guard case .malformed = CommandLineReading(words, environment: [:]) else {
+        Issue.record("\(words) was read")
+        continue
+      }
+    }
+  }
+
+  @Test(arguments: [([], ""), (["slots"], "slots"), (["image"], "image")])
+  func aGroupAloneIsACommandThatIsMissing(_ words: [String], _ name: String) {
+    guard
+      case .groupAlone(let group) = CommandLineReading(words + ["--json"], environment: [:])
+    else {
+      Issue.record("not read as a group")
+      return
+    }
+    #expect(group.name == name)
+    #expect(group.complaint.hasPrefix("a command is missing; there are "))
   }
 
   @Test func keysAreRawOrHexadecimal() {

@@ -15,7 +15,7 @@ import Testing
     return report
   }
 
-  private static let link = LinkReport(mtu: 498, phy: "2M", intervalMilliseconds: 15)
+  private static let link = LinkReport(mtu: 498, phy: .le2M, intervalMilliseconds: 15)
 
   @Test func theBarTellsResumeRateAirAndRemainingTime() {
     var transcript = HumanTranscript(
@@ -37,8 +37,8 @@ import Testing
       Issue.record("nothing drawn")
       return
     }
-    #expect(line.hasPrefix("  upload  ╍"))
-    #expect(line.hasSuffix("66%  132/200 kB  32.0 kB/s  20% of the air limit  ETA 0:03"))
+    #expect(line.text.hasPrefix("  upload  ╍"))
+    #expect(line.text.hasSuffix("66%  132/200 kB  32.0 kB/s  20% of the air limit  ETA 0:03"))
     // Within 100 ms nothing is drawn again.
     #expect(
       transcript.observe(.progress(acknowledged: 140_000, total: 200_000), at: .milliseconds(2050))
@@ -47,7 +47,7 @@ import Testing
       Issue.record("nothing drawn")
       return
     }
-    #expect(stalled.hasSuffix("stalled 8s"))
+    #expect(stalled.text.hasSuffix("stalled 8s"))
   }
 
   @Test func aVersionThatNobodyToldIsUnknown() {
@@ -108,6 +108,25 @@ import Testing
     #expect(
       transcript.observe(.connecting(attempt: 2), at: .zero)
         == [.line("  connecting again (retry 1)")])
+  }
+
+  /// A restart of our own is no lost link.
+  @Test func aRestartOfOursIsToldAsOne() {
+    var transcript = HumanTranscript(
+      device: "d", targetVersion: nil, progress: .plain, style: .plain)
+    let restarted = UpdateEvent.restarted(
+      because: "it had dropped packets", attempt: 1, retryIn: .milliseconds(500))
+    #expect(
+      transcript.observe(restarted, at: .zero) == [
+        .line(
+          "  the device was restarted, since it had dropped packets; retry 1 in 0.5 s")
+      ])
+    var stream = JSONLines(device: "d")
+    #expect(
+      stream.observe(restarted, at: .zero) == [
+        #"{"v":1,"seq":0,"type":"link","event":"restarted","reason":"it had dropped packets","#
+          + #""attempt":1,"retry_in_ms":500}"#
+      ])
   }
 
   @Test func aStreamHasNoGapsAndClosesItsTasks() {

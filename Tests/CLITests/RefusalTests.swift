@@ -64,7 +64,18 @@ import Testing
       connections: 1),
   ]
 
+  /// X and Y of Fixtures/Nordic/ecdsa-p256.pub.pem.
+  static let fixtureKey =
+    "key=a2f375d5dc6b1f7cfe7e558e5104e67e1f9ffc7b89544213456678d6fa604b7d"
+    + "7568aa1b2663e3e46fde8da497bc1385caaa714e4c3af363254cdbe8ce86bf19"
+
   static let secure = [
+    Case(
+      "not signed at all", "nordic-dfu?sd=0x123", [nordic + "app-unsigned.zip"], 6,
+      "E-IMAGE-REJECTED", connections: 2),
+    Case(
+      "signed by somebody else", "nordic-dfu?sd=0x100", [nordic + "app-signed.zip"], 6,
+      "E-IMAGE-REJECTED", connections: 2),
     Case("tampered", "nordic-dfu", ["@tampered.zip"], 65, "E-IMAGE", connections: 0),
     Case(
       "wrong key", "nordic-dfu",
@@ -79,20 +90,21 @@ import Testing
       [nordic + "app-unsigned.zip", "--key", nordic + "ecdsa-p256.pub.pem"], 65, "E-SIGNATURE",
       connections: 0),
     Case(
-      "downgrade", "nordic-dfu?sd=0x100",
+      "downgrade", "nordic-dfu?sd=0x100&\(fixtureKey)",
       [nordic + "app-signed.zip", "--image-version", "1.1.0"], 5, "E-DOWNGRADE", connections: 1),
     // What only the boot loader knows, it says when it is shown the init packet.
     Case(
-      "downgrade by the boot loader's count", "nordic-dfu?sd=0x100&fw=8",
+      "downgrade by the boot loader's count", "nordic-dfu?sd=0x100&fw=8&\(fixtureKey)",
       [nordic + "app-signed.zip"], 5, "E-DEVICE-REFUSED", connections: 2),
     Case(
-      "wrong board", "nordic-dfu?sd=0x100&hw=51", [nordic + "app-signed.zip"], 5,
+      "wrong board", "nordic-dfu?sd=0x100&hw=51&\(fixtureKey)", [nordic + "app-signed.zip"], 5,
       "E-DEVICE-REFUSED", connections: 2),
     Case(
-      "wrong SoftDevice", "nordic-dfu", [nordic + "app-signed.zip"], 5, "E-DEVICE-REFUSED",
+      "wrong SoftDevice", "nordic-dfu?\(fixtureKey)", [nordic + "app-signed.zip"], 5,
+      "E-DEVICE-REFUSED",
       connections: 2),
     Case(
-      "does not fit", "nordic-dfu?slot=16K", ["@large.zip"], 5, "E-DEVICE-REFUSED",
+      "does not fit", "nordic-dfu?slot=16K&key=none", ["@large.zip"], 5, "E-DEVICE-REFUSED",
       connections: 2),
     Case(
       "already current", "nordic-dfu",
@@ -127,13 +139,13 @@ import Testing
     #expect(served.allSatisfy { $0.isUntouched }, "\(served)")
   }
 
-  /// The same devices take what they may, and the options that lift a refusal lift it; so the counts
-  /// above count. Then the image is there already.
+  /// The same devices take what they may, and the options that lift a refusal lift it; so the
+  /// counts above count. Then the image is there already.
   @Test(arguments: [
     ("smp?erase=0&write=0&version=2.0.0", [mcuboot + "ed25519.bin", "--allow-downgrade"]),
     ("smp?erase=0&write=0", [mcuboot + "ed25519.bin", "--key", mcuboot + "ed25519.pub.pem"]),
     (
-      "nordic-dfu?erase=0&sd=0x100",
+      "nordic-dfu?erase=0&sd=0x100&\(fixtureKey)",
       [
         nordic + "app-signed.zip", "--key", nordic + "ecdsa-p256.pub.pem", "--image-version",
         "1.1.0",

@@ -58,11 +58,26 @@ import Testing
   }
 
   /// A person at a terminal: the cursor, the note of the update, and the way on.
-  @Test func ctrlCInATerminalOnceAndTwice() throws {
+  @Test func keysThatEndOrStopItInATerminal() throws {
     let check = try Program.runTool(["python3", "-B", "Tests/Kill/ctrl-c", Program.path()])
     #expect(check.status == 0, "\(check.output)\(check.errors)")
     #expect(check.output.contains("press_once: died by SIGINT, cursor shown, resumed from"))
     #expect(check.output.contains("press_twice: died by SIGINT, cursor shown, resumed from"))
+    #expect(check.output.contains("press_stop: died by SIGINT, cursor shown, resumed from"))
+    #expect(check.output.contains("press_quit: died by SIGQUIT, cursor shown, resumed from"))
+  }
+
+  /// None of these leads to a backtrace, which shows memory, or to a process that goes on.
+  @Test(arguments: [SIGQUIT, SIGUSR1, SIGALRM, SIGXCPU])
+  func everyOtherSignalEndsAtOnce(_ signal: Int32) throws {
+    let program = try Program()
+    let run = try program.start(["simulate", "--listen", program.home.path + "/d"])
+    try #require(Self.waitForFile(program.home.path + "/d"))
+    run.send(signal)
+    let ended = run.end()
+    #expect(ended.reason == .uncaughtSignal)
+    #expect(ended.status == signal)
+    #expect(ended.errors.isEmpty, "\(ended.errors)")
   }
 
   @Test func withJSONTheResultIsThatOfTheSignal() throws {

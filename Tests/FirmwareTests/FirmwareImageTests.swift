@@ -31,9 +31,21 @@ struct FirmwareImageTests {
     #expect(throws: FirmwareFault.intelHex(line: 1, .noRecordMark(found: 0x3C))) {
       try FirmwareImage.decode(name: "a.hex", bytes: Array("<html>".utf8))
     }
-    #expect(throws: FirmwareFault.intelHex(line: 1, .noRecordMark(found: 0xEF))) {
-      try FirmwareImage.decode(name: "-", bytes: [0xEF, 0xBB, 0xBF] + Self.hex)
+    // In UTF-16 each character has two octets.
+    let wide: [UInt8] = [0xFF, 0xFE] + Self.hex.flatMap { [$0, 0] as [UInt8] }
+    for name in ["a.hex", "-"] {
+      #expect(throws: FirmwareFault.foreignFormat(.utf16)) {
+        try FirmwareImage.decode(name: name, bytes: wide)
+      }
     }
+  }
+
+  @Test("a byte order mark of UTF-8 is no part of the text")
+  func byteOrderMark() throws {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    #expect(try FirmwareImage.decode(name: "-", bytes: mark + Self.hex).bytes == [1])
+    let records = Array("S10500100102E7\nS9030000FC\n".utf8)
+    #expect(try FirmwareImage.decode(name: "-", bytes: mark + records).bytes == [1, 2])
   }
 
   @Test("an archive without files is named, not sent")

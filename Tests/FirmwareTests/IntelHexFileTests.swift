@@ -100,18 +100,18 @@ struct IntelHexFileTests {
           .endOfFile,
         ], 3, .secondStartAddress
       ),
-      (
-        [.data(loadOffset: 0, [1]), .data(loadOffset: 100, [1]), .endOfFile], 2,
-        .spanTooLarge(lowest: 0, highest: 100, limit: 100)
-      ),
-      (
-        [.extendedLinearAddress(upper: 0xFFFF), .data(loadOffset: 0xFFFF, [1, 2]), .endOfFile], 2,
-        .spanTooLarge(lowest: 0, highest: .max, limit: 100)
-      ),
     ] as [([IntelHexRecord], Int, IntelHexFault)])
   func faults(records: [IntelHexRecord], line: Int, fault: IntelHexFault) {
     #expect(throws: FirmwareFault.intelHex(line: line, fault)) {
       try Self.decode(records, spanLimit: 100)
+    }
+  }
+
+  @Test("a Universal Hex is called what it is")
+  func universal() {
+    let text = Array(":0400000A9900C0DEBB\n".utf8)
+    #expect(throws: FirmwareFault.intelHex(line: 1, .universalHex(type: 0x0A))) {
+      try IntelHexFile(decoding: text, spanLimit: 100)
     }
   }
 

@@ -165,8 +165,18 @@ struct LegacyPackageTests {
   func fieldLeftOut() throws {
     #expect(
       throws: FirmwareFault.initPacket(
-        file: "app.dat", .field("SoftDevice ids", offset: 8, "are more than 16"))
+        file: "app.dat",
+        .field("SoftDevice ids", offset: 8, "are too many for the 128 bytes of a packet"))
     ) { try Fixture.package("Nordic/legacy-no-type.zip") }
+  }
+
+  /// A boot loader's buffer has 128 octets, and bounds nothing else.
+  @Test("a packet of 128 bytes is read, with all its SoftDevice ids")
+  func longest() throws {
+    let ids = [UInt8](repeating: 0x64, count: 2 * 58)
+    let packet = [UInt8](hex: "5200 0300 09000000 3A00") + ids + [UInt8](hex: "3412")
+    #expect(packet.count == 128)
+    #expect(try LegacyInitPacket(decoding: packet).softdevices.count == 58)
   }
 
   @Test("nonsense is refused where it stands")
@@ -184,8 +194,9 @@ struct LegacyPackageTests {
     #expect(throws: InitPacketFault.value("extension", 3, offset: 12)) {
       try LegacyInitPacket(decoding: bytes.replacing(12, by: 3))
     }
-    #expect(throws: InitPacketFault.field("SoftDevice ids", offset: 8, "are more than 16")) {
-      try LegacyInitPacket(decoding: bytes.replacing(8, by: 17))
-    }
+    #expect(
+      throws: InitPacketFault.field(
+        "SoftDevice ids", offset: 8, "are too many for the 128 bytes of a packet")
+    ) { try LegacyInitPacket(decoding: bytes.replacing(8, by: 59)) }
   }
 }

@@ -35,6 +35,26 @@ struct ProgramFileTests {
     #expect(try Self.uf2(anyone).family == nil)
   }
 
+  @Test("the block that picotool puts first for an RP2350 is not flashed")
+  func rp2350() throws {
+    let page = [UInt8](repeating: 0xEF, count: 256)
+    let tag: [UInt8] = [0x04, 0xE3, 0x57, 0x99]
+    let first = Self.block(
+      0, of: 2, at: 0x10FF_FF00, page + tag, flags: 0xA000, family: 0xE48B_FF57, size: 256)
+    let rest =
+      Self.block(0, of: 2, at: 0x1000_0000, [1], family: 0xE48B_FF59)
+      + Self.block(1, of: 2, at: 0x1000_0001, [2], family: 0xE48B_FF59)
+    let file = try Self.uf2(first + rest)
+    #expect(file.bytes == [1, 2])
+    #expect(file.family?.description == "Raspberry Pi RP2350, Arm secure (0xE48BFF59)")
+    // Without the tag it is a block like any other.
+    let untagged = Self.block(
+      0, of: 2, at: 0x10FF_FF00, page, flags: 0x2000, family: 0xE48B_FF57, size: 256)
+    #expect(throws: UF2Fault.outOfOrder(block: 0, number: 0, count: 2)) {
+      try Self.uf2(untagged + rest)
+    }
+  }
+
   @Test("damaged UF2 files are refused at their block")
   func uf2Faults() {
     let good = Self.block(0, of: 1, at: 0x100, [1, 2])
@@ -60,7 +80,7 @@ struct ProgramFileTests {
       .overlap(block: 1, other: 0, address: 1))
     expect(
       Self.block(0, of: 2, at: 0, [1]) + Self.block(1, of: 2, at: 0x10000, [1]),
-      .spanTooLarge(lowest: 0, highest: 0x10000, limit: 1 << 16))
+      .addresses(.spanTooLarge(AddressRegion("0..65537")!, limit: 1 << 16)))
     expect(Self.block(0, of: 1, at: 0, [9], flags: 1), .noData)
   }
 
@@ -101,6 +121,14 @@ struct ProgramFileTests {
     expect(
       good.littleEndian(UInt16(65), at: is64Bit ? 56 : 44), .tooManySegments(count: 65, limit: 64))
     expect(with(0, segment: 0, offset), .segmentHoldsHeader(segment: 0))
+    // A segment of nothing but the headers, as lld has it, is no firmware.
+    let own = UInt64(header + 3 * size)
+    let headers =
+      is64Bit
+      ? with(0, segment: 0, offset).littleEndian(own, at: header + fileSize.wide)
+      : with(0, segment: 0, offset).littleEndian(UInt32(own), at: header + fileSize.narrow)
+    let rest = try ELFFile(decoding: headers, spanLimit: 1 << 16)
+    #expect(rest.layout.dataCount == 24)
     expect(
       with(all, segment: 0, fileSize),
       .segmentBeyondEnd(segment: 0, offset: 0x1000, size: all))
@@ -115,7 +143,11 @@ struct ProgramFileTests {
       with(0xFFFF_FFFC, segment: 1, address), .addressTooHigh(segment: 1, address: 0xFFFF_FFFC))
     expect(
       with(0x0900_0000, segment: 1, address),
-      .spanTooLarge(lowest: 0x0800_0000, highest: 0x0900_0017, limit: 1 << 16))
+      .addresses(
+        .farApart([
+          .init(region: AddressRegion("0x08000000..0x08000114")!, dataCount: 276),
+          .init(region: AddressRegion("0x09000000..0x09000018")!, dataCount: 24),
+        ])))
     expect(
       good.littleEndian(UInt16(0), at: is64Bit ? 56 : 44), .noData)
     let segments =

@@ -86,10 +86,7 @@ struct SRecordTests {
       ("S10500100102E7\nS9030000FC\nS10500100102E7", 3, .recordAfterEnd(end: 2)),
       ("S10500100102E7\nS5030002FA\nS9030000FC", 2, .wrongCount(stated: 2, found: 1)),
       ("S10500100102E7\n\nS10500100102E7\nS9030000FC", 3, .overlap(address: 0x10, other: 1)),
-      (
-        "S10500100102E7\nS306FFFFFFFF01FC\nS9030000FC", 2,
-        .spanTooLarge(lowest: 0x10, highest: .max, limit: 100)
-      ),
+      ("S10500100102E7\nS5030001FB\nS10500200102D7", 3, .endMissing),
     ] as [(String, Int, SRecordFault)])
   func fileFaults(text: String, line: Int, fault: SRecordFault) {
     let found = #expect(throws: FirmwareFault.self) {
@@ -98,11 +95,19 @@ struct SRecordTests {
     #expect(found == .sRecord(line: line, fault))
   }
 
+  @Test("a right count of all records ends a file, as srec_cat writes it")
+  func counted() throws {
+    let whole = try SRecordFile(decoding: Array(Self.hello.utf8), spanLimit: 1000)
+    let text = Self.hello.replacing("S9030000FC\n", with: "")
+    #expect(try SRecordFile(decoding: Array(text.utf8), spanLimit: 1000) == whole)
+  }
+
   @Test("cut off anywhere, a file is refused")
   func truncated() {
     let text = Array(Self.hello.utf8)
-    // The last line end may be missing.
-    for count in 0..<(text.count - 1) {
+    let counted = Self.hello.utf8.count - "\nS9030000FC\n".utf8.count
+    // The last line end may be missing, and behind the count nothing need follow.
+    for count in 0..<(text.count - 1) where !(counted...(counted + 1)).contains(count) {
       #expect(throws: FirmwareFault.self, "\(count)") {
         try SRecordFile(decoding: Array(text.prefix(count)), spanLimit: 1000)
       }

@@ -15,6 +15,8 @@ final class ManualClock: LinkClock {
   var now: LinkInstant { state.withLock { $0.now } }
   var minimumResolution: Duration { .nanoseconds(1) }
 
+  func randomFraction() -> Double { 0 }
+
   func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
     let turn = OneShot<Void>()
     let waiting = state.withLock { state in

@@ -183,4 +183,73 @@ import Testing
     }
     #expect(both[0] == both[1])
   }
+
+  @Test func aSecondExchangeSendsNothingAndReturnsTheMTUThatStands() throws {
+    let both = try withScript([.on("02 00 02", "03 F7 00"), .on("0A 01 00", "0B 05")]) {
+      client, _, _ in
+      let first = await outcome { () async throws(GATTFault) in try await client.requestMTU() }
+      let second = await outcome { () async throws(GATTFault) in try await client.requestMTU(100) }
+      _ = await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(1))
+      }
+      return [first, second]
+    }
+    #expect(both == [.success(247), .success(247)])
+  }
+
+  /// The two sides must agree on the MTU, whoever still wants to know.
+  @Test func anExchangeThatWasGivenUpIsInForceAllTheSame() throws {
+    let seen = try withScript([
+      .on("02 00 02", "03 F7 00").after(.seconds(2)), .on("0A 01 00", "0B 05"),
+    ]) {
+      client, _, clock in
+      let given = await outcome { () async throws(GATTFault) in
+        try await withDeadline(
+          clock.now.advanced(by: .seconds(1)), on: clock, orThrow: .timedOut(after: .seconds(1))
+        ) {
+          () async throws(GATTFault) -> Int in try await client.requestMTU()
+        }
+      }
+      _ = await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(1))
+      }
+      let later = await outcome { () async throws(GATTFault) in try await client.requestMTU() }
+      return (given, client.mtu, later)
+    }
+    #expect(seen.0 == .failure(.timedOut(after: .seconds(1))))
+    #expect(seen.1 == 247)
+    #expect(seen.2 == .success(247))
+  }
+
+  @Test func theLongestWriteFollowsFromItsKind() throws {
+    let lengths = try withScript([.on("02 00 02", "03 F7 00")]) { client, _, _ in
+      _ = await outcome { () async throws(GATTFault) in try await client.requestMTU() }
+      return GATTClient.WriteKind.allCases.map { client.maximumWriteValueLength(for: $0) }
+    }
+    #expect(lengths == [512, 244])
+  }
+
+  @Test func aCharacteristicThatWasFoundIsKeptUntilItIsForgotten() throws {
+    let discovery: [ScriptedPeer.Step] = [
+      .on("10 01 00 FF FF 00 28", "11 06 01 00 04 00 0F 18"),
+      .on("10 05 00 FF FF 00 28", "01 10 05 00 0A"),
+      .on("08 01 00 04 00 03 28", "09 07 02 00 02 03 00 19 2A"),
+    ]
+    let found = try withScript(discovery + [.on("0A 03 00", "0B 05")] + discovery) {
+      client, _, _ in
+      let find = { () async -> Result<DiscoveredCharacteristic, GATTFault> in
+        await outcome { () async throws(GATTFault) in
+          try await client.characteristic(BluetoothUUID(0x2A19), in: BluetoothUUID(0x180F))
+        }
+      }
+      let first = await find()
+      let again = await find()
+      _ = await outcome { () async throws(GATTFault) in
+        try await client.read(handle: AttributeHandle(3))
+      }
+      client.forgetAttributes()
+      return [first, again, await find()]
+    }
+    #expect(try found.map { try $0.get().value.rawValue } == [3, 3, 3])
+  }
 }

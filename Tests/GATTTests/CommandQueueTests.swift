@@ -81,7 +81,7 @@ enum TestFault: Error, Equatable {
       let next = Command<Log, Void, Never>("next") { log in log.note("next") }
       do { try await queue.perform(next, with: log) } catch { log.note("\(error)") }
     }
-    #expect(log.all == ["stopped", "failed(GATTTests.TestFault.tooSlow)", "next"])
+    #expect(log.all == ["stopped", "tooSlow", "next"])
   }
 
   @Test func retryWaitsAsTheStrategySaysAndStopsAtItsBound() throws {
@@ -116,5 +116,56 @@ enum TestFault: Error, Equatable {
       do { try await queue.perform(flash, with: log) } catch { log.note("\(error)") }
     }
     #expect(log.all == ["connect", "authorize", "flash"])
+  }
+
+  private enum OtherFault: Error, Equatable { case other }
+
+  private static func run<Output, Failure: Error>(
+    _ command: Command<Log, Output, Failure>, _ log: Log
+  ) throws -> Failure? {
+    try VirtualTimeline().run { _ in
+      do throws(Failure) {
+        _ = try await command.run(with: log)
+        return nil
+      } catch {
+        return error
+      }
+    }
+  }
+
+  @Test func commandsThatFailInDifferentWaysCombine() throws {
+    let log = Log()
+    let flash = Command<Log, Void, TestFault>("flash") { log in log.note("flash") }
+    let failing = Command<Log, Void, TestFault>("failing") {
+      (_) async throws(TestFault) in throw .failed(1)
+    }
+    let authorize = Command<Log, Void, OtherFault>("authorize") {
+      (_) async throws(OtherFault) in throw .other
+    }
+    let disconnect = Command<Log, Void, Never>("disconnect") { log in log.note("disconnect") }
+    #expect(try Self.run(flash.preceded(by: authorize), log) == .other(.other))
+    #expect(try Self.run(failing.followed(by: authorize), log) == .main(.failed(1)))
+    #expect(try Self.run(flash.followed(by: authorize), log) == .other(.other))
+    #expect(try Self.run(failing.followed(by: disconnect), log) == .main(.failed(1)))
+    #expect(try Self.run(failing.mapFailure { _ in OtherFault.other }, log) == .other)
+    #expect(log.all == ["flash", "disconnect"])
+  }
+
+  @Test func aQueueHoldsAsManyAsItIsTold() throws {
+    let fault = try VirtualTimeline().run { clock -> QueueFault<Never>? in
+      let queue = CommandQueue(waitingMaximum: 0)
+      return await withTaskGroup(of: Void.self) { group in
+        let long = Command<Void, Void, Never>("long") { _ in await clock.pause(for: .seconds(5)) }
+        group.addTask { _ = try? await queue.perform(long, with: ()) }
+        await clock.pause(for: .seconds(1))
+        do throws(QueueFault<Never>) {
+          try await queue.perform(long, with: ())
+          return nil
+        } catch {
+          return error
+        }
+      }
+    }
+    #expect(fault == .full(limit: 0))
   }
 }

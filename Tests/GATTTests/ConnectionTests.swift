@@ -47,6 +47,18 @@ import Testing
         .seconds(0.5), .seconds(1), .seconds(2), .seconds(2.5), nil,
       ])
     #expect(ReconnectionStrategy.none.delay(beforeAttempt: 1, random: 0) == nil)
+    let constant = ReconnectionStrategy.constant(.seconds(5), attempts: .max, jitter: 0)
+    #expect(
+      [1, 2, .max].map { constant.delay(beforeAttempt: $0, random: 0) } == [
+        .seconds(5), .seconds(5), .seconds(5),
+      ])
+    let custom = ReconnectionStrategy.custom(ceiling: .seconds(9), attempts: 4, jitter: 0) {
+      $0 == 3 ? nil : .seconds(5 * $0)
+    }
+    #expect(
+      (1...5).map { custom.delay(beforeAttempt: $0, random: 0) } == [
+        .seconds(5), .seconds(9), nil, .seconds(9), nil,
+      ])
   }
 
   @Test func aPeripheralTellsItsStepsAndConnectsAgainWhenAskedAfterALoss() throws {

@@ -52,11 +52,137 @@ import Testing
   @Test func whatNoConnectionMendsIsThrownAtOnce() throws {
     let missing = try run([.noRight])
     #expect(missing == Run(attempts: 1, fault: .connect(Self.noRight)))
-    let refused = try run([.answers]) { () throws(GATTFault) in
-      throw .refused(AttributeHandle(1), .readNotPermitted)
-    }
+    let refused = try run(
+      [.answers],
+      last: { () throws(GATTFault) in throw .refused(AttributeHandle(1), .readNotPermitted) })
     #expect(refused.attempts == 1)
     #expect(refused.fault == .gatt(.refused(AttributeHandle(1), .readNotPermitted)))
+  }
+
+  @Test func eachAttemptIsToldWithItsNumberItsWaitAndWhatIsLeft() throws {
+    let lost = PeripheralFault.gatt(.linkLost(.supervisionTimeout))
+    let events = try events(of: [.loses(after: .seconds(2)), .notFound])
+    #expect(
+      events == [
+        .willReconnect(attempt: 1, remaining: 2, wait: .seconds(1), cause: lost),
+        .willReconnect(
+          attempt: 2, remaining: 1, wait: .seconds(2), cause: .connect(Self.notFound)),
+        .willReconnect(
+          attempt: 3, remaining: 0, wait: .seconds(4), cause: .connect(Self.notFound)),
+        .gaveUp(attempts: 3, cause: .connect(Self.notFound)),
+      ])
+    let mended = try self.events(of: [.loses(after: .seconds(2)), .notFound, .answers])
+    #expect(mended.last == .reconnected(attempt: 2))
+    #expect(
+      try self.events(of: [.noRight]) == [.gaveUp(attempts: 0, cause: .connect(Self.noRight))])
+  }
+
+  @Test func anAdapterThatWasSwitchedOffIsWaitedFor() throws {
+    let (events, took) = try VirtualTimeline().run { clock -> ([String], Duration) in
+      let seen = Mutex<[String]>([])
+      let off = ConnectFault.adapterUnavailable(cause: "It is off.", remedy: "Switch it on.")
+      let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+        if clock.now.elapsed < .seconds(3_600) { throw off }
+        return PipeLink.pair(capacity: 1).0
+      }
+      let adapter = SleepingAdapter(clock: clock, wakes: .seconds(3_600))
+      await withPeripheral(dialer, clock: clock) { peripheral in
+        let fault = await Self.fault { () async throws(PeripheralFault) in
+          try await peripheral.keepingConnected(
+            Self.strategy, waitingFor: adapter,
+            telling: { event in
+              let name =
+                switch event {
+                case .waitingForAdapter(.connect(off)): "off"
+                case .willReconnect(let attempt, _, let wait, _): "attempt \(attempt) in \(wait)"
+                case .reconnected(let attempt): "reconnected at \(attempt)"
+                case .waitingForAdapter, .gaveUp: "\(event)"
+                }
+              seen.withLock { $0.append(name) }
+            }
+          ) { (_) async throws(GATTFault) in }
+        }
+        #expect(fault == nil)
+      }
+      return (seen.withLock { $0 }, clock.now.elapsed)
+    }
+    #expect(events == ["off", "attempt 1 in 1.0 seconds", "reconnected at 1"])
+    #expect(took == .seconds(3_601))
+  }
+
+  @Test func anAdapterThatSaysItIsOnAndIsNotEndsTheAttempts() throws {
+    let fault = try VirtualTimeline().run { clock -> PeripheralFault? in
+      let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+        throw .adapterUnavailable(cause: "c", remedy: "r")
+      }
+      let adapter = SleepingAdapter(clock: clock, wakes: .zero)
+      return await withPeripheral(dialer, clock: clock) { peripheral in
+        await Self.fault { () async throws(PeripheralFault) in
+          try await peripheral.keepingConnected(Self.strategy, waitingFor: adapter) {
+            (_) async throws(GATTFault) in
+          }
+        }
+      }
+    }
+    #expect(fault == .connect(.adapterUnavailable(cause: "c", remedy: "r")))
+  }
+
+  /// Two hosts that lost the same device at the same moment do not come back at the same moment.
+  @Test func waitsDifferByChanceUnlessToldOtherwiseAndAreReplayedByTheirSeed() throws {
+    func waits(_ seed: UInt64?) throws -> [Duration] {
+      let timeline = VirtualTimeline(chance: seed.map { SeededRandom(seed: $0) })
+      return try timeline.run { clock -> [Duration] in
+        let waits = Mutex<[Duration]>([])
+        let dialer = Dialer { () async throws(ConnectFault) -> any Link in throw Self.notFound }
+        await withPeripheral(dialer, clock: clock) { peripheral in
+          _ = await Self.fault { () async throws(PeripheralFault) in
+            try await peripheral.keepingConnected(
+              .constant(.seconds(10), attempts: 3),
+              telling: { event in
+                if case .willReconnect(_, _, let wait, _) = event {
+                  waits.withLock { $0.append(wait) }
+                }
+              }
+            ) { (_) async throws(GATTFault) in }
+          }
+        }
+        return waits.withLock { $0 }
+      }
+    }
+    let drawn = try waits(1)
+    #expect(drawn.allSatisfy { $0 > .seconds(8) && $0 < .seconds(10) })
+    #expect(Set(drawn).count == 3)
+    #expect(try waits(1) == drawn)
+    #expect(try waits(2) != drawn)
+    #expect(try waits(nil) == [Duration](repeating: .seconds(10), count: 3))
+  }
+
+  private func events(of script: [Attempt]) throws -> [ReconnectionEvent] {
+    let events = Mutex<[ReconnectionEvent]>([])
+    _ = try run(script, telling: { event in events.withLock { $0.append(event) } })
+    return events.withLock { $0 }
+  }
+
+  @Test func aBodyMayThrowItsOwnErrorsWhichEndIt() throws {
+    struct NotAThermometer: Error {}
+    let bodies = Counter()
+    let fault = try VirtualTimeline().run { clock -> String in
+      let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+        PipeLink.pair(capacity: 1).0
+      }
+      return await withPeripheral(dialer, clock: clock) { peripheral -> String in
+        do {
+          return try await peripheral.keepingConnected { client in
+            if bodies.take() == 1 { throw NotAThermometer() }
+            throw GATTFault.linkLost(client.mtu == 23 ? .closedByPeer : .closedLocally)
+          }
+        } catch {
+          return "\(type(of: error))"
+        }
+      }
+    }
+    #expect(fault == "NotAThermometer")
+    #expect(bodies.value == 2)
   }
 
   @Test func commandsGoOnBesideTheBody() throws {
@@ -92,7 +218,8 @@ import Testing
   /// Keeps a connection to a device that treats attempts as told; the body reads once a second
   /// until the connection that answers, then does `last`.
   private func run(
-    _ script: [Attempt], last: @escaping @Sendable () throws(GATTFault) -> Void = {}
+    _ script: [Attempt], last: @escaping @Sendable () throws(GATTFault) -> Void = {},
+    telling observe: @escaping @Sendable (ReconnectionEvent) -> Void = { _ in }
   ) throws -> Run {
     try VirtualTimeline().run { clock in
       await withTaskGroup(of: Void.self) { group in
@@ -117,7 +244,7 @@ import Testing
         }
         let fault = await withPeripheral(dialer, clock: clock) { peripheral in
           await Self.fault { () async throws(PeripheralFault) in
-            try await peripheral.keepingConnected(Self.strategy) {
+            try await peripheral.keepingConnected(Self.strategy, telling: observe) {
               (client) async throws(GATTFault) in
               _ = bodies.take()
               _ = try await client.read(handle: AttributeHandle(1))
@@ -163,4 +290,34 @@ import Testing
       return error
     }
   }
+}
+
+/// An adapter that is off until a moment, and then on.
+private struct SleepingAdapter: AdapterMonitor {
+  let clock: VirtualClock
+  let wakes: Duration
+
+  struct States: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    let clock: VirtualClock
+    let wakes: Duration
+    var told = 0
+
+    func makeAsyncIterator() -> States { self }
+
+    mutating func next() async throws(ScanFault) -> AdapterState? { try await next(isolation: nil) }
+
+    mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(ScanFault) -> AdapterState? {
+      told += 1
+      if told == 1, clock.now.elapsed < wakes { return .poweredOff }
+      guard clock.now.elapsed >= wakes || told == 2 else { return nil }
+      if clock.now.elapsed < wakes {
+        guard await clock.pause(until: LinkInstant(elapsed: wakes)) else { throw .cancelled }
+      }
+      return .poweredOn
+    }
+  }
+
+  func adapterStates() -> States { States(clock: clock, wakes: wakes) }
 }

@@ -43,7 +43,7 @@ private struct ScriptedScanner: Central {
     }
   }
 
-  func advertisements(matching filter: AdvertisementFilter) -> Reports {
+  func advertisements(matching filter: AdvertisementFilter, eachOnce: Bool) -> Reports {
     Reports(devices: devices.filter(filter.accepts), ending: ending, clock: clock)
   }
 
@@ -64,12 +64,29 @@ private func device(
   @Test func aFilterTakesWhatMeetsEveryCondition() {
     let filter = AdvertisementFilter(name: /^Strap/, services: [Self.heartRate], rssiMinimum: -80)
     #expect(filter.accepts(device("Strap 12", rssi: -80, Self.heartRate)))
-    #expect(filter.accepts(device("Strap 12", rssi: nil, Self.heartRate, BluetoothUUID(0x180F))))
+    #expect(filter.accepts(device("Strap 12", Self.heartRate, BluetoothUUID(0x180F))))
+    #expect(!filter.accepts(device("Strap 12", rssi: nil, Self.heartRate)), "as the kernel has it")
     #expect(!filter.accepts(device("My Strap", Self.heartRate)))
     #expect(!filter.accepts(device(nil, Self.heartRate)))
     #expect(!filter.accepts(device("Strap 12", rssi: -81, Self.heartRate)))
     #expect(!filter.accepts(device("Strap 12", BluetoothUUID(0x180F))))
     #expect(AdvertisementFilter().accepts(device(nil, rssi: nil)))
+  }
+
+  @Test func aNameMayBeJudgedByAnyPatternAndADeviceByItsId() throws {
+    let text = "^str[a-z]+$"
+    let stored = try Regex(text)
+    let patterns = [
+      AdvertisementFilter(name: try Regex(text)), AdvertisementFilter(name: stored),
+      AdvertisementFilter(name: /^(str)([a-z]+)$/),
+      AdvertisementFilter(name: try #require(NamePattern(text))),
+    ]
+    for filter in patterns {
+      #expect(filter.accepts(device("strap")) && !filter.accepts(device("Strap 12")))
+    }
+    let one = AdvertisementFilter(ids: ["c0:ff:ee:00:00:01"])
+    #expect(one.accepts(device(nil)))
+    #expect(!AdvertisementFilter(ids: ["C0:FF:EE:00:00:02"]).accepts(device(nil)))
   }
 
   @Test func aNameMayBeJudgedByAClosure() {
@@ -121,11 +138,9 @@ private func device(
   }
 
   private static func dialer(
-    to name: @autoclosure @escaping @Sendable () -> Regex<Substring>, _ scanner: ScriptedScanner,
-    _ clock: VirtualClock
+    to name: sending Regex<Substring>, _ scanner: ScriptedScanner, _ clock: VirtualClock
   ) -> Dialer {
-    Dialer(
-      to: AdvertisementFilter(name: name()), from: scanner, within: .seconds(10), on: clock)
+    Dialer(to: AdvertisementFilter(name: name), from: scanner, within: .seconds(10), on: clock)
   }
 
   /// The states that a connection goes through until it is closed, and how connecting failed.

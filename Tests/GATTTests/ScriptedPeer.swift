@@ -14,6 +14,14 @@ struct ScriptedPeer: Sendable {
   struct Step: Sendable {
     let expects: String?
     let sends: [String]
+    var delay: Duration?
+
+    /// The same step, whose answers come after `delay`.
+    func after(_ delay: Duration) -> Step {
+      var later = self
+      later.delay = delay
+      return later
+    }
   }
 
   let steps: [Step]
@@ -21,13 +29,14 @@ struct ScriptedPeer: Sendable {
   init(_ steps: [Step]) { self.steps = steps }
 
   /// Plays the script; returns what came instead of an expected PDU.
-  func play(on link: PipeLink) async -> String? {
+  func play(on link: PipeLink, clock: (any LinkClock)? = nil) async -> String? {
     for step in steps {
       do throws(LinkLoss) {
         if let expected = step.expects {
           let received = try await link.receive()
           guard received == hex(expected) else { return "got \(received), not \(expected)" }
         }
+        if let delay = step.delay { await clock?.pause(for: delay) }
         for pdu in step.sends { try await link.send(hex(pdu)) }
       } catch {
         return "the link ended with \(error) at \(step)"
@@ -56,7 +65,7 @@ func withScript<Value: Sendable>(
   let timeline = VirtualTimeline()
   let result = try timeline.run { clock -> (Value?, String?) in
     await withTaskGroup(of: String?.self) { group in
-      group.addTask { await ScriptedPeer(script).play(on: far) }
+      group.addTask { await ScriptedPeer(script).play(on: far, clock: clock) }
       let dialer = decorate(Dialer { () async throws(ConnectFault) -> any Link in near }, clock)
       var value: Value?
       do throws(PeripheralFault) {

@@ -65,10 +65,28 @@ import Testing
   }
 
   @Test func everyRefusalHasAMeaningAndARemedy() {
-    for status in LegacyDFUStatus.allCases where status != .success {
-      #expect(!status.inWords.meaning.hasSuffix("."))
-      #expect(status.inWords.remedy.hasSuffix("."))
-      #expect(status.inWords.code == "legacy DFU \(status.rawValue)")
+    for opcode in [LegacyDFUOpcode.start, .initPacket, .receive, .validate] {
+      for status in LegacyDFUStatus.allCases where status != .success {
+        let words = status.inWords(of: opcode, by: .bootLoader)
+        #expect(!words.meaning.hasSuffix("."))
+        #expect(words.remedy.hasSuffix("."))
+        #expect(words.code == "legacy DFU \(opcode.rawValue)/\(status.rawValue)")
+        // One bank or two: nobody tells, so both are told. A watch keeps its application.
+        #expect(words.remedy.contains("single bank") == (opcode != .start))
+        let watch = status.inWords(of: opcode, by: .infiniTime)
+        #expect(!watch.remedy.contains("bank"))
+      }
     }
+  }
+
+  /// The same number, by what was asked.
+  @Test func invalidStateIsAnotherTransferOnlyForStart() {
+    let status = LegacyDFUStatus.invalidState
+    #expect(
+      status.inWords(of: .start, by: .bootLoader).meaning
+        == "it is in the middle of another transfer")
+    #expect(
+      status.inWords(of: .initPacket, by: .bootLoader).meaning
+        == "the init packet did not reach it")
   }
 }

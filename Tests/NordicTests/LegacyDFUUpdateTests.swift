@@ -54,25 +54,54 @@ import Testing
     #expect(refusal.kind == .forbidden)
   }
 
-  @Test func aPackageForAnotherDeviceIsRefused() throws {
-    let outcome = try flash([legacy(Self.bytes, deviceType: 7)], onto: "sim:nordic-legacy")
+  // MARK: Refusals
+
+  @Test(arguments: ["single", "dual"])
+  func aPackageForAnotherDeviceIsRefused(_ banks: String) throws {
+    let outcome = try flash(
+      [legacy(Self.bytes, deviceType: 7)], onto: "sim:nordic-legacy?banks=\(banks)")
     guard case .failure(.declined(.prepare, let refusal)) = outcome.last else {
       Issue.record("\(outcome.last)")
       return
     }
-    #expect(refusal.code == "legacy DFU 5" && refusal.kind == .rejected)
-    #expect(outcome.runningImage != Self.bytes)
+    #expect(refusal.code == "legacy DFU 2/6" && refusal.kind == .rejected)
+    #expect(refusal.remedy.contains("a single bank has erased it"))
+    #expect(outcome.runningImage.isEmpty == (banks == "single"))
   }
 
-  @Test func afterARefusalTheApplicationRunsAgainAtOnce() throws {
+  /// Whatever is refused, the boot loader is not left to wait for its two minutes.
+  @Test(arguments: ["type", "size", "checksum"])
+  func afterARefusalTheApplicationRunsAgainAtOnce(_ what: String) throws {
+    let wrong =
+      switch what {
+      case "type": try legacy(Self.bytes, deviceType: 7)
+      case "size": try legacy(firmware(70_000))
+      default: try legacy(Self.bytes, checksum: 0xBAD)
+      }
     let outcome = try flash(
-      [legacy(Self.bytes, deviceType: 7), legacy(Self.bytes)], onto: "sim:nordic-legacy")
+      [wrong, legacy(Self.bytes)], onto: "sim:nordic-legacy?slot=64K&banks=dual&erase=0")
     #expect(throws: UpdateFault.self) { try outcome.results[0].get() }
     #expect(try outcome.last.get().from == FirmwareVersion(1, 2, 0), "its application was met")
+    #expect(outcome.elapsed < .seconds(60))
+  }
+
+  /// With one bank there is none to run again, but the next transfer begins at once.
+  @Test func afterARefusalABootLoaderWithOneBankTakesTheNextPackage() throws {
+    let outcome = try flash(
+      [legacy(Self.bytes, checksum: 0xBAD), legacy(Self.bytes)],
+      onto: "sim:nordic-legacy?erase=0")
+    guard case .failure(.declined(.verify, let refusal)) = outcome.results[0] else {
+      Issue.record("\(outcome.results[0])")
+      return
+    }
+    #expect(refusal.code == "legacy DFU 4/5")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.log.restarts == [])
   }
 
   @Test func aWrongChecksumIsNotStarted() throws {
-    let outcome = try flash([legacy(Self.bytes, checksum: 0xBAD)], onto: "sim:nordic-legacy")
+    let outcome = try flash(
+      [legacy(Self.bytes, checksum: 0xBAD)], onto: "sim:nordic-legacy?banks=dual")
     guard case .failure(.declined(.verify, let refusal)) = outcome.last else {
       Issue.record("\(outcome.last)")
       return
@@ -81,20 +110,145 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
+  /// It was never seen running that version before, so nothing says that it "still" does.
+  @Test func aVersionThatWasNotSeenBeforeIsNotCalledTheOldOne() throws {
+    let image = try legacy(
+      firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(0, 1, 0))
+    let outcome = try flash([image], onto: "sim:nordic-legacy?entry=button")
+    #expect(
+      throws: UpdateFault.otherVersionRuns(
+        running: FirmwareVersion(1, 3, 0), expected: FirmwareVersion(0, 1, 0))
+    ) { try outcome.last.get() }
+  }
+
+  /// An application that was seen, and comes back, does.
+  @Test func aVersionThatComesBackIsCalledTheOldOne() throws {
+    let image = try legacy(
+      firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(1, 3, 0))
+    let outcome = try flash([image], onto: "sim:nordic-legacy?banks=dual&comes-back-old")
+    #expect(throws: UpdateFault.oldVersionStillRuns(running: FirmwareVersion(1, 2, 0))) {
+      try outcome.last.get()
+    }
+  }
+
+  // MARK: Losses
+
   /// 1.5 and 10 ms a packet, where the air brings one every 0.7 ms and there are 8 buffers.
   @Test(arguments: ["300ms", "2s"])
   func flashThatIsSlowerThanTheAirIsWaitedFor(_ write: String) throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?write=\(write)")
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.runningImage == Self.bytes)
-    #expect((1...3).contains(outcome.log.rewinds), "\(outcome.log.rewinds)")
+    #expect((1...4).contains(outcome.log.rewinds), "\(outcome.log.rewinds)")
   }
 
-  @Test(arguments: ["cut-at-pdu=60", "cut-at-pdu=400", "cut-after=2s"])
-  func aLostLinkMeansToStartOver(_ fault: String) throws {
-    let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?\(fault)")
+  /// The boot loader keeps its state and answers "invalid state" until it is reset.
+  @Test(arguments: ["cut-at-pdu=60", "cut-at-pdu=400", "cut-after=2s"], ["single", "dual"])
+  func aLostLinkMeansToStartOver(_ fault: String, _ banks: String) throws {
+    let outcome = try flash(
+      [legacy(Self.bytes)], onto: "sim:nordic-legacy?banks=\(banks)&\(fault)")
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.runningImage == Self.bytes)
     #expect(outcome.log.offsets.allSatisfy { $0 == 0 })
+  }
+
+  /// Our own reset is no lost link, and nobody but us ended the connection.
+  @Test func ourOwnResetIsToldAsOne() throws {
+    let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?cut-at-pdu=400")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.log.restarts == ["it was still in the middle of an earlier transfer"])
+    #expect(outcome.log.losses == 1)
+  }
+
+  /// The device keeps nothing, so nothing is said to be kept.
+  @Test func aTransferThatIsCancelledLeavesNothingToGoOnFrom() throws {
+    let outcome = try flash(
+      [legacy(firmware(200_000))], onto: "sim:nordic-legacy", cancelAfter: .seconds(6))
+    guard case .failure(.cancelled(resumable: false, let acknowledged)) = outcome.last else {
+      Issue.record("\(outcome.last)")
+      return
+    }
+    #expect(acknowledged > 10_000)
+  }
+
+  @Test func aLinkThatStaysLostLeavesNothingToGoOnFrom() throws {
+    let outcome = try flash(
+      [legacy(firmware(60_000))], onto: "sim:nordic-legacy?write=0&cut-at-pdu=1200"
+    ) { $0.reconnection = .none }
+    guard case .failure(.linkLost(_, .upload, resumable: false, let acknowledged)) = outcome.last
+    else {
+      Issue.record("\(outcome.last)")
+      return
+    }
+    #expect(acknowledged > 10_000)
+  }
+
+  /// Answered with "invalid state" by a boot loader that has seen nothing of it.
+  @Test func aLostInitPacketIsSentAgain() throws {
+    let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy") { _ in
+    } losing: { number, _ in
+      number == 2
+    }
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.log.restarts == [] && outcome.log.rewinds == 0)
+  }
+
+  @Test func anInitPacketThatNeverArrivesIsToldSo() throws {
+    let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy") { _ in
+    } losing: { number, octets in
+      number > 1 && octets.count < 20
+    }
+    guard case .failure(.declined(.prepare, let refusal)) = outcome.last else {
+      Issue.record("\(outcome.last)")
+      return
+    }
+    #expect(refusal.meaning == "the init packet did not reach it")
+  }
+
+  /// Receipts cannot show it; the question behind every 16 KiB does, long before the end.
+  @Test func aLostPacketIsNoticedBeforeTheRestIsSent() throws {
+    let outcome = try flash([legacy(firmware(100_000))], onto: "sim:nordic-legacy") { _ in
+    } losing: { number, _ in
+      number == 100
+    }
+    let result = try outcome.last.get()
+    #expect(outcome.log.rewinds == 1)
+    withKnownIssue("The loss shows behind the last packet only: the image is sent twice.") {
+      #expect(result.octetsSent < 100_000 + 25_000, "\(result.octetsSent)")
+    }
+  }
+
+  // MARK: The settings page
+
+  /// 85 ms in which packets only fill the buffers.
+  @Test(
+    arguments: ["", "&pool=16x600", "&variant=adafruit"], ["response=same", "response=next"])
+  func noPacketFallsIntoTheEraseOfTheSettings(_ device: String, _ response: String) throws {
+    let outcome = try flash(
+      [legacy(Self.bytes)],
+      onto: "sim:nordic-legacy?interval=7.5ms&erase=85ms&\(response)\(device)")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.log.rewinds == 0)
+  }
+
+  /// 400 ms: longer than is waited for at first. What is learned from it costs the pace nothing.
+  @Test func aLongerEraseIsLearned() throws {
+    let profile = "sim:nordic-legacy?interval=7.5ms&erase=200ms"
+    let outcome = try flash([legacy(firmware(60_000))], onto: profile)
+    let result = try outcome.last.get()
+    #expect(outcome.log.rewinds == 1)
+    #expect(outcome.log.restarts == ["it had dropped packets"])
+    #expect(Double(result.octetsSent) / (result.uploadTook / .seconds(1)) > 8000)
+  }
+
+  /// A boot loader's own Device Information is no application's.
+  @Test func theVersionOfABootLoaderIsNotTakenForTheApplications() throws {
+    let image = try legacy(
+      firmware(20_000, FirmwareVersion(0, 9, 2)), version: FirmwareVersion(0, 9, 2))
+    let outcome = try flash([image], onto: "sim:nordic-legacy?variant=adafruit&entry=button") {
+      $0.evenIfCurrent = false
+    }
+    let result = try outcome.last.get()
+    #expect(result.from == nil && result.outcome == .flashed)
   }
 }

@@ -26,6 +26,13 @@ final class EventLog: Sendable {
     }
   }
 
+  /// Why the host restarted the device.
+  var restarts: [String] {
+    all.compactMap { if case .restarted(let reason, _, _) = $0 { reason } else { nil } }
+  }
+
+  var losses: Int { all.count { if case .linkLost = $0 { true } else { false } } }
+
   var rewinds: Int {
     all.count { event in
       if case .rewound = event { true } else { false }
@@ -45,21 +52,26 @@ struct NordicOutcome: Sendable {
 
 /// Sends each image to one fresh device by an update of its own, in virtual time.
 ///
-/// - Parameter cancelAfter: cancels the first of them.
+/// - Parameters:
+///   - cancelAfter: cancels the first of them.
+///   - losing: which packets never reach the device, by their number from 1 and their octets.
 func flash(
   _ images: [FirmwareImage], onto profile: String, cancelAfter: Duration? = nil,
-  _ adjust: (inout UpdateOptions) -> Void = { _ in }
+  _ adjust: (inout UpdateOptions) -> Void = { _ in },
+  losing: (@Sendable (Int, [UInt8]) -> Bool)? = nil
 ) throws -> NordicOutcome {
   let packages = images.map {
     FirmwarePackage(name: $0.name, kind: .nordicSecureDFU, parts: [$0])
   }
-  return try flash(packages: packages, onto: profile, cancelAfter: cancelAfter, adjust)
+  return try flash(
+    packages: packages, onto: profile, cancelAfter: cancelAfter, adjust, losing: losing)
 }
 
 /// The same with whole packages.
 func flash(
   packages: [FirmwarePackage], onto profile: String, cancelAfter: Duration? = nil,
-  _ adjust: (inout UpdateOptions) -> Void = { _ in }
+  _ adjust: (inout UpdateOptions) -> Void = { _ in },
+  losing: (@Sendable (Int, [UInt8]) -> Bool)? = nil
 ) throws -> NordicOutcome {
   var options = UpdateOptions()
   options.evenIfCurrent = true
@@ -67,6 +79,7 @@ func flash(
   let (profile, settings) = (try SimulationProfile(parsing: profile), options)
   let timeline = VirtualTimeline()
   let log = EventLog()
+  let counter = PacketCounter()
   let board = try SimulatedBoard(profile: profile, clock: timeline.clock)
   let results = try timeline.run(limit: .seconds(7200)) { clock in
     await withTaskGroup(of: [Result<UpdateResult, UpdateFault>]?.self) { group in
@@ -76,7 +89,11 @@ func flash(
       }
       group.addTask {
         let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
-          try await board.dial(at: place)
+          let link = try await board.dial(at: place)
+          guard let losing else { return link }
+          return LosingLink(link) { octets in
+            losing(counter.next(), octets)
+          }
         }).tracing(on: clock) { log.note($0) }
         var results: [Result<UpdateResult, UpdateFault>] = []
         for (index, package) in packages.enumerated() {
@@ -97,21 +114,68 @@ func flash(
     elapsed: timeline.clock.now.elapsed)
 }
 
+/// - Parameter limit: cancels the update then; what it says of itself is returned.
 private func outcome(
   of update: FirmwareUpdate, on dialer: Dialer, _ clock: any LinkClock, _ limit: Duration?
 ) async -> Result<UpdateResult, UpdateFault> {
-  do throws(UpdateFault) {
-    guard let limit else { return .success(try await update.run(on: dialer, clock: clock)) }
-    return .success(
-      try await withDeadline(
-        clock.now.advanced(by: limit), on: clock,
-        orThrow: UpdateFault.cancelled(resumable: false, acknowledged: 0)
-      ) { () async throws(UpdateFault) -> UpdateResult in
-        try await update.run(on: dialer, clock: clock)
-      })
-  } catch {
-    return .failure(error)
+  await withTaskGroup(of: Result<UpdateResult, UpdateFault>?.self) { group in
+    group.addTask {
+      do throws(UpdateFault) {
+        return .success(try await update.run(on: dialer, clock: clock))
+      } catch {
+        return .failure(error)
+      }
+    }
+    if let limit {
+      group.addTask {
+        _ = await clock.pause(for: limit)
+        return nil
+      }
+    }
+    for await part in group {
+      group.cancelAll()
+      if let part { return part }
+    }
+    preconditionFailure("the update ended without a result")
   }
+}
+
+/// Numbers packets from 1.
+final class PacketCounter: Sendable {
+  private let count = Mutex(0)
+  func next() -> Int {
+    count.withLock {
+      $0 += 1
+      return $0
+    }
+  }
+}
+
+/// The host's end of a link on which some Write Commands are lost.
+final class LosingLink: Link {
+  private let base: any Link
+  private let loses: @Sendable ([UInt8]) -> Bool
+
+  init(_ base: any Link, _ loses: @escaping @Sendable ([UInt8]) -> Bool) {
+    (self.base, self.loses) = (base, loses)
+  }
+
+  var maximumPDUSize: Int { base.maximumPDUSize }
+  var facts: LinkFacts { base.facts }
+  var security: AttributeSecurity { base.security }
+
+  func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    try await base.raiseSecurity(to: wanted)
+  }
+
+  func send(_ pdu: [UInt8]) async throws(LinkLoss) {
+    if pdu.first == ATTOpcode.writeCommand.rawValue, loses(Array(pdu.dropFirst(3))) { return }
+    try await base.send(pdu)
+  }
+
+  func receive() async throws(LinkLoss) -> [UInt8] { try await base.receive() }
+
+  func close() { base.close() }
 }
 
 // MARK: - Packages
@@ -137,8 +201,11 @@ struct InitCommand {
   var softDevices = [0xB7]
   var type = 0
   var hashedOctets: [UInt8]?
+  var isSigned = true
+  /// The signature is that of other octets.
+  var isDamaged = false
 
-  /// Protocol buffers, unsigned.
+  /// Protocol buffers, signed with the key that simulated boot loaders know.
   func packet(for firmware: [UInt8], _ sizes: NordicSizes) -> [UInt8] {
     let digest = Array(SHA256.hash(data: hashedOctets ?? firmware)).reversed()
     let hash = Self.field(1, 3) + Self.field(2, Array(digest))
@@ -146,7 +213,11 @@ struct InitCommand {
     command += Self.field(3, softDevices.flatMap(Self.varint)) + Self.field(4, type)
     command += Self.field(5, Int(sizes.softdevice)) + Self.field(6, Int(sizes.bootloader))
     command += Self.field(7, Int(sizes.application)) + Self.field(8, hash)
-    return Self.field(1, Self.field(1, 1) + Self.field(2, command))
+    let inner = Self.field(1, Self.field(1, 1) + Self.field(2, command))
+    guard isSigned else { return inner }
+    var signature = SampleKey.signature(of: command)
+    if isDamaged { signature[0] ^= 1 }
+    return Self.field(2, inner + Self.field(2, 0) + Self.field(3, signature))
   }
 
   private static func varint(_ value: Int) -> [UInt8] {

@@ -83,6 +83,14 @@ import Testing
     #expect(throws: fault) { try SecureDFUResponse(decoding: hex(octets)) }
   }
 
+  /// What was not sent is not shown: a guess is called one.
+  @Test func aGuessIsNoNumber() {
+    #expect(ProtocolRefusal.imageNotTaken.code == "Secure DFU 5")
+    #expect(ProtocolRefusal.imageNotTaken.remedy.contains("most likely"))
+    #expect(SecureDFURefusal.result(.operationNotPermitted).inWords().startsOver)
+    #expect(!SecureDFURefusal.result(.insufficientResources).inWords().remedy.contains("init"))
+  }
+
   @Test func everyRefusalHasACauseARemedyAndANumber() throws {
     let results = SecureDFUResult.allCases.map(SecureDFURefusal.result)
     let errors = SecureDFUExtendedError.allCases.map(SecureDFURefusal.extended)

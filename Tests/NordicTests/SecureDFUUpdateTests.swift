@@ -93,6 +93,31 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
+  /// As a boot loader that is shipped, so that a release is known to be signed before it is sent
+  /// out.
+  @Test(arguments: [(InitCommand(isSigned: false), "11/8"), (InitCommand(isDamaged: true), "5")])
+  func aPackageThatIsNotSignedWithItsKeyIsRefused(
+    _ command: InitCommand, _ code: String
+  ) throws {
+    let image = try secure(Self.bytes, command)
+    let outcome = try flash([image], onto: "sim:nordic-dfu")
+    guard case .failure(.declined(.prepare, let refusal)) = outcome.last else {
+      Issue.record("\(outcome.last)")
+      return
+    }
+    #expect(refusal.code == "Secure DFU \(code)" && refusal.kind == .rejected)
+    #expect(outcome.runningImage != Self.bytes)
+    #expect(try flash([image], onto: "sim:nordic-dfu?key=none").last.get().outcome == .flashed)
+  }
+
+  @Test func anInitPacketThatIsDamagedEachTimeIsNotCalledAnImage() throws {
+    let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?mtu=65") { _ in
+    } losing: { number, _ in
+      number.isMultiple(of: 2)
+    }
+    #expect(throws: UpdateFault.declined(.prepare, .initPacketDamaged)) { try outcome.last.get() }
+  }
+
   @Test func theBondedEntryIsPairedWithOnTheWay() throws {
     let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?entry=bonded")
     #expect(try outcome.last.get().outcome == .flashed)
@@ -182,8 +207,8 @@ import Testing
     #expect(try allowed.last.get().to == old)
   }
 
-  /// Without a version there is only what the application tells of itself, before and after; and that
-  /// proves nothing where it is the same, or where the device was met in its boot loader.
+  /// Without a version there is only what the application tells of itself, before and after; and
+  /// that proves nothing where it is the same, or where the device was met in its boot loader.
   @Test(arguments: [
     ("nordic-dfu", UpdateResult.Proof.changed), ("nordic-dfu?comes-back-old", .bootLoader),
     ("nordic-dfu?entry=button", .bootLoader), ("nordic-dfu?information=no", .bootLoader),

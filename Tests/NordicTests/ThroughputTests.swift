@@ -13,8 +13,8 @@ import Testing
     return Double(result.octetsSent) / (result.uploadTook / .seconds(1))
   }
 
-  /// nRF52: 85 ms to erase a page, 41 µs to write a word. A host that waits 400 ms an object reaches
-  /// less than 8 kB/s, one that waits for receipts 9 to 10.
+  /// nRF52: 85 ms to erase a page, 41 µs to write a word. A host that waits 400 ms an object
+  /// reaches less than 8 kB/s, one that waits for receipts 9 to 10.
   @Test(arguments: ["1M", "2M"])
   func aSecureTransferIsBoundByTheFlash(_ phy: String) throws {
     let outcome = try flash(
@@ -42,5 +42,30 @@ import Testing
     let limit = try SimulationProfile(parsing: profile).radio.eventPackedLimit(mtu: 23)
     let share = try Self.rate(outcome) / limit
     #expect(share >= 0.8, "\(share) of \(limit) B/s")
+  }
+
+  /// Packets that are lost here and there say nothing of the time that an erase takes: each costs
+  /// its object, and no more.
+  @Test func strayLossesDoNotSlowTheRest() throws {
+    let image = try secure(firmware(98_304))
+    let profile = "sim:nordic-dfu?mtu=247&interval=15ms&erase=85ms"
+    let clean = try flash([image], onto: profile).last.get()
+    let outcome = try flash([image], onto: profile) { _ in
+    } losing: { number, _ in
+      number > 5 && number <= 405 && number.isMultiple(of: 40)
+    }
+    let result = try outcome.last.get()
+    #expect(outcome.log.rewinds == 10)
+    let ratio = result.uploadTook / clean.uploadTook
+    #expect(ratio < 2, "\(result.uploadTook) against \(clean.uploadTook)")
+  }
+
+  /// What a slow erase drops is the first packet that the queue has no room for: that is waited
+  /// for.
+  @Test func anEraseThatIsLongerThanTheWaitIsLearned() throws {
+    let outcome = try flash(
+      [secure(firmware(98_304))], onto: "sim:nordic-dfu?mtu=247&interval=7.5ms&erase=300ms")
+    #expect(try outcome.last.get().outcome == .flashed)
+    #expect(outcome.log.rewinds <= 8, "\(outcome.log.rewinds)")
   }
 }

@@ -78,6 +78,27 @@ static void test_happy_path(void) {
   CHECK(!d.activated);
 }
 
+/// The answer belongs to the connection that asked: the next one, which has not subscribed, hears
+/// nothing, and the reset comes all the same.
+static void test_activation_outlives_its_connection(void) {
+  subject = "an activation that outlives its connection";
+  const uint8_t activate = OTA_OP_ACTIVATE;
+  for (int subscribes = 0; subscribes < 2; subscribes++) {
+    make(1, 8);
+    CHECK(update(&d, image, 3000));
+    d.flash.slow = true;
+    d.answer_size = 0;
+    CHECK(ota_receiver_control_write(&d.receiver, &activate, 1) == 0);
+    ota_receiver_poll(&d.receiver, d.now);
+    CHECK(d.flash.pending > 0);
+    ota_receiver_disconnected(&d.receiver);
+    ota_receiver_connected(&d.receiver);
+    if (subscribes) ota_receiver_control_cccd(&d.receiver, 2);
+    device_run(&d);
+    CHECK(d.answer_size == 0 && d.activated);
+  }
+}
+
 static void test_activation_deadline(void) {
   subject = "activation without a confirmation";
   const uint8_t activate = OTA_OP_ACTIVATE;
@@ -180,6 +201,9 @@ static void test_authorization(void) {
   uint8_t proof[17] = {OTA_OP_AUTHORIZE}, wrong[17] = {OTA_OP_AUTHORIZE};
   for (int i = 0; i < 16; i++) proof[1 + i] = (uint8_t)~i;
   CHECK(begin(&d, image, 500, 0) == OTA_RESULT_NOT_AUTHORIZED);
+  // Length and flags are looked at before the authorization is.
+  CHECK(begin(&d, image, 500, 0x10) == OTA_RESULT_MALFORMED_REQUEST);
+  CHECK(request(&d, (const uint8_t[]){OTA_OP_ABORT, 2}, 2) == OTA_RESULT_MALFORMED_REQUEST);
   CHECK(request_op(&d, OTA_OP_VERIFY) == OTA_RESULT_NOT_AUTHORIZED);
   CHECK(request_op(&d, OTA_OP_CONFIRM) == OTA_RESULT_NOT_AUTHORIZED);
   CHECK(data(&d, image, 0, 50, true) == OTA_ATT_NOT_AUTHORIZED && d.errors[5] == 0);
@@ -191,6 +215,12 @@ static void test_authorization(void) {
   CHECK(request(&d, proof, 17) == 0);
   CHECK(request(&d, proof, 17) == OTA_RESULT_WRONG_STATE);
   CHECK(request(&d, (const uint8_t[]){1, 1}, 2) == 0 && d.answer[3] == 7);
+  // A wrong proof uses up its challenge, and what the right one has opened stays open.
+  CHECK(request_op(&d, OTA_OP_CHALLENGE) == 0);
+  CHECK(request(&d, wrong, 17) == OTA_RESULT_WRONG_PROOF);
+  CHECK(request(&d, proof, 17) == OTA_RESULT_WRONG_STATE);
+  CHECK(request(&d, (const uint8_t[]){1, 1}, 2) == 0 && d.answer[3] == 7);
+  CHECK(request_op(&d, OTA_OP_CHALLENGE) == 0 && request(&d, proof, 17) == 0);
   CHECK(update(&d, image, 500));
   ota_receiver_disconnected(&d.receiver);
   device_connect(&d);
@@ -518,6 +548,21 @@ static void test_configuration(void) {
   CHECK(!ota_receiver_init(&receiver, &config));
   config = d.config, config.check_proof = proof_is_complement;
   CHECK(!ota_receiver_init(&receiver, &config));
+  // The metadata pages: two, whole, from page boundaries, outside the slot.
+  static const uint32_t bad[][2] = {{META, META},           {META + PAGE, 0},
+                                    {SLOT - PAGE, META},    {META, META + PAGE / 2},
+                                    {META, META + PAGE + 1}};
+  for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    config = d.config;
+    memcpy(config.metadata_address, bad[i], sizeof bad[i]);
+    CHECK(!ota_receiver_init(&receiver, &config));
+  }
+  config = d.config, config.slot_address = PAGE;  // reaches into the first of them
+  CHECK(!ota_receiver_init(&receiver, &config));
+  config = d.config, config.slot_address = PAGE / 2;
+  CHECK(!ota_receiver_init(&receiver, &config));
+  config = d.config, config.slot_address = 0u - PAGE;  // ends beyond the address space
+  CHECK(!ota_receiver_init(&receiver, &config));
 }
 
 int main(void) {
@@ -533,6 +578,7 @@ int main(void) {
   test_full_stack();
   test_happy_path();
   test_activation_deadline();
+  test_activation_outlives_its_connection();
   test_resume();
   test_discard();
   test_mismatch();

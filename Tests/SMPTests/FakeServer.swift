@@ -16,6 +16,10 @@ final class FakeServer: Sendable {
     var forbidsDowngrade: Bool?
     var slotSize: Int? = 0x10000
     var tellsHashes = true
+    /// Whole ones of so many octets are taken of each upload request but the last.
+    var writeUnit = 1
+    /// What runs is told by the hash that it has decompressed.
+    var decompresses = false
     /// Upload requests, counted from 1, that are lost on the way, and answers that are.
     var lostRequests: Set<Int> = []
     var lostAnswers: Set<Int> = []
@@ -25,6 +29,8 @@ final class FakeServer: Sendable {
     var forgetsAfter: Int?
     /// Busy answers to upload requests before the first one is taken.
     var busyAnswers = 0
+    /// From this upload request on every answer is "busy".
+    var busyFrom: Int?
     /// Uploads that arrive damaged.
     var damagedUploads = 0
     /// An erase does not end the upload that is known.
@@ -71,6 +77,14 @@ final class FakeServer: Sendable {
   var state: State { shared.withLock { $0 } }
   /// Puts an image into the slot that does not run.
   func place(_ image: [UInt8]) { shared.withLock { $0.slots[1 - $0.active] = image } }
+
+  /// What does not run waits for the next start, or else what runs is on trial.
+  func leave(isPending: Bool) {
+    shared.withLock { state in
+      state.pending = isPending ? (1 - state.active, false) : nil
+      state.confirmed = isPending
+    }
+  }
 
   var runningImage: [UInt8] { shared.withLock { $0.slots[$0.active] } }
 
@@ -227,9 +241,15 @@ final class FakeServer: Sendable {
       }
       return SMPImage.Slot(
         slot: slot, version: "\(image.version.firmwareVersion).\(image.version.build)",
-        hash: settings.tellsHashes ? image.hash?.octets : nil, flags: flags)
+        hash: settings.tellsHashes ? hash(of: image, isActive: slot == state.active) : nil,
+        flags: flags)
     }
     return SMPImage.State(slots: slots)
+  }
+
+  private func hash(of image: MCUbootImage, isActive: Bool) -> [UInt8]? {
+    let decompressed = settings.decompresses && isActive ? image.decompressedHash : nil
+    return decompressed ?? image.hash?.octets
   }
 
   private func set(
@@ -271,7 +291,8 @@ final class FakeServer: Sendable {
       return nil
     }
     if settings.forgetsAfter == number { state.upload = nil }
-    if number <= settings.busyAnswers {
+    let isStubborn = settings.busyFrom.map { number >= $0 } ?? false
+    if number <= settings.busyAnswers || isStubborn {
       return SMPMessage(answering: message, refusing: SMPRefusal(.general(10)))
     }
     if part.offset == 0, let announced = part.announcement {
@@ -284,7 +305,9 @@ final class FakeServer: Sendable {
       }
     }
     if let upload = state.upload, part.offset == upload.bytes.count {
-      state.upload?.bytes += part.data
+      let isEnd = upload.bytes.count + part.data.count >= upload.size
+      let whole = part.data.count / settings.writeUnit * settings.writeUnit
+      state.upload?.bytes += part.data.prefix(isEnd ? part.data.count : whole)
     }
     let response = finish(&state)
     return settings.lostAnswers.contains(number)

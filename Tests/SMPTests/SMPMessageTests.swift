@@ -115,8 +115,8 @@ import Testing
       message.body = body
       return try SMPCall(message)
     }
-    #expect(throws: SMPDecodeFault.missing("data")) {
-      try call(1, .write, CBORMap(["off": .integer(0)]))
+    #expect(throws: SMPDecodeFault.missing("off")) {
+      try call(1, .write, CBORMap(["data": .bytes([])]))
     }
     #expect(throws: SMPDecodeFault.wrongKind("off", expected: Int.kind)) {
       try call(1, .write, CBORMap(["off": .integer(-1), "data": .bytes([])]))

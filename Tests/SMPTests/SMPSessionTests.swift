@@ -1,5 +1,7 @@
+import Crypto
 import OtaflashFirmware
 import OtaflashGATT
+import OtaflashSimulation
 import Testing
 
 @testable import OtaflashUpdate
@@ -137,6 +139,38 @@ import Testing
     #expect(server.runningImage == Self.old)
   }
 
+  @Test(
+    "a server that takes whole flash words only is sent whole words",
+    arguments: [2, 4, 8, 16, 32, 64, 128], [false, true])
+  func flashWords(unit: Int, reassembles: Bool) throws {
+    let server = Self.server { settings in
+      settings.writeUnit = unit
+      settings.reassembles = reassembles
+    }
+    let image = try bootable(MCUbootVersion(1, 1, 0), size: 30_001)
+    let result = try update(server, to: image)
+    try expectFlashed(result, server, image)
+    #expect(result.rewinds == 0)
+    #expect(result.beginnings == [0])
+    #expect(try result.outcome.get().resumes == 0)
+  }
+
+  @Test("so it is behind a lost link, and when told to send little at a time")
+  func flashWordsResumed() throws {
+    for chunk in [nil, 20, 4] as [Int?] {
+      let server = Self.server { settings in
+        settings.writeUnit = 8
+        settings.bufferSize = 400
+        settings.linkEndsAfter = 8
+      }
+      let image = try Self.image()
+      let result = try update(server, to: image) { $0.chunk = chunk }
+      try expectFlashed(result, server, image)
+      #expect(result.rewinds == 0)
+      #expect(try result.outcome.get().resumes == 1)
+    }
+  }
+
   @Test("a lost link is taken up again where the server stands")
   func resume() throws {
     let server = Self.server { settings in
@@ -180,6 +214,16 @@ import Testing
     #expect(refusal.code == "rc 10" && result.elapsed < .seconds(10))
   }
 
+  @Test("a server that turns busy in the middle, and stays so, is left in time")
+  func busyFromTheMiddleOn() throws {
+    let server = Self.server { $0.busyFrom = 5 }
+    let result = try update(server, to: try Self.image())
+    guard case .failure(.stalled(let offset, _)) = result.outcome else {
+      throw Mismatch(result.outcome)
+    }
+    #expect(offset > 0 && result.elapsed < .seconds(40))
+  }
+
   // MARK: Damage
 
   @Test("an image that arrived damaged is erased and sent once more")
@@ -203,10 +247,11 @@ import Testing
   @Test("a restart erases, also where the server remembers what it erased")
   func restart() throws {
     let image = try Self.image()
-    for remembers in [false, true] {
+    for (remembers, unit, after) in [(false, 1, 8), (true, 1, 8), (true, 8, 8), (true, 8, 2)] {
       let server = Self.server { settings in
         settings.bufferSize = 400
-        settings.linkEndsAfter = 8
+        settings.writeUnit = unit
+        settings.linkEndsAfter = after
         settings.remembersErased = remembers
       }
       let cut = try update(server, to: image) { $0.reconnection = .none }
@@ -275,6 +320,42 @@ import Testing
     #expect(server.state.uploadRequests == sent)
   }
 
+  @Test("what was held whole is no resume")
+  func heldWhole() throws {
+    let image = try Self.image()
+    let server = Self.server()
+    server.place(image.bytes)
+    let result = try update(server, to: image)
+    try expectFlashed(result, server, image)
+    #expect(server.state.uploadRequests == 0)
+    #expect(try result.outcome.get().resumes == 0)
+  }
+
+  private static func compressed() throws -> FirmwareImage {
+    let bytes = SampleImage.compressed(
+      [UInt8](repeating: 7, count: 5_000), version: FirmwareVersion(1, 1, 0))
+    return FirmwareImage(
+      name: "lzma2.bin", format: .binary, bytes: bytes, version: FirmwareVersion(1, 1, 0),
+      hardware: nil, content: .mcuboot(try MCUbootImage(decoding: bytes), place: MCUbootPlace()))
+  }
+
+  @Test(
+    "an image that its boot loader decompressed runs, and is confirmed",
+    arguments: [SMPBootloaderMode.overwriteOnly, .swapWithoutScratch, .unknown])
+  func decompressed(mode: SMPBootloaderMode) throws {
+    let server = Self.server { settings in
+      settings.mode = mode
+      settings.decompresses = true
+    }
+    let image = try Self.compressed()
+    try expectFlashed(try update(server, to: image), server, image)
+    // It runs already, by the other hash.
+    let sent = server.state.uploadRequests
+    let again = try update(server, to: image)
+    #expect(try again.outcome.get().outcome == .alreadyCurrent)
+    #expect(server.state.uploadRequests == sent)
+  }
+
   // MARK: Before the first byte
 
   @Test("an older image is refused, with its build number counted")
@@ -283,8 +364,11 @@ import Testing
     let server = FakeServer(running: running)
     let image = try bootable(MCUbootVersion(1, 0, 0, build: 6), seed: 2)
     let result = try update(server, to: image)
-    let version = FirmwareVersion(1, 0, 0)
-    #expect(result.outcome == .failure(.downgrade(running: version, image: version)))
+    #expect(
+      result.outcome
+        == .failure(
+          .olderBuild(
+            running: MCUbootVersion(1, 0, 0, build: 7), image: MCUbootVersion(1, 0, 0, build: 6))))
     try expectFlashed(try update(server, to: image) { $0.allowDowngrade = true }, server, image)
   }
 
@@ -300,6 +384,25 @@ import Testing
         throw Mismatch(result.outcome)
       }
       #expect(refusal.kind == .unsuitable && server.state.uploadRequests == 0)
+    }
+  }
+
+  @Test("an image that MCUboot never starts by its flags, or would decrypt in vain, is not sent")
+  func flags() throws {
+    for (flag, refusal) in [(UInt8(0x10), ProtocolRefusal.notBootable), (0x04, .inTheClear)] {
+      let server = Self.server()
+      var bytes = bootableBytes(MCUbootVersion(1, 1, 0))
+      bytes[16] = flag
+      // The hash behind magic, size, type and length covers header and body as they are.
+      let covered = bytes.count - 40
+      bytes.replaceSubrange(
+        (covered + 8)..., with: Array(SHA256.hash(data: bytes[..<covered])))
+      let image = FirmwareImage(
+        name: "app.bin", format: .binary, bytes: bytes, version: FirmwareVersion(1, 1, 0),
+        hardware: nil, content: .mcuboot(try MCUbootImage(decoding: bytes), place: MCUbootPlace()))
+      let result = try update(server, to: image)
+      #expect(result.outcome == .failure(.declined(.prepare, refusal)))
+      #expect(server.state.uploadRequests == 0)
     }
   }
 
@@ -335,6 +438,40 @@ import Testing
       name: "plain.bin", format: .binary, bytes: [1, 2, 3], version: nil, hardware: nil)
     let result = try update(Self.server(), to: image)
     #expect(result.outcome == .failure(.imageNotTaken(by: [.smp])))
+  }
+
+  @Test(
+    "where no slot is free the flags tell why, whatever the code",
+    arguments: [SMPRefusal(.general(5)), SMPRefusal(.general(6)), SMPRefusal(.group(.image, 9))])
+  func noFreeSlot(refusal: SMPRefusal) throws {
+    for (isPending, words) in [
+      (true, "no slot is free: 1.1.0 in slot 1 waits for the next start"),
+      (
+        false,
+        "no slot is free: it runs 1.0.0 on trial, and keeps the image before it to go back to"
+      ),
+    ] {
+      let server = Self.server { $0.refusals = [SMPImage.Upload.command: refusal] }
+      server.place(try Self.image().bytes)
+      server.leave(isPending: isPending)
+      let result = try update(server, to: try bootable(MCUbootVersion(1, 2, 0), seed: 3))
+      guard case .failure(.declined(.prepare, let refusal)) = result.outcome else {
+        throw Mismatch(result.outcome)
+      }
+      #expect(refusal.meaning == words)
+    }
+  }
+
+  @Test("a server of the first version that has no slot is not asked for an entry")
+  func noEntry() throws {
+    let server = Self.server {
+      $0.refusals = [SMPImage.Upload.command: SMPRefusal(.general(5))]
+    }
+    let result = try update(server, to: try Self.image())
+    guard case .failure(.declined(.prepare, let refusal)) = result.outcome else {
+      throw Mismatch(result.outcome)
+    }
+    #expect(refusal.code == "rc 5" && refusal.meaning == "no slot is free")
   }
 
   @Test("a server's refusal is told in words")

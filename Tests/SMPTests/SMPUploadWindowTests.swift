@@ -15,9 +15,12 @@ import Testing
     var sent: [UInt8: Range<Int>] = [:]
     var next: UInt8 = 0
 
-    init(total: Int = 10_000, from offset: Int = 0, width: Int = 3, reach: Int? = nil) {
+    init(
+      total: Int = 10_000, from offset: Int = 0, unit: SMPWriteUnit = .known(1), width: Int = 3,
+      reach: Int? = nil
+    ) {
       window = SMPUploadWindow(
-        total: total, startingAt: offset, widthLimit: width, reach: reach ?? width)
+        total: total, startingAt: offset, unit: unit, widthLimit: width, reach: reach ?? width)
     }
 
     /// Sends whatever may go out and returns the numbers.
@@ -110,6 +113,37 @@ import Testing
     #expect(try bench.window.answered(0, wants: 4_000) == .proceed)
     #expect(bench.window.acknowledged == 4_000 && bench.window.next == 4_000)
     #expect(bench.fill().count == 2)
+  }
+
+  @Test("an answer within the only request tells the server's unit, and is no loss")
+  func partTaken() throws {
+    var bench = Bench(from: 4_096, unit: .unknown)
+    #expect(bench.fill() == [0], "one goes alone")
+    // 95 octets tell words up to 32; the server took whole words of 8.
+    #expect(bench.sent[0] == 4_096..<4_191)
+    #expect(try bench.window.answered(0, wants: 4_184) == .proceed)
+    #expect(bench.window.unit == .known(8) && bench.window.acknowledged == 4_184)
+    #expect(bench.window.width == 2)
+    let numbers = bench.fill()
+    #expect(numbers.compactMap { bench.sent[$0] } == [4_184..<4_280, 4_280..<4_376])
+    try bench.answerWell(numbers)
+    #expect(bench.fill().count == 3)
+  }
+
+  @Test("a server that takes every octet is known by the first that it took")
+  func wholeTaken() throws {
+    var bench = Bench(from: 4_096, unit: .unknown)
+    try bench.answerWell(bench.fill())
+    #expect(bench.window.unit == .known(1))
+    #expect(bench.fill().compactMap { bench.sent[$0] } == [4_191..<4_291, 4_291..<4_391])
+  }
+
+  @Test("the end of an image is never cut, and tells nothing")
+  func endOfImage() throws {
+    var bench = Bench(total: 4_150, from: 4_096, unit: .unknown)
+    #expect(bench.fill() == [0] && bench.sent[0] == 4_096..<4_150)
+    try bench.answerWell([0])
+    #expect(bench.window.isComplete && bench.window.unit == .unknown)
   }
 
   @Test("a lost request rewinds once those behind it were answered, and halves the window")

@@ -51,7 +51,7 @@ import Testing
     let image = makeImage(30_000)
     try withBoard(profile + (profile.contains("?") ? "&" : "?") + "bad-block") { board, clock in
       var dfu = try await SecureDFUHost.inBootLoader(of: board)
-      _ = try await dfu.sendInit(InitPacketBuilder(for: image).unsigned)
+      _ = try await dfu.sendInit(InitPacketBuilder(for: image).signed)
       #expect(try await dfu.sendImage(image, on: clock) == "60 04 0b 0c")
     }
   }
@@ -67,6 +67,7 @@ import Testing
   @Test func aFlashThatIsBusyForEverAnswersNothing() throws {
     try withBoard("smp?busy-forever&slot=64K") { board, clock in
       var host = try await SMPHost.connected(to: board)
+      _ = try await host.upload(BootableFile().bytes, to: 400)
       try await host.post(SMPImage.Erase())
       await clock.pause(for: .seconds(60))
       _ = try await host.host.read(BluetoothUUID(0x2A26))
@@ -79,7 +80,7 @@ import Testing
 
   @Test func theApplicationIsNeverHeardOfAgain() throws {
     try withBoard("nordic-dfu?never-returns") { board, clock in
-      let packet = InitPacketBuilder(for: Self.image).unsigned
+      let packet = InitPacketBuilder(for: Self.image).signed
       try await SecureDFUHost.flash(Self.image, initPacket: packet, to: board, on: clock)
       await #expect(throws: ConnectFault.self) {
         _ = try await board.dial(address: nil, within: .seconds(30))
@@ -91,7 +92,7 @@ import Testing
   func theBootLoaderKeepsTheOldApplication(fault: String) throws {
     try withBoard("nordic-dfu?\(fault)") { board, clock in
       let factory = try board.runningImage()
-      let packet = InitPacketBuilder(for: Self.image).unsigned
+      let packet = InitPacketBuilder(for: Self.image).signed
       try await SecureDFUHost.flash(Self.image, initPacket: packet, to: board, on: clock)
       var host = try await BareHost.connected(to: board, at: board.address)
       #expect(try await host.read(SecureDFUHost.firmwareRevision) == Array("1.2.0".utf8))
@@ -101,7 +102,7 @@ import Testing
 
   @Test func anotherImageRunsThanWasSent() throws {
     try withBoard("nordic-dfu?other-image") { board, clock in
-      let packet = InitPacketBuilder(for: Self.image).unsigned
+      let packet = InitPacketBuilder(for: Self.image).signed
       try await SecureDFUHost.flash(Self.image, initPacket: packet, to: board, on: clock)
       var host = try await BareHost.connected(to: board, at: board.address)
       #expect(try await host.read(SecureDFUHost.firmwareRevision) == Array("0.0.1".utf8))
@@ -126,7 +127,7 @@ import Testing
     ] {
       try withBoard("nordic-dfu?\(fault)") { board, clock in
         var dfu = try await SecureDFUHost.inBootLoader(of: board)
-        _ = try await dfu.sendInit(InitPacketBuilder(for: Self.image).unsigned)
+        _ = try await dfu.sendInit(InitPacketBuilder(for: Self.image).signed)
         await clock.pause(for: .milliseconds(200))
         _ = try await dfu.ask("01 02 00 10 00 00")
         await clock.pause(for: .milliseconds(120))
@@ -142,7 +143,7 @@ import Testing
   @Test func aForeignStateIsClaimedOnce() throws {
     try withBoard("nordic-dfu?foreign-state") { board, _ in
       var dfu = try await SecureDFUHost.inBootLoader(of: board)
-      _ = try await dfu.sendInit(InitPacketBuilder(for: Self.image).unsigned)
+      _ = try await dfu.sendInit(InitPacketBuilder(for: Self.image).signed)
       #expect(littleEndian(try await dfu.ask(hex("06 02"))[7..<11]) == 4500)
       #expect(littleEndian(try await dfu.ask(hex("06 02"))[7..<11]) == 0)
     }

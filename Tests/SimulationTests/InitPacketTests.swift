@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
@@ -70,13 +71,13 @@ import Testing
   func theVersionsAreCompared(example: Example) throws {
     var builder = InitPacketBuilder(for: Self.image)
     example.change(&builder)
-    #expect(try answer(to: builder.unsigned) == example.answer)
+    #expect(try answer(to: builder.signed) == example.answer)
   }
 
   @Test func aDebugBootLoaderBelievesADebugPacket() throws {
     var builder = InitPacketBuilder(for: Self.image)
     (builder.isDebug, builder.hardwareVersion, builder.firmwareVersion) = (true, 99, 0)
-    #expect(try answer(to: builder.unsigned, profile: "nordic-dfu?debug=yes") == "60 04 01")
+    #expect(try answer(to: builder.signed, profile: "nordic-dfu?debug=yes") == "60 04 01")
   }
 
   /// Cut short, with an unknown wire type, with a length beyond the end.
@@ -107,14 +108,33 @@ import Testing
     for (packet, answer) in packets {
       #expect(try self.answer(to: packet, profile: profile) == answer)
     }
-    // Without a key nobody looks.
-    #expect(try answer(to: builder.signed(signature: [1, 2])) == "60 04 01")
+    let wrong = builder.signed(signature: [1, 2])
+    #expect(try answer(to: wrong, profile: "nordic-dfu?key=none") == "60 04 01", "nobody looks")
+  }
+
+  /// As boot loaders are shipped.
+  @Test func anUnsignedPackageIsRefusedUnlessTheProfileSaysOtherwise() throws {
+    let builder = InitPacketBuilder(for: Self.image)
+    #expect(try answer(to: builder.unsigned) == "60 04 0b 08")
+    #expect(try answer(to: builder.signed(signature: [1, 2])) == "60 04 05")
+    #expect(try answer(to: builder.signed) == "60 04 01")
+    #expect(try answer(to: builder.unsigned, profile: "nordic-dfu?key=none") == "60 04 01")
+  }
+
+  /// What nrfutil signs with is what the boot loader checks with.
+  @Test func theSampleKeyIsThatOfTheFile() throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let file = folder.appendingPathComponent("firmware-samples/nordic-dfu-sample.pem")
+    let key = try P256.Signing.PrivateKey(
+      pemRepresentation: String(contentsOf: file, encoding: .utf8))
+    #expect(Array(key.publicKey.rawRepresentation) == SampleKey.publicKey)
   }
 
   @Test func executingAValidInitPacketAgainChangesNothing() throws {
     try withBoard("nordic-dfu") { board, _ in
       var dfu = try await SecureDFUHost.inBootLoader(of: board)
-      let packet = InitPacketBuilder(for: Self.image).unsigned
+      let packet = InitPacketBuilder(for: Self.image).signed
       #expect(try await dfu.sendInit(packet) == "60 04 01")
       #expect(try await dfu.ask("04") == "60 04 01")
       // A part of one is no init packet, and a new one wipes what there was.
@@ -132,13 +152,13 @@ import Testing
       (builder.applicationSize, builder.bootLoaderSize) = (nil, 6000)
       let factory = try board.runningImage()
       try await SecureDFUHost.flash(
-        Self.image, initPacket: builder.unsigned, to: board, on: clock)
+        Self.image, initPacket: builder.signed, to: board, on: clock)
       let there = try await board.dial(address: board.address.successor)
       there.close()
       #expect(try board.runningImage() == factory)
       // The same again is no newer one.
       var dfu = try await SecureDFUHost.inBootLoader(of: board)
-      #expect(try await dfu.sendInit(builder.unsigned) == "60 04 0b 05")
+      #expect(try await dfu.sendInit(builder.signed) == "60 04 0b 05")
       let begun = clock.now
       await dfu.host.waitForEnd()
       #expect(begun.duration(to: clock.now) < .seconds(11))

@@ -4,90 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// A host that speaks Nordic's legacy DFU in bare octets and believes everything.
-struct LegacyDFUHost {
-  static let control: BluetoothUUID = "00001531-1212-efde-1523-785feabcd123"
-  static let packet: BluetoothUUID = "00001532-1212-efde-1523-785feabcd123"
-  static let version: BluetoothUUID = "00001534-1212-efde-1523-785feabcd123"
-
-  var host: BareHost
-
-  static func inBootLoader(of board: SimulatedBoard) async throws -> LegacyDFUHost {
-    var host = try await BareHost.connected(to: board, mtu: 23)
-    try await host.subscribe(control)
-    if try await host.read(version) == [0x01, 0x00] {
-      try await host.write(control, [0x01, 0x04])
-      await host.waitForEnd()
-      host = try await BareHost.connected(to: board, at: board.address.successor, mtu: 23)
-      try await host.subscribe(control)
-    }
-    return LegacyDFUHost(host: host)
-  }
-
-  mutating func write(_ request: String) async throws {
-    try await host.write(Self.control, hex(request))
-  }
-
-  mutating func ask(_ request: String) async throws -> String {
-    text(try await host.ask(Self.control, hex(request)))
-  }
-
-  mutating func sendPacket(_ bytes: [UInt8]) async throws {
-    try await host.command(Self.packet, bytes)
-  }
-
-  mutating func next() async throws -> String { text(try await host.next()) }
-
-  mutating func begin(_ size: Int) async throws -> String {
-    try await write("01 04")
-    try await sendPacket(octets(0) + octets(0) + octets(UInt32(size)))
-    return try await next()
-  }
-
-  mutating func sendInit(_ packet: [UInt8]) async throws -> String {
-    try await write("02 00")
-    try await sendPacket(packet)
-    return try await ask("02 01")
-  }
-
-  mutating func sendImage(_ image: [UInt8], packetSize: Int = 20) async throws {
-    try await write("03")
-    for start in stride(from: 0, to: image.count, by: packetSize) {
-      try await sendPacket(Array(image[start..<min(start + packetSize, image.count)]))
-    }
-  }
-
-  /// The whole update, up to the device's reset.
-  static func flash(_ image: [UInt8], to board: SimulatedBoard) async throws {
-    var dfu = try await inBootLoader(of: board)
-    _ = try await dfu.begin(image.count)
-    _ = try await dfu.sendInit(initPacket(for: image))
-    try await dfu.sendImage(image)
-    _ = try await dfu.next()
-    _ = try await dfu.ask("04")
-    try await dfu.write("05")
-    await dfu.host.waitForEnd()
-  }
-
-  static func initPacket(
-    for image: [UInt8], type: UInt16 = 1, revision: UInt16 = 1, softDevices: [UInt16] = [0x64]
-  ) -> [UInt8] {
-    let words =
-      [type, revision, 3, 0, UInt16(softDevices.count)] + softDevices + [crc16(image)]
-    return words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
-  }
-
-  /// CCITT, started with FFFF; `123456789` gives 29B1.
-  static func crc16(_ bytes: [UInt8]) -> UInt16 {
-    bytes.reduce(0xFFFF) { crc, octet in
-      (0..<8).reduce(crc ^ UInt16(octet) << 8) { crc, _ in
-        crc & 0x8000 == 0 ? crc << 1 : crc << 1 ^ 0x1021
-      }
-    }
-  }
-}
-
-/// Nordic's legacy boot loader and InfiniTime's, rule by rule, over the modelled radio.
+/// The boot loaders of SDK 11 and of Adafruit, rule by rule, over the modelled radio.
 @Suite struct LegacyBootLoaderTests {
   static let image = makeImage(5000, version: FirmwareVersion(1, 3, 0))
 
@@ -95,7 +12,10 @@ struct LegacyDFUHost {
     #expect(LegacyDFUHost.crc16(Array("123456789".utf8)) == 0x29B1)
   }
 
-  @Test(arguments: ["nordic-legacy", "infinitime", "nordic-legacy?loss=5%&entry=button"])
+  @Test(arguments: [
+    "nordic-legacy", "nordic-legacy?banks=dual", "nordic-legacy?loss=5%&entry=button",
+    "nordic-legacy?variant=adafruit",
+  ])
   func anImageIsReceivedAndRuns(profile: String) throws {
     try withBoard(profile) { board, _ in
       try await LegacyDFUHost.flash(Self.image, to: board)
@@ -121,9 +41,10 @@ struct LegacyDFUHost {
     }
   }
 
+  /// A request that begins with packets is not answered itself.
   @Test(arguments: [
-    ("02 00", "10 02 02"), ("03", "10 03 02"), ("04", "10 04 02"), ("05", "10 05 02"),
-    ("07", "10 07 01 00 00 00 00"), ("09", "10 09 03"), ("01 01", "10 01 03"), ("01", "10 01 03"),
+    ("02 01", "10 02 02"), ("04", "10 04 02"), ("07", "10 07 01 00 00 00 00"), ("09", "10 09 03"),
+    ("01", "10 01 06"), ("02", "10 02 06"), ("08 01", "10 08 03"),
   ])
   func whatIsOutOfOrderIsRefused(request: String, answer: String) throws {
     try withBoard("nordic-legacy") { board, _ in
@@ -132,8 +53,18 @@ struct LegacyDFUHost {
     }
   }
 
+  @Test(arguments: [("02 00", "10 02 02"), ("03", "10 03 02")])
+  func itsPacketIsAnswered(request: String, answer: String) throws {
+    try withBoard("nordic-legacy") { board, _ in
+      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      try await dfu.write(request)
+      try await dfu.sendPacket([1, 2, 3, 4])
+      #expect(try await dfu.next() == answer)
+    }
+  }
+
   @Test(arguments: [
-    (5000, "10 01 01"), (524_292, "10 01 04"), (5001, "10 01 03"), (0, "10 01 03"),
+    (5000, "10 01 01"), (524_292, "10 01 04"), (5001, "10 01 03"), (0, "10 01 01"),
   ])
   func theSizeIsAnsweredWhenAllIsErased(size: Int, answer: String) throws {
     try withBoard("nordic-legacy") { board, clock in
@@ -144,37 +75,144 @@ struct LegacyDFUHost {
     }
   }
 
-  /// Hosts that begin and go leave erases behind; the flash's queue ends somewhere.
-  @Test func hostsThatComeAndGoFillNoQueueForEver() throws {
-    try withBoard("nordic-legacy?erase=20s&slot=16K") { board, _ in
-      var last = ""
-      for _ in 0..<40 where last.isEmpty {
-        var dfu = try await LegacyDFUHost.inBootLoader(of: board)
-        try await dfu.write("01 04")
-        try await dfu.sendPacket(octets(0) + octets(0) + octets(4096))
-        if try await dfu.ask("09") == "10 01 06" { last = "10 01 06" }
-        dfu.host.link.close()
-      }
-      #expect(last == "10 01 06")
+  /// The type in START is not looked at; what the sizes say is.
+  @Test(arguments: [(4, 0, 0, "10 01 01"), (0, 8, 0, "10 01 01"), (4, 0, 4, "10 01 03")])
+  func whatIsReplacedFollowsFromTheSizes(sizes: (Int, Int, Int, String)) throws {
+    try withBoard("nordic-legacy") { board, _ in
+      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      try await dfu.write("01 07")
+      try await dfu.sendPacket(
+        [sizes.0, sizes.1, sizes.2].flatMap { octets(UInt32($0)) })
+      #expect(try await dfu.next() == sizes.3)
     }
   }
 
-  @Test func aSoftDeviceIsNotTakenHere() throws {
+  @Test func sizesAre12Octets() throws {
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       try await dfu.write("01 04")
-      try await dfu.sendPacket(octets(4) + octets(0) + octets(4))
+      try await dfu.sendPacket(octets(5000))
       #expect(try await dfu.next() == "10 01 03")
     }
   }
 
+  // MARK: One bank, and the settings page
+
+  /// Whatever becomes of the transfer, the application that ran is gone.
+  @Test func withOneBankTheApplicationIsGoneFromStartOn() throws {
+    try withBoard("nordic-legacy") { board, _ in
+      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      _ = try await dfu.begin(5000)
+      #expect(try board.runningImage() == [])
+      #expect(
+        try await dfu.sendInit(LegacyDFUHost.initPacket(for: Self.image, type: 7)) == "10 02 06")
+      try await dfu.write("06")
+      await dfu.host.waitForEnd()
+      let again = try await BareHost.connected(to: board, at: board.address.successor, mtu: 23)
+      #expect(again.has(LegacyDFUHost.packet), "its boot loader, since nothing else can run")
+    }
+  }
+
+  @Test func withTwoBanksARefusedImageLeavesTheOldOne() throws {
+    try withBoard("nordic-legacy?banks=dual") { board, _ in
+      let factory = try board.runningImage()
+      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      _ = try await dfu.begin(5000)
+      _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Self.image, type: 7))
+      try await dfu.write("06")
+      await dfu.host.waitForEnd()
+      _ = try await BareHost.connected(to: board)
+      #expect(try board.runningImage() == factory)
+    }
+  }
+
+  /// 8 packets are taken while the page of the settings is erased, and not the ninth.
+  @Test(arguments: [("", 8), ("&variant=adafruit", 16), ("&pool=3x32", 3), ("&banks=dual", 99)])
+  func theSettingsPageIsErasedBehindTheAnswer(settings: String, packets: Int) throws {
+    try withBoard("nordic-legacy?interval=7.5ms&erase=200ms\(settings)") { board, _ in
+      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      _ = try await dfu.begin(5000)
+      _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Self.image))
+      try await dfu.write("08 01 00")
+      try await dfu.sendImage(Array(Self.image.prefix(20 * min(packets + 1, 20))))
+      var receipts = 0
+      while receipts < 20, try await dfu.next() != "10 03 06" { receipts += 1 }
+      #expect(receipts == min(packets, 20))
+    }
+  }
+
+  @Test func theLastPacketIsAnsweredWhenItIsInFlash() throws {
+    try withBoard("nordic-legacy?write=4s") { board, clock in
+      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      _ = try await dfu.begin(100)
+      _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Array(Self.image.prefix(100))))
+      let begun = clock.now
+      try await dfu.sendImage(Array(Self.image.prefix(100)))
+      #expect(try await dfu.next() == "10 03 01")
+      #expect(begun.duration(to: clock.now) >= .milliseconds(97), "4 s for 4 KiB")
+    }
+  }
+
+  // MARK: The state outlives the link
+
+  @Test func anotherHostFindsTheTransferOfTheFirst() throws {
+    try withBoard("nordic-legacy") { board, _ in
+      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      _ = try await dfu.begin(5000)
+      dfu.host.link.close()
+      dfu = LegacyDFUHost(
+        host: try await BareHost.connected(to: board, at: board.address.successor, mtu: 23))
+      try await dfu.host.subscribe(LegacyDFUHost.control)
+      #expect(try await dfu.begin(5000) == "10 01 02")
+      try await dfu.write("06")
+      await dfu.host.waitForEnd()
+      dfu = try await LegacyDFUHost.atBootLoader(of: board)
+      #expect(try await dfu.begin(5000) == "10 01 01")
+    }
+  }
+
+  /// START's answer has no link, which is an assertion in the boot loader.
+  @Test func aLinkThatIsLostDuringTheEraseEndsInAReset() throws {
+    try withBoard("nordic-legacy?erase=2s") { board, clock in
+      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      let resets = board.counters.resets
+      try await dfu.write("01 04")
+      try await dfu.sendPacket(octets(0) + octets(0) + octets(8192))
+      await clock.pause(for: .seconds(1))
+      dfu.host.link.close()
+      await clock.pause(for: .seconds(6))
+      #expect(board.counters.resets == resets + 1)
+    }
+  }
+
+  @Test func anImageOfAnotherChecksumIsRefusedUntilAReset() throws {
+    try withBoard("nordic-legacy?banks=dual") { board, _ in
+      let factory = try board.runningImage()
+      var image = Self.image
+      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      _ = try await dfu.begin(image.count)
+      _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: image))
+      image[77] ^= 1
+      try await dfu.sendImage(image)
+      #expect(try await dfu.next() == "10 03 01")
+      #expect(try await dfu.ask("04") == "10 04 05")
+      #expect(try await dfu.begin(image.count) == "10 01 02")
+      // It says nothing, and resets.
+      try await dfu.write("05")
+      await dfu.host.waitForEnd()
+      #expect(try board.runningImage() == factory)
+    }
+  }
+
+  // MARK: Init packet and data
+
   @Test func anInitPacketNamesTheDevice() throws {
     let examples: [([UInt8], String)] = [
-      (LegacyDFUHost.initPacket(for: Self.image, type: 2), "10 02 05"),
-      (LegacyDFUHost.initPacket(for: Self.image, revision: 2), "10 02 05"),
-      (LegacyDFUHost.initPacket(for: Self.image, softDevices: [0x65]), "10 02 05"),
-      (LegacyDFUHost.initPacket(for: Self.image, softDevices: []), "10 02 05"),
-      ([1, 2, 3], "10 02 05"),
+      (LegacyDFUHost.initPacket(for: Self.image, type: 2), "10 02 06"),
+      (LegacyDFUHost.initPacket(for: Self.image, revision: 2), "10 02 06"),
+      (LegacyDFUHost.initPacket(for: Self.image, softDevices: [0x65]), "10 02 06"),
+      (LegacyDFUHost.initPacket(for: Self.image, softDevices: []), "10 02 06"),
+      ([1, 2, 3], "10 02 06"),
       (
         LegacyDFUHost.initPacket(
           for: Self.image, type: 0xFFFF, revision: 0xFFFF, softDevices: [0x65, 0xFFFE]),
@@ -188,12 +226,23 @@ struct LegacyDFUHost {
     }
   }
 
-  @Test func receiptsCountPackets() throws {
+  /// 128 octets, each part filled up to words.
+  @Test(arguments: [(32, 0), (33, 1)])
+  func anInitPacketHas128Octets(parts: Int, refused: Int) throws {
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
-      _ = try await dfu.begin(200)
-      _ = try await dfu.sendInit(
-        LegacyDFUHost.initPacket(for: Array(Self.image.prefix(200))))
+      _ = try await dfu.begin(5000)
+      try await dfu.write("02 00")
+      for _ in 0..<parts { try await dfu.sendPacket([1, 2, 3]) }
+      let answers = [try await dfu.ask("02 01")]
+      #expect(answers == ["10 02 06"])
+      if refused > 0 { #expect(try await dfu.next() == "10 02 06", "the part, and the whole") }
+    }
+  }
+
+  @Test func receiptsCountPackets() throws {
+    try withBoard("nordic-legacy") { board, clock in
+      var dfu = try await LegacyDFUHost.ready(for: Array(Self.image.prefix(200)), board, clock)
       try await dfu.write("08 04 00")
       try await dfu.sendImage(Array(Self.image.prefix(200)))
       #expect(try await dfu.next() == "11 50 00 00 00")
@@ -203,115 +252,85 @@ struct LegacyDFUHost {
     }
   }
 
-  /// InfiniTime reads one octet of the number.
-  @Test func theWatchLooksAtTheLowOctetAlone() throws {
-    try withBoard("infinitime") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
-      _ = try await dfu.begin(200)
-      _ = try await dfu.sendInit(
-        LegacyDFUHost.initPacket(for: Array(Self.image.prefix(200))))
-      try await dfu.write("08 04 01")
-      try await dfu.sendImage(Array(Self.image.prefix(200)))
-      #expect(try await dfu.next() == "11 50 00 00 00")
-    }
-  }
-
-  @Test(arguments: ["nordic-legacy?mtu=247", "infinitime"])
-  func aPacketOfMoreThan20OctetsEndsInAReset(profile: String) throws {
-    try withBoard(profile) { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+  @Test(arguments: [
+    ("nordic-legacy", 36, "no such ATT_MTU"), ("nordic-legacy?variant=adafruit", 244, "10 03 01"),
+    ("nordic-legacy?variant=adafruit&pool=8x32", 36, "10 03 04"),
+    ("nordic-legacy?variant=adafruit", 18, "10 03 03"),
+  ])
+  func packetsAreAsLongAsTheBuffers(profile: String, octets: Int, answer: String) throws {
+    try withBoard(profile) { board, clock in
+      let image = Array(Self.image.prefix(488))
+      var dfu = try await LegacyDFUHost.ready(for: image, board, clock)
       guard
-        case .exchangeMTU = try await dfu.host.request(.exchangeMTU(clientReceiveMTU: 247))
+        case .exchangeMTU(let mtu) = try await dfu.host.request(.exchangeMTU(clientReceiveMTU: 300))
       else { return }
-      _ = try await dfu.begin(5000)
-      _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Self.image))
-      let resets = board.counters.resets
-      try await dfu.sendImage(Array(Self.image.prefix(24)), packetSize: 24)
-      await dfu.host.waitForEnd()
-      #expect(board.counters.resets == resets + 1)
+      guard Int(mtu) >= octets + 3 else { return #expect(answer == "no such ATT_MTU") }
+      try await dfu.sendImage(image, packetSize: octets)
+      #expect(try await dfu.next() == answer)
     }
   }
 
-  @Test func moreThanTheSizeIsRefused() throws {
-    try withBoard("nordic-legacy") { board, _ in
+  @Test func adafruitsPacketsAreWholeWordsAtEveryMTU() throws {
+    try withBoard("nordic-legacy?variant=adafruit") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
-      _ = try await dfu.begin(24)
-      _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Array(Self.image.prefix(24))))
+      #expect(
+        try await dfu.host.request(.exchangeMTU(clientReceiveMTU: 100))
+          == .exchangeMTU(serverReceiveMTU: 99))
+    }
+  }
+
+  @Test func moreThanTheSizeIsRefusedFromThenOn() throws {
+    try withBoard("nordic-legacy") { board, clock in
+      var dfu = try await LegacyDFUHost.ready(for: Array(Self.image.prefix(24)), board, clock)
       try await dfu.sendImage(Array(Self.image.prefix(40)))
       #expect(try await dfu.next() == "10 03 04")
+      try await dfu.sendPacket([1, 2, 3, 4])
+      #expect(try await dfu.next() == "10 03 06")
     }
   }
 
-  @Test func anImageOfAnotherChecksumIsRefused() throws {
-    try withBoard("nordic-legacy") { board, _ in
-      let factory = try board.runningImage()
-      var image = Self.image
+  // MARK: Silence
+
+  /// Neither a connection nor a question sets the timer back.
+  @Test(arguments: [("", 120), ("&variant=adafruit", 360), ("&inactivity=30s", 30)])
+  func aSilenceEndsInTheApplication(settings: String, seconds: Int) throws {
+    try withBoard("nordic-legacy?banks=dual\(settings)") { board, clock in
+      let begun = clock.now
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
-      _ = try await dfu.begin(image.count)
-      _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: image))
-      image[77] ^= 1
-      try await dfu.sendImage(image)
-      #expect(try await dfu.next() == "10 03 01")
-      #expect(try await dfu.ask("04") == "10 04 05")
-      #expect(try await dfu.ask("05") == "10 05 02")
-      #expect(try board.runningImage() == factory)
+      await clock.pause(for: .seconds(seconds - 5))
+      _ = try await dfu.ask("07")
+      try await dfu.write("08 01 00")
+      await dfu.host.waitForEnd()
+      #expect(begun.duration(to: clock.now) < .seconds(seconds + 3))
+      _ = try await BareHost.connected(to: board)
     }
   }
 
-  @Test func theWatchGivesUpAfterTenSeconds() throws {
-    try withBoard("infinitime") { board, clock in
+  @Test func adafruitsBootLoaderTellsOfItself() throws {
+    try withBoard("nordic-legacy?variant=adafruit") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
-      _ = try await dfu.begin(5000)
-      _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Self.image))
-      try await dfu.sendImage(Array(Self.image.prefix(200)))
-      await clock.pause(for: .seconds(11))
-      #expect(try await dfu.ask("04") == "10 04 02")
-      #expect(try await dfu.begin(5000) == "10 01 01")
+      let revision = try await dfu.host.read(BluetoothUUID(0x2A26))
+      #expect(String(decoding: revision, as: UTF8.self) == "S132 6.1.1, 0.9.2")
+      #expect(try await dfu.host.read(BluetoothUUID(0x2A00)) == Array("AdaDFU".utf8))
     }
   }
 
-  @Test func theWatchTakesImagesOf475136Octets() throws {
-    try withBoard("infinitime?erase=0") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
-      #expect(try await dfu.begin(475_137) == "10 01 04")
-      #expect(try await dfu.begin(475_136) == "10 01 01")
-    }
-  }
-
-  @Test func aWatchWhoseUserForbadeUpdatesRefuses() throws {
-    try withBoard("infinitime?disabled=yes") { board, _ in
-      var host = try await BareHost.connected(to: board, mtu: 23)
-      try await host.subscribe(LegacyDFUHost.control)
-      await #expect(throws: BareHost.Fault.refused(.insufficientAuthorization)) {
-        try await host.write(LegacyDFUHost.control, [1, 4])
-      }
-    }
-  }
-
-  @Test func anImageOnTrialIsTakenBackByTheNextReset() throws {
-    try withBoard("infinitime?trial=yes") { board, _ in
-      let factory = try board.runningImage()
-      try await LegacyDFUHost.flash(Self.image, to: board)
-      var host = try await BareHost.connected(to: board)
-      #expect(try board.runningImage() == Self.image)
-      board.powerCut()
-      await host.waitForEnd()
-      host = try await BareHost.connected(to: board)
-      #expect(try board.runningImage() == factory)
-    }
-  }
-
-  @Test(arguments: Array(1...30).filter { $0.isMultiple(of: 3) })
-  func aResetInAnyFlashOperationLeavesOneOfTheTwoImages(operation: Int) throws {
+  @Test(arguments: Array(1...30).filter { $0.isMultiple(of: 3) }, ["single", "dual"])
+  func aResetInAnyFlashOperationLeavesAWholeImageOrNone(operation: Int, banks: String) throws {
     let image = Array(Self.image.prefix(400))
-    try withBoard("nordic-legacy?torn&reset-at-flash-op=\(operation)") { board, _ in
+    try withBoard("nordic-legacy?banks=\(banks)&torn&reset-at-flash-op=\(operation)") {
+      board, _ in
       let factory = try board.runningImage()
       for _ in 0..<3 where try board.runningImage() != image {
-        #expect(try board.runningImage() == factory)
+        let running = try board.runningImage()
+        #expect(running == factory || banks == "single" && running.isEmpty)
         do {
           try await LegacyDFUHost.flash(image, to: board)
           _ = try await BareHost.connected(to: board, at: board.address)
         } catch BareHost.Fault.linkLost {
+          continue
+        } catch ConnectFault.deviceNotFound {
+          // Reset while it activated: a single bank is left with its boot loader.
           continue
         }
       }

@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashSimulation
 import Testing
 

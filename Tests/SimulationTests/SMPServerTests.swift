@@ -135,6 +135,7 @@ import Testing
   /// The erase of the slot keeps the server busy: what finds no buffer is lost, without a word.
   @Test func whatFindsNoBufferIsLost() throws {
     try withServer("&netbufs=4x512") { (host, _, _) async throws in
+      _ = try await host.upload(Self.file.bytes, to: 400)
       try await host.post(SMPImage.Erase())
       for _ in 0..<5 { try await host.post(SMPOS.Echo("hi")) }
       // Of the four buffers the erase holds two, its request and its response.
@@ -178,6 +179,7 @@ import Testing
   /// A host that comes next is not told what another had asked for.
   @Test func anAnswerBelongsToItsConnection() throws {
     try withServer("&erase=400ms") { host, board, clock in
+      _ = try await host.upload(Self.file.bytes, to: 400)
       try await host.post(SMPImage.Erase())
       try await host.post(SMPOS.Echo("lost"))
       await clock.pause(for: .milliseconds(100))
@@ -209,12 +211,16 @@ import Testing
     }
   }
 
+  /// 3 pages for 9,136 octets, and that of the boot loader's marks.
   @Test func theFirstChunkWaitsForTheErase() throws {
     for (settings, limits) in [
-      ("", Duration.milliseconds(16 * 85)..<Duration.seconds(2)),
+      ("", Duration.milliseconds(4 * 85)..<Duration.milliseconds(600)),
       ("&progressive=yes", Duration.milliseconds(85)..<Duration.milliseconds(300)),
     ] {
       let took = try withServer(settings) { (host, _, clock) async throws in
+        var other = Self.file
+        other.body[0] ^= 1
+        _ = try await host.upload(other.bytes, to: 400)
         let begun = clock.now
         _ = try await host.upload(Self.file.bytes, to: 400)
         return begun.duration(to: clock.now)

@@ -51,8 +51,8 @@ struct SecureDFUHost {
     return try await ask("04")
   }
 
-  /// Sends the image from an offset on a boundary of objects; waits out each erase. Returns the last
-  /// answer.
+  /// Sends the image from an offset on a boundary of objects; waits out each erase. Returns the
+  /// last answer.
   mutating func sendImage(
     _ image: [UInt8], from offset: Int = 0, on clock: VirtualClock
   ) async throws -> String {
@@ -121,6 +121,9 @@ struct InitPacketBuilder {
   private var command: [UInt8] { Self.number(1, 1) + Self.delimited(2, initCommand) }
 
   var unsigned: [UInt8] { Self.delimited(1, command) }
+
+  /// Signed with the key that the boot loader knows.
+  var signed: [UInt8] { signed(signature: SampleKey.signature(of: initCommand)) }
 
   func signed(by key: P256.Signing.PrivateKey, type: UInt64 = 0) throws -> [UInt8] {
     let raw = Array(try key.signature(for: initCommand).rawRepresentation)

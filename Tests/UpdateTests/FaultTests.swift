@@ -56,11 +56,28 @@ import Testing
     expectTruth(try run("plain?nonsense-pdus=\(share)") { $0.mode = mode })
   }
 
+  /// A device that only moves, and takes nothing, is no device that gets on.
+  @Test(
+    arguments: ["busy-forever", "window-flaps", "durable-wanders", "refuses-data"],
+    WriteMode.allCases)
+  func aDeviceThatTakesNothingMoreIsLeftInTime(_ fault: String, _ mode: WriteMode) throws {
+    let result = try run(fault) { $0.mode = mode }
+    expectTruth(result)
+    #expect(result.elapsed < .seconds(45))
+    switch result.outcome {
+    case .failure(.stalled(_, let waited)):
+      #expect(waited >= .seconds(25) && waited < .seconds(26))
+    // What is refused is sent again, so often.
+    case .failure(.noProgress) where fault == "refuses-data": break
+    default: Issue.record("\(result.outcome)")
+    }
+  }
+
   @Test(
     arguments: [
       "busy-forever", "bad-block", "wrong-crc-always", "repeat-offset", "beyond-end",
       "other-image", "never-returns", "comes-back-old", "reverts", "adapter-vanishes", "nonsense",
-      "silent", "wrong-verify-crc", "new-address",
+      "silent", "wrong-verify-crc", "new-address", "other-board",
     ], WriteMode.allCases)
   func aLastingFaultEndsInTheTruth(_ fault: String, _ mode: WriteMode) throws {
     let result = try run(fault) { $0.mode = mode }

@@ -8,33 +8,36 @@ import OtaflashGATT
 /// let dialer = Dialer(
 ///   to: filter, from: LocalAdapter(), within: .seconds(10), on: EventLoopClock())
 /// ```
-public struct LocalAdapter: Central {
+public struct LocalAdapter: Central, AdapterMonitor {
   private let number: UInt16
   private let address: BluetoothAddress?
   private let security: SecurityLevel
   private let pairing: PairingAgent?
   private let tuner: LinkTuner?
+  private let scanning: ScanParameters?
   private let open: @Sendable () throws(MgmtFault) -> MgmtSession
 
   /// - Parameters:
   ///   - number: the adapter that scans; `hci0` is 0.
-  ///   - address: the same adapter's own address, for connecting; `nil` takes the first adapter that
-  ///     is on, which is a guess where there are two.
+  ///   - address: the same adapter's own address, for connecting; `nil` takes the first adapter
+  ///     that is on, which is a guess where there are two.
   ///   - security: what a link must have reached before it is used.
   ///   - pairing: answers the kernel while a link is secured; started, and run beside the links.
   ///   - tuner: tunes the links; started, and run beside them.
+  ///   - scanning: how scans listen; `nil` leaves it to the kernel.
   public init(
     _ number: UInt16 = 0, address: BluetoothAddress? = nil, security: SecurityLevel = .low,
-    pairing: PairingAgent? = nil, tuner: LinkTuner? = nil
+    pairing: PairingAgent? = nil, tuner: LinkTuner? = nil, scanning: ScanParameters? = nil
   ) {
     self.init(
       number, address: address, security: security, pairing: pairing, tuner: tuner,
+      scanning: scanning,
       open: { () throws(MgmtFault) in try MgmtSession() })
   }
 
   init(
     _ number: UInt16, address: BluetoothAddress?, security: SecurityLevel,
-    pairing: PairingAgent? = nil, tuner: LinkTuner? = nil,
+    pairing: PairingAgent? = nil, tuner: LinkTuner? = nil, scanning: ScanParameters? = nil,
     open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession
   ) {
     self.number = number
@@ -42,18 +45,32 @@ public struct LocalAdapter: Central {
     self.security = security
     self.pairing = pairing
     self.tuner = tuner
+    self.scanning = scanning
     self.open = open
   }
 
-  public func advertisements(matching filter: AdvertisementFilter) -> AdapterAdvertisements {
+  public func advertisements(
+    matching filter: AdvertisementFilter, eachOnce: Bool
+  ) -> AdapterAdvertisements {
+    var filter = filter
+    // An address may be written with its type or without.
+    filter.ids = Set(filter.ids.map { BluetoothAddress($0.lowercased())?.description ?? $0 })
     // The kernel judges services and strength as well, and so wakes us less often.
     let discoveryFilter = DiscoveryFilter(
       services: filter.services, rssiMinimum: filter.rssiMinimum.map(Int8.init(clamping:))
-    ) { device in filter.accepts(Advertisement(device)) }
+    ) { [filter] device in filter.accepts(Advertisement(device)) }
     return AdapterAdvertisements(
       discovery: Discovery(
-        adapter: number, filter: discoveryFilter, within: nil, reportsDuplicates: false,
-        open: open))
+        adapter: number, filter: discoveryFilter, within: nil, reportsDuplicates: !eachOnce,
+        scanning: scanning, open: open))
+  }
+
+  public func adapterStates() -> AdapterStates {
+    AdapterStates(adapter: number, open: open, switches: { RFKillSwitch.all() })
+  }
+
+  public func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
+    BluetoothAddress(device.id)?.neighbour(place.addressOffset).description
   }
 
   public func connect(
@@ -105,7 +122,9 @@ extension Advertisement {
   init(_ device: DiscoveredDevice) {
     self.init(
       id: "\(device.address)", name: device.name, rssi: device.rssi.map(Int.init),
-      services: device.services)
+      services: device.services, manufacturerData: device.manufacturerData,
+      serviceData: device.serviceData, txPower: device.txPower.map(Int.init),
+      appearance: device.appearance, isConnectable: device.isConnectable)
   }
 }
 
@@ -117,6 +136,8 @@ extension ScanFault {
     case .permissionDenied(let cause, let remedy):
       self = .permissionDenied(cause: cause, remedy: remedy)
     case .busy(let cause, let remedy): self = .busy(cause: cause, remedy: remedy)
+    case .unsupported(let cause, let remedy):
+      self = .unsupported(cause: cause, remedy: remedy)
     case .refused(let opcode, let status):
       self = .failed(reason: "The kernel refused command \(opcode) with \(status).")
     case .noAnswer(let opcode):

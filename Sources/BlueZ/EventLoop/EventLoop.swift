@@ -7,9 +7,9 @@ import Synchronization
 /// The process's one event loop: a thread that runs Swift jobs, timers and waits for file
 /// descriptors, so that a link costs no thread of its own.
 ///
-/// Run library code under `withTaskExecutorPreference(EventLoop.shared) { … }`: a PDU then goes from
-/// the socket to the task that waits for it without changing threads. Code on other executors may
-/// use links too, and pays one thread hop for each wait.
+/// Run library code under `withTaskExecutorPreference(EventLoop.shared) { … }`: a PDU then goes
+/// from the socket to the task that waits for it without changing threads. Code on other executors
+/// may use links too, and pays one thread hop for each wait.
 public final class EventLoop: TaskExecutor {
   /// The loop of this process. It starts at first use and never ends. Traps when the process has
   /// no file descriptors left for it.
@@ -18,7 +18,7 @@ public final class EventLoop: TaskExecutor {
   /// Jobs run before the loop looks at its descriptors and timers again, so that tasks which keep
   /// each other busy cannot starve the links.
   private static let jobsPerPoll = 128
-  private static let eventsPerPoll = 64
+  private static let eventsAtFirst = 64
 
   private struct State {
     var jobs: [UnownedJob] = []
@@ -54,7 +54,8 @@ public final class EventLoop: TaskExecutor {
     if mustWake { poller.wake() }
   }
 
-  /// Time since the kernel's clock started; stands still while the machine is suspended.
+  /// Time since the kernel's clock started; stands still while the machine is suspended, as the
+  /// peer's answers do. (A process that is stopped alone finds that it has run on.)
   var now: LinkInstant {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -155,19 +156,36 @@ public final class EventLoop: TaskExecutor {
   }
 
   private func run() -> Never {
-    var events = [epoll_event](repeating: epoll_event(), count: Self.eventsPerPoll)
-    while true {
-      runJobs()
-      fireTimers()
-      // Under one lock: a job or timer that comes after this sees `isPolling` and wakes the loop.
-      let (hasJobs, deadline) = state.withLock { state in
-        state.isPolling = state.jobs.isEmpty
-        return (!state.jobs.isEmpty, state.timers.nextDeadline())
-      }
-      let count = poller.poll(&events, until: deadline, isWaiting: !hasJobs)
-      state.withLock { $0.isPolling = false }
-      for event in events[..<count] { dispatch(event) }
+    var events = [epoll_event](repeating: epoll_event(), count: Self.eventsAtFirst)
+    // A turn is a function of its own: what the body of a loop without an end makes is not always
+    // destroyed in optimized code.
+    while true { turn(&events) }
+  }
+
+  /// What has come in is seen and worked off before a timer that was due by then ends the wait for
+  /// it: a process that was stopped for longer than its time limits finds both when it goes on.
+  private func turn(_ events: inout [epoll_event]) {
+    runJobs()
+    let horizon = now
+    // Under one lock: a job or timer that comes after this sees `isPolling` and wakes the loop.
+    let (mayWait, deadline) = state.withLock { state in
+      let deadline = state.timers.nextDeadline()
+      let isDue = deadline.map { $0 <= horizon } ?? false
+      state.isPolling = state.jobs.isEmpty && !isDue
+      return (state.isPolling, deadline)
     }
+    let count = poller.poll(&events, until: deadline, isWaiting: mayWait)
+    state.withLock { $0.isPolling = false }
+    // Interrupted (as a stopped process is when it goes on), it has looked at nothing.
+    guard let count else { return }
+    for event in events[..<count] { dispatch(event) }
+    guard count < events.count else {
+      // There may be more.
+      events += events
+      return
+    }
+    runJobs()
+    fireTimers(dueAt: horizon)
   }
 
   private func runJobs() {
@@ -184,8 +202,10 @@ public final class EventLoop: TaskExecutor {
     }
   }
 
-  private func fireTimers() {
-    while let waiter = state.withLock({ $0.timers.popDue(at: now) }) { waiter.finish(.timedOut) }
+  private func fireTimers(dueAt horizon: LinkInstant) {
+    while let waiter = state.withLock({ $0.timers.popDue(at: horizon) }) {
+      waiter.finish(.timedOut)
+    }
   }
 
   private func dispatch(_ event: epoll_event) {

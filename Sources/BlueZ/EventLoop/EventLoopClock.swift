@@ -12,6 +12,8 @@ public struct EventLoopClock: LinkClock {
 
   public var minimumResolution: Duration { .nanoseconds(1) }
 
+  public func randomFraction() -> Double { Double.random(in: 0..<1) }
+
   /// Sleeps until `deadline`, never shorter; `tolerance` is not used.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {

@@ -67,13 +67,14 @@ struct Poller: ~Copyable, Sendable {
     precondition(result == 0 || errno == EAGAIN, "the loop's eventfd is broken")
   }
 
-  /// Waits for events until the deadline, or takes those that are there.
-  func poll(_ events: inout [epoll_event], until deadline: LinkInstant?, isWaiting: Bool) -> Int {
+  /// Waits for events until the deadline, or takes those that are there; `nil` when a signal came
+  /// first, or the process was stopped meanwhile.
+  func poll(_ events: inout [epoll_event], until deadline: LinkInstant?, isWaiting: Bool) -> Int? {
     if isWaiting { armTimer(at: deadline) }
     let count = epoll_wait(epoll.raw, &events, Int32(events.count), isWaiting ? -1 : 0)
     guard count >= 0 else {
       precondition(errno == EINTR, "epoll_wait: \(SystemError(errno).text)")
-      return 0
+      return nil
     }
     return Int(count)
   }

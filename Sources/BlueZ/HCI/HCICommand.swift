@@ -1,3 +1,5 @@
+import OtaflashATT
+
 /// The commands to a controller by which a standing link is tuned (Core 5.4, Vol 4, Part E, 7.8).
 ///
 /// libbluetooth's `hci_le_conn_update` is not used: it asks for connection events of 0.625 ms at
@@ -10,7 +12,7 @@ enum HCICommand: Equatable, Sendable {
   /// LE Read PHY (7.8.47).
   case readPHY(UInt16)
   /// LE Set PHY (7.8.49), for both directions.
-  case setPHY(UInt16, RadioPHY)
+  case setPHY(UInt16, PHY)
 
   private static let packetType: UInt8 = 0x01
 
@@ -39,27 +41,36 @@ enum HCICommand: Equatable, Sendable {
       handle.octets + octets.octets + microseconds.octets
     case .readPHY(let handle): handle.octets
     case .setPHY(let handle, let phy):
-      // ALL_PHYS 0: both directions are told; PHY_options 0: any coding.
-      handle.octets + [0, phy.mask, phy.mask] + UInt16(0).octets
+      // ALL_PHYS 0: both directions are told.
+      handle.octets + [0, phy.mask, phy.mask] + phy.coding.octets
     }
   }
 }
 
-extension RadioPHY {
+extension PHY {
   /// As a preference in LE Set PHY.
   fileprivate var mask: UInt8 {
     switch self {
-    case .oneMegabit: 1 << 0
-    case .twoMegabit: 1 << 1
-    case .coded: 1 << 2
+    case .le1M: 1 << 0
+    case .le2M: 1 << 1
+    case .coded, .codedS2, .codedS8: 1 << 2
+    }
+  }
+
+  /// PHY_Options of LE Set PHY: which coding is preferred.
+  fileprivate var coding: UInt16 {
+    switch self {
+    case .le1M, .le2M, .coded: 0
+    case .codedS2: 1
+    case .codedS8: 2
     }
   }
 
   /// As events name it.
   init?(hci number: UInt8) {
     switch number {
-    case 1: self = .oneMegabit
-    case 2: self = .twoMegabit
+    case 1: self = .le1M
+    case 2: self = .le2M
     case 3: self = .coded
     default: return nil
     }

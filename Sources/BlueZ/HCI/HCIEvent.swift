@@ -1,3 +1,5 @@
+import OtaflashATT
+
 /// The events of a controller that tell how its LE links stand (Core 5.4, Vol 4, Part E, 7.7).
 enum HCIEvent: Equatable, Sendable {
   case commandComplete(opcode: UInt16, status: HCIStatus, parameters: [UInt8])
@@ -6,7 +8,7 @@ enum HCIEvent: Equatable, Sendable {
   case updated(UInt16, status: HCIStatus, ConnectionTiming)
   /// Octets of payload in the packets to the device.
   case dataLengthChanged(UInt16, octets: UInt16)
-  case phyUpdated(UInt16, status: HCIStatus, transmit: RadioPHY?, receive: RadioPHY?)
+  case phyUpdated(UInt16, status: HCIStatus, transmit: PHY?, receive: PHY?)
   case disconnected(UInt16)
   /// An event that concerns us not.
   case other(code: UInt8)
@@ -62,8 +64,8 @@ enum HCIEvent: Equatable, Sendable {
       let status = HCIStatus(rawValue: try fields.uint8())
       let handle = try fields.uint16()
       return .phyUpdated(
-        handle, status: status, transmit: RadioPHY(hci: try fields.uint8()),
-        receive: RadioPHY(hci: try fields.uint8()))
+        handle, status: status, transmit: PHY(hci: try fields.uint8()),
+        receive: PHY(hci: try fields.uint8()))
     default: return .other(code: lowEnergy)
     }
   }

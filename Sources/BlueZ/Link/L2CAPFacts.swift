@@ -3,31 +3,24 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// A radio mode of LE (Core 5.4, Vol 6, Part A, 1).
-public enum RadioPHY: String, Sendable {
-  case oneMegabit = "1M"
-  case twoMegabit = "2M"
-  case coded = "coded"
-}
-
 /// What the kernel tells an unprivileged process about a link.
 public struct L2CAPFacts: Equatable, Sendable {
   /// The controller's number for the connection, as raw HCI commands want it.
   public let hciHandle: UInt16
   /// `nil` where the kernel does not tell.
-  public let transmitPHY: RadioPHY?
-  public let receivePHY: RadioPHY?
+  public let transmitPHY: PHY?
+  public let receivePHY: PHY?
   /// The largest L2CAP payload in each direction, in octets; not the ATT_MTU.
   public let sendMTU: UInt16
   public let receiveMTU: UInt16
 }
 
-extension RadioPHY {
+extension PHY {
   /// Reads `BT_PHY`. No LE bit set means that no PHY update has happened: the link started on 1M.
-  static func decode(_ mask: UInt32) -> (transmit: RadioPHY, receive: RadioPHY) {
-    func phy(_ coded: Int32, _ two: Int32) -> RadioPHY {
+  static func decode(_ mask: UInt32) -> (transmit: PHY, receive: PHY) {
+    func phy(_ coded: Int32, _ two: Int32) -> PHY {
       if mask & UInt32(bitPattern: coded) != 0 { return .coded }
-      return mask & UInt32(bitPattern: two) != 0 ? .twoMegabit : .oneMegabit
+      return mask & UInt32(bitPattern: two) != 0 ? .le2M : .le1M
     }
     return (phy(BT_PHY_LE_CODED_TX, BT_PHY_LE_2M_TX), phy(BT_PHY_LE_CODED_RX, BT_PHY_LE_2M_RX))
   }
@@ -41,7 +34,7 @@ extension L2CAPLink {
       let kernel = try kernelFacts()
       var facts = peer.flatMap { tuner?.facts(of: kernel.hciHandle, to: $0) } ?? LinkFacts()
       // Until a first update the kernel counts a link as 1M, and the controller says nothing.
-      facts.phy = facts.phy ?? kernel.transmitPHY.flatMap { LinkFacts.PHY(rawValue: $0.rawValue) }
+      facts.phy = facts.phy ?? kernel.transmitPHY
       return facts
     } catch {
       return LinkFacts()
@@ -77,10 +70,10 @@ extension L2CAPLink {
     var options = l2cap_options()
     try SocketOption.get(raw, SOL_L2CAP, L2CAP_OPTIONS, into: &options)
     var mask: UInt32 = 0
-    var phys: (transmit: RadioPHY, receive: RadioPHY)?
+    var phys: (transmit: PHY, receive: PHY)?
     do throws(SystemError) {
       try SocketOption.get(raw, SOL_BLUETOOTH, BT_PHY, into: &mask)
-      phys = RadioPHY.decode(mask)
+      phys = PHY.decode(mask)
     } catch {
       // Kernels before 5.7 do not know the option.
       guard error.number == ENOPROTOOPT else { throw error }

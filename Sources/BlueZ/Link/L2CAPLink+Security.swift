@@ -3,14 +3,16 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// Security by the kernel's Security Manager, raised on the standing link as ATT errors 0x05 and 0x0F
-/// ask for it (Core 5.4, Vol 3, Part C, 10.3).
+/// Security by the kernel's Security Manager, raised on the standing link as ATT errors 0x05 and
+/// 0x0F ask for it (Core 5.4, Vol 3, Part C, 10.3).
 extension L2CAPLink {
   /// Encryption by a key that the kernel has already takes a few connection events.
   private static let encryptionLimit = Duration.seconds(5)
-  /// A person looks for six digits and types them; the Security Manager waits for 30 s at each step.
+  /// A person looks for six digits and types them; the Security Manager waits for 30 s at each
+  /// step.
   private static let pairingLimit = Duration.seconds(75)
-  /// A link counts as connected a moment before the kernel's Security Manager has its channel on it.
+  /// A link counts as connected a moment before the kernel's Security Manager has its channel on
+  /// it.
   private static let managerLimit = Duration.milliseconds(200)
   private static let managerPause = Duration.milliseconds(5)
   /// The reason of a link's end comes over another socket than the end.
@@ -19,8 +21,8 @@ extension L2CAPLink {
   /// The kernel registers its Security Manager when an adapter is switched on while its management
   /// interface is in use, which `hciconfig up` is not.
   private static let noSecurityManager =
-    "The kernel pairs on no adapter that was switched on by `hciconfig up`; switch it off and on with "
-    + "`btmgmt power off` and `btmgmt power on`."
+    "The kernel pairs on no adapter that was switched on by `hciconfig up`; switch it off and "
+    + "on with `btmgmt power off` and `btmgmt power on`."
 
   public var security: AttributeSecurity {
     let level = socket.withDescriptor { raw -> UInt8 in
@@ -37,8 +39,8 @@ extension L2CAPLink {
     return level >= SecurityLevel.high.rawValue ? [.encryption, .authentication] : .encryption
   }
 
-  /// As `Link` says. A pairing that fails leaves the kernel's channel mute for ever (`smp_failure`),
-  /// so the link is closed then.
+  /// As `Link` says. A pairing that fails leaves the kernel's channel mute for ever
+  /// (`smp_failure`), so the link is closed then.
   public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     guard !security.isSuperset(of: wanted) else { return }
     guard let peer else { throw .linkLost(.closedLocally) }

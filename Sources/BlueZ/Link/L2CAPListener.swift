@@ -5,8 +5,8 @@ import OtaflashGATT
 
 /// The peripheral's side: waits on the attribute channel of an adapter that advertises.
 ///
-/// bluetoothd listens on the channel, too. Linux takes both and gives a host to whoever listened last
-/// (seen with 6.12); a kernel that takes one alone says `.busy`.
+/// bluetoothd listens on the channel, too. Linux takes both and gives a host to whoever listened
+/// last (seen with 6.12); a kernel that takes one alone says `.busy`.
 public final class L2CAPListener: Sendable {
   private static let backlog: Int32 = 1
 

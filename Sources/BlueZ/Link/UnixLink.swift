@@ -67,6 +67,11 @@ public final class UnixLink: Link {
 
   public func receive() async throws(LinkLoss) -> [UInt8] { try await socket.receive() }
 
+  /// The same with a time limit.
+  func receive(until deadline: LinkInstant) async throws(LinkLoss) -> [UInt8] {
+    try await socket.receive(until: deadline)
+  }
+
   public func close() { socket.close() }
 }
 

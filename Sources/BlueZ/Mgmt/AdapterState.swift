@@ -1,19 +1,10 @@
 import OtaflashATT
-
-/// What an adapter can do at the moment.
-public enum AdapterState: Equatable, Sendable {
-  case poweredOn
-  case poweredOff
-  /// Off, and a switch keeps it off.
-  case blocked(hard: Bool)
-  /// Unplugged, or never there.
-  case removed
-}
+import OtaflashGATT
 
 /// An adapter's state now and at every change. Needs no capability. Ends only with an error.
-public struct AdapterStates: AsyncSequence, Sendable {
+public struct AdapterStates: AsyncSequence, AdapterMonitor, Sendable {
   public typealias Element = AdapterState
-  public typealias Failure = MgmtFault
+  public typealias Failure = ScanFault
 
   private let adapter: UInt16
   private let open: @Sendable () throws(MgmtFault) -> MgmtSession
@@ -37,6 +28,8 @@ public struct AdapterStates: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator { Iterator(states: self) }
 
+  public func adapterStates() -> AdapterStates { self }
+
   public struct Iterator: AsyncIteratorProtocol {
     private let states: AdapterStates
     private var session: MgmtSession?
@@ -44,11 +37,21 @@ public struct AdapterStates: AsyncSequence, Sendable {
 
     fileprivate init(states: AdapterStates) { self.states = states }
 
-    public mutating func next() async throws(MgmtFault) -> AdapterState? {
+    public mutating func next() async throws(ScanFault) -> AdapterState? {
       try await next(isolation: nil)
     }
 
     public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(ScanFault) -> AdapterState? {
+      do throws(MgmtFault) {
+        return try await change(isolation: actor)
+      } catch {
+        throw ScanFault(error)
+      }
+    }
+
+    private mutating func change(
       isolation actor: isolated (any Actor)?
     ) async throws(MgmtFault) -> AdapterState? {
       let session: MgmtSession

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashGATT
 
 /// The structures of an advertisement (Core Specification Supplement, Part A). A malformed one is
 /// left out and the rest is read: advertisements come from strangers.
@@ -9,7 +10,12 @@ public struct AdvertisingData: Equatable, Sendable {
   /// The flags octet (1.3), bit 1 general discoverable, bit 2 no BR/EDR.
   public private(set) var flags: UInt8?
   /// Company identifier and data (1.4).
-  public private(set) var manufacturerData: [(company: UInt16, data: [UInt8])] = []
+  public private(set) var manufacturerData: [ManufacturerData] = []
+  public private(set) var serviceData: [ServiceData] = []
+  /// In dBm (1.5).
+  public private(set) var txPower: Int8?
+  /// An assigned number (1.12).
+  public private(set) var appearance: UInt16?
 
   public init() {}
 
@@ -27,12 +33,18 @@ public struct AdvertisingData: Equatable, Sendable {
     switch type {
     case 0x01: flags = data.first
     case 0x02, 0x03: readServices(data, width: 2)
+    case 0x04, 0x05: readServices(data, width: 4)
     case 0x06, 0x07: readServices(data, width: 16)
     case 0x08: name = name ?? Self.text(data)
     case 0x09: name = Self.text(data)
+    case 0x0A: txPower = data.first.map { Int8(bitPattern: $0) }
+    case 0x16: readServiceData(data, width: 2)
+    case 0x19 where data.count == 2: appearance = Self.number(data)
+    case 0x20: readServiceData(data, width: 4)
+    case 0x21: readServiceData(data, width: 16)
     case 0xFF where data.count >= 2:
-      let company = UInt16(data[data.startIndex]) | UInt16(data[data.startIndex + 1]) << 8
-      manufacturerData.append((company, Array(data.dropFirst(2))))
+      let company = Self.number(data.prefix(2))
+      manufacturerData.append(ManufacturerData(company: company, data: Array(data.dropFirst(2))))
     default: break
     }
   }
@@ -40,21 +52,31 @@ public struct AdvertisingData: Equatable, Sendable {
   private mutating func readServices(_ data: ArraySlice<UInt8>, width: Int) {
     var rest = data
     while rest.count >= width {
-      if let uuid = BluetoothUUID(littleEndian: rest.prefix(width)), !services.contains(uuid) {
+      if let uuid = Self.uuid(rest.prefix(width)), !services.contains(uuid) {
         services.append(uuid)
       }
       rest = rest.dropFirst(width)
     }
   }
 
+  private mutating func readServiceData(_ data: ArraySlice<UInt8>, width: Int) {
+    guard let uuid = Self.uuid(data.prefix(width)) else { return }
+    serviceData.append(ServiceData(service: uuid, data: Array(data.dropFirst(width))))
+  }
+
+  /// Advertisements have UUIDs of 32 bits, too, which attributes never have.
+  private static func uuid(_ octets: ArraySlice<UInt8>) -> BluetoothUUID? {
+    guard octets.count == 4 else { return BluetoothUUID(littleEndian: octets) }
+    return BluetoothUUID(bits32: octets.reversed().reduce(0) { $0 << 8 | UInt32($1) })
+  }
+
+  private static func number(_ octets: ArraySlice<UInt8>) -> UInt16 {
+    octets.reversed().reduce(0) { $0 << 8 | UInt16($1) }
+  }
+
   /// Names are UTF-8 by the specification; broken sequences are shown as U+FFFD. Some devices pad
   /// with zero octets.
   private static func text(_ data: ArraySlice<UInt8>) -> String {
     String(decoding: data.prefix { $0 != 0 }, as: UTF8.self)
-  }
-
-  public static func == (left: Self, right: Self) -> Bool {
-    left.name == right.name && left.services == right.services && left.flags == right.flags
-      && left.manufacturerData.elementsEqual(right.manufacturerData) { $0 == $1 }
   }
 }

@@ -12,29 +12,35 @@ public struct Discovery: AsyncSequence, Sendable {
   private let filter: DiscoveryFilter
   private let limit: Duration?
   private let reportsDuplicates: Bool
+  private let scanning: ScanParameters?
   private let open: @Sendable () throws(MgmtFault) -> MgmtSession
 
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
   ///   - limit: `nil` goes on until the loop is left.
   ///   - reportsDuplicates: every advertisement, instead of each device once.
+  ///   - scanning: how to listen, for this discovery: what was set before is put back at its end.
+  ///     `nil` leaves it to the kernel.
   public init(
     adapter: UInt16 = 0, filter: DiscoveryFilter = DiscoveryFilter(), within limit: Duration?,
-    reportsDuplicates: Bool = false
+    reportsDuplicates: Bool = false, scanning: ScanParameters? = nil
   ) {
     self.init(
       adapter: adapter, filter: filter, within: limit, reportsDuplicates: reportsDuplicates,
+      scanning: scanning,
       open: { () throws(MgmtFault) in try MgmtSession() })
   }
 
   init(
     adapter: UInt16, filter: DiscoveryFilter, within limit: Duration?, reportsDuplicates: Bool,
+    scanning: ScanParameters? = nil,
     open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession
   ) {
     self.adapter = adapter
     self.filter = filter
     self.limit = limit
     self.reportsDuplicates = reportsDuplicates
+    self.scanning = scanning
     self.open = open
   }
 
@@ -82,7 +88,7 @@ public struct Discovery: AsyncSequence, Sendable {
     DiscoveryRun(
       session: try open(), adapter: adapter, filter: filter,
       deadline: limit.map { EventLoop.shared.now.advanced(by: $0) },
-      reportsDuplicates: reportsDuplicates)
+      reportsDuplicates: reportsDuplicates, scanning: scanning)
   }
 }
 
@@ -102,6 +108,10 @@ private final class DiscoveryRun {
   private let expression: Regex<AnyRegexOutput>?
   private let deadline: LinkInstant?
   private let reportsDuplicates: Bool
+  /// How to listen; `nil` once it was set.
+  private var scanning: ScanParameters?
+  /// What to put back.
+  private var formerScanning: [SystemParameter] = []
   private var devices: [BluetoothAddress: DiscoveredDevice] = [:]
   private var reported: Set<BluetoothAddress> = []
   private var startedAt = LinkInstant.start
@@ -110,13 +120,14 @@ private final class DiscoveryRun {
 
   init(
     session: MgmtSession, adapter: UInt16, filter: DiscoveryFilter, deadline: LinkInstant?,
-    reportsDuplicates: Bool
+    reportsDuplicates: Bool, scanning: ScanParameters?
   ) {
     self.session = session
     self.adapter = adapter
     self.filter = filter
     self.deadline = deadline
     self.reportsDuplicates = reportsDuplicates
+    self.scanning = scanning
     expression = filter.name?.expression
   }
 
@@ -124,10 +135,17 @@ private final class DiscoveryRun {
     // Nobody can wait here; a stop that does not fit the socket is made good by the kernel, which
     // ends every discovery after 10.24 s.
     if isStarted { _ = session.post(.stopDiscovery, index: adapter) }
+    if !formerScanning.isEmpty {
+      _ = session.post(.setDefaultSystemConfiguration(formerScanning), index: adapter)
+    }
     session.close()
   }
 
   func start(isolation actor: isolated (any Actor)?) async throws(MgmtFault) {
+    if let scanning {
+      formerScanning = try await session.set(scanning, adapter: adapter)
+      self.scanning = nil
+    }
     // Set before the answer is in: a cancelled wait may have started it all the same.
     isStarted = true
     startedAt = EventLoop.shared.now
@@ -169,7 +187,7 @@ private final class DiscoveryRun {
     try await start(isolation: actor)
   }
 
-  private func take(_ report: DeviceReport) -> DiscoveredDevice? {
+  private func take(_ report: AdvertisingReport) -> DiscoveredDevice? {
     if devices.count >= Self.memoryMaximum, devices[report.address] == nil {
       devices.removeAll()
       reported.removeAll()

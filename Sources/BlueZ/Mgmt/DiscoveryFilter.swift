@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashGATT
 
 /// A device that advertises, with everything its advertisements have said so far.
 public struct DiscoveredDevice: Equatable, Sendable {
@@ -7,33 +8,34 @@ public struct DiscoveredDevice: Equatable, Sendable {
   /// In dBm, of the latest report that had one.
   public internal(set) var rssi: Int8?
   public internal(set) var services: [BluetoothUUID] = []
+  /// The latest of each company.
+  public internal(set) var manufacturerData: [ManufacturerData] = []
+  /// The latest of each service.
+  public internal(set) var serviceData: [ServiceData] = []
+  /// In dBm.
+  public internal(set) var txPower: Int8?
+  public internal(set) var appearance: UInt16?
+  /// By its latest advertisement; `nil` before the kernel has said.
+  public internal(set) var isConnectable: Bool?
+
+  init(address: BluetoothAddress) { self.address = address }
 
   /// Adds a report: a scan response carries the name that the advertisement left out.
-  mutating func merge(_ report: DeviceReport) {
+  mutating func merge(_ report: AdvertisingReport) {
     name = report.advertising.name ?? name
     rssi = report.rssi ?? rssi
     services += report.advertising.services.filter { !services.contains($0) }
-  }
-}
-
-/// A regular expression for device names, checked when it is made.
-public struct NamePattern: Sendable, Equatable {
-  public let text: String
-
-  /// `nil` when the text is not a regular expression (Swift `Regex` syntax).
-  public init?(_ text: String) {
-    guard Self.compile(text) != nil else { return nil }
-    self.text = text
-  }
-
-  /// A compiled expression cannot cross tasks, so each run compiles its own.
-  var expression: Regex<AnyRegexOutput> {
-    guard let expression = Self.compile(text) else { preconditionFailure("checked by init") }
-    return expression
-  }
-
-  private static func compile(_ text: String) -> Regex<AnyRegexOutput>? {
-    do { return try Regex(text) } catch { return nil }
+    for data in report.advertising.manufacturerData {
+      manufacturerData.removeAll { $0.company == data.company }
+      manufacturerData.append(data)
+    }
+    for data in report.advertising.serviceData {
+      serviceData.removeAll { $0.service == data.service }
+      serviceData.append(data)
+    }
+    txPower = report.advertising.txPower ?? txPower
+    appearance = report.advertising.appearance ?? appearance
+    isConnectable = report.isConnectable ?? isConnectable
   }
 }
 

@@ -11,6 +11,8 @@ public enum MgmtCommand: Equatable, Sendable {
   case startServiceDiscovery(rssiMinimum: Int8?, services: [BluetoothUUID])
   case loadConnectionParameters([MgmtConnectionParameters])
   case readDefaultSystemConfiguration
+  /// Holds for the adapter, whoever uses it.
+  case setDefaultSystemConfiguration([SystemParameter])
   case addAdvertising(PeripheralAdvertising)
   /// Ends the advertisement that `addAdvertising` began.
   case removeAdvertising
@@ -62,6 +64,7 @@ public enum MgmtCommand: Equatable, Sendable {
     case .addAdvertising: 0x003E
     case .removeAdvertising: 0x003F
     case .readDefaultSystemConfiguration: 0x004B
+    case .setDefaultSystemConfiguration: 0x004C
     }
   }
 
@@ -82,6 +85,7 @@ public enum MgmtCommand: Equatable, Sendable {
         + UInt16(services.count).octets + services.flatMap(\.littleEndian128)
     case .loadConnectionParameters(let entries):
       UInt16(entries.count).octets + entries.flatMap(\.octets)
+    case .setDefaultSystemConfiguration(let parameters): parameters.flatMap(\.octets)
     case .addAdvertising(let advertisement): advertisement.parameters
     case .removeAdvertising: [PeripheralAdvertising.instance]
     case .disconnect(let device), .confirm(let device, _), .enterPasskey(let device, nil):

@@ -1,18 +1,18 @@
 import OtaflashATT
 
 /// A packet from the kernel's management interface.
-public struct MgmtPacket: Equatable, Sendable {
+struct MgmtPacket: Equatable, Sendable {
   /// The adapter's number (`hci0` is 0), or `MgmtCommand.noIndex`.
-  public let index: UInt16
-  public let event: MgmtEvent
+  let index: UInt16
+  let event: MgmtEvent
 
-  public init(index: UInt16, event: MgmtEvent) {
+  init(index: UInt16, event: MgmtEvent) {
     self.index = index
     self.event = event
   }
 
   /// - Throws: `MgmtDecodeFault` when the packet is shorter than its event or its header says.
-  public init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
+  init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
     var fields = MgmtFields(octets[...])
     let code = try fields.uint16()
     index = try fields.uint16()
@@ -28,17 +28,21 @@ public struct MgmtDecodeFault: Error, Equatable {
 }
 
 /// The events that otaflash reads (kernel mgmt.h).
-public enum MgmtEvent: Equatable, Sendable {
+enum MgmtEvent: Equatable, Sendable {
   case commandComplete(opcode: UInt16, status: MgmtStatus, parameters: [UInt8])
   case commandStatus(opcode: UInt16, status: MgmtStatus)
   case indexAdded
   case indexRemoved
   case newSettings(MgmtSettings)
-  case deviceFound(DeviceReport)
+  case deviceFound(AdvertisingReport)
   case discovering(Bool)
   case pairing(PairingEvent)
   /// An event that concerns us not.
   case other(code: UInt16)
+
+  /// The flags of Device Found that matter here (kernel mgmt.h, MGMT_DEV_FOUND_*).
+  private static let notConnectable: UInt32 = 1 << 2
+  private static let scanResponse: UInt32 = 1 << 5
 
   init(code: UInt16, fields: inout MgmtFields) throws(MgmtDecodeFault) {
     switch code {
@@ -68,24 +72,27 @@ public enum MgmtEvent: Equatable, Sendable {
     let octets = try fields.octets(6)
     let type = try fields.uint8()
     let rssi = Int8(bitPattern: try fields.uint8())
-    _ = try fields.uint32()
+    let flags = try fields.uint32()
     let length = try fields.uint16()
     let data = try fields.octets(Int(length))
     // Type 0 is BR/EDR, which has no attributes to flash through.
     guard let kind = BluetoothAddress.Kind(rawValue: type) else { return .other(code: 0x0012) }
     return .deviceFound(
-      DeviceReport(
+      AdvertisingReport(
         address: BluetoothAddress(checked: Array(octets), kind: kind),
-        rssi: rssi == 127 ? nil : rssi, advertising: AdvertisingData(decoding: data)))
+        rssi: rssi == 127 ? nil : rssi, advertising: AdvertisingData(decoding: data),
+        isConnectable: flags & Self.scanResponse != 0 ? nil : flags & Self.notConnectable == 0))
   }
 }
 
 /// One advertisement as the kernel reports it.
-public struct DeviceReport: Equatable, Sendable {
-  public let address: BluetoothAddress
+struct AdvertisingReport: Equatable, Sendable {
+  let address: BluetoothAddress
   /// In dBm; `nil` when the controller did not measure it.
-  public let rssi: Int8?
-  public let advertising: AdvertisingData
+  let rssi: Int8?
+  let advertising: AdvertisingData
+  /// Whether the device takes connections; `nil` in a scan response of its own, which does not say.
+  let isConnectable: Bool?
 }
 
 /// An adapter's settings, as bits (kernel mgmt.h).

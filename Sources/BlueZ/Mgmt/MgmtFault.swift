@@ -9,6 +9,8 @@ public enum MgmtFault: Error, Equatable, Sendable {
   case permissionDenied(cause: String, remedy: String)
   /// Another program is discovering.
   case busy(cause: String, remedy: String)
+  /// The kernel cannot do it in the way that was asked for.
+  case unsupported(cause: String, remedy: String)
   /// The kernel refused for another reason.
   case refused(opcode: UInt16, MgmtStatus)
   /// The kernel did not answer within the limit.

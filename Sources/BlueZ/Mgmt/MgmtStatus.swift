@@ -4,6 +4,7 @@ public struct MgmtStatus: RawRepresentable, Hashable, Sendable, CustomStringConv
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   public static let success = MgmtStatus(rawValue: 0x00)
+  public static let unknownCommand = MgmtStatus(rawValue: 0x01)
   public static let notPaired = MgmtStatus(rawValue: 0x06)
   public static let busy = MgmtStatus(rawValue: 0x0A)
   public static let notPowered = MgmtStatus(rawValue: 0x0F)

@@ -9,8 +9,8 @@ public struct RFKillSwitch: Equatable, Sendable {
   /// Blocked by a key or a slider on the machine.
   public let isHardBlocked: Bool
 
-  /// Reads one `struct rfkill_event` of /dev/rfkill: number, type, operation, soft, hard. `nil` when it
-  /// is not the presence of a Bluetooth switch.
+  /// Reads one `struct rfkill_event` of /dev/rfkill: number, type, operation, soft, hard. `nil`
+  /// when it is not the presence of a Bluetooth switch.
   init?(decoding octets: some Collection<UInt8>) {
     let all = Array(octets)
     let bluetooth: UInt8 = 2

@@ -7,6 +7,9 @@ public struct SystemConfiguration: Equatable, Sendable {
   public let latency: UInt16
   /// In units of 10 ms.
   public let supervisionTimeout: UInt16
+  /// How discoveries listen, in units of 0.625 ms; `nil` in kernels before 5.11.
+  public let discoveryInterval: UInt16?
+  public let discoveryWindow: UInt16?
 
   /// Reads type, length and value of each entry; `nil` when one of the four is missing or the list
   /// is torn.
@@ -30,6 +33,8 @@ public struct SystemConfiguration: Equatable, Sendable {
     intervalMaximum = maximum
     self.latency = latency
     supervisionTimeout = supervision
+    discoveryInterval = values[SystemParameter.discoveryInterval]
+    discoveryWindow = values[SystemParameter.discoveryWindow]
   }
 
   func parameters(for device: BluetoothAddress) -> MgmtConnectionParameters? {
@@ -37,4 +42,16 @@ public struct SystemConfiguration: Equatable, Sendable {
       device: device, intervalMinimum: intervalMinimum, intervalMaximum: intervalMaximum,
       latency: latency, supervisionTimeout: supervisionTimeout)
   }
+}
+
+/// One value of 16 bits among the adapter's defaults (BlueZ doc/mgmt-api.txt, Set Default System
+/// Configuration).
+public struct SystemParameter: Equatable, Sendable {
+  static let discoveryInterval: UInt16 = 0x0011
+  static let discoveryWindow: UInt16 = 0x0012
+
+  public let type: UInt16
+  public let value: UInt16
+
+  var octets: [UInt8] { type.octets + [2] + value.octets }
 }

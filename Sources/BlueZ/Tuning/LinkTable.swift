@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashGATT
 
 /// What a controller has said of its links. Pure.
@@ -6,7 +7,7 @@ struct LinkTable: Sendable {
     let peer: BluetoothAddress
     var timing: ConnectionTiming
     var payload: UInt16?
-    var phy: RadioPHY?
+    var phy: PHY?
   }
 
   /// Handles are 12 bits, so there are never more entries than that.
@@ -23,7 +24,10 @@ struct LinkTable: Sendable {
     case .connected(let handle, let peer, let timing):
       entries[handle] = Entry(peer: peer, timing: timing)
     case .updated(let handle, .success, let timing): entries[handle]?.timing = timing
-    case .dataLengthChanged(let handle, let octets): entries[handle]?.payload = octets
+    case .dataLengthChanged(let handle, let octets):
+      // What no packet can carry tells nothing.
+      guard LinkFacts.linkLayerPayloads.contains(Int(octets)) else { return }
+      entries[handle]?.payload = octets
     case .phyUpdated(let handle, .success, let transmit, _): entries[handle]?.phy = transmit
     case .disconnected(let handle): entries[handle] = nil
     case .commandComplete, .commandStatus, .updated, .phyUpdated, .other: break
@@ -34,8 +38,8 @@ struct LinkTable: Sendable {
 extension LinkTable.Entry {
   var facts: LinkFacts {
     LinkFacts(
-      phy: phy.flatMap { LinkFacts.PHY(rawValue: $0.rawValue) },
-      connectionInterval: timing.intervalDuration, linkLayerPayload: payload.map(Int.init),
+      phy: phy, connectionInterval: timing.intervalDuration,
+      linkLayerPayload: payload.map(Int.init),
       peripheralLatency: Int(timing.latency),
       supervisionTimeout: .milliseconds(10 * Int(timing.supervisionTimeout)))
   }

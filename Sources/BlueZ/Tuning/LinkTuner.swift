@@ -2,9 +2,10 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Tunes the links of an adapter: tells the kernel what to ask for when it connects (CAP_NET_ADMIN),
-/// asks the controller on the standing link for what is still missing (CAP_NET_RAW), and hears what
-/// the links really have. Without the rights links are as they come, and it says so.
+/// Tunes the links of an adapter: tells the kernel what to ask for when it connects
+/// (CAP_NET_ADMIN), asks the controller on the standing link for what is still missing
+/// (CAP_NET_RAW), and hears what the links really have. Without the rights links are as they come,
+/// and it says so.
 public final class LinkTuner: Sendable {
   /// A procedure of the link layer takes about ten connection events, of 50 ms by default.
   private static let procedureLimit = Duration.seconds(2)
@@ -47,7 +48,8 @@ public final class LinkTuner: Sendable {
         do throws(SystemError) { return try HCISocket(adapter: adapter) } catch { return nil }
       },
       openSession: {
-        // bluetoothd has told the kernel what it wants for its devices; to load ours would wipe that.
+        // bluetoothd has told the kernel what it wants for its devices; to load ours would wipe
+        // that.
         guard tuning != nil, !DoctorFacts.machine.isDaemonRunning() else { return nil }
         do throws(MgmtFault) { return try MgmtSession() } catch { return nil }
       })
@@ -142,7 +144,8 @@ public final class LinkTuner: Sendable {
   // MARK: A link
 
   /// Tells the kernel what to ask for when it connects to `device`. To be called before each
-  /// connection: where another process loads parameters for another device, the kernel forgets ours.
+  /// connection: where another process loads parameters for another device, the kernel forgets
+  /// ours.
   func prepare(_ device: BluetoothAddress) async {
     guard let session = state.withLock({ $0.session }),
       let parameters = tuning?.parameters(for: device)
@@ -203,16 +206,18 @@ public final class LinkTuner: Sendable {
   }
 
   private func tunePHY(
-    _ handle: UInt16, _ peer: BluetoothAddress, _ wanted: RadioPHY
+    _ handle: UInt16, _ peer: BluetoothAddress, _ wanted: PHY
   ) async -> TuningStep {
     var outcome = TuningStep.Outcome.granted
-    if entry(handle, peer)?.phy != wanted {
+    if entry(handle, peer)?.phy != wanted.withoutCoding {
       outcome = await perform(.setPHY(handle, wanted), on: handle, peer) { event in
         if case .phyUpdated(handle, let status, _, _) = event { status } else { nil }
       }
     }
     let now = entry(handle, peer)?.phy
-    if case .granted = outcome, now != wanted { outcome = .refused("the device keeps another one") }
+    if case .granted = outcome, now != wanted.withoutCoding {
+      outcome = .refused("the device keeps another one")
+    }
     return TuningStep(subject: .phy, asked: wanted.rawValue, outcome: outcome, now: now?.rawValue)
   }
 
@@ -240,7 +245,8 @@ public final class LinkTuner: Sendable {
 
   /// Microseconds of a packet with its overhead (Core 5.4, Vol 6, Part B, 4.5.10): 1M, or S=8.
   private static func airTime(_ payload: Int, isCoded: Bool) -> UInt16 {
-    isCoded ? UInt16(976 + payload * 64) : UInt16((payload + 14) * 8)
+    let slowest = isCoded ? PHY.codedS8 : PHY.le1M
+    return UInt16(slowest.airTimeMicroseconds(payload: payload, encrypted: true))
   }
 
   // MARK: A command

@@ -1,3 +1,5 @@
+import OtaflashATT
+
 /// What a link shall be like; `nil` = as it comes.
 public struct LinkTuning: Equatable, Sendable {
   /// Core 5.4, Vol 6, Part B, 4.5.1.
@@ -12,13 +14,13 @@ public struct LinkTuning: Equatable, Sendable {
   public var latency: UInt16
   /// How long the device may be silent before it counts as gone.
   public var supervisionTimeout: Duration
-  public var phy: RadioPHY?
+  public var phy: PHY?
   /// Octets of payload in one link-layer packet.
   public var payload: Int?
 
   public init(
     interval: ClosedRange<Duration>? = nil, latency: UInt16 = 0,
-    supervisionTimeout: Duration = .seconds(2), phy: RadioPHY? = nil, payload: Int? = nil
+    supervisionTimeout: Duration = .seconds(2), phy: PHY? = nil, payload: Int? = nil
   ) {
     self.interval = interval
     self.latency = latency
@@ -30,7 +32,7 @@ public struct LinkTuning: Equatable, Sendable {
   /// For an update: the kernel's own 30 to 50 ms and 420 ms would make it slow, and lose it in busy
   /// air. Two seconds are also how long a device that resets without a word is waited for.
   public static let flashing = LinkTuning(
-    interval: .microseconds(7500)...(.milliseconds(15)), phy: .twoMegabit, payload: 251)
+    interval: .microseconds(7500)...(.milliseconds(15)), phy: .le2M, payload: 251)
 
   /// For the kernel and the controller; `nil` when nothing is asked, or what is asked contradicts
   /// itself.

@@ -23,6 +23,7 @@ struct DeviceManagerManifest {
     guard elements.count <= Self.imageMaximum else {
       throw .combination("it has more than \(Self.imageMaximum) images")
     }
+    guard !elements.contains(where: Self.isSUIT) else { throw .suit }
     var files: [File] = []
     for (number, element) in elements.enumerated() {
       let file = try Self.file(element, path: "files[\(number)]")
@@ -33,6 +34,12 @@ struct DeviceManagerManifest {
       files.append(file)
     }
     self.files = files
+  }
+
+  /// As nRF Connect SDK writes them for SUIT: envelopes and the caches of their payloads.
+  private static func isSUIT(_ element: ManifestValue) -> Bool {
+    element["type"]?.text?.hasPrefix("suit") ?? false
+      || element["file"]?.text?.hasSuffix(".suit") ?? false
   }
 
   private static func file(

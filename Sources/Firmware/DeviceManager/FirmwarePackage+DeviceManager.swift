@@ -13,7 +13,8 @@ extension FirmwarePackage {
       let image: FirmwareImage
       do throws(FirmwareFault) {
         image = try FirmwareImage(
-          decoding: bytes, name: file.name, claims: claims, limit: limit, place: file.place)
+          decoding: bytes, name: file.name, claims: claims, place: file.place,
+          in: AddressedMemory.Window(spanLimit: limit))
       } catch {
         throw .inFile(file.name, error)
       }

@@ -9,12 +9,12 @@ public enum ELFFault: Error, Equatable, Sendable {
   case programHeadersOutOfPlace(offset: UInt64, count: Int, size: UInt16)
   case tooManySegments(count: Int, limit: Int)
   case segmentBeyondEnd(segment: Int, offset: UInt64, size: UInt64)
-  /// The segment holds the ELF file's own header, which does not belong into flash.
+  /// The segment holds the ELF file's own header and firmware behind it.
   case segmentHoldsHeader(segment: Int)
   /// The segment's physical address does not fit 32 bits.
   case addressTooHigh(segment: Int, address: UInt64)
   case overlap(segment: Int, other: Int, address: UInt32)
-  case spanTooLarge(lowest: UInt32, highest: UInt32, limit: Int)
+  case addresses(AddressFault)
   case noData
 }
 
@@ -32,14 +32,13 @@ extension ELFFault: CustomStringConvertible {
     case .segmentBeyondEnd(let segment, let offset, let size):
       "ELF segment \(segment): \(size) bytes at offset \(offset) are not all in the file"
     case .segmentHoldsHeader(let segment):
-      "ELF segment \(segment): it holds the file's own header, which is no firmware; "
+      "ELF segment \(segment): it holds the file's own header and firmware behind it; "
         + "make a binary of the sections with objcopy"
     case .addressTooHigh(let segment, let address):
       "ELF segment \(segment): it does not fit 32-bit addresses at 0x\(address.hexadecimal)"
     case .overlap(let segment, let other, let address):
       "ELF segment \(segment): address 0x\(address.hexadecimal) again, which segment \(other) has"
-    case .spanTooLarge(let lowest, let highest, let limit):
-      "ELF: from 0x\(lowest.hexadecimal) to 0x\(highest.hexadecimal) it is more than \(limit) bytes"
+    case .addresses(let fault): "ELF: \(fault)"
     case .noData: "ELF: no segment is loaded into memory"
     }
   }

@@ -13,19 +13,32 @@ public struct ELFFile: Equatable, Sendable {
   public let layout: AddressLayout
 
   /// Reads a little-endian program of 32 or 64 bits.
-  /// - Parameter spanLimit: the largest number of bytes between lowest and highest address.
-  public init(decoding file: [UInt8], spanLimit: Int) throws(ELFFault) {
+  /// - Parameters:
+  ///   - spanLimit: the largest number of bytes between lowest and highest address.
+  ///   - region: the part of the file that is wanted; `nil` for all but known regions.
+  public init(
+    decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
+  ) throws(ELFFault) {
     let header = try Header(decoding: file)
-    var memory = AddressedMemory(spanLimit: spanLimit)
+    // As objcopy fills: the CRC32 of the image is that of the build's binary.
+    var memory = AddressedMemory(fill: 0)
     for number in 0..<header.count {
       let segment = try header.segment(number, in: file)
       guard segment.type == Self.load, segment.fileSize > 0 else { continue }
+      if segment.offset < header.size {
+        // lld maps the file's own headers into a segment of their own unless told not to.
+        guard segment.fileSize <= header.end - segment.offset else {
+          throw .segmentHoldsHeader(segment: number)
+        }
+        continue
+      }
       try Self.add(segment, of: file, to: &memory, number: number)
     }
     guard !memory.isEmpty else { throw .noData }
     do throws(AddressedMemory.Fault) {
       (bytes, layout) = try memory.image(
-        start: UInt32(exactly: header.entry).map(AddressLayout.Start.linear))
+        start: UInt32(exactly: header.entry).map(AddressLayout.Start.linear),
+        in: AddressedMemory.Window(spanLimit: spanLimit, region: region))
     } catch {
       throw ELFFault(error)
     }
@@ -40,18 +53,12 @@ public struct ELFFile: Equatable, Sendable {
     else {
       throw .segmentBeyondEnd(segment: number, offset: segment.offset, size: segment.fileSize)
     }
-    guard segment.offset >= magic.count else { throw .segmentHoldsHeader(segment: number) }
     let addresses = UInt64(UInt32.max) + 1
     guard segment.address < addresses, segment.fileSize <= addresses - segment.address,
       let address = UInt32(exactly: segment.address)
     else { throw .addressTooHigh(segment: number, address: segment.address) }
     let start = Int(segment.offset)
-    do throws(AddressedMemory.Fault) {
-      try memory.append(
-        file[start..<(start + Int(segment.fileSize))], at: address, origin: number)
-    } catch {
-      throw ELFFault(error)
-    }
+    memory.append(file[start..<(start + Int(segment.fileSize))], at: address, origin: number)
   }
 }
 
@@ -68,9 +75,13 @@ extension ELFFile {
   private struct Header {
     let entry: UInt64
     let count: Int
+    /// Of the ELF header itself.
+    var size: UInt64 { is64Bit ? 64 : 52 }
+    /// The offset of the first octet behind the header and the program headers that follow it.
+    let end: UInt64
     private let is64Bit: Bool
     private let start: Int
-    private let size: Int
+    private let entrySize: Int
 
     init(decoding file: [UInt8]) throws(ELFFault) {
       guard file.count >= 52 else { throw .headerCutOff(found: file.count) }
@@ -97,20 +108,22 @@ extension ELFFile {
         bytes <= UInt64(file.count) - headers
       else { throw .programHeadersOutOfPlace(offset: headers, count: Int(count), size: size) }
       self.entry = entry
+      let ownSize: UInt64 = is64Bit ? 64 : 52
+      self.end = headers == ownSize ? headers + bytes : ownSize
       self.count = Int(count)
       self.start = Int(headers)
-      self.size = Int(size)
+      self.entrySize = Int(size)
     }
 
     func segment(_ number: Int, in file: [UInt8]) throws(ELFFault) -> Segment {
-      let at = start + number * size
+      let at = start + number * entrySize
       guard let type = file.littleEndian(UInt32.self, at: at),
         let offset = Self.address(file, at: at + (is64Bit ? 8 : 4), is64Bit),
         let address = Self.address(file, at: at + (is64Bit ? 24 : 12), is64Bit),
         let fileSize = Self.address(file, at: at + (is64Bit ? 32 : 16), is64Bit)
       else {
         throw .programHeadersOutOfPlace(
-          offset: UInt64(start), count: count, size: UInt16(clamping: size))
+          offset: UInt64(start), count: count, size: UInt16(clamping: entrySize))
       }
       return Segment(type: type, offset: offset, address: address, fileSize: fileSize)
     }
@@ -128,8 +141,7 @@ extension ELFFault {
     switch fault {
     case .overlap(let address, let first, let second):
       self = .overlap(segment: second, other: first, address: address)
-    case .spanTooLarge(let lowest, let highest, let limit):
-      self = .spanTooLarge(lowest: lowest, highest: highest, limit: limit)
+    case .addresses(let fault): self = .addresses(fault)
     }
   }
 }

@@ -25,8 +25,8 @@ public enum IntelHexFault: Error, Equatable, Sendable {
   case overlap(address: UInt32, other: Int)
   /// A second start address.
   case secondStartAddress
-  /// From the lowest to the highest address there are more octets than the limit allows.
-  case spanTooLarge(lowest: UInt32, highest: UInt32, limit: Int)
+  /// A type of Universal Hex, which holds the programs of two boards.
+  case universalHex(type: UInt8)
 }
 
 extension IntelHexFault: CustomStringConvertible {
@@ -51,9 +51,9 @@ extension IntelHexFault: CustomStringConvertible {
     case .overlap(let address, let other):
       "gives address 0x\(address.hexadecimal) again, which line \(other) has given"
     case .secondStartAddress: "gives a second start address"
-    case .spanTooLarge(let lowest, let highest, let limit):
-      "stretches the image from 0x\(lowest.hexadecimal) to 0x\(highest.hexadecimal), "
-        + "more than \(limit) bytes"
+    case .universalHex(let type):
+      "is of type \(type.hexadecimal): a Universal Hex, which holds the programs of two boards; "
+        + "make a HEX file for one of them"
     }
   }
 }

@@ -5,10 +5,15 @@ public struct IntelHexFile: Equatable, Sendable {
 
   /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
   /// allowed. Records may come in any order of addresses but must not overlap.
-  /// - Parameter spanLimit: the largest number of bytes between lowest and highest address.
-  /// - Throws: `.intelHex` with the line, counted from 1, and what is wrong with it.
-  public init(decoding text: [UInt8], spanLimit: Int) throws(FirmwareFault) {
-    var memory = IntelHexMemory(spanLimit: spanLimit)
+  /// A byte order mark of UTF-8 is passed over.
+  /// - Parameters:
+  ///   - spanLimit: the largest number of bytes between lowest and highest address.
+  ///   - region: the part of the file that is wanted; `nil` for all but known regions.
+  /// - Throws: `.intelHex` with the line, counted from 1, and what is wrong with it; `.addresses`.
+  public init(
+    decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
+  ) throws(FirmwareFault) {
+    var memory = IntelHexMemory()
     var lines = TextLines(text)
     while let line = lines.next() {
       if line.isEmpty { continue }
@@ -18,6 +23,8 @@ public struct IntelHexFile: Equatable, Sendable {
         throw .intelHex(line: lines.number, error)
       }
     }
-    (bytes, layout) = try memory.image(lastLine: max(lines.number, 1))
+    (bytes, layout) = try memory.image(
+      lastLine: max(lines.number, 1),
+      in: AddressedMemory.Window(spanLimit: spanLimit, region: region))
   }
 }

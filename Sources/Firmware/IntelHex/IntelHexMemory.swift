@@ -16,14 +16,12 @@ struct IntelHexMemory {
   private var phase = Phase.reading
   private var base = Base.linear(0)
   private var start: AddressLayout.Start?
-  private var memory: AddressedMemory
-
-  init(spanLimit: Int) { memory = AddressedMemory(spanLimit: spanLimit) }
+  private var memory = AddressedMemory()
 
   mutating func add(_ record: IntelHexRecord, line: Int) throws(IntelHexFault) {
     if case .ended(let end) = phase { throw .recordAfterEnd(end: end) }
     switch record {
-    case .data(let loadOffset, let octets): try place(octets, at: loadOffset, line: line)
+    case .data(let loadOffset, let octets): place(octets, at: loadOffset, line: line)
     case .endOfFile: phase = .ended(line: line)
     case .extendedSegmentAddress(let paragraph): base = .segment(UInt32(paragraph) << 4)
     case .extendedLinearAddress(let upper): base = .linear(UInt32(upper) << 16)
@@ -33,13 +31,19 @@ struct IntelHexMemory {
   }
 
   /// The bytes from the lowest to the highest address, once every line was added.
-  func image(lastLine: Int) throws(FirmwareFault) -> ([UInt8], AddressLayout) {
+  func image(
+    lastLine: Int, in window: AddressedMemory.Window
+  ) throws(FirmwareFault) -> ([UInt8], AddressLayout) {
     guard case .ended(let end) = phase else { throw .intelHex(line: lastLine, .endMissing) }
     guard !memory.isEmpty else { throw .intelHex(line: end, .noData) }
     do throws(AddressedMemory.Fault) {
-      return try memory.image(start: start)
+      return try memory.image(start: start, in: window)
     } catch {
-      throw .intelHex(line: error.secondOrigin ?? end, IntelHexFault(error))
+      switch error {
+      case .overlap(let address, let first, let second):
+        throw .intelHex(line: second, .overlap(address: address, other: first))
+      case .addresses(let fault): throw .addresses(fault)
+      }
     }
   }
 
@@ -48,9 +52,7 @@ struct IntelHexMemory {
     start = address
   }
 
-  private mutating func place(
-    _ octets: [UInt8], at loadOffset: UInt16, line: Int
-  ) throws(IntelHexFault) {
+  private mutating func place(_ octets: [UInt8], at loadOffset: UInt16, line: Int) {
     let first: UInt32
     let room: Int
     let wrapped: UInt32
@@ -64,27 +66,7 @@ struct IntelHexMemory {
       room = 0x1_0000 - Int(loadOffset)
       wrapped = address
     }
-    try append(octets.prefix(room), at: first, line: line)
-    try append(octets.dropFirst(room), at: wrapped, line: line)
-  }
-
-  private mutating func append(
-    _ octets: ArraySlice<UInt8>, at address: UInt32, line: Int
-  ) throws(IntelHexFault) {
-    do throws(AddressedMemory.Fault) {
-      try memory.append(octets, at: address, origin: line)
-    } catch {
-      throw IntelHexFault(error)
-    }
-  }
-}
-
-extension IntelHexFault {
-  fileprivate init(_ fault: AddressedMemory.Fault) {
-    switch fault {
-    case .overlap(let address, let first, _): self = .overlap(address: address, other: first)
-    case .spanTooLarge(let lowest, let highest, let limit):
-      self = .spanTooLarge(lowest: lowest, highest: highest, limit: limit)
-    }
+    memory.append(octets.prefix(room), at: first, origin: line)
+    memory.append(octets.dropFirst(room), at: wrapped, origin: line)
   }
 }

@@ -70,7 +70,8 @@ public enum IntelHexRecord: Equatable, Sendable {
       try require(4)
       self = .startLinearAddress(UInt32(word(0)) << 16 | UInt32(word(2)))
     default:
-      throw .unknownType(type)
+      // Types of the micro:bit Universal Hex format, version 1.
+      throw (0x0A...0x0E).contains(type) ? .universalHex(type: type) : .unknownType(type)
     }
   }
 

@@ -109,6 +109,12 @@ extension MCUbootImage {
     }
   }
 
+  /// The hash that the image has once its boot loader has decompressed it, and which it carries
+  /// from then on; `nil` for an image that is not compressed.
+  public var decompressedHash: [UInt8]? {
+    protectedEntries.first { $0.type == .decompressedSHA }?.value
+  }
+
   /// The number below which the boot loader refuses images; only what the hash covers counts.
   public var securityCounter: UInt32? {
     protectedEntries.first { $0.type == .securityCounter }?.value.littleEndian(at: 0)

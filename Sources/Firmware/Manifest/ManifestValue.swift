@@ -44,6 +44,8 @@ public enum ManifestFault: Error, Equatable, Sendable {
   case fileMissing(String)
   /// The manifest says one thing of a file, the file another.
   case contradicted(file: String, String)
+  /// A package of SUIT envelopes, which no protocol here carries.
+  case suit
   /// Images that do not belong into one package.
   case combination(String)
 }
@@ -58,6 +60,7 @@ extension ManifestFault: CustomStringConvertible {
     case .key(let path, let wanted): "manifest.json: \(path) is not \(wanted)"
     case .fileMissing(let name): "manifest.json names '\(name)', which the archive does not have"
     case .contradicted(let file, let detail): "manifest.json and '\(file)' differ: \(detail)"
+    case .suit: "it is a package for SUIT (nRF54H), which is not supported"
     case .combination(let detail): "manifest.json: \(detail)"
     }
   }

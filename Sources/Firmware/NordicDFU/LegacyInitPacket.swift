@@ -15,7 +15,8 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public static let anyDevice: UInt16 = 0xFFFF
   /// The version that no application has, as tools write it by default.
   public static let anyVersion: UInt32 = 0xFFFF_FFFF
-  static let softdeviceMaximum = 16
+  /// Octets of the longest packet that boot loaders have room for.
+  static let octetsMaximum = 128
   /// Of ECDSA P-256, in octets.
   static let signatureSize = 64
 
@@ -34,8 +35,9 @@ public struct LegacyInitPacket: Equatable, Sendable {
       let applicationVersion = octets.littleEndian(UInt32.self, at: 4),
       let count = octets.littleEndian(UInt16.self, at: 8)
     else { throw octets.isEmpty ? .empty : .wrongLength(expected: 12, found: octets.count) }
-    guard count <= Self.softdeviceMaximum else {
-      throw .field("SoftDevice ids", offset: 8, "are more than \(Self.softdeviceMaximum)")
+    guard max(12 + 2 * Int(count), octets.count) <= Self.octetsMaximum else {
+      throw .field(
+        "SoftDevice ids", offset: 8, "are too many for the \(Self.octetsMaximum) bytes of a packet")
     }
     let softdevicesEnd = 10 + 2 * Int(count)
     guard octets.count >= softdevicesEnd else {

@@ -21,14 +21,13 @@ public enum SRecordFault: Error, Equatable, Sendable {
   case wrongCount(stated: UInt32, found: Int)
   /// A record after the one that ended the file on line `end`.
   case recordAfterEnd(end: Int)
-  /// The file stops without a record of type 7, 8 or 9: it was cut off.
+  /// The file stops without a record of type 7, 8 or 9, and without a count of its data records
+  /// (type 5 or 6) behind the last of them: it was cut off.
   case endMissing
   /// The last record, and no data before it.
   case noData
   /// An octet for an address that line `other` has given already.
   case overlap(address: UInt32, other: Int)
-  /// From the lowest to the highest address there are more octets than the limit allows.
-  case spanTooLarge(lowest: UInt32, highest: UInt32, limit: Int)
 }
 
 extension SRecordFault: CustomStringConvertible {
@@ -53,13 +52,11 @@ extension SRecordFault: CustomStringConvertible {
     case .wrongCount(let stated, let found):
       "counts \(stated) data records; there are \(found) before it"
     case .recordAfterEnd(let end): "follows the last record, that of line \(end)"
-    case .endMissing: "is the last one and no S7, S8 or S9 record; the file was cut off"
+    case .endMissing:
+      "is the last one and ends no file (S7, S8, S9 or a count of all records do); it was cut off"
     case .noData: "ends the file before any data"
     case .overlap(let address, let other):
       "gives address 0x\(address.hexadecimal) again, which line \(other) has given"
-    case .spanTooLarge(let lowest, let highest, let limit):
-      "stretches the image from 0x\(lowest.hexadecimal) to 0x\(highest.hexadecimal), "
-        + "more than \(limit) bytes"
     }
   }
 }

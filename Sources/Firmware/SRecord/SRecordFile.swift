@@ -5,10 +5,16 @@ public struct SRecordFile: Equatable, Sendable {
 
   /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
   /// allowed. Records may come in any order of addresses but must not overlap.
-  /// - Parameter spanLimit: the largest number of bytes between lowest and highest address.
-  /// - Throws: `.sRecord` with the line, counted from 1, and what is wrong with it.
-  public init(decoding text: [UInt8], spanLimit: Int) throws(FirmwareFault) {
-    var memory = SRecordMemory(spanLimit: spanLimit)
+  /// The last record is of type 7, 8 or 9, or a right count of all data records: a file with it is
+  /// whole, and srec_cat writes no other end when it knows no start address.
+  /// - Parameters:
+  ///   - spanLimit: the largest number of bytes between lowest and highest address.
+  ///   - region: the part of the file that is wanted; `nil` for all but known regions.
+  /// - Throws: `.sRecord` with the line, counted from 1, and what is wrong with it; `.addresses`.
+  public init(
+    decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
+  ) throws(FirmwareFault) {
+    var memory = SRecordMemory()
     var lines = TextLines(text)
     while let line = lines.next() {
       if line.isEmpty { continue }
@@ -18,7 +24,9 @@ public struct SRecordFile: Equatable, Sendable {
         throw .sRecord(line: lines.number, error)
       }
     }
-    (bytes, layout) = try memory.image(lastLine: max(lines.number, 1))
+    (bytes, layout) = try memory.image(
+      lastLine: max(lines.number, 1),
+      in: AddressedMemory.Window(spanLimit: spanLimit, region: region))
   }
 }
 
@@ -26,14 +34,14 @@ public struct SRecordFile: Equatable, Sendable {
 private struct SRecordMemory {
   private enum Phase {
     case reading
+    /// All data records so far were counted, by the last record.
+    case counted(line: Int)
     case ended(line: Int, start: UInt32)
   }
 
   private var phase = Phase.reading
   private var dataRecords = 0
-  private var memory: AddressedMemory
-
-  init(spanLimit: Int) { memory = AddressedMemory(spanLimit: spanLimit) }
+  private var memory = AddressedMemory()
 
   mutating func add(_ record: SRecord, line: Int) throws(SRecordFault) {
     if case .ended(let end, _) = phase { throw .recordAfterEnd(end: end) }
@@ -41,39 +49,37 @@ private struct SRecordMemory {
     case .header: break
     case .data(let address, let octets):
       dataRecords += 1
-      do throws(AddressedMemory.Fault) {
-        try memory.append(octets[...], at: address, origin: line)
-      } catch {
-        throw SRecordFault(error)
-      }
+      phase = .reading
+      memory.append(octets[...], at: address, origin: line)
     case .count(let stated):
       guard Int(stated) == dataRecords else {
         throw .wrongCount(stated: stated, found: dataRecords)
       }
+      phase = .counted(line: line)
     case .end(let start): phase = .ended(line: line, start: start)
     }
   }
 
   /// The bytes from the lowest to the highest address, once every line was added.
-  func image(lastLine: Int) throws(FirmwareFault) -> ([UInt8], AddressLayout) {
-    guard case .ended(let end, let start) = phase else {
-      throw .sRecord(line: lastLine, .endMissing)
+  func image(
+    lastLine: Int, in window: AddressedMemory.Window
+  ) throws(FirmwareFault) -> ([UInt8], AddressLayout) {
+    let end: Int
+    var start: UInt32 = 0
+    switch phase {
+    case .reading: throw .sRecord(line: lastLine, .endMissing)
+    case .counted(let line): end = line
+    case .ended(let line, let address): (end, start) = (line, address)
     }
     guard !memory.isEmpty else { throw .sRecord(line: end, .noData) }
     do throws(AddressedMemory.Fault) {
-      return try memory.image(start: start == 0 ? nil : .linear(start))
+      return try memory.image(start: start == 0 ? nil : .linear(start), in: window)
     } catch {
-      throw .sRecord(line: error.secondOrigin ?? end, SRecordFault(error))
-    }
-  }
-}
-
-extension SRecordFault {
-  fileprivate init(_ fault: AddressedMemory.Fault) {
-    switch fault {
-    case .overlap(let address, let first, _): self = .overlap(address: address, other: first)
-    case .spanTooLarge(let lowest, let highest, let limit):
-      self = .spanTooLarge(lowest: lowest, highest: highest, limit: limit)
+      switch error {
+      case .overlap(let address, let first, let second):
+        throw .sRecord(line: second, .overlap(address: address, other: first))
+      case .addresses(let fault): throw .addresses(fault)
+      }
     }
   }
 }

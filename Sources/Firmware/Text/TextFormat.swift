@@ -28,14 +28,26 @@ enum TextFormat: CaseIterable {
   /// Of the shortest S-record, `S9030000FC`.
   private static let sRecordMinimum = 10
 
-  /// Of UTF-8: not allowed in these formats, but a sign of text.
+  /// Of UTF-8.
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// Octets of a byte order mark of UTF-8 at the beginning, 0 or 3.
+  static func byteOrderMark(of text: [UInt8]) -> Int {
+    text.starts(with: byteOrderMark) ? byteOrderMark.count : 0
+  }
+
+  /// Whether a text begins with a byte order mark of UTF-16.
+  static func isUTF16(_ text: [UInt8]) -> Bool {
+    text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF])
+  }
 
   private init?(beginning bytes: [UInt8]) {
     let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
     let blanks = lineEnds + [UInt8(ascii: " "), UInt8(ascii: "\t")]
-    let mark = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
-    let text = bytes.prefix(Self.firstLineLimit).dropFirst(mark).drop { blanks.contains($0) }
+    var start = Array(bytes.prefix(Self.firstLineLimit).dropFirst(Self.byteOrderMark(of: bytes)))
+    // Only to be named: no format is read in UTF-16.
+    if Self.isUTF16(bytes) { start = start.dropFirst(2).filter { $0 != 0 } }
+    let text = start.drop { blanks.contains($0) }
     let line = text.prefix { !lineEnds.contains($0) }
     guard line.allSatisfy({ (0x20...0x7E).contains($0) || $0 == UInt8(ascii: "\t") }) else {
       return nil

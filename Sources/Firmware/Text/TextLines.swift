@@ -4,7 +4,8 @@ struct TextLines {
   private(set) var number = 0
   private var rest: ArraySlice<UInt8>
 
-  init(_ text: [UInt8]) { rest = text[...] }
+  /// A byte order mark of UTF-8, which editors put first, is no part of the first line.
+  init(_ text: [UInt8]) { rest = text[...].dropFirst(TextFormat.byteOrderMark(of: text)) }
 
   mutating func next() -> ArraySlice<UInt8>? {
     guard !rest.isEmpty else { return nil }

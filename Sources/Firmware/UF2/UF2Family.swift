@@ -4,6 +4,9 @@ public struct UF2Family: RawRepresentable, Hashable, Sendable {
 
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+  /// No chip's: addresses as they are (pico-sdk, boot/uf2.h).
+  static let absolute = UF2Family(rawValue: 0xE48B_FF57)
+
   private static let names: [UInt32: String] = [
     0x1B57_745F: "Nordic nRF52", 0xADA5_2840: "Nordic nRF52840", 0x621E_937A: "Nordic nRF52833",
     0xE48B_FF56: "Raspberry Pi RP2040", 0xE48B_FF59: "Raspberry Pi RP2350, Arm secure",

@@ -1,4 +1,5 @@
-/// Why a UF2 file gives no image. Blocks count from 0, as the file numbers them; each has 512 bytes.
+/// Why a UF2 file gives no image. Blocks count from 0, as the file numbers them; each has 512
+/// bytes.
 public enum UF2Fault: Error, Equatable, Sendable {
   /// The file's size is no multiple of 512: it was cut off.
   case cutOff(size: Int)
@@ -14,7 +15,7 @@ public enum UF2Fault: Error, Equatable, Sendable {
   /// The payload would lie beyond the last 32-bit address.
   case addressTooHigh(block: Int, address: UInt32)
   case overlap(block: Int, other: Int, address: UInt32)
-  case spanTooLarge(lowest: UInt32, highest: UInt32, limit: Int)
+  case addresses(AddressFault)
   case noData
 }
 
@@ -34,8 +35,7 @@ extension UF2Fault: CustomStringConvertible {
       "UF2 block \(block): 0x\(address.hexadecimal) is too near the end of all addresses"
     case .overlap(let block, let other, let address):
       "UF2 block \(block): address 0x\(address.hexadecimal) again, which block \(other) has given"
-    case .spanTooLarge(let lowest, let highest, let limit):
-      "UF2: from 0x\(lowest.hexadecimal) to 0x\(highest.hexadecimal) it is more than \(limit) bytes"
+    case .addresses(let fault): "UF2: \(fault)"
     case .noData: "UF2: no block is for the flash"
     }
   }

@@ -14,6 +14,7 @@ public struct UF2File: Equatable, Sendable {
     static let notMainFlash = Flags(rawValue: 0x0000_0001)
     static let fileContainer = Flags(rawValue: 0x0000_1000)
     static let familyPresent = Flags(rawValue: 0x0000_2000)
+    static let extensionsPresent = Flags(rawValue: 0x0000_8000)
   }
 
   public let bytes: [UInt8]
@@ -22,18 +23,27 @@ public struct UF2File: Equatable, Sendable {
   public let family: UF2Family?
 
   /// Reads a whole file, which must be for one kind of chip and have all its blocks in order.
-  /// - Parameter spanLimit: the largest number of bytes between lowest and highest address.
-  public init(decoding file: [UInt8], spanLimit: Int) throws(UF2Fault) {
+  /// - Parameters:
+  ///   - spanLimit: the largest number of bytes between lowest and highest address.
+  ///   - region: the part of the file that is wanted; `nil` for all but known regions.
+  public init(
+    decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
+  ) throws(UF2Fault) {
     guard file.count.isMultiple(of: Self.blockSize), !file.isEmpty else {
       throw .cutOff(size: file.count)
     }
-    let count = file.count / Self.blockSize
-    var memory = AddressedMemory(spanLimit: spanLimit)
+    let total = file.count / Self.blockSize
+    var count = total
+    var memory = AddressedMemory()
     var family: UF2Family??
-    for number in 0..<count {
+    for number in 0..<total {
       let start = number * Self.blockSize
       let block = try UF2Block(decoding: file[start..<(start + Self.blockSize)], number: number)
-      guard block.number == UInt32(number), block.count == UInt32(count) else {
+      if number == 0, block.isForErratumE10 {
+        count -= 1
+        continue
+      }
+      guard block.number == UInt32(number - (total - count)), block.count == UInt32(count) else {
         throw .outOfOrder(block: number, number: block.number, count: block.count)
       }
       guard !block.flags.contains(.fileContainer) else { throw .fileContainer(block: number) }
@@ -44,7 +54,8 @@ public struct UF2File: Equatable, Sendable {
     }
     guard !memory.isEmpty else { throw .noData }
     do throws(AddressedMemory.Fault) {
-      (bytes, layout) = try memory.image(start: nil)
+      (bytes, layout) = try memory.image(
+        start: nil, in: AddressedMemory.Window(spanLimit: spanLimit, region: region))
     } catch {
       throw UF2Fault(error)
     }
@@ -57,11 +68,7 @@ public struct UF2File: Equatable, Sendable {
     guard Int(block.address) + block.payload.count <= Int(UInt32.max) + 1 else {
       throw .addressTooHigh(block: number, address: block.address)
     }
-    do throws(AddressedMemory.Fault) {
-      try memory.append(block.payload, at: block.address, origin: number)
-    } catch {
-      throw UF2Fault(error)
-    }
+    memory.append(block.payload, at: block.address, origin: number)
   }
 
   /// One block's fields.
@@ -72,6 +79,17 @@ public struct UF2File: Equatable, Sendable {
     let count: UInt32
     let family: UF2Family?
     let payload: ArraySlice<UInt8>
+    /// The first word behind the payload, where the block has extensions.
+    let firstExtension: UInt32?
+
+    /// What picotool and the Pico SDK 2 put first, numbered by itself, so that an RP2350 takes the
+    /// file (erratum RP2350-E10): it is not flashed.
+    var isForErratumE10: Bool {
+      family == .absolute && number == 0 && count == 2 && firstExtension == Self.ignoredBlock
+    }
+
+    /// `UF2_EXTENSION_RP2_IGNORE_BLOCK` (pico-sdk, boot/uf2.h).
+    private static let ignoredBlock: UInt32 = 0x9957_E304
 
     init(decoding octets: ArraySlice<UInt8>, number: Int) throws(UF2Fault) {
       let start = octets.startIndex
@@ -93,7 +111,10 @@ public struct UF2File: Equatable, Sendable {
       self.number = try word(5)
       count = try word(6)
       family = flags.contains(.familyPresent) ? UF2Family(rawValue: try word(7)) : nil
-      payload = octets[(start + 32)..<(start + 32 + Int(size))]
+      let end = start + 32 + Int(size)
+      payload = octets[(start + 32)..<end]
+      firstExtension =
+        flags.contains(.extensionsPresent) ? octets.littleEndian(at: end) : nil
     }
   }
 }
@@ -103,8 +124,7 @@ extension UF2Fault {
     switch fault {
     case .overlap(let address, let first, let second):
       self = .overlap(block: second, other: first, address: address)
-    case .spanTooLarge(let lowest, let highest, let limit):
-      self = .spanTooLarge(lowest: lowest, highest: highest, limit: limit)
+    case .addresses(let fault): self = .addresses(fault)
     }
   }
 }

@@ -24,6 +24,16 @@ extension FirmwareImage {
     }
   }
 
+  /// Whether the image is marked as encrypted while its body is not: its hash holds as it is.
+  public var isInTheClear: Bool {
+    guard case .mcuboot(let image, _) = content, image.isEncrypted else { return false }
+    do throws(ProofFault) {
+      return try image.checkIntegrity(of: bytes) != .encrypted
+    } catch {
+      return false
+    }
+  }
+
   /// Checks the hash, and that the signature is by the owner of this key over everything that the
   /// device will run. An image without a signature never passes.
   public func checkSignature(by key: VerificationKey) throws(ProofFault) {

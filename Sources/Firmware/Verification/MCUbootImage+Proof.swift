@@ -3,10 +3,14 @@ import CryptoExtras
 
 extension MCUbootImage {
   func checkIntegrity(of file: [UInt8]) throws(ProofFault) -> ImageIntegrity {
-    guard !isEncrypted else { return .encrypted }
-    guard let hash else { throw .hashMissing }
+    guard let hash else {
+      guard !isEncrypted else { return .encrypted }
+      throw .hashMissing
+    }
     let computed = hash.algorithm.hash(file[..<coveredSize])
     guard computed == hash.octets else {
+      // The hash is that of the decrypted body.
+      guard !isEncrypted else { return .encrypted }
       throw .hashDiffers(stated: hash.octets, computed: computed)
     }
     return .whole(hash.algorithm.rawValue)
@@ -15,7 +19,7 @@ extension MCUbootImage {
   /// An image may be signed by several keys. Before each signature stands the hash of its key, or
   /// the key itself; a boot loader passes over a signature without.
   func checkSignature(by key: VerificationKey, of file: [UInt8]) throws(ProofFault) {
-    guard !isEncrypted else { throw .encrypted }
+    guard try checkIntegrity(of: file) != .encrypted else { throw .encrypted }
     guard let hash else { throw .hashMissing }
     try checkRest(of: file)
     let wanted = hash.algorithm.hash(key.encoded[...])

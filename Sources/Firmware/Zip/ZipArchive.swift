@@ -1,7 +1,7 @@
-import COtaflashZip
-
-/// The files in a ZIP archive (PKWARE, APPNOTE 6.3), unpacked in memory. Nothing is written to a
-/// disk, and no more is unpacked than the limits allow, whatever the archive says of itself.
+/// The files in a ZIP archive (PKWARE, APPNOTE 6.3.10), unpacked in memory: stored or deflated, in
+/// one piece, not encrypted. Nothing is written to a disk, and no more is unpacked than the limits
+/// allow, whatever the archive says of itself. What it says twice must agree, so that no two
+/// readers find different files in it.
 public struct ZipArchive: Equatable, Sendable {
   public struct Entry: Equatable, Sendable {
     /// As the archive has it: a path of plain names.
@@ -13,10 +13,12 @@ public struct ZipArchive: Equatable, Sendable {
   public static let entryMaximum = 64
   /// Deflate makes at most 1032 octets of one (zlib, technical details).
   static let ratioMaximum = 1032
-  /// Stored archives within the archive carry entry headers of their own, which count here.
-  private static let headerMaximum = 1024
   private static let localMagic: [UInt8] = [0x50, 0x4B, 0x03, 0x04]
-  private static let centralMagic: [UInt8] = [0x50, 0x4B, 0x01, 0x02]
+  private static let descriptorMagic: UInt32 = 0x0807_4B50
+  /// 6.3, with ZIP64, encryption and compression that are refused by themselves.
+  private static let versionMaximum = 63
+  private static let stored: UInt16 = 0
+  private static let deflated: UInt16 = 8
 
   /// In the archive's order, without its folders.
   public let entries: [Entry]
@@ -30,62 +32,104 @@ public struct ZipArchive: Equatable, Sendable {
   /// - Parameter limit: of all entries together, in bytes.
   public init(decoding bytes: [UInt8], limit: Int) throws(ZipFault) {
     guard Self.begins(bytes) else { throw .notAnArchive }
-    guard Self.countCentralHeaders(bytes) <= Self.headerMaximum else {
-      throw .tooManyEntries(limit: Self.entryMaximum)
+    let directory = try ZipDirectory(of: bytes, entryMaximum: Self.entryMaximum)
+    var entries: [Entry] = []
+    var names: Set<String> = []
+    var places: [(range: Range<Int>, name: String)] = []
+    var left = limit
+    for header in directory.headers {
+      let name = try Self.name(of: header)
+      guard names.insert(name).inserted else { throw .nameRepeated }
+      try Self.check(header, name: name, left: left, limit: limit)
+      let data = try Self.data(of: header, name: name, in: bytes, before: directory.start)
+      places.append((header.localOffset..<data.end, name))
+      left -= header.size
+      if name.hasSuffix("/") { continue }
+      entries.append(
+        Entry(name: name, bytes: try Self.unpack(bytes[data.range], header, name: name)))
     }
-    // The library reads from the buffer until it is closed.
-    let unpacked = bytes.withUnsafeBytes { buffer in
-      do throws(ZipFault) {
-        return Result<[Entry], ZipFault>.success(try Self.unpack(buffer, limit: limit))
-      } catch {
-        return .failure(error)
-      }
-    }
-    entries = try unpacked.get()
+    try Self.requireApart(places)
+    self.entries = entries
   }
 
-  /// The library allocates for every entry before it can be asked how many there are; each has
-  /// such a header, so counting them bounds what it does.
-  private static func countCentralHeaders(_ bytes: [UInt8]) -> Int {
-    var count = 0
-    for start in bytes.indices.dropLast(3)
-    where bytes[start] == centralMagic[0] && bytes[start + 1] == centralMagic[1]
-      && bytes[start + 2] == centralMagic[2] && bytes[start + 3] == centralMagic[3]
-    {
-      count += 1
+  /// The name in both headers, which must be a plain path.
+  private static func name(of header: ZipHeader) throws(ZipFault) -> String {
+    guard let name = String(validating: header.name, as: UTF8.self), isPlain(name) else {
+      throw .unsafeName(String(decoding: header.name, as: UTF8.self))
     }
-    return count
+    return name
+  }
+
+  private static func check(
+    _ header: ZipHeader, name: String, left: Int, limit: Int
+  ) throws(ZipFault) {
+    guard !header.isEncrypted else { throw .encrypted(name: name) }
+    guard header.version <= versionMaximum else {
+      throw .laterVersion(name: name, version: header.version)
+    }
+    guard [stored, deflated].contains(header.method), !header.flags.contains(.patch) else {
+      throw .unknownCompression(name: name, method: header.method)
+    }
+    guard header.size <= left else { throw .tooLarge(name: name, limit: limit) }
+    // The product cannot overflow: a size has 32 bits.
+    guard header.size <= header.compressedSize * ratioMaximum else {
+      throw .impossibleRatio(
+        name: name, size: header.size, compressedSize: header.compressedSize)
+    }
+    if name.hasSuffix("/"), header.size > 0 {
+      throw .entryDamaged(name: name, "a folder has no bytes of its own")
+    }
+  }
+
+  /// Where a file's data lies, and where what belongs to it ends.
+  private static func data(
+    of header: ZipHeader, name: String, in file: [UInt8], before limit: Int
+  ) throws(ZipFault) -> (range: Range<Int>, end: Int) {
+    let local = try ZipHeader(.local, of: file, at: header.localOffset, before: limit)
+    guard local.agrees(with: header) else {
+      throw .damaged("its directory and the header at offset \(header.localOffset) differ")
+    }
+    let end = local.end + header.compressedSize
+    guard end <= limit else {
+      throw .entryDamaged(name: name, "it does not end before the directory begins")
+    }
+    guard header.flags.contains(.descriptor) else { return (local.end..<end, end) }
+    for start in [end + 4, end] where start + 12 <= limit {
+      if start > end, file.littleEndian(UInt32.self, at: end) != descriptorMagic { continue }
+      let words = (0..<3).map { file.littleEndian(UInt32.self, at: start + 4 * $0) ?? 0 }
+      if words[0] == header.crc32, Int(words[1]) == header.compressedSize,
+        Int(words[2]) == header.size
+      {
+        return (local.end..<end, start + 12)
+      }
+    }
+    throw .entryDamaged(name: name, "what stands behind its data is not what the directory says")
   }
 
   private static func unpack(
-    _ buffer: UnsafeRawBufferPointer, limit: Int
-  ) throws(ZipFault) -> [Entry] {
-    let archive = try OpenArchive(buffer)
-    let count = archive.entryCount
-    guard count <= entryMaximum else { throw .tooManyEntries(limit: entryMaximum) }
-    var entries: [Entry] = []
-    var left = limit
-    for index in 0..<count {
-      let facts = try archive.facts(of: index)
-      try check(facts, left: left, limit: limit)
-      if facts.name.hasSuffix("/") { continue }
-      entries.append(Entry(name: facts.name, bytes: try archive.bytes(of: facts)))
-      left -= facts.size
+    _ data: ArraySlice<UInt8>, _ header: ZipHeader, name: String
+  ) throws(ZipFault) -> [UInt8] {
+    let bytes =
+      header.method == stored ? Array(data) : Inflate.bytes(of: data, count: header.size)
+    guard let bytes, bytes.count == header.size else {
+      throw .entryDamaged(name: name, "it does not unpack to the \(header.size) bytes it states")
     }
-    return entries
+    let computed = CRC32.checksum(bytes)
+    guard computed == header.crc32 else {
+      throw .entryDamaged(
+        name: name, "its CRC32 is \(computed.hexadecimal), it says \(header.crc32.hexadecimal)")
+    }
+    return bytes
   }
 
-  private static func check(_ facts: EntryFacts, left: Int, limit: Int) throws(ZipFault) {
-    guard isPlain(facts.name) else { throw .unsafeName(facts.name) }
-    guard !facts.isEncrypted else { throw .encrypted(name: facts.name) }
-    guard facts.method == UInt16(ZIP_CM_STORE) || facts.method == UInt16(ZIP_CM_DEFLATE) else {
-      throw .unknownCompression(name: facts.name, method: facts.method)
-    }
-    guard facts.size <= left else { throw .tooLarge(name: facts.name, limit: limit) }
-    let (possible, overflow) = facts.compressedSize.multipliedReportingOverflow(by: ratioMaximum)
-    guard overflow || facts.size <= possible else {
-      throw .impossibleRatio(
-        name: facts.name, size: facts.size, compressedSize: facts.compressedSize)
+  /// No octet may belong to two files.
+  private static func requireApart(
+    _ places: [(range: Range<Int>, name: String)]
+  ) throws(ZipFault) {
+    let ordered = places.sorted { $0.range.lowerBound < $1.range.lowerBound }
+    for (place, next) in zip(ordered, ordered.dropFirst())
+    where place.range.upperBound > next.range.lowerBound {
+      throw .overlap(place.name, next.name)
     }
   }
 

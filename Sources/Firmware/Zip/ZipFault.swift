@@ -2,8 +2,18 @@
 public enum ZipFault: Error, Equatable, Sendable {
   /// No file begins where an archive's first does.
   case notAnArchive
-  /// The archive's structure contradicts itself, in the library's words.
+  /// There is no directory at its end.
+  case cutOff
+  /// The archive's structure contradicts itself.
   case damaged(String)
+  /// Sizes or offsets in ZIP64 records, which no firmware needs.
+  case zip64
+  /// A part of an archive that was split over several files.
+  case severalDisks
+  /// Two files for the same octets of the archive.
+  case overlap(String, String)
+  /// A file that only readers of a later version of the format can unpack; 63 is 6.3.
+  case laterVersion(name: String, version: Int)
   case tooManyEntries(limit: Int)
   /// A name that leads out of the archive, is no text, or means different places to different
   /// readers.
@@ -24,6 +34,13 @@ extension ZipFault: CustomStringConvertible {
   public var description: String {
     switch self {
     case .notAnArchive: "no ZIP archive begins here"
+    case .cutOff: "the ZIP archive was cut off: there is no directory at its end"
+    case .zip64: "the ZIP archive is in ZIP64 format, which is not read"
+    case .severalDisks: "this is one part of a ZIP archive that was split"
+    case .overlap(let first, let second):
+      "'\(first)' and '\(second)' share octets of the ZIP archive"
+    case .laterVersion(let name, let version):
+      "'\(name)' in the ZIP archive needs version \(version / 10).\(version % 10) of the format"
     case .damaged(let detail): "the ZIP archive is damaged: \(detail)"
     case .tooManyEntries(let limit): "the ZIP archive has more than \(limit) entries"
     case .unsafeName(let name):

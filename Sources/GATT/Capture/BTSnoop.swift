@@ -1,8 +1,8 @@
-/// The BTSnoop file format, version 1, with HCI packets as a UART carries them (datalink 1002): what
-/// btmon, Wireshark, tshark and Android read.
+/// The BTSnoop file format, version 1, with HCI packets as a UART carries them (datalink 1002):
+/// what btmon, Wireshark, tshark and Android read.
 ///
-/// A file is `fileHeader` and then one record after another, each a whole HCI packet with a time and
-/// a direction. All fields are big-endian.
+/// A file is `fileHeader` and then one record after another, each a whole HCI packet with a time
+/// and a direction. All fields are big-endian.
 public enum BTSnoop {
   /// `btsnoop\0`, version 1, datalink 1002 (HCI UART, H4).
   public static let fileHeader: [UInt8] =

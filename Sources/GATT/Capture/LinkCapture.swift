@@ -32,13 +32,13 @@ public final class LinkCapture: Sendable {
   private let state = Mutex(State())
   private let write: @Sendable ([UInt8]) -> Void
 
-  /// - Parameter write: gets whole records, which belong behind `BTSnoop.fileHeader`. The links wait
-  ///   for it, so it must return soon.
+  /// - Parameter write: gets whole records, which belong behind `BTSnoop.fileHeader`. The links
+  ///   wait for it, so it must return soon.
   public init(write: @escaping @Sendable ([UInt8]) -> Void) { self.write = write }
 
-  /// What a clock's start is in the log, in microseconds since 1970, when it is `now` on the wall. A
-  /// simulation's clock runs ahead of the wall's, and the next one starts anew: time in the log goes
-  /// on from the latest record then.
+  /// What a clock's start is in the log, in microseconds since 1970, when it is `now` on the wall.
+  /// A simulation's clock runs ahead of the wall's, and the next one starts anew: time in the log
+  /// goes on from the latest record then.
   func epoch(of clock: any LinkClock, now: Int64) -> Int64 {
     max(now, state.withLock { $0.latest }) - Self.microseconds(clock.now)
   }

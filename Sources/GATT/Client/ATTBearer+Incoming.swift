@@ -68,8 +68,11 @@ extension ATTBearer {
 
   private func deliver(_ value: [UInt8], from handle: AttributeHandle) {
     let observers = state.withLock { state in
-      if handle == state.serviceChangedHandle { state.attributesChanged += 1 }
-      return state.observers[handle] ?? []
+      if handle == state.serviceChangedHandle {
+        state.attributesChanged += 1
+        state.subscriptions.forgetHandles()
+      }
+      return state.subscriptions.observers(of: handle)
     }
     for observer in observers { observer.receive(value) }
   }
@@ -79,12 +82,20 @@ extension ATTBearer {
   }
 
   private func complete(with response: ATTResponse) -> GATTFault? {
-    let (outcome, pending) = state.withLock {
-      state -> (RequestSlot.OnResponse, (handle: AttributeHandle, answer: Answer)?) in
+    let (outcome, cause, pending) = state.withLock {
+      state -> (
+        RequestSlot.OnResponse, GATTFault?, (handle: AttributeHandle, answer: Answer)?
+      ) in
       let outcome = state.slot.received(response)
-      // The slot is dead from here on: a request that comes before `end` must be told so.
+      // The slot is dead from here on: a request that comes before `end` must be told so. A bearer
+      // that has ended already was ended by that: what comes too late is nobody's fault.
       if case .disconnect(let fault) = outcome { state.ended = state.ended ?? Self.cause(fault) }
-      return (outcome, state.pending.take())
+      // In force from here on, whether or not somebody still waits for it.
+      if case .complete(.exchangeMTU(let theirs)) = outcome {
+        state.mtu = .negotiated(state.receiveMTU.tell(), ATTMTU(clamping: Int(theirs)))
+      }
+      state.isAbandoned = false
+      return (outcome, state.ended, state.pending.take())
     }
     switch outcome {
     case .complete(.error(let error)):
@@ -93,7 +104,7 @@ extension ATTBearer {
     case .complete(let response):
       pending?.answer.fulfil(.success(response))
     case .disconnect(let fault):
-      let cause = Self.cause(fault)
+      let cause = cause ?? Self.cause(fault)
       pending?.answer.fulfil(.failure(cause))
       return cause
     }

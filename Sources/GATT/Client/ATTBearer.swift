@@ -12,6 +12,8 @@ package final class ATTBearer: Sendable {
   private static let answersMaximum = 16
   /// Tasks that may wait for the request slot.
   private static let requestersMaximum = 256
+  /// How long to wait when as many wait already.
+  static let roomPause = Duration.milliseconds(100)
 
   typealias Answer = OneShot<Result<ATTResponse, GATTFault>>
 
@@ -22,18 +24,26 @@ package final class ATTBearer: Sendable {
     var pending: (handle: AttributeHandle, answer: Answer)?
     var mtu = ATTMTU.default
     var ended: GATTFault?
-    var observers: [AttributeHandle: [NotificationObserver]] = [:]
+    /// Whether nobody waits for the answer to the open request any more.
+    var isAbandoned = false
+    /// Whether the one exchange that a connection may have was sent.
+    var hasAskedMTU = false
+    var subscriptions = SubscriptionLedger()
     var serviceChangedHandle: AttributeHandle?
     var attributesChanged = 0
   }
 
   package let link: any Link
-  private let clock: any LinkClock
+  let clock: any LinkClock
   private let transactionTimeout: Duration
   let state: Mutex<State>
   let requestGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
   let sendGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
+  /// One change of what the two sides have agreed on (MTU, a configuration) at a time.
+  let settingsGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
   let answers = Mailbox<ATTPDU>(capacity: ATTBearer.answersMaximum)
+  /// Wakes the task that does what no caller waits for.
+  let upkeep = Mailbox<Void>(capacity: 1)
 
   /// - Parameters:
   ///   - receiveMTU: what a peer is told that asks before `exchangeMTU` does.
@@ -50,6 +60,10 @@ package final class ATTBearer: Sendable {
 
   /// ATT_MTU in octets, valid for both directions.
   package var mtu: Int { state.withLock { $0.mtu.octets } }
+
+  /// Whether the slot is held by a request that nobody waits for: whatever comes next waits behind
+  /// it.
+  var isHeldUp: Bool { state.withLock { $0.isAbandoned } }
 
   /// Why the bearer ended, or `nil` while it lives.
   package var ended: GATTFault? { state.withLock { $0.ended } }
@@ -78,15 +92,16 @@ package final class ATTBearer: Sendable {
       state.slot.poison()
       defer {
         state.pending = nil
-        state.observers = [:]
       }
-      return (state.pending?.answer, state.observers.values.flatMap { $0 })
+      return (state.pending?.answer, state.subscriptions.end())
     }
     pending?.fulfil(.failure(cause))
     for observer in observers { observer.finish(because: cause) }
     requestGate.close()
     sendGate.close()
+    settingsGate.close()
     answers.finish()
+    upkeep.finish()
     link.close()
   }
 
@@ -151,7 +166,11 @@ package final class ATTBearer: Sendable {
       if wasPending { requestGate.leave() }
       throw error
     }
-    guard let result = await answer.wait() else { throw .cancelled }
+    if opcode == .exchangeMTURequest { state.withLock { $0.hasAskedMTU = true } }
+    guard let result = await answer.wait() else {
+      state.withLock { $0.isAbandoned = $0.pending?.answer === answer }
+      throw .cancelled
+    }
     return try result.get()
   }
 
@@ -160,8 +179,8 @@ package final class ATTBearer: Sendable {
     try await transmit(encoded)
   }
 
-  /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent. A task that has
-  /// many to send suspends only where there is something to wait for.
+  /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent. A task that
+  /// has many to send suspends only where there is something to wait for.
   package func offer(_ encoded: [UInt8]) throws(GATTFault) -> Bool {
     guard sendGate.enterNow() else { return false }
     defer { sendGate.leave() }
@@ -188,41 +207,35 @@ package final class ATTBearer: Sendable {
     }
   }
 
-  // MARK: MTU and observers
+  // MARK: MTU
 
-  /// Exchange MTU (3.4.2). Error 0x06 keeps the MTU that is in force. A peer that has been told
-  /// what we receive is told the same again, not `desired`.
+  /// Exchange MTU (3.4.2), once a connection: later calls return what stands. Error 0x06 keeps the
+  /// MTU that is in force. A peer that has been told what we receive is told the same again, not
+  /// `desired`.
   package func exchangeMTU(_ desired: ATTMTU) async throws(GATTFault) -> Int {
-    let ours = state.withLock { $0.receiveMTU.tell(preferring: desired) }
+    try await enter(settingsGate)
+    defer { settingsGate.leave() }
+    let (ours, isUnanswered) = state.withLock { state in
+      (
+        state.hasAskedMTU ? nil : state.receiveMTU.tell(preferring: desired),
+        state.pending != nil
+      )
+    }
+    guard let ours else {
+      // The answer to an exchange that was given up is still worth waiting for.
+      if isUnanswered {
+        try await enter(requestGate)
+        requestGate.leave()
+      }
+      return mtu
+    }
     do throws(GATTFault) {
       let response = try await request(.exchangeMTU(clientReceiveMTU: UInt16(ours.octets)))
-      guard case .exchangeMTU(let theirs) = response else { throw .mismatched(response) }
-      state.withLock { $0.mtu = .negotiated(ours, ATTMTU(clamping: Int(theirs))) }
+      guard case .exchangeMTU = response else { throw .mismatched(response) }
     } catch .refused(_, .requestNotSupported) {
       return mtu
     }
     return mtu
-  }
-
-  package func add(_ observer: NotificationObserver, on handle: AttributeHandle) throws(GATTFault) {
-    let ended = state.withLock { state -> GATTFault? in
-      if let ended = state.ended { return ended }
-      state.observers[handle, default: []].append(observer)
-      return nil
-    }
-    if let ended { throw ended }
-  }
-
-  package func remove(_ observer: NotificationObserver, from handle: AttributeHandle) {
-    state.withLock { $0.observers[handle]?.removeAll { $0 === observer } }
-  }
-
-  /// Counts the Service Changed indications seen on `handle`: a client's cache is stale when the
-  /// number moved.
-  package var attributesChanged: Int { state.withLock { $0.attributesChanged } }
-
-  package func watchServiceChanged(on handle: AttributeHandle) {
-    state.withLock { $0.serviceChangedHandle = handle }
   }
 }
 

@@ -3,12 +3,10 @@ import Synchronization
 
 /// The GATT client procedures on one connection (Core 5.4, Vol 3, Part G, 4).
 ///
-/// A client lives as long as its link; `withGATTClient` and `Peripheral` make one. What discovery
-/// finds is kept for the connection and dropped when the server indicates Service Changed.
+/// A client lives as long as its link; a `Peripheral` makes one for each. What discovery finds is
+/// kept for the connection and dropped when the server indicates Service Changed, to which the
+/// client subscribes by itself.
 public final class GATTClient: Sendable {
-  /// The most attributes one discovery may return: every step must advance, so this is only
-  /// reached by a server that fills all its handles.
-  static let discoveryStepsMaximum = 65_535
   /// The longest attribute value (Core 5.4, Vol 3, Part F, 3.2.9).
   public static let attributeValueMaximum = 512
   /// Notifications kept for a subscriber that does not read them; the oldest are dropped first.
@@ -18,22 +16,32 @@ public final class GATTClient: Sendable {
     var services: [DiscoveredService]?
     var characteristics: [HandleRange: [DiscoveredCharacteristic]] = [:]
     var descriptors: [AttributeHandle: [AttributeInformation]] = [:]
-    var enabled: [AttributeHandle: UInt16] = [:]
+    /// Where Service Changed is to be found, once it is known that the server has it.
+    var unwatched: DiscoveredService?
     var changesSeen = 0
   }
 
   let bearer: ATTBearer
   let cache = Mutex(Cache())
+  /// Whether the client subscribes to Service Changed by itself.
+  let followsServiceChanges: Bool
   private let observe: @Sendable (ConnectionInput) -> Void
 
   package init(
-    bearer: ATTBearer, observe: @escaping @Sendable (ConnectionInput) -> Void = { _ in }
+    bearer: ATTBearer, followsServiceChanges: Bool = true,
+    observe: @escaping @Sendable (ConnectionInput) -> Void = { _ in }
   ) {
     self.bearer = bearer
+    self.followsServiceChanges = followsServiceChanges
     self.observe = observe
   }
 
   func report(_ input: ConnectionInput) { observe(input) }
+
+  /// A failure of a procedure; that of the whole connection is told by the connection.
+  func reportFailure(_ input: ConnectionInput) {
+    if bearer.ended == nil { observe(input) }
+  }
 
   /// ATT_MTU in octets, 23…517.
   public var mtu: Int { bearer.mtu }
@@ -75,8 +83,9 @@ public final class GATTClient: Sendable {
     return bearer.ended != nil
   }
 
-  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). Permitted once a connection; the effective MTU
-  /// is the smaller of both sides', and 23 where the server does not know the request.
+  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller of both
+  /// sides', and 23 where the server does not know the request. A connection has one exchange: a
+  /// second call sends nothing and returns the MTU that stands.
   ///
   /// - Parameter desired: 23…517.
   /// - Returns: the effective ATT_MTU in octets.
@@ -86,6 +95,20 @@ public final class GATTClient: Sendable {
       throw .mtuOutOfRange(desired)
     }
     return try await bearer.exchangeMTU(wanted)
+  }
+
+  /// How a value is written.
+  public enum WriteKind: Sendable, CaseIterable {
+    case withResponse, withoutResponse
+  }
+
+  /// The longest value that one write of this kind carries now, in octets: ATT_MTU − 3 without
+  /// response, and 512 with response, where what is longer than a PDU goes in parts (4.9.4).
+  public func maximumWriteValueLength(for kind: WriteKind) -> Int {
+    switch kind {
+    case .withResponse: Self.attributeValueMaximum
+    case .withoutResponse: mtu - 3
+    }
   }
 
   // MARK: Read and write
@@ -177,7 +200,8 @@ public final class GATTClient: Sendable {
     guard characteristic.properties.contains(.writeWithoutResponse) else {
       throw .notPermitted(characteristic.uuid, needs: "write without response")
     }
-    guard value.count <= mtu - 3 else { throw .valueTooLong(octets: value.count, limit: mtu - 3) }
+    let limit = maximumWriteValueLength(for: .withoutResponse)
+    guard value.count <= limit else { throw .valueTooLong(octets: value.count, limit: limit) }
     try await bearer.command(ATTPDU.writeCommand(characteristic.value, value: value).encoded)
   }
 
@@ -198,63 +222,4 @@ public final class GATTClient: Sendable {
 
   /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent.
   package func offer(encoded: [UInt8]) throws(GATTFault) -> Bool { try bearer.offer(encoded) }
-
-  // MARK: Notifications
-
-  /// Which of the two kinds a subscription asks for.
-  public enum Subscription: UInt16, Sendable {
-    case notifications = 0x0001
-    case indications = 0x0002
-  }
-
-  /// Subscribes to a characteristic (4.10, 4.11) and returns its values from now on. The Client
-  /// Characteristic Configuration is written for the first subscriber only.
-  ///
-  /// - Parameter kind: `nil` takes notifications where there are some, else indications.
-  public func subscribe(
-    to characteristic: DiscoveredCharacteristic, as kind: Subscription? = nil,
-    buffering capacity: Int = notificationBufferDefault
-  ) async throws(GATTFault) -> NotificationStream {
-    let kind = if let kind { kind } else { try Self.subscription(of: characteristic) }
-    let needed: CharacteristicProperties = kind == .notifications ? .notify : .indicate
-    guard characteristic.properties.contains(needed) else {
-      throw .notPermitted(
-        characteristic.uuid, needs: kind == .notifications ? "notify" : "indicate")
-    }
-    report(.subscribing)
-    let observer = NotificationObserver(capacity: capacity)
-    // Observe first: a server may notify before it answers the write.
-    try bearer.add(observer, on: characteristic.value)
-    let registration = NotificationStream.Registration(
-      observer: observer, bearer: bearer, handle: characteristic.value)
-    try await configure(characteristic, kind.rawValue)
-    report(.subscribed)
-    return NotificationStream(registration: registration)
-  }
-
-  /// Asks the server to send no more values. Streams that are open stay open and stay silent.
-  public func unsubscribe(
-    from characteristic: DiscoveredCharacteristic
-  ) async throws(GATTFault) {
-    try await configure(characteristic, 0)
-  }
-
-  private static func subscription(
-    of characteristic: DiscoveredCharacteristic
-  ) throws(GATTFault) -> Subscription {
-    if characteristic.properties.contains(.notify) { return .notifications }
-    if characteristic.properties.contains(.indicate) { return .indications }
-    throw .notPermitted(characteristic.uuid, needs: "notify or indicate")
-  }
-
-  private func configure(
-    _ characteristic: DiscoveredCharacteristic, _ bits: UInt16
-  ) async throws(GATTFault) {
-    if cache.withLock({ $0.enabled[characteristic.value] == bits }) { return }
-    let descriptors = try await descriptors(of: characteristic)
-    guard let cccd = descriptors.first(where: { $0.type == .clientCharacteristicConfiguration })
-    else { throw .notFound(.clientCharacteristicConfiguration) }
-    try await write([UInt8(truncatingIfNeeded: bits), UInt8(bits >> 8)], handle: cccd.handle)
-    cache.withLock { $0.enabled[characteristic.value] = bits }
-  }
 }

@@ -10,6 +10,20 @@ extension GATTClient {
     dropStaleCache()
     if let known = cache.withLock({ $0.services }) { return known }
     report(.discoveringServices)
+    let found = try await reportingFailure { () async throws(GATTFault) in
+      try await findServices()
+    }
+    cache.withLock { cache in
+      cache.services = found
+      guard followsServiceChanges else { return }
+      cache.unwatched = found.first { $0.uuid == .genericAttribute && $0.hasRoom }
+    }
+    report(.servicesFound)
+    bearer.upkeep.offer(())
+    return found
+  }
+
+  private func findServices() async throws(GATTFault) -> [DiscoveredService] {
     var found: [DiscoveredService] = []
     var start: AttributeHandle? = .first
     while let first = start {
@@ -25,8 +39,6 @@ extension GATTClient {
       }
       start = try advance(from: first, past: groups.last?.handles.last)
     }
-    cache.withLock { [found] in $0.services = found }
-    report(.servicesFound)
     return found
   }
 
@@ -37,6 +49,14 @@ extension GATTClient {
 
   /// All characteristics of a service (4.6.1).
   public func characteristics(
+    of service: DiscoveredService
+  ) async throws(GATTFault) -> [DiscoveredCharacteristic] {
+    try await reportingFailure { () async throws(GATTFault) in
+      try await findCharacteristics(of: service)
+    }
+  }
+
+  func findCharacteristics(
     of service: DiscoveredService
   ) async throws(GATTFault) -> [DiscoveredCharacteristic] {
     dropStaleCache()
@@ -57,7 +77,6 @@ extension GATTClient {
     }
     let result = found
     cache.withLock { $0.characteristics[service.handles] = result }
-    await watchServiceChanged(in: service, result)
     return result
   }
 
@@ -97,7 +116,8 @@ extension GATTClient {
   /// the first with its UUID that has them all: a server may have several such services, and what
   /// belongs together lies in one of them.
   ///
-  /// - Throws: `.notFound` with the service's UUID, or with the first that its first instance lacks.
+  /// - Throws: `.notFound` with the service's UUID, or with the first that its first instance
+  ///   lacks.
   public func characteristics(
     _ uuids: [BluetoothUUID], in service: BluetoothUUID
   ) async throws(GATTFault) -> [DiscoveredCharacteristic] {
@@ -113,6 +133,14 @@ extension GATTClient {
 
   /// The descriptors behind a characteristic's value (4.7.1).
   public func descriptors(
+    of characteristic: DiscoveredCharacteristic
+  ) async throws(GATTFault) -> [AttributeInformation] {
+    try await reportingFailure { () async throws(GATTFault) in
+      try await findDescriptors(of: characteristic)
+    }
+  }
+
+  func findDescriptors(
     of characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) -> [AttributeInformation] {
     dropStaleCache()
@@ -160,12 +188,19 @@ extension GATTClient {
     cache.withLock { if $0.changesSeen != changes { $0 = Cache(changesSeen: changes) } }
   }
 
-  private func watchServiceChanged(
-    in service: DiscoveredService, _ characteristics: [DiscoveredCharacteristic]
-  ) async {
-    guard service.uuid == .genericAttribute,
-      let changed = characteristics.first(where: { $0.uuid == .serviceChanged })
-    else { return }
-    bearer.watchServiceChanged(on: changed.value)
+  private func reportingFailure<Found>(
+    _ procedure: () async throws(GATTFault) -> Found
+  ) async throws(GATTFault) -> Found {
+    do throws(GATTFault) {
+      return try await procedure()
+    } catch {
+      reportFailure(.discoveryFailed(error))
+      throw error
+    }
   }
+}
+
+extension DiscoveredService {
+  /// Whether a characteristic fits behind the declaration.
+  fileprivate var hasRoom: Bool { handles.last.rawValue >= handles.first.rawValue + 2 }
 }

@@ -25,6 +25,8 @@ public enum GATTFault: Error, Equatable, Sendable {
   case queueFull(limit: Int)
   /// An ATT_MTU outside 23…517 was asked for; nothing was sent.
   case mtuOutOfRange(Int)
+  /// Somebody ended the subscription for everyone (`unsubscribe`).
+  case unsubscribed
   /// The value is longer than the procedure can carry.
   case valueTooLong(octets: Int, limit: Int)
 }

@@ -44,8 +44,9 @@ package final class NotificationObserver: Sendable {
 
 /// The notifications or indications of one characteristic, for one subscriber.
 ///
-/// Ends by throwing: `.linkLost` when the link ended, `.cancelled` when the reading task was
-/// cancelled. One task may iterate it.
+/// Ends by throwing: `.linkLost` when the link ended, `.unsubscribed` when somebody ended the
+/// subscription for all, `.cancelled` when the reading task was cancelled. One task may iterate it.
+/// Letting go of it (and of its iterators) ends this subscriber's subscription.
 public struct NotificationStream: AsyncSequence, Sendable {
   public struct Element: Equatable, Sendable {
     public let value: [UInt8]

@@ -32,8 +32,11 @@ package final class SerialGate: Sendable {
   }
 
   /// Enters when its turn comes.
-  package func enter() async -> Entry {
-    switch arrive() {
+  package func enter() async -> Entry { await enter(at: arrive()) }
+
+  /// Enters at the place that `arrive` gave. To be called once for a place.
+  package func enter(at place: Arrival) async -> Entry {
+    switch place {
     case .settled(let entry):
       return entry
     case .queued(let number, let turn):
@@ -44,12 +47,14 @@ package final class SerialGate: Sendable {
     }
   }
 
-  private enum Arrival {
+  /// A place outside the gate, which must be entered at or given up.
+  package enum Arrival: Sendable {
     case settled(Entry)
     case queued(UInt64, OneShot<Entry>)
   }
 
-  private func arrive() -> Arrival {
+  /// Takes a place without waiting: tasks enter in the order of these calls.
+  package func arrive() -> Arrival {
     state.withLock { state in
       if state.isClosed { return .settled(.closed) }
       guard state.isOccupied else {
@@ -62,6 +67,18 @@ package final class SerialGate: Sendable {
       state.nextNumber += 1
       state.waiters.append((number, turn))
       return .queued(number, turn)
+    }
+  }
+
+  /// Leaves a place that was never entered at.
+  package func giveUp(_ place: Arrival) {
+    switch place {
+    case .settled(.entered): leave()
+    case .settled: break
+    case .queued(let number, let turn):
+      state.withLock { $0.waiters.removeAll { $0.number == number } }
+      // A turn that was given in this moment is passed on.
+      if !turn.fulfil(.cancelled) { leave() }
     }
   }
 

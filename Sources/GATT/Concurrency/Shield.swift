@@ -1,8 +1,8 @@
 /// Runs `body` to its end even when the calling task is cancelled: for saying goodbye to a device.
 ///
-/// The one place where a task is made that is not a child. It is awaited before this returns, so
-/// nothing is left running, and it stays on the caller's executor, so a simulation stays
-/// deterministic. `body` must have a bound of its own.
+/// A task that is not a child, as that of `HeldService` is: such are made in this file alone. It is
+/// awaited before this returns, so nothing is left running, and it stays on the caller's executor,
+/// so a simulation stays deterministic. `body` must have a bound of its own.
 package func shielded<Value: Sendable>(
   _ body: @escaping @Sendable () async -> Value
 ) async -> Value {
@@ -46,7 +46,7 @@ package func withService<Value: Sendable, Failure: Error>(
 }
 
 /// Runs `body` in a child task that is cancelled when `signal` is set.
-private func runCancellably<Value: Sendable, Failure: Error>(
+package func runCancellably<Value: Sendable, Failure: Error>(
   until signal: OneShot<Void>, _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) async -> Result<Value, Failure> {
   await withTaskGroup(of: Result<Value, Failure>?.self) { group in
@@ -63,4 +63,20 @@ private func runCancellably<Value: Sendable, Failure: Error>(
     }
     preconditionFailure("the body always ends with a result")
   }
+}
+
+/// A task that serves an object which is held and not scoped, on the executor of the task that made
+/// it. Whoever holds it makes `service` return.
+package final class HeldService: Sendable {
+  private let task: Task<Void, Never>
+
+  package init(_ service: @escaping @Sendable () async -> Void) {
+    let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+    task = Task(executorPreference: executor) { await service() }
+  }
+
+  package func cancel() { task.cancel() }
+
+  /// Waits until `service` has returned.
+  package func ended() async { await task.value }
 }

@@ -11,49 +11,60 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
   public let rssi: Int?
   /// The services that the device announces, which need not be all that it has.
   public let services: [BluetoothUUID]
+  /// What the device's makers say in their own way, the latest of each company.
+  public let manufacturerData: [ManufacturerData]
+  /// What its services say, the latest of each.
+  public let serviceData: [ServiceData]
+  /// The power at which the device sends, in dBm (Core Specification Supplement, Part A, 1.5); less
+  /// the strength it is the loss on the way.
+  public let txPower: Int?
+  /// What the device looks like, an assigned number (1.12): 0x0341 is a heart rate belt.
+  public let appearance: UInt16?
+  /// Whether the device takes connections now; `nil` when the adapter did not say.
+  public let isConnectable: Bool?
 
-  public init(id: String, name: String?, rssi: Int?, services: [BluetoothUUID]) {
+  public init(
+    id: String, name: String?, rssi: Int?, services: [BluetoothUUID],
+    manufacturerData: [ManufacturerData] = [], serviceData: [ServiceData] = [],
+    txPower: Int? = nil, appearance: UInt16? = nil, isConnectable: Bool? = nil
+  ) {
     self.id = id
     self.name = name
     self.rssi = rssi
     self.services = services
+    self.manufacturerData = manufacturerData
+    self.serviceData = serviceData
+    self.txPower = txPower
+    self.appearance = appearance
+    self.isConnectable = isConnectable
+  }
+
+  /// The nearest first, as far as strength tells; devices of unknown strength last.
+  static func isStronger(_ one: Advertisement, than other: Advertisement) -> Bool {
+    let strengths = (one.rssi ?? .min, other.rssi ?? .min)
+    return strengths.0 == strengths.1 ? one.id < other.id : strengths.0 > strengths.1
   }
 }
 
-/// Which devices a scan reports. Every condition that is set must hold.
-///
-/// ```swift
-/// AdvertisementFilter(name: /^Strap/, services: [BluetoothUUID(0x180D)], rssiMinimum: -80)
-/// ```
-public struct AdvertisementFilter: Sendable {
-  /// Judges the name; a device without one does not pass. `nil` takes every device.
-  public var name: (@Sendable (String) -> Bool)?
-  /// The device must announce all of them.
-  public var services: [BluetoothUUID]
-  /// In dBm; a device whose strength is unknown passes.
-  public var rssiMinimum: Int?
+/// Manufacturer Specific Data (Core Specification Supplement, Part A, 1.4).
+public struct ManufacturerData: Hashable, Sendable {
+  /// The company's assigned number.
+  public let company: UInt16
+  public let data: [UInt8]
 
-  public init(
-    services: [BluetoothUUID] = [], rssiMinimum: Int? = nil,
-    name: (@Sendable (String) -> Bool)? = nil
-  ) {
-    self.name = name
-    self.services = services
-    self.rssiMinimum = rssiMinimum
+  public init(company: UInt16, data: [UInt8]) {
+    self.company = company
+    self.data = data
   }
+}
 
-  /// - Parameter name: matches anywhere in the name. A regular expression cannot cross tasks, so
-  ///   the one given here is made anew for each name: give a literal, without captures.
-  public init(
-    name pattern: @autoclosure @escaping @Sendable () -> Regex<Substring>,
-    services: [BluetoothUUID] = [], rssiMinimum: Int? = nil
-  ) {
-    self.init(services: services, rssiMinimum: rssiMinimum) { $0.contains(pattern()) }
-  }
+/// Service Data (Core Specification Supplement, Part A, 1.11).
+public struct ServiceData: Hashable, Sendable {
+  public let service: BluetoothUUID
+  public let data: [UInt8]
 
-  public func accepts(_ advertisement: Advertisement) -> Bool {
-    if let name, advertisement.name.map(name) != true { return false }
-    if let rssiMinimum, let rssi = advertisement.rssi, rssi < rssiMinimum { return false }
-    return services.allSatisfy(advertisement.services.contains)
+  public init(service: BluetoothUUID, data: [UInt8]) {
+    self.service = service
+    self.data = data
   }
 }

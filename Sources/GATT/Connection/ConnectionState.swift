@@ -6,10 +6,13 @@ public enum ConnectionState: String, Sendable, CaseIterable {
   case subscribing, ready
 }
 
-/// Why a connection went back to `idle`.
+/// Why a connection went back: to `idle` when it ended, to the last state that was reached when a
+/// procedure on it failed.
 public enum ConnectionFailure: Error, Equatable, Sendable {
   case connect(ConnectFault)
   case gatt(GATTFault)
+  /// A dialer reported what cannot happen in the state that is; the state is unchanged.
+  indirect case impossible(ConnectionMachine.IllegalStep)
 }
 
 /// What happens to a connection. Every input that is not an error moves it one step; `failed` moves
@@ -17,6 +20,10 @@ public enum ConnectionFailure: Error, Equatable, Sendable {
 public enum ConnectionInput: Equatable, Sendable {
   case scanStarted, deviceFound, connectStarted, linkUp
   case discoveringServices, servicesFound, subscribing, subscribed
+  /// Discovery failed on a connection that stands.
+  case discoveryFailed(GATTFault)
+  /// A subscription failed on a connection that stands.
+  case subscriptionFailed(GATTFault)
   /// This side closed the connection on purpose.
   case closed
   case failed(ConnectionFailure)
@@ -44,6 +51,8 @@ public struct ConnectionMachine: Equatable, Sendable {
   }
 
   public private(set) var state = ConnectionState.idle
+  /// What was reached last on this connection, where a failed procedure leads back to.
+  private var reached = ConnectionState.connected
 
   public init() {}
 
@@ -55,10 +64,13 @@ public struct ConnectionMachine: Equatable, Sendable {
   ) throws(IllegalStep) -> ConnectionTransition {
     let before = state
     state = try next(after: input)
-    guard case .failed(let failure) = input else {
-      return ConnectionTransition(from: before, to: state)
+    switch state {
+    case .connected, .servicesReady, .ready: reached = state
+    case .discoveringServices, .subscribing:
+      if input == .servicesFound, reached == .connected { reached = .servicesReady }
+    case .idle, .scanning, .discovered, .connecting: break
     }
-    return ConnectionTransition(from: before, to: state, failure: failure)
+    return ConnectionTransition(from: before, to: state, failure: input.failure)
   }
 
   private func next(after input: ConnectionInput) throws(IllegalStep) -> ConnectionState {
@@ -66,22 +78,41 @@ public struct ConnectionMachine: Equatable, Sendable {
     case (_, .failed), (_, .closed): return .idle
     case (.idle, .scanStarted): return .scanning
     case (.scanning, .deviceFound): return .discovered
-    case (.idle, .connectStarted), (.discovered, .connectStarted): return .connecting
+    case (.idle, .connectStarted), (.scanning, .connectStarted), (.discovered, .connectStarted):
+      return .connecting
     case (.connecting, .linkUp): return .connected
-    case (.connected, .discoveringServices), (.servicesReady, .discoveringServices),
-      (.ready, .discoveringServices):
-      return .discoveringServices
-    case (.discoveringServices, .servicesFound): return .servicesReady
-    // A caller that knows its handles may subscribe without discovery.
-    case (.connected, .subscribing), (.servicesReady, .subscribing), (.ready, .subscribing):
-      return .subscribing
-    case (.subscribing, .subscribed): return .ready
-    // Discovery of another service, or a second subscription, may overlap in time.
-    case (.discoveringServices, .discoveringServices), (.subscribing, .subscribing): return state
-    case (.subscribing, .discoveringServices), (.subscribing, .servicesFound): return .subscribing
-    case (.ready, .subscribed), (.ready, .servicesFound), (.servicesReady, .servicesFound):
-      return state
-    default: throw IllegalStep(state: state, input: input)
+    case (.idle, _), (.scanning, _), (.discovered, _), (.connecting, _): break
+    default: if let next = nextOnLink(after: input) { return next }
+    }
+    throw IllegalStep(state: state, input: input)
+  }
+
+  /// Discovery and subscriptions, which several tasks may have under way at the same time: what is
+  /// still under way is shown before what was reached, and a failure leads back to that.
+  private func nextOnLink(after input: ConnectionInput) -> ConnectionState? {
+    switch (state, input) {
+    case (.subscribing, .discoveringServices): .subscribing
+    case (_, .discoveringServices): .discoveringServices
+    case (.subscribing, .servicesFound), (.ready, .servicesFound): state
+    case (_, .servicesFound): reached == .ready ? .ready : .servicesReady
+    case (_, .subscribing): .subscribing
+    case (_, .subscribed): .ready
+    case (.discoveringServices, .discoveryFailed), (.subscribing, .subscriptionFailed): reached
+    case (_, .discoveryFailed), (_, .subscriptionFailed): state
+    default: nil
+    }
+  }
+}
+
+extension ConnectionInput {
+  /// What is told with the step.
+  var failure: ConnectionFailure? {
+    switch self {
+    case .failed(let failure): failure
+    case .discoveryFailed(let fault), .subscriptionFailed(let fault): .gatt(fault)
+    case .scanStarted, .deviceFound, .connectStarted, .linkUp, .discoveringServices,
+      .servicesFound, .subscribing, .subscribed, .closed:
+      nil
     }
   }
 }

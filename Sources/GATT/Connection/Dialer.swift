@@ -1,40 +1,49 @@
 import OtaflashATT
+import Synchronization
 
-/// How to reach a device: returns a fresh link each time. It may report `.scanStarted` and
-/// `.deviceFound` on the way. Decorators add who is told of what goes on, `tracing` and `observing`, and
-/// how long that may take, `answering`.
+/// How to reach a device: returns a fresh link each time. Decorators add who is told of what goes
+/// on, `tracing` and `observing`, and how long that may take, `answering`.
 public struct Dialer: Sendable {
-  let dial:
-    @Sendable (Whereabouts, @Sendable (ConnectionInput) -> Void) async throws(ConnectFault)
-      -> any Link
+  let dial: @Sendable (DialRequest) async throws(ConnectFault) -> any Link
+  /// Whether `dial` tells its steps; `connecting` is told before it where it does not.
+  let reportsItsSteps: Bool
   private(set) var observe: @Sendable (ConnectionTransition) -> Void = { _ in }
   private(set) var transactionLimit = RequestSlot.transactionTimeout
 
+  /// A dialer with several steps. It reports `.scanStarted` or `.connectStarted` before it waits
+  /// for anything, and `.deviceFound` and `.connectStarted` when it has found the device.
   public init(
     reporting dial:
       @escaping @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault)
       -> any Link
   ) {
-    self.dial = { (_, report) async throws(ConnectFault) -> any Link in try await dial(report) }
+    self.init(reportsItsSteps: true) { (request) async throws(ConnectFault) -> any Link in
+      try await dial(request.report)
+    }
   }
 
+  /// A dialer with one door, such as a socket: whatever answers behind it is the device, its boot
+  /// loader too.
   public init(_ dial: @escaping @Sendable () async throws(ConnectFault) -> any Link) {
-    self.dial = { (_, _) async throws(ConnectFault) -> any Link in try await dial() }
+    self.init(reportsItsSteps: false) { (_) async throws(ConnectFault) -> any Link in
+      try await dial()
+    }
   }
 
-  /// A dialer that can follow a device whose boot loader has another address. The others find
-  /// whatever answers behind their one door.
+  /// A dialer that can follow a device whose boot loader has another address.
   public init(
     at dial: @escaping @Sendable (Whereabouts) async throws(ConnectFault) -> any Link
   ) {
-    self.dial = { (place, _) async throws(ConnectFault) -> any Link in try await dial(place) }
+    self.init(reportsItsSteps: false) { (request) async throws(ConnectFault) -> any Link in
+      try await dial(request.whereabouts)
+    }
   }
 
-  private init(
-    placed dial:
-      @escaping @Sendable (Whereabouts, @Sendable (ConnectionInput) -> Void)
-      async throws(ConnectFault) -> any Link
+  init(
+    reportsItsSteps: Bool,
+    dial: @escaping @Sendable (DialRequest) async throws(ConnectFault) -> any Link
   ) {
+    self.reportsItsSteps = reportsItsSteps
     self.dial = dial
   }
 
@@ -48,9 +57,10 @@ public struct Dialer: Sendable {
   /// The same, with each of its links inside another one.
   func wrapping(_ wrap: @escaping @Sendable (any Link) -> any Link) -> Dialer {
     let dial = dial
-    var wrapped = Dialer(placed: { (place, report) async throws(ConnectFault) -> any Link in
-      wrap(try await dial(place, report))
-    })
+    var wrapped = Dialer(reportsItsSteps: reportsItsSteps) {
+      (request) async throws(ConnectFault) -> any Link in
+      wrap(try await dial(request))
+    }
     wrapped.observe = observe
     wrapped.transactionLimit = transactionLimit
     return wrapped
@@ -69,7 +79,8 @@ public struct Dialer: Sendable {
     return limited
   }
 
-  /// The same, with every step of a connection made by it told to `observe`, which must return soon.
+  /// The same, with every step of a connection made by it told to `observe`, which must return
+  /// soon.
   public func observing(
     _ observe: @escaping @Sendable (ConnectionTransition) -> Void
   ) -> Dialer {
@@ -81,4 +92,22 @@ public struct Dialer: Sendable {
     }
     return observed
   }
+}
+
+/// What a peripheral asks of its dialer.
+struct DialRequest: Sendable {
+  let whereabouts: Whereabouts
+  /// Which device it was the first time.
+  let pin: DevicePin
+  let report: @Sendable (ConnectionInput) -> Void
+}
+
+/// The device that a peripheral was found to be: after a loss it is looked for again, and no other
+/// of its kind is taken for it.
+final class DevicePin: Sendable {
+  private let found = Mutex<Advertisement?>(nil)
+
+  var device: Advertisement? { found.withLock { $0 } }
+
+  func set(_ device: Advertisement) { found.withLock { $0 = $0 ?? device } }
 }

@@ -1,4 +1,5 @@
 import OtaflashATT
+import Synchronization
 
 /// What listens to the devices that advertise: an adapter of this machine, or a simulated
 /// neighbourhood.
@@ -6,10 +7,12 @@ public protocol Scanner: Sendable {
   associatedtype Advertisements: AsyncSequence
   where Advertisements.Element == Advertisement, Advertisements.Failure == ScanFault
 
-  /// The devices that pass `filter`, each once, when it first does. The scan starts with the first
-  /// element that is asked for and stops when the iterator is gone, by a `break` or a cancelled
-  /// task.
-  func advertisements(matching filter: AdvertisementFilter) -> Advertisements
+  /// The devices that pass `filter`. The scan starts with the first element that is asked for and
+  /// stops when the iterator is gone, by a `break` or a cancelled task.
+  ///
+  /// - Parameter eachOnce: each device once, when it first passes; else every report of it, with
+  ///   its strength then.
+  func advertisements(matching filter: AdvertisementFilter, eachOnce: Bool) -> Advertisements
 }
 
 /// A scanner that can also connect to what it has found (the Central role; Core 5.4, Vol 3, Part C,
@@ -19,6 +22,17 @@ public protocol Central: Scanner {
   func connect(
     to device: Advertisement, within limit: Duration
   ) async throws(ConnectFault) -> any Link
+
+  /// The name by which a device is connected that has moved to another address, as some do to run
+  /// their boot loader; `nil` where this central knows of no addresses.
+  func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID?
+}
+
+extension Central {
+  /// By default a device is where it was heard, and nowhere else.
+  public func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
+    place == .home ? device.id : nil
+  }
 }
 
 /// Why a scan gave no device.
@@ -30,17 +44,28 @@ public enum ScanFault: Error, Equatable, Sendable {
   /// Another program scans.
   case busy(cause: String, remedy: String)
   case permissionDenied(cause: String, remedy: String)
+  /// The scanner cannot scan in the way that was asked for.
+  case unsupported(cause: String, remedy: String)
   /// The scanner failed; `reason` is a whole sentence.
   case failed(reason: String)
   case cancelled
 }
 
 extension Scanner {
+  /// The most devices that a window collects.
+  static var collectedMaximum: Int { 4096 }
+
+  /// The devices that pass `filter`, each once, when it first does.
+  public func advertisements(matching filter: AdvertisementFilter) -> Advertisements {
+    advertisements(matching: filter, eachOnce: true)
+  }
+
   /// The first device that passes `filter`.
   ///
   /// - Throws: `.notFound` when there was none within `limit`, or what the scan throws.
   public func first(
-    matching filter: AdvertisementFilter, within limit: Duration, on clock: any LinkClock
+    matching filter: AdvertisementFilter = AdvertisementFilter(), within limit: Duration,
+    on clock: any LinkClock
   ) async throws(ScanFault) -> Advertisement {
     let deadline = clock.now.advanced(by: limit)
     return try await withDeadline(deadline, on: clock, orThrow: .notFound(within: limit)) {
@@ -49,29 +74,82 @@ extension Scanner {
       throw Task.isCancelled ? .cancelled : .failed(reason: "The scan ended by itself.")
     }
   }
+
+  /// The devices that pass `filter` within `window`, each as it was heard last, the strongest
+  /// first.
+  ///
+  /// - Throws: what the scan throws. That nobody was heard is an empty list.
+  public func discovered(
+    for window: Duration, matching filter: AdvertisementFilter = AdvertisementFilter(),
+    on clock: any LinkClock
+  ) async throws(ScanFault) -> [Advertisement] {
+    let heard = Mutex<[Advertisement.ID: Advertisement]>([:])
+    let deadline = clock.now.advanced(by: window)
+    do throws(ScanFault) {
+      try await withDeadline(deadline, on: clock, orThrow: .notFound(within: window)) {
+        () async throws(ScanFault) in
+        for try await device in advertisements(matching: filter, eachOnce: false) {
+          heard.withLock { heard in
+            let hasRoom = heard.count < Self.collectedMaximum || heard[device.id] != nil
+            if hasRoom { heard[device.id] = device }
+          }
+        }
+      }
+    } catch .notFound {
+      // The window is over.
+    }
+    return heard.withLock { Array($0.values) }.sorted(by: Advertisement.isStronger)
+  }
 }
 
 extension Dialer {
-  /// Looks for a device each time a link is needed, and connects to the first that passes `filter`:
-  /// a device that went away is found again, under a new address too.
+  /// Looks for a device each time a link is needed, and connects to it: the first time to the first
+  /// that passes `filter`, from then on to that one alone, also where it is found at its boot
+  /// loader's address next to its own.
   ///
-  /// - Parameter limit: the longest time to find the device, and again to connect to it.
+  /// - Parameters:
+  ///   - limit: the longest time to find the device, and again to connect to it.
+  ///   - pins: `false` takes the first that passes each time: for a device that changes its address
+  ///     and is the only one of its kind.
   public init(
     to filter: AdvertisementFilter, from central: some Central, within limit: Duration,
-    on clock: any LinkClock
+    on clock: any LinkClock, pins: Bool = true
   ) {
-    self.init { (report) async throws(ConnectFault) -> any Link in
-      report(.scanStarted)
+    self.init(reportsItsSteps: true) { (request) async throws(ConnectFault) -> any Link in
+      request.report(.scanStarted)
       let device: Advertisement
       do throws(ScanFault) {
-        device = try await central.first(matching: filter, within: limit, on: clock)
+        let sought = try Self.sought(request, filter, central, pins: pins)
+        device = try await central.first(matching: sought, within: limit, on: clock)
       } catch {
         throw ConnectFault(error)
       }
-      report(.deviceFound)
-      report(.connectStarted)
-      return try await central.connect(to: device, within: limit)
+      request.report(.deviceFound)
+      request.report(.connectStarted)
+      let link = try await central.connect(to: device, within: limit)
+      if pins, request.whereabouts == .home { request.pin.set(device) }
+      return link
     }
+  }
+
+  /// A boot loader advertises other things than its application, so it is known by its address.
+  private static func sought(
+    _ request: DialRequest, _ filter: AdvertisementFilter, _ central: some Central, pins: Bool
+  ) throws(ScanFault) -> AdvertisementFilter {
+    guard let known = request.pin.device, pins else {
+      guard request.whereabouts == .home else {
+        throw .unsupported(
+          cause: "The device is sought at its boot loader's address, and its own is not known yet.",
+          remedy: "Connect to the device first, or give its address.")
+      }
+      return filter
+    }
+    guard let id = central.id(of: known, at: request.whereabouts) else {
+      throw .unsupported(
+        cause: "The device is sought at its boot loader's address, and this central knows none.",
+        remedy: "Use a dialer that is given the place (Dialer(at:)).")
+    }
+    return AdvertisementFilter(ids: [id])
   }
 }
 
@@ -88,6 +166,8 @@ extension ConnectFault {
     case .busy(let cause, let remedy): self = .busy(cause: cause, remedy: remedy)
     case .permissionDenied(let cause, let remedy):
       self = .permissionDenied(cause: cause, remedy: remedy)
+    case .unsupported(let cause, let remedy):
+      self = .adapterUnavailable(cause: cause, remedy: remedy)
     case .failed(let reason):
       self = .adapterUnavailable(cause: reason, remedy: "Switch the adapter off and on again.")
     case .cancelled: self = .cancelled

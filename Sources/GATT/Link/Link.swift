@@ -21,8 +21,8 @@ public protocol Link: AnyObject, Sendable {
   /// and returns when the PDU was accepted, which is before it has crossed the air.
   func send(_ pdu: [UInt8]) async throws(LinkLoss)
 
-  /// Hands over one PDU if the transport takes it at once; `false` = nothing was sent, and only `send`
-  /// can tell when there is room. Counts as a `send` for what may be used at the same time.
+  /// Hands over one PDU if the transport takes it at once; `false` = nothing was sent, and only
+  /// `send` can tell when there is room. Counts as a `send` for what may be used at the same time.
   func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool
 
   /// The next PDU from the peer. What the peer sent before the link ended is still delivered
@@ -61,35 +61,6 @@ extension LinkLoss: CustomStringConvertible {
     case .tooLarge(let octets, let limit): "a PDU of \(octets) octets; the link takes \(limit)"
     case .failed(_, let reason): reason
     }
-  }
-}
-
-/// What a transport knows of the air below it. `nil` = it cannot tell.
-public struct LinkFacts: Equatable, Sendable {
-  public enum PHY: String, Sendable {
-    case le1M = "1M"
-    case le2M = "2M"
-    case leCoded = "coded"
-  }
-
-  public var phy: PHY?
-  public var connectionInterval: Duration?
-  /// Octets of payload in one link-layer packet, 27…251.
-  public var linkLayerPayload: Int?
-  /// Connection events that the peripheral may skip, 0…499.
-  public var peripheralLatency: Int?
-  /// How long the peer may be silent before the link counts as lost, 100 ms…32 s.
-  public var supervisionTimeout: Duration?
-
-  public init(
-    phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
-    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil
-  ) {
-    self.phy = phy
-    self.connectionInterval = connectionInterval
-    self.linkLayerPayload = linkLayerPayload
-    self.peripheralLatency = peripheralLatency
-    self.supervisionTimeout = supervisionTimeout
   }
 }
 

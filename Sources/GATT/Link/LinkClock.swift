@@ -1,10 +1,14 @@
 import OtaflashATT
 
-/// The one source of time for everything above the transport.
+/// The one source of time and of chance for everything above the transport.
 ///
-/// `EventLoopClock` runs on the kernel's monotonic clock; the simulation's clock jumps from timer
-/// to timer. No library code asks any other clock.
-public protocol LinkClock: Clock where Instant == LinkInstant, Duration == Swift.Duration {}
+/// `EventLoopClock` runs on the kernel's monotonic clock and draws the system's random numbers; the
+/// simulation's clock jumps from timer to timer, and its numbers follow from a seed. No library
+/// code asks anything else.
+public protocol LinkClock: Clock where Instant == LinkInstant, Duration == Swift.Duration {
+  /// A random number, 0 ..< 1, for waits that must not be alike on many hosts.
+  func randomFraction() -> Double
+}
 
 extension LinkClock {
   /// Sleeps for `duration`. Returns `false` at once when the task is cancelled: a cancelled sleep

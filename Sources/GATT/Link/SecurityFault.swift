@@ -20,8 +20,9 @@ public enum SecurityFault: Error, Equatable, Hashable, Sendable {
 }
 
 extension AttributeSecurity {
-  /// What a link that offers `self` must offer before a request that was refused with `code` is made
-  /// again; `nil` when no security that a link can have would help (Core 5.4, Vol 3, Part C, 10.3.1).
+  /// What a link that offers `self` must offer before a request that was refused with `code` is
+  /// made again; `nil` when no security that a link can have would help (Core 5.4, Vol 3, Part C,
+  /// 10.3.1).
   ///
   /// Insufficient Authentication is also what a device says that wants no more than a pairing, so
   /// encryption is tried first.

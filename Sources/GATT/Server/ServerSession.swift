@@ -129,8 +129,9 @@ public struct ServerSession: Sendable {
     }
   }
 
-  /// A client asks once (3.4.2.1), but Linux keeps a link for seconds after the process that used it
-  /// has died, and the next process begins anew on it: it is answered too, or it would stay at 23.
+  /// A client asks once (3.4.2.1), but Linux keeps a link for seconds after the process that used
+  /// it has died, and the next process begins anew on it: it is answered too, or it would stay at
+  /// 23.
   private mutating func exchangeMTU(_ clientReceiveMTU: UInt16) -> [ServerEffect] {
     mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
     return [

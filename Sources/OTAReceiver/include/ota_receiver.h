@@ -203,7 +203,7 @@ typedef struct {
   uint32_t row_size;
   /// 1, 2, 4, 8 or 16.
   uint8_t write_alignment;
-  /// Two pages of `page_size` for the resume record, outside the slot.
+  /// Two different pages of `page_size` for the resume record, from page boundaries, outside the slot.
   uint32_t metadata_address[2];
 } ota_receiver_config;
 
@@ -257,6 +257,8 @@ typedef struct {
   /// `challenge` was given out and not yet used.
   bool challenged;
   uint8_t challenge[OTA_CHALLENGE_SIZE];
+  /// The operation under way, if any, was asked for on this connection.
+  bool asked;
   uint16_t control_cccd;
   uint16_t status_cccd;
   /// Statuses owed and told: one bit for each error.
@@ -279,7 +281,6 @@ typedef struct {
   bool sinking;
 
   uint8_t state;
-  bool connected;
   ota_link link;
   bool trial;
   /// A flash fault ended the session, and no BEGIN has come since.

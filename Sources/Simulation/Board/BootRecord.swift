@@ -77,8 +77,8 @@ struct BootRecord: Hashable, Sendable {
 }
 
 extension SlotImage {
-  /// What an image says of itself by its descriptor (docs/image-descriptor.md); one without, or with
-  /// a damaged one, is version 0.0.0.
+  /// What an image says of itself by its descriptor (docs/image-descriptor.md); one without, or
+  /// with a damaged one, is version 0.0.0.
   init(describing bytes: [UInt8]) {
     var descriptor: ImageDescriptor?
     do throws(FirmwareFault) { descriptor = try ImageDescriptor.find(in: bytes) } catch {

@@ -1,5 +1,5 @@
-/// Flash operations that a program has handed over and that end in their order: one runs, the others
-/// wait. A running one holds its place until its end.
+/// Flash operations that a program has handed over and that end in their order: one runs, the
+/// others wait. A running one holds its place until its end.
 struct FlashQueue<Purpose: Sendable>: Sendable {
   private struct Entry {
     /// In the order in which they run; they share one place.

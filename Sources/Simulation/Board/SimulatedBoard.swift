@@ -5,8 +5,8 @@ import OtaflashGATT
 /// and a radio. `run()` is its power supply; `dial()` is the host's way to it.
 ///
 /// ```swift
-/// let board = try SimulatedBoard(profile: SimulationProfile(parsing: "sim:?loss=1%"), clock: clock)
-/// await withTaskGroup { group in
+/// let board = try SimulatedBoard(profile: SimulationProfile(parsing: "sim:?loss=1%"), clock:
+/// clock) await withTaskGroup { group in
 ///   group.addTask { await board.run() }
 ///   …
 /// }

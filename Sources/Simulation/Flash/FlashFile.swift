@@ -20,7 +20,15 @@ public final class FlashFile: FlashMedium {
     }
     switch lseek(descriptor, 0, SEEK_END) {
     case size: return
-    case 0: try write([UInt8](repeating: 0xFF, count: size), at: 0)
+    case 0:
+      do throws(FlashFault) {
+        try write([UInt8](repeating: 0xFF, count: size), at: 0)
+      } catch {
+        // A part of a flash would be taken for one of another size. What failed already is the
+        // error.
+        _ = ftruncate(descriptor, 0)
+        throw error
+      }
     case -1: throw .medium(operation: "lseek", errno: errno)
     default: throw .medium(operation: "open", errno: EFBIG)
     }

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What a host hears of simulated devices: each that passes the filter, once. Never ends by itself.
+/// What a host hears of simulated devices that pass the filter. Never ends by itself.
 public struct SimulatedAdvertisements: AsyncSequence, Sendable {
   public typealias Element = Advertisement
   public typealias Failure = ScanFault
@@ -14,6 +14,7 @@ public struct SimulatedAdvertisements: AsyncSequence, Sendable {
 
   let peripherals: [SimulatedPeripheral]
   let filter: AdvertisementFilter
+  let eachOnce: Bool
   let clock: any LinkClock
   let random: SeededRandom
 
@@ -21,13 +22,15 @@ public struct SimulatedAdvertisements: AsyncSequence, Sendable {
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let filter: AdvertisementFilter
+    private let eachOnce: Bool
     private let clock: any LinkClock
     private var random: SeededRandom
-    /// The devices not reported so far, with the moment of their next advertisement.
+    /// The devices that are still to be reported, with the moment of their next advertisement.
     private var coming: [(peripheral: SimulatedPeripheral, at: LinkInstant)] = []
 
     fileprivate init(_ sequence: SimulatedAdvertisements) {
       filter = sequence.filter
+      eachOnce = sequence.eachOnce
       clock = sequence.clock
       random = sequence.random
       let now = clock.now
@@ -52,7 +55,11 @@ public struct SimulatedAdvertisements: AsyncSequence, Sendable {
         guard await clock.pause(until: coming[soonest].at) else { throw .cancelled }
         let peripheral = coming[soonest].peripheral
         if peripheral.isHeard, filter.accepts(peripheral.advertisement) {
-          coming.remove(at: soonest)
+          if eachOnce {
+            coming.remove(at: soonest)
+          } else {
+            coming[soonest].at = moment(after: coming[soonest].at, of: peripheral)
+          }
           return peripheral.advertisement
         }
         coming[soonest].at = moment(after: coming[soonest].at, of: peripheral)

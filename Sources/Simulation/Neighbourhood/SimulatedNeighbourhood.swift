@@ -19,9 +19,12 @@ public final class SimulatedNeighbourhood: Central {
     self.random = Mutex(random)
   }
 
-  public func advertisements(matching filter: AdvertisementFilter) -> SimulatedAdvertisements {
+  public func advertisements(
+    matching filter: AdvertisementFilter, eachOnce: Bool
+  ) -> SimulatedAdvertisements {
     SimulatedAdvertisements(
-      peripherals: peripherals, filter: filter, clock: clock, random: forkedRandom())
+      peripherals: peripherals, filter: filter, eachOnce: eachOnce, clock: clock,
+      random: forkedRandom())
   }
 
   /// Connects when the device advertises next, as the link layer of an initiator does (Core 5.4,

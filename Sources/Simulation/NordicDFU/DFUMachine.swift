@@ -1,12 +1,12 @@
 import OtaflashATT
 
-/// The rules of a boot loader with a Control Point and a Packet characteristic, as Secure and legacy
-/// DFU both have them. It knows no link and no clock.
+/// The rules of a boot loader with a Control Point and a Packet characteristic, as Secure and
+/// legacy DFU both have them. It knows no link and no clock.
 protocol DFUMachine: Sendable {
   associatedtype FlashPurpose: Sendable
 
-  /// Whether a write to Packet ends a silence as one to the Control Point does.
-  static var packetsBreakSilence: Bool { get }
+  /// Whether a new connection ends a silence.
+  static var connectionBreaksSilence: Bool { get }
 
   /// The host is subscribed to the Control Point.
   var isNotifying: Bool { get set }
@@ -15,8 +15,11 @@ protocol DFUMachine: Sendable {
   var queue: FlashQueue<FlashPurpose> { get }
   /// What has to happen to the device.
   var request: DFURequest? { get }
-  /// How long the host may write nothing; `nil` = as long as it likes.
+  /// How long a silence may last; `nil` = for ever.
   var silenceLimit: Duration? { get }
+
+  /// Whether a write ends a silence; asked before it is carried out.
+  func breaksSilence(_ write: DFUWrite) -> Bool
 
   /// A write to the Control Point.
   ///
@@ -31,8 +34,14 @@ protocol DFUMachine: Sendable {
 
   mutating func disconnected()
 
-  /// The host wrote nothing for `silenceLimit`. Returns whether the device resets.
+  /// Nothing ended a silence for `silenceLimit`. Returns whether the device resets.
   mutating func silenceTooLong() -> Bool
+}
+
+/// A value that a host writes.
+enum DFUWrite {
+  case control([UInt8])
+  case packet([UInt8])
 }
 
 /// What has to happen to a device in its boot loader.

@@ -6,7 +6,8 @@ import Synchronization
 final class DFUUnit<Machine: DFUMachine>: Sendable {
   private struct State: Sendable {
     var machine: Machine
-    var lastWrite: LinkInstant
+    /// What ended the last silence.
+    var lastSign: LinkInstant
     /// When the device resets; set once the machine has asked for it.
     var end: LinkInstant?
     var isOver = false
@@ -18,7 +19,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
 
   init(_ machine: Machine, with parts: BoardParts, random: SeededRandom) {
     self.parts = parts
-    state = Mutex(State(machine: machine, lastWrite: parts.clock.now, random: random))
+    state = Mutex(State(machine: machine, lastSign: parts.clock.now, random: random))
   }
 
   /// The machine as it stands.
@@ -30,7 +31,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
     .written { [self] bytes, _ in
       defer { parts.wake() }
       return state.withLock { state in
-        state.lastWrite = parts.clock.now
+        if state.machine.breaksSilence(.control(bytes)) { state.lastSign = parts.clock.now }
         return state.machine.controlWritten(bytes)
       }
     }
@@ -39,7 +40,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
   var packet: AttributeValue {
     .written { [self] bytes, _ in
       state.withLock { state in
-        if Machine.packetsBreakSilence { state.lastWrite = parts.clock.now }
+        if state.machine.breaksSilence(.packet(bytes)) { state.lastSign = parts.clock.now }
         state.machine.packetWritten(bytes)
       }
       parts.wake()
@@ -51,7 +52,8 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
   func note(_ event: GATTServerEvent, control: AttributeHandle) {
     state.withLock { state in
       switch event {
-      case .connected: state.lastWrite = parts.clock.now
+      case .connected:
+        if Machine.connectionBreaksSilence { state.lastSign = parts.clock.now }
       case .configured(_, control, let value):
         state.machine.isNotifying = value.contains(.notification)
       case .disconnected: state.machine.disconnected()
@@ -87,7 +89,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
       return state.isOver ? nil : now.duration(to: end)
     }
     guard let limit = state.machine.silenceLimit else { return nil }
-    let deadline = state.lastWrite.advanced(by: limit)
+    let deadline = state.lastSign.advanced(by: limit)
     guard now >= deadline else { return now.duration(to: deadline) }
     state.isOver = state.machine.silenceTooLong()
     return nil

@@ -6,6 +6,13 @@ extension KindKey {
     }
   }
 
+  /// The same where `nil` means what the device's variant has.
+  static func inactivity(_ field: WritableKeyPath<Settings, Duration?> & Sendable) -> KindKey {
+    KindKey("inactivity", "silence that ends the boot loader", "a time such as 120s", field) {
+      Quantity.duration($0).map(Optional.some)
+    }
+  }
+
   static func information(_ field: WritableKeyPath<Settings, Bool> & Sendable) -> KindKey {
     KindKey("information", "the application tells its version", field)
   }

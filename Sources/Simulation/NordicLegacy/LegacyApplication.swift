@@ -36,7 +36,7 @@ final class LegacyApplication: BoardProgram {
     advertisement = Advertisement(
       id: address.description, name: parts.profile.applicationName, rssi: nil,
       services: hasService ? [LegacyUUID.service] : [])
-    server = GATTServer(table: table, receiveMTU: ATTMTU(clamping: parts.profile.mtu)) { event in
+    server = GATTServer(table: table, receiveMTU: firmware.receiveMTU) { event in
       state.withLock { state in
         switch event {
         case .configured(_, control, let value):

@@ -1,63 +1,72 @@
-/// The Packet characteristic: sizes, init packet and image, as the phase has it.
+/// The Packet characteristic: sizes, init packet and image, as the last request had it.
 extension LegacyBootLoader {
   mutating func packetWritten(_ bytes: [UInt8]) {
-    guard !settings.isDisabled else { return }
-    switch phase {
-    case .sizes: erase(for: bytes)
-    case .initPacket(let octets):
-      guard octets.count + bytes.count <= Self.initPacketOctetsMaximum else {
-        return answer(0x02, .sizeExceedsLimit)
-      }
-      phase = .initPacket(octets + bytes)
-    case .receiving: takeData(bytes)
-    case .idle, .erasing, .ready, .initialized, .received, .validating, .validated, .activating:
-      break
+    switch expected {
+    case .sizes:
+      if let refusal = refusal(ofSizes: bytes) { answer(0x01, refusal) }
+    case .initPacket:
+      if let refusal = refusal(ofInitPacket: bytes) { answer(0x02, refusal) }
+    case .image:
+      if let refusal = refusal(ofData: bytes) { answer(0x03, refusal) }
+    case .nothing: break
     }
   }
 
-  /// The sizes of SoftDevice, boot loader and application. The answer comes when all is erased.
-  private mutating func erase(for sizes: [UInt8]) {
-    phase = .idle
-    guard sizes.count == 12 else { return answer(0x01, .failed) }
-    let size = Int(sizes.littleEndianWord(at: 8))
-    guard sizes.littleEndianWord(at: 0) == 0, sizes.littleEndianWord(at: 4) == 0, size > 0,
-      isInfiniTime || size.isMultiple(of: 4)
-    else { return answer(0x01, .notSupported) }
-    guard size <= imageMaximum else { return answer(0x01, .sizeExceedsLimit) }
-    imageSize = size
-    (received, initPacket) = (0, nil)
-    let pages = stride(from: slot, to: slot + size, by: parts.profile.layout.pageSize)
-    // What hosts before this one began may still be on its way to flash.
-    guard queue.offer(pages.map { .erase(page: $0) }, for: .erase) else {
-      return answer(0x01, .failed)
+  /// Begins to erase, and answers when all is erased. The sizes count even where they are refused.
+  private mutating func refusal(ofSizes octets: [UInt8]) -> LegacyStatus? {
+    guard octets.count == 12 else { return .notSupported }
+    let wanted = LegacySizes(decoding: octets)
+    sizes = wanted
+    guard !wanted.isMixed, wanted.isInWords else { return .notSupported }
+    let total =
+      UInt64(wanted.softDevice) + UInt64(wanted.bootLoader) + UInt64(wanted.application)
+    guard total <= UInt64(parts.profile.slotSize) else { return .sizeExceedsLimit }
+    guard phase == .idle else { return .invalidState }
+    phase = .preparing
+    guard total > 0 else {
+      prepared()
+      return nil
     }
-    phase = .erasing
+    let pages = stride(
+      from: slot, to: slot + Int(total), by: parts.profile.layout.pageSize)
+    offer(pages.map { .erase(page: $0) }, for: .erase)
+    return nil
   }
 
-  private mutating func takeData(_ bytes: [UInt8]) {
-    guard bytes.count <= Self.packetOctetsMaximum else {
-      // The boot loader's buffer is overrun, and its assertion resets it.
-      request = .reset
-      return
+  /// Each part is filled up to whole words.
+  private mutating func refusal(ofInitPacket octets: [UInt8]) -> LegacyStatus? {
+    if phase == .ready { phase = .initPacket }
+    guard phase == .initPacket else { return .invalidState }
+    let padding = (4 - octets.count % 4) % 4
+    guard initPacket.count + octets.count + padding <= Self.initPacketOctetsMaximum else {
+      return .failed
     }
-    guard received + bytes.count <= imageSize else { return answer(0x03, .sizeExceedsLimit) }
-    let isLast = received + bytes.count == imageSize
-    let alignment = parts.profile.geometry.writeAlignment
-    guard !bytes.isEmpty, isLast || bytes.count.isMultiple(of: alignment),
-      packetsInFlash < Self.packetBuffers, queue.hasRoom
-    else { return answer(0x03, .failed) }
-    let padding = (alignment - bytes.count % alignment) % alignment
-    let words = bytes + [UInt8](repeating: 0xFF, count: padding)
-    let isQueued = queue.offer([.write(words, at: slot + received)], for: .packet)
-    precondition(isQueued, "the queue had room")
+    initPacket += octets + [UInt8](repeating: 0, count: padding)
+    return nil
+  }
+
+  /// A packet is taken into a buffer, counted, and told of before it is in flash.
+  private mutating func refusal(ofData octets: [UInt8]) -> LegacyStatus? {
+    guard octets.count.isMultiple(of: 4) else { return .notSupported }
+    guard packetsInFlash < pool.packets else { return .failed }
+    guard octets.count <= pool.octets else { return .sizeExceedsLimit }
+    guard phase == .image else { return .invalidState }
+    let count = UInt32(octets.count)
+    // Beyond the size the counter is spoilt for good.
+    guard received != .max else { return .failed }
+    guard UInt64(received) + UInt64(count) <= UInt64(sizes.total) else {
+      received = .max
+      return .sizeExceedsLimit
+    }
+    if octets.isEmpty { return nil }
+    let address = slot + Int(received)
+    received += count
+    receivedInAll &+= count
     packetsInFlash += 1
-    received += bytes.count
-    if isLast {
-      phase = .received
-      answer(0x03, .success)
-    } else {
-      countPacket()
-    }
+    let isLast = received == sizes.total
+    offer([.write(octets, at: address)], for: .packet(isLast: isLast))
+    if !isLast { countPacket() }
+    return nil
   }
 
   private mutating func countPacket() {
@@ -65,6 +74,6 @@ extension LegacyBootLoader {
     packetsUntilReceipt -= 1
     guard packetsUntilReceipt == 0 else { return }
     packetsUntilReceipt = receiptTarget
-    responses.append([0x11] + UInt32(received).littleEndianOctets)
+    responses.append([0x11] + receivedInAll.littleEndianOctets)
   }
 }

@@ -4,6 +4,8 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
   public enum Variant: String, CaseIterable, Sendable {
     /// Nordic's boot loader of SDK 11.
     case sdk11
+    /// Adafruit's, which was made of it: larger packets, more buffers, a longer wait.
+    case adafruit
     /// The DFU service within InfiniTime, a watch's firmware.
     case infinitime
   }
@@ -16,8 +18,31 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
     case button
   }
 
+  /// Where a boot loader receives an application.
+  public enum Banks: String, CaseIterable, Sendable {
+    /// Over the one that runs, which is gone as soon as a transfer has begun.
+    case single
+    /// Beside it.
+    case dual
+  }
+
+  /// The buffers that data packets wait in for the flash.
+  public struct Pool: Hashable, Sendable {
+    public var packets: Int
+    /// Of the longest packet.
+    public var octets: Int
+
+    public init(packets: Int, octets: Int) {
+      self.packets = packets
+      self.octets = octets
+    }
+  }
+
   public var variant = Variant.sdk11
   public var entry = Entry.buttonless
+  public var banks = Banks.single
+  /// `nil` = as the variant has it: 8 of 32 octets, or Adafruit's 16 of 600.
+  public var pool: Pool?
   /// What an init packet must name; 0xFFFF in it fits every device.
   public var deviceType: UInt16 = 0x0001
   public var deviceRevision: UInt16 = 0x0001
@@ -25,18 +50,34 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
   public var softDevice: UInt16 = 0x0064
   /// The watch's user has switched updates off: writes are refused with 0x08.
   public var isDisabled = false
-  /// The boot loader resets after so long without a request.
-  public var inactivity: Duration = .seconds(120)
+  /// The boot loader resets after so long without sizes, init packet, data or a validation; `nil` =
+  /// as the variant has it: 120 s, or Adafruit's 360 s.
+  public var inactivity: Duration?
   /// The application tells its version in a Device Information Service.
   public var hasDeviceInformation = true
 
   public init() {}
+
+  var packetPool: Pool {
+    pool ?? (variant == .adafruit ? Pool(packets: 16, octets: 600) : Pool(packets: 8, octets: 32))
+  }
+
+  var silenceLimit: Duration {
+    inactivity ?? (variant == .adafruit ? .seconds(360) : .seconds(120))
+  }
+
+  /// The largest ATT_MTU that the SoftDevice knows.
+  var mtuMaximum: Int { variant == .sdk11 ? 23 : 247 }
 }
 
 extension LegacyBootLoaderSettings: KindSettings {
   static let keys: [KindKey<Self>] = [
     KindKey("variant", "whose receiver it is", \.variant),
     KindKey("entry", "what leads to the boot loader", \.entry),
+    KindKey("banks", "where an application is received", \.banks),
+    KindKey("pool", "buffers for packets, and octets of each", "such as 8x32 or 16x600", \.pool) {
+      pool($0).map(Optional.some)
+    },
     KindKey("type", "the device's type", "a number up to 65535", \.deviceType) { halfword($0) },
     KindKey("revision", "the device's revision", "a number up to 65535", \.deviceRevision) {
       halfword($0)
@@ -51,6 +92,15 @@ extension LegacyBootLoaderSettings: KindSettings {
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key]
 
   static let faults = FaultName.ofAnyDevice.union([.repeatOffset, .otherImage, .nonsense])
+
+  private static func pool(_ text: String) -> Pool? {
+    let numbers = text.split(separator: "x", omittingEmptySubsequences: false)
+      .map { Quantity.count(String($0)) }
+    guard numbers.count == 2, let packets = numbers[0], let octets = numbers[1],
+      (1...64).contains(packets), (20...1024).contains(octets)
+    else { return nil }
+    return Pool(packets: packets, octets: octets)
+  }
 
   private static func halfword(_ text: String) -> UInt16? {
     Quantity.word(text).flatMap { UInt16(exactly: $0) }

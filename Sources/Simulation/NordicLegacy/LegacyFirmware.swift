@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A device with legacy DFU: two banks, and the application or the boot loader in each boot.
+/// A device with legacy DFU: one bank or two, and the application or the boot loader in each boot.
 final class LegacyFirmware: BoardFirmware {
   private struct State: Sendable {
     var bootRecord: BootRecord
@@ -12,8 +12,6 @@ final class LegacyFirmware: BoardFirmware {
     /// A new image has been started.
     var hasActivated = false
   }
-
-  private static let bootLoaderName = "DfuTarg"
 
   let settings: LegacyBootLoaderSettings
   let parts: BoardParts
@@ -30,12 +28,12 @@ final class LegacyFirmware: BoardFirmware {
     state = Shared(
       State(
         bootRecord: bootRecord,
-        isButtonHeld: settings.variant == .sdk11 && settings.entry == .button))
+        isButtonHeld: settings.variant != .infinitime && settings.entry == .button))
   }
 
   /// Where a host first finds the device: a button starts the boot loader.
   var address: DeviceAddress {
-    settings.variant == .sdk11 && settings.entry == .button
+    settings.variant != .infinitime && settings.entry == .button
       ? bootLoaderAddress : applicationAddress
   }
 
@@ -44,19 +42,28 @@ final class LegacyFirmware: BoardFirmware {
 
   var running: SlotImage { state.withLock { $0.bootRecord.images[$0.bootRecord.active] } }
 
+  /// The boot loader that runs may have erased the application since its boot.
   func runningImage() throws(FlashFault) -> [UInt8] {
-    try loader.image(of: state.withLock { $0.bootRecord })
+    let record = try loader.newestRecord() ?? state.withLock { $0.bootRecord }
+    return try isWhole(record) ? loader.image(of: record) : []
   }
+
+  /// The largest ATT_MTU that its SoftDevice agrees to.
+  var receiveMTU: ATTMTU {
+    ATTMTU(clamping: min(parts.profile.mtu, settings.mtuMaximum))
+  }
+
+  private var hasOneBank: Bool { settings.variant != .infinitime && settings.banks == .single }
+
+  // MARK: Boot
 
   func boot(_ number: Int) throws(FlashFault) -> Boot {
     if let bootRecord = try loader.newestRecord() {
       state.withLock { $0.bootRecord = bootRecord }
     }
     let faults = parts.profile.faults
-    var (bootRecord, outcome) = try loader.boot(
-      state.withLock { $0.bootRecord }, faults: faults,
-      startsOnTrial: parts.profile.startsOnTrial)
-    let isNew = outcome == .activated
+    var (bootRecord, isNew) = try startPending(state.withLock { $0.bootRecord })
+    let isRunnable = try isWhole(bootRecord)
     if isNew { state.withLock { $0.hasActivated = true } }
     if state.withLock({ $0.hasActivated }), faults.contains(.otherImage) {
       bootRecord.images[bootRecord.active].version = FirmwareVersion(0, 0, 1)
@@ -65,42 +72,85 @@ final class LegacyFirmware: BoardFirmware {
       defer { state.entersBootLoader = false }
       state.bootRecord = bootRecord
       if isNew { state.isButtonHeld = false }
-      return state.entersBootLoader || state.isButtonHeld
+      return state.entersBootLoader || state.isButtonHeld || !isRunnable
     }
     let image = bootRecord.images[bootRecord.active]
     let random = parts.random.forked(for: 1000 + UInt64(number))
     return Boot(
       program: makeProgram(bootRecord, entersBootLoader: entersBootLoader, image, random),
       isActivation: isNew,
-      flashTime: isNew ? loader.exchangeTime(image, movesPerPage: 1) : .zero)
+      flashTime: isNew && !hasOneBank ? loader.exchangeTime(image, movesPerPage: 1) : .zero)
+  }
+
+  /// Starts what was activated, if anything was; says whether a new image runs.
+  private func startPending(
+    _ record: BootRecord
+  ) throws(FlashFault) -> (BootRecord, isNew: Bool) {
+    guard hasOneBank else {
+      let (next, outcome) = try loader.boot(
+        record, faults: parts.profile.faults, startsOnTrial: parts.profile.startsOnTrial)
+      return (next, outcome == .activated)
+    }
+    guard record.isPending else { return (record, false) }
+    var started = record
+    started.isPending = false
+    started = try loader.storeNext(started)
+    return (started, try isWhole(started))
+  }
+
+  /// A boot loader starts nothing but what has the checksum in its settings. With two banks what
+  /// runs is never written to.
+  private func isWhole(_ record: BootRecord) throws(FlashFault) -> Bool {
+    guard hasOneBank else { return true }
+    let image = record.images[record.active]
+    guard image.size > 0 else { return false }
+    return CRC32.checksum(try loader.image(of: record)) == image.crc32
   }
 
   private func makeProgram(
     _ bootRecord: BootRecord, entersBootLoader: Bool, _ image: SlotImage, _ random: SeededRandom
   ) -> any BoardProgram {
-    let machine = LegacyBootLoader(settings, bootRecord: bootRecord, parts: parts)
     if parts.profile.faults.contains(.badBlock) {
-      parts.weakenPage(of: parts.profile.layout.slot(bootRecord.inactive))
+      let bank = hasOneBank ? bootRecord.active : bootRecord.inactive
+      parts.weakenPage(of: parts.profile.layout.slot(bank))
     }
-    switch (settings.variant, entersBootLoader) {
-    case (.infinitime, _):
+    if settings.variant == .infinitime {
       return LegacyProgram(
-        machine, name: parts.profile.applicationName, address: applicationAddress,
+        InfiniTimeReceiver(settings, bootRecord: bootRecord, parts: parts), of: self,
+        name: parts.profile.applicationName, address: applicationAddress,
         information: information(of: image), random: random)
-    case (.sdk11, true):
-      return LegacyProgram(
-        machine, name: Self.bootLoaderName, address: bootLoaderAddress, information: nil,
-        random: random)
-    case (.sdk11, false):
+    }
+    guard entersBootLoader else {
       return LegacyApplication(
         of: self, information: information(of: image), at: applicationAddress)
+    }
+    return LegacyProgram(
+      LegacyBootLoader(settings, bootRecord: bootRecord, parts: parts), of: self,
+      name: settings.variant == .adafruit ? "AdaDFU" : "DfuTarg", address: bootLoaderAddress,
+      information: bootLoaderInformation, random: random)
+  }
+
+  /// What Adafruit's boot loader says of itself: these are not the application's.
+  private var bootLoaderInformation: LocalService? {
+    guard settings.variant == .adafruit else { return nil }
+    return .deviceInformation([
+      0x2A29: Self.manufacturer(settings.variant), 0x2A24: "Bluefruit Feather nRF52832",
+      0x2A26: "S132 6.1.1, 0.9.2",
+    ])
+  }
+
+  private static func manufacturer(_ variant: LegacyBootLoaderSettings.Variant) -> String {
+    switch variant {
+    case .sdk11: "Nordic Semiconductor"
+    case .adafruit: "Adafruit Industries"
+    case .infinitime: "PINE64"
     }
   }
 
   private func information(of image: SlotImage) -> LocalService? {
     guard settings.hasDeviceInformation else { return nil }
     return .deviceInformation([
-      0x2A29: settings.variant == .infinitime ? "PINE64" : "Nordic Semiconductor",
+      0x2A29: Self.manufacturer(settings.variant),
       0x2A26: image.version.description,
     ])
   }

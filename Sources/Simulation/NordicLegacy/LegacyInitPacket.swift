@@ -13,11 +13,12 @@ struct LegacyInitPacket: Equatable, Sendable {
   let softDevices: [UInt16]
   let crc16: UInt16
 
-  /// `nil` unless the length is that of the list it announces.
+  /// Reads the beginning; what follows it is padding. `nil` when it is shorter than the list that
+  /// it announces.
   init?(decoding bytes: [UInt8]) {
     guard bytes.count >= Self.emptyOctets else { return nil }
     let count = Int(bytes.littleEndianHalfword(at: 8))
-    guard bytes.count == Self.emptyOctets + 2 * count else { return nil }
+    guard bytes.count >= Self.emptyOctets + 2 * count else { return nil }
     deviceType = bytes.littleEndianHalfword(at: 0)
     deviceRevision = bytes.littleEndianHalfword(at: 2)
     applicationVersion = bytes.littleEndianWord(at: 4)

@@ -1,47 +1,38 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// Legacy DFU behind a server: the boot loader of SDK 11, or InfiniTime as a whole.
-final class LegacyProgram: BoardProgram {
-  /// Version 0.8: SDK 11, with an init packet.
-  private static let version: [UInt8] = [0x08, 0x00]
-
+/// Legacy DFU behind a server: a boot loader, or InfiniTime as a whole.
+final class LegacyProgram<Machine: DFUMachine>: BoardProgram {
   let server: GATTServer
   let advertisement: Advertisement
   let dataPath: DataPath
-  private let unit: DFUUnit<LegacyBootLoader>
+  private let unit: DFUUnit<Machine>
   private let control: AttributeHandle
+  private let wholeWords: WholeWordMTU?
 
-  /// - Parameter information: the Device Information of an application that takes updates itself.
+  /// - Parameter information: the Device Information that it tells, if any.
   init(
-    _ machine: LegacyBootLoader, name: String, address: DeviceAddress, information: LocalService?,
-    random: SeededRandom
+    _ machine: Machine, of firmware: LegacyFirmware, name: String, address: DeviceAddress,
+    information: LocalService?, random: SeededRandom
   ) {
-    let parts = machine.parts
+    let parts = firmware.parts
+    let variant = firmware.settings.variant
     let unit = DFUUnit(machine, with: parts, random: random)
+    let service = LocalService.legacyDFU(
+      of: unit,
+      packet: variant == .adafruit ? [.write, .writeWithoutResponse] : .writeWithoutResponse)
     let table = AttributeTable(
       services: [.genericAccess(name: name), .genericAttribute()]
-        + (information.map { [$0] } ?? []) + [Self.service(of: unit)])
+        + (information.map { [$0] } ?? []) + [service])
     let control = table.handle(of: LegacyUUID.controlPoint)
     (self.unit, self.control) = (unit, control)
+    wholeWords = variant == .adafruit ? WholeWordMTU() : nil
     dataPath = DataPath(handle: table.handle(of: LegacyUUID.packet))
     advertisement = Advertisement(
       id: address.description, name: name, rssi: nil, services: [LegacyUUID.service])
-    server = GATTServer(table: table, receiveMTU: ATTMTU(clamping: parts.profile.mtu)) {
+    server = GATTServer(table: table, receiveMTU: firmware.receiveMTU) {
       unit.note($0, control: control)
     }
-  }
-
-  private static func service(of unit: DFUUnit<LegacyBootLoader>) -> LocalService {
-    LocalService(
-      LegacyUUID.service,
-      characteristics: [
-        LocalCharacteristic(
-          LegacyUUID.controlPoint, properties: [.write, .notify], value: unit.controlPoint),
-        LocalCharacteristic(
-          LegacyUUID.packet, properties: .writeWithoutResponse, value: unit.packet),
-        .readOnly(LegacyUUID.version, version),
-      ])
   }
 
   // MARK: The main loop
@@ -57,4 +48,28 @@ final class LegacyProgram: BoardProgram {
   func flashDone(_ isDone: Bool) { unit.flashDone(isDone) }
 
   var ending: BootEnding? { unit.ending }
+
+  // MARK: ATT_MTU
+
+  func received(_ pdu: ATTPDU) { wholeWords?.received(pdu) }
+
+  func altered(_ pdu: ATTPDU) -> ATTPDU { wholeWords?.altered(pdu) ?? pdu }
+}
+
+extension LocalService {
+  /// Version 0.8: SDK 11, with an init packet.
+  private static let legacyDFUVersion: [UInt8] = [0x08, 0x00]
+
+  fileprivate static func legacyDFU<Machine: DFUMachine>(
+    of unit: DFUUnit<Machine>, packet: CharacteristicProperties
+  ) -> LocalService {
+    LocalService(
+      LegacyUUID.service,
+      characteristics: [
+        LocalCharacteristic(
+          LegacyUUID.controlPoint, properties: [.write, .notify], value: unit.controlPoint),
+        LocalCharacteristic(LegacyUUID.packet, properties: packet, value: unit.packet),
+        .readOnly(LegacyUUID.version, legacyDFUVersion),
+      ])
+  }
 }

@@ -19,7 +19,7 @@ extension SecureBootLoader {
     }
     guard image == nil else { return succeed(0x04) }
     let check = InitPacketCheck(
-      key: parts.profile.key, settings: settings, applicationVersion: record.applicationVersion,
+      key: settings.publicKey, settings: settings, applicationVersion: record.applicationVersion,
       bootLoaderVersion: record.bootLoaderVersion, room: parts.profile.slotSize)
     if let refusal = check.refusal(of: initPacket) { return fail(0x04, refusal) }
     image = Self.decoded(initPacket)

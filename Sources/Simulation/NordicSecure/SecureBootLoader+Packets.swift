@@ -21,7 +21,8 @@ extension SecureBootLoader {
     return nil
   }
 
-  /// What finds the queue full is dropped as if it had never come: the host sees it in the checksum.
+  /// What finds the queue full is dropped as if it had never come: the host sees it in the
+  /// checksum.
   private mutating func queueForFlash(_ bytes: [UInt8]) -> SecureResult? {
     guard image != nil else { return .operationNotPermitted }
     guard queued.offset - executed.offset + bytes.count <= objectSize else {

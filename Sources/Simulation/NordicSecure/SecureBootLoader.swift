@@ -10,7 +10,7 @@ struct SecureBootLoader: DFUMachine {
   static let flashOperations = 16
   /// The longest value of the Control Point.
   static let controlOctetsMaximum = 23
-  static let packetsBreakSilence = false
+  static let connectionBreaksSilence = true
 
   enum ObjectType: UInt8, Sendable {
     case command = 1
@@ -84,6 +84,10 @@ struct SecureBootLoader: DFUMachine {
 
   /// The image's octets; 0 before a valid init packet.
   var imageSize: Int { image?.imageSize ?? 0 }
+
+  func breaksSilence(_ write: DFUWrite) -> Bool {
+    if case .control = write { true } else { false }
+  }
 
   // MARK: The Control Point
 

@@ -9,8 +9,7 @@ final class SecureBootLoaderProgram: BoardProgram {
   private let firmware: SecureFirmware
   private let unit: DFUUnit<SecureBootLoader>
   private let control: AttributeHandle
-  /// What the host asked for.
-  private let clientMTU = Shared(0)
+  private let wholeWords = WholeWordMTU()
 
   init(
     _ machine: SecureBootLoader, of firmware: SecureFirmware, name: String,
@@ -59,19 +58,7 @@ final class SecureBootLoaderProgram: BoardProgram {
 
   // MARK: ATT_MTU
 
-  func received(_ pdu: ATTPDU) {
-    guard case .request(.exchangeMTU(let mtu)) = pdu else { return }
-    clientMTU.withLock { $0 = Int(mtu) }
-  }
+  func received(_ pdu: ATTPDU) { wholeWords.received(pdu) }
 
-  /// To a client that takes less than the boot loader's own ATT_MTU it answers with one whose
-  /// packets are whole words.
-  func altered(_ pdu: ATTPDU) -> ATTPDU {
-    guard case .response(.exchangeMTU(let own)) = pdu else { return pdu }
-    let client = clientMTU.withLock { $0 }
-    guard client < Int(own), client > RadioModel.attWriteHeaderOctets else { return pdu }
-    let payload = (client - RadioModel.attWriteHeaderOctets) & ~3
-    return .response(
-      .exchangeMTU(serverReceiveMTU: UInt16(payload + RadioModel.attWriteHeaderOctets)))
-  }
+  func altered(_ pdu: ATTPDU) -> ATTPDU { wholeWords.altered(pdu) }
 }

@@ -20,7 +20,18 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
     case single
   }
 
+  /// What signatures of init packets are checked with.
+  public enum Verification: Hashable, Sendable {
+    /// The public key of `SampleKey`.
+    case sample
+    /// X and Y of an own key, 64 octets.
+    case own([UInt8])
+    /// Nobody looks: no boot loader that is shipped does so.
+    case none
+  }
+
   public var entry = Entry.buttonless
+  public var verification = Verification.sample
   public var banks = Banks.dual
   /// The version of the application that left the factory, in its init packet.
   public var applicationVersion: UInt32 = 1
@@ -41,12 +52,25 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
   public var hasDeviceInformation = true
 
   public init() {}
+
+  /// X and Y; `nil` = signatures are not looked at.
+  var publicKey: [UInt8]? {
+    switch verification {
+    case .sample: SampleKey.publicKey
+    case .own(let octets): octets
+    case .none: nil
+    }
+  }
 }
 
 extension SecureBootLoaderSettings: KindSettings {
   static let keys: [KindKey<Self>] = [
     KindKey("entry", "what leads to the boot loader", \.entry),
     KindKey("banks", "where an image is received", \.banks),
+    KindKey(
+      "key", "what signatures are checked with",
+      "sample, none, or a public key's X and Y, 64 octets in hexadecimal", \.verification,
+      verification),
     KindKey("fw", "the application's version", "a number", \.applicationVersion) {
       Quantity.word($0)
     },
@@ -72,10 +96,18 @@ extension SecureBootLoaderSettings: KindSettings {
     .inactivity(\.inactivity), .information(\.hasDeviceInformation),
   ]
 
-  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .trial]
+  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .trial, .key]
 
   static let faults: Set<FaultName> = FaultName.ofAnyDevice.union([
     .wrongCRCOnce, .wrongCRCAlways, .repeatOffset, .jumpBack, .beyondEnd, .otherImage, .nonsense,
     .foreignState,
   ])
+
+  private static func verification(_ text: String) -> Verification? {
+    switch text {
+    case "sample": .sample
+    case "none": Verification.none
+    default: Quantity.hex(text).flatMap { $0.count == 64 ? .own($0) : nil }
+    }
+  }
 }

@@ -10,6 +10,10 @@ struct ReceiverLies {
   private var hasCorruptedChecksum = false
   private var hasJumpedBack = false
   private var repeated: StatusFields?
+  private var refused: StatusFields?
+  private var writesData = false
+  private var isWindowOpen = false
+  private var hasActivated = false
   private var hasClaimedForeignState = false
 
   init(plan: FaultPlan, random: SeededRandom) {
@@ -21,6 +25,8 @@ struct ReceiverLies {
   mutating func received(_ pdu: ATTPDU, by device: DeviceAttributes) {
     guard case .request(let request) = pdu else { return }
     statusIsBeingRead = request == .read(device.status)
+    writesData = false
+    if case .write(device.data, _) = request { writesData = true }
     if case .write(device.control, let value) = request { noteBegin(value) }
   }
 
@@ -31,11 +37,19 @@ struct ReceiverLies {
       return .notification(device.status, value: altered(status: value))
     case .response(.read(let value)) where statusIsBeingRead:
       return .response(.read(value: altered(status: value)))
+    case .response(.write) where writesData && plan.contains(.refusesData):
+      return .response(.error(Self.busy(device.data)))
     case .indication(device.control, let value):
       return .indication(device.control, value: altered(answer: value))
     default:
       return pdu
     }
+  }
+
+  private static func busy(_ handle: AttributeHandle) -> ErrorResponse {
+    ErrorResponse(
+      requestOpcode: ATTOpcode.writeRequest.rawValue, handle: handle,
+      code: ATTErrorCode(rawValue: 0x80))
   }
 
   /// BEGIN is 06, flags, image size (docs/ota-service.md, 4).
@@ -47,6 +61,13 @@ struct ReceiverLies {
   private mutating func altered(answer: [UInt8]) -> [UInt8] {
     if plan.contains(.nonsense) {
       return random.bytes(count: Int.random(in: 1...20, using: &random))
+    }
+    if answer.count >= 2, answer[..<2] == [0x89, 0x00] { hasActivated = true }
+    // INFO's answer is 81, result, version, flags, hardware id.
+    if plan.contains(.otherBoard), hasActivated, answer.count >= 8, answer[0] == 0x81 {
+      var answer = answer
+      answer[7] ^= 0x80
+      return answer
     }
     // VERIFY's answer is 88, result, crc32.
     if plan.contains(.wrongVerifyCRC), answer.count >= 6, answer[..<2] == [0x88, 0x00] {
@@ -79,7 +100,31 @@ struct ReceiverLies {
   }
 
   private mutating func altered(status: [UInt8]) -> [UInt8] {
-    guard var fields = StatusFields(status), fields.nextOffset > 0 else { return status }
+    guard let fields = StatusFields(status) else { return status }
+    var stubborn = fields
+    if fields.state == 1 { withhold(&stubborn) }
+    guard stubborn.nextOffset > 0 else { return stubborn.octets(replacing: status) }
+    return lying(about: stubborn).octets(replacing: status)
+  }
+
+  /// While it receives: what keeps a host waiting.
+  private mutating func withhold(_ fields: inout StatusFields) {
+    if plan.contains(.windowFlaps) {
+      isWindowOpen.toggle()
+      fields.window = isWindowOpen ? 1 : 0
+    }
+    if plan.contains(.durableWanders) {
+      fields.window = 0
+      fields.durable = UInt32.random(in: 0...6, using: &random)
+    }
+    if plan.contains(.refusesData) {
+      fields = refused ?? fields
+      refused = fields
+    }
+  }
+
+  private mutating func lying(about told: StatusFields) -> StatusFields {
+    var fields = told
     if plan.contains(.wrongCRCAlways) || (plan.contains(.wrongCRCOnce) && !hasCorruptedChecksum) {
       hasCorruptedChecksum = true
       fields.crc32 ^= 0x0000_0001
@@ -94,17 +139,23 @@ struct ReceiverLies {
       fields.crc32 = 0
     }
     if plan.contains(.beyondEnd) { fields.nextOffset = imageSize &+ 1000 }
-    return fields.octets(replacing: status)
+    return fields
   }
 }
 
 /// The fields of a Status that faults change (docs/ota-service.md, 2).
 private struct StatusFields {
+  let state: UInt8
+  var window: UInt16
   var nextOffset: UInt32
   var crc32: UInt32
+  var durable: UInt32
 
   init?(_ status: [UInt8]) {
     guard status.count >= 16 else { return nil }
+    state = status[0]
+    window = UInt16(status[2]) | UInt16(status[3]) << 8
+    durable = Self.word(status, at: 12)
     nextOffset = Self.word(status, at: 4)
     crc32 = Self.word(status, at: 8)
   }
@@ -115,9 +166,11 @@ private struct StatusFields {
 
   func octets(replacing status: [UInt8]) -> [UInt8] {
     var status = status
+    for index in 0..<2 { status[2 + index] = UInt8(truncatingIfNeeded: window >> (8 * index)) }
     for index in 0..<4 {
       status[4 + index] = UInt8(truncatingIfNeeded: nextOffset >> UInt32(8 * index))
       status[8 + index] = UInt8(truncatingIfNeeded: crc32 >> UInt32(8 * index))
+      status[12 + index] = UInt8(truncatingIfNeeded: durable >> UInt32(8 * index))
     }
     return status
   }

@@ -2,7 +2,8 @@ import OTAReceiver
 import OtaflashFirmware
 
 /// The receiver in C with the memory and the callbacks that its firmware would give it. It keeps
-/// pointers to itself, so it is an object, and may be used by one caller at a time (`ReceiverUnit`).
+/// pointers to itself, so it is an object, and may be used by one caller at a time
+/// (`ReceiverUnit`).
 final class ReceiverMachine {
   /// What the stack has to send, in order.
   enum Outgoing: Hashable, Sendable {
@@ -77,8 +78,8 @@ final class ReceiverMachine {
 }
 
 extension SimulationProfile {
-  /// Octets of image in one data write: an ATT_MTU less the write's header and the offset, and no more
-  /// than an attribute holds.
+  /// Octets of image in one data write: an ATT_MTU less the write's header and the offset, and no
+  /// more than an attribute holds.
   var largestChunk: Int { min(mtu - 3, 512) - Self.offsetOctets }
 
   /// What stands before the image octets of a data write.

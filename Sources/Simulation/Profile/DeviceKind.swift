@@ -119,7 +119,11 @@ extension DeviceKind {
     case .otaReceiver: "otaflash board"
     case .secureBootLoader: "Nordic_App"
     case .legacyBootLoader(let settings):
-      settings.variant == .infinitime ? "InfiniTime" : "Nordic_App"
+      switch settings.variant {
+      case .sdk11: "Nordic_App"
+      case .adafruit: "Bluefruit52"
+      case .infinitime: "InfiniTime"
+      }
     case .smpServer: "Zephyr"
     }
   }

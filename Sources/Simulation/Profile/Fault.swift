@@ -24,8 +24,17 @@ public enum Fault: Hashable, Sendable {
   case jumpBack
   /// Status tells an offset beyond the end of the image.
   case beyondEnd
+  /// Status grants, in turn, nothing and one octet.
+  case windowFlaps
+  /// Status grants nothing, and tells seeded durable offsets of 0…6.
+  case durableWanders
+  /// Status stays as it was after BEGIN, and each data write with response is answered with ATT
+  /// error 0x80.
+  case refusesData
   /// After activation an image runs that nobody sent.
   case otherImage
+  /// After activation INFO tells another hardware id.
+  case otherBoard
   /// After activation the device is never heard of again.
   case neverReturns
   /// After activation the old version runs, and the device says nothing of it.

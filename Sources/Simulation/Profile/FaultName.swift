@@ -1,5 +1,5 @@
-/// The names under which faults are asked for: `sim:NAME`, or `NAME` and `NAME=value` among the keys
-/// of another profile.
+/// The names under which faults are asked for: `sim:NAME`, or `NAME` and `NAME=value` among the
+/// keys of another profile.
 public enum FaultName: String, CaseIterable, Sendable {
   case cutAtPDU = "cut-at-pdu"
   case cutAfter = "cut-after"
@@ -13,7 +13,11 @@ public enum FaultName: String, CaseIterable, Sendable {
   case repeatOffset = "repeat-offset"
   case jumpBack = "jump-back"
   case beyondEnd = "beyond-end"
+  case windowFlaps = "window-flaps"
+  case durableWanders = "durable-wanders"
+  case refusesData = "refuses-data"
   case otherImage = "other-image"
+  case otherBoard = "other-board"
   case neverReturns = "never-returns"
   case comesBackOld = "comes-back-old"
   case reverts
@@ -43,7 +47,12 @@ public enum FaultName: String, CaseIterable, Sendable {
     case .repeatOffset: return "the device repeats one offset for ever"
     case .jumpBack: return "the device goes back to offset 0 once"
     case .beyondEnd: return "the device asks for octets beyond the image"
+    case .windowFlaps: return "the device's window opens and closes, and never takes a write"
+    case .durableWanders:
+      return "the device takes nothing, and what is in its flash goes up and down"
+    case .refusesData: return "the device grants a window and is busy for each write into it"
     case .otherImage: return "another image runs after activation"
+    case .otherBoard: return "another board, by its hardware id, answers after activation"
     case .neverReturns: return "the device is gone after activation"
     case .comesBackOld: return "the old version runs after activation, and nothing is said"
     case .reverts: return "the boot loader rejects the new image"
@@ -97,7 +106,11 @@ public enum FaultName: String, CaseIterable, Sendable {
     case .repeatOffset: return .repeatOffset
     case .jumpBack: return .jumpBack
     case .beyondEnd: return .beyondEnd
+    case .windowFlaps: return .windowFlaps
+    case .durableWanders: return .durableWanders
+    case .refusesData: return .refusesData
     case .otherImage: return .otherImage
+    case .otherBoard: return .otherBoard
     case .neverReturns: return .neverReturns
     case .comesBackOld: return .comesBackOld
     case .reverts: return .reverts

@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashFirmware
 
 /// The settings of a profile that are not faults.
@@ -10,7 +11,7 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     switch self {
     case .seed: return "a decimal number"
     case .interval: return "7.5ms to 4s in steps of 1.25 ms"
-    case .phy: return "1M, 2M, S2 or S8"
+    case .phy: return "1M, 2M, S2, S8 or coded"
     case .ll: return "27 to 251 octets"
     case .loss: return "a share such as 1%"
     case .errors: return "wrong CRCs in a row that end an event, 1 or more"
@@ -37,7 +38,7 @@ public enum ProfileKey: String, CaseIterable, Sendable {
     case .seed: return set(&profile.seed, UInt64(text))
     case .interval:
       return set(&profile.radio.interval, Quantity.duration(text).flatMap(Self.interval))
-    case .phy: return set(&profile.radio.phy, PHY(rawValue: text.uppercased()))
+    case .phy: return set(&profile.radio.phy, PHY(caseInsensitive: text))
     case .ll: return set(&profile.radio.payloadMaximum, Quantity.count(text), in: 27...251)
     case .loss: return set(&profile.radio.packetErrorRate, Quantity.share(text))
     case .errors: return set(&profile.radio.errorsClosingEvent, Quantity.count(text))

@@ -33,10 +33,10 @@ extension SimulationProfile {
       $0.device = .secureBootLoader(SecureBootLoaderSettings())
     },
     ProfilePreset(
-      name: "nordic-legacy", summary: "an application and Nordic's legacy boot loader of SDK 11"
+      name: "nordic-legacy",
+      summary: "an application and Nordic's legacy boot loader of SDK 11, or Adafruit's"
     ) {
       $0.becomeNordic()
-      $0.mtu = 23
       $0.device = .legacyBootLoader(LegacyBootLoaderSettings())
     },
     ProfilePreset(

@@ -33,8 +33,8 @@ public struct SimulationProfile: Hashable, Sendable {
   public internal(set) var name = "plain"
   /// What kind of device it is; the plain one has the OTA service.
   public var device = DeviceKind.otaReceiver
-  /// What the application calls itself, in its advertisement and as its Device Name (Core 5.4, Vol 3,
-  /// Part C, 12.1); `nil` = what its kind does. Boot loaders keep their own name.
+  /// What the application calls itself, in its advertisement and as its Device Name (Core 5.4, Vol
+  /// 3, Part C, 12.1); `nil` = what its kind does. Boot loaders keep their own name.
   public var givenName: String?
   public var seed: UInt64 = 1
   public var radio = RadioModel()

@@ -1,3 +1,5 @@
+import OtaflashATT
+
 /// What the link layer allows at best, in octets of write payload per second. A measured rate
 /// divided by one of these is the share of the physical limit that a transfer reached.
 extension RadioModel {

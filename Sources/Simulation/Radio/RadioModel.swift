@@ -1,3 +1,5 @@
+import OtaflashATT
+
 /// The parameters of a simulated connection and the arithmetic of its link layer. Pure: packets and
 /// octets in, microseconds out.
 public struct RadioModel: Hashable, Sendable {

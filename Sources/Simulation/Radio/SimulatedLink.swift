@@ -11,14 +11,8 @@ public final class SimulatedLink: Link {
   /// The parameters of the model, known exactly.
   public var facts: LinkFacts {
     let model = connection.model
-    let phy: LinkFacts.PHY =
-      switch model.phy {
-      case .le1M: .le1M
-      case .le2M: .le2M
-      case .codedS2, .codedS8: .leCoded
-      }
     return LinkFacts(
-      phy: phy, connectionInterval: model.interval.duration,
+      phy: model.phy, connectionInterval: model.interval.duration,
       linkLayerPayload: model.payloadMaximum)
   }
 

@@ -26,25 +26,44 @@ struct BootableImage: Equatable, Sendable {
   private static let plainMagic: UInt16 = 0x6907
   private static let infoOctets = 4
   private static let sha256Type: UInt16 = 0x10
-  private static let nonBootable: UInt32 = 0x10
-  private static let romFixed: UInt32 = 0x100
+  private static let decompressedSizeType: UInt16 = 0x70
+  private static let decompressedHashType: UInt16 = 0x71
 
-  let version: Version
-  /// The address that the image was linked for, where it says so.
-  let romAddress: Int?
-  let isBootable: Bool
+  /// One record behind the body.
+  struct Record: Equatable, Sendable {
+    let type: UInt16
+    let value: [UInt8]
+  }
+
+  let header: Header
   /// The SHA-256 that it carries.
   let hash: [UInt8]
   /// The octets that the hash covers: header, body and the protected records.
   let hashedOctets: Int
   /// All of it, records included.
   let fileOctets: Int
+  /// The records that the hash covers, and the others.
+  private let protected: [Record]
+  private let records: [Record]
+
+  var version: Version { header.version }
+  var romAddress: Int? { header.romAddress }
+  var isBootable: Bool { header.isBootable }
 
   /// What a header says, before the rest has come.
   struct Header: Equatable, Sendable {
+    private static let encrypted: UInt32 = 0x4 | 0x8
+    private static let nonBootable: UInt32 = 0x10
+    private static let romFixed: UInt32 = 0x100
+    static let lzma2: UInt32 = 0x400
+    private static let compressed = 0x200 | lzma2
+
     let version: Version
+    /// The address that the image was linked for, where it says so.
     let romAddress: Int?
     let isBootable: Bool
+    let isEncrypted: Bool
+    let isCompressed: Bool
     let headerSize: Int
     let bodySize: Int
     let protectedSize: Int
@@ -54,8 +73,10 @@ struct BootableImage: Equatable, Sendable {
       let bytes = Array(bytes.prefix(headerOctets))
       guard bytes.count == headerOctets, bytes.littleEndianWord(at: 0) == magic else { return nil }
       let flags = bytes.littleEndianWord(at: 16)
-      romAddress = flags & romFixed == 0 ? nil : Int(bytes.littleEndianWord(at: 4))
-      isBootable = flags & nonBootable == 0
+      romAddress = flags & Self.romFixed == 0 ? nil : Int(bytes.littleEndianWord(at: 4))
+      isBootable = flags & Self.nonBootable == 0
+      isEncrypted = flags & Self.encrypted != 0
+      isCompressed = flags & Self.compressed != 0
       headerSize = Int(bytes.littleEndianHalfword(at: 8))
       protectedSize = Int(bytes.littleEndianHalfword(at: 10))
       bodySize = Int(bytes.littleEndianWord(at: 12))
@@ -73,74 +94,115 @@ struct BootableImage: Equatable, Sendable {
     guard header.headerSize >= Self.headerOctets,
       start + header.protectedSize + Self.infoOctets <= bytes.count
     else { return nil }
+    var protected: [Record] = []
     if header.protectedSize > 0 {
-      guard bytes.littleEndianHalfword(at: start) == Self.protectedMagic,
-        Int(bytes.littleEndianHalfword(at: start + 2)) == header.protectedSize
+      guard let area = Self.area(Self.protectedMagic, in: bytes, at: start),
+        area.end - start == header.protectedSize
       else { return nil }
+      protected = area.records
     }
-    let records = start + header.protectedSize
-    guard bytes.littleEndianHalfword(at: records) == Self.plainMagic else { return nil }
-    let end = records + Int(bytes.littleEndianHalfword(at: records + 2))
-    guard end <= bytes.count, let hash = Self.hash(in: bytes, records + Self.infoOctets, end)
-    else { return nil }
-    version = header.version
-    romAddress = header.romAddress
-    isBootable = header.isBootable
-    self.hash = hash
-    hashedOctets = records
-    fileOctets = end
+    let covered = start + header.protectedSize
+    guard let area = Self.area(Self.plainMagic, in: bytes, at: covered) else { return nil }
+    let hashes = area.records.filter { $0.type == Self.sha256Type }
+    guard hashes.count == 1, hashes[0].value.count == 32 else { return nil }
+    self.header = header
+    hash = hashes[0].value
+    hashedOctets = covered
+    fileOctets = area.end
+    self.protected = protected
+    records = area.records
   }
 
-  /// The one SHA-256 among the records from `start` to `end`.
-  private static func hash(
-    in bytes: ArraySlice<UInt8>, _ start: Int, _ end: Int
-  ) -> [UInt8]? {
-    var hash: [UInt8]?
-    var position = start
+  /// The records of an area that begins at an offset, and where it ends; `nil` unless it is whole.
+  private static func area(
+    _ magic: UInt16, in bytes: ArraySlice<UInt8>, at start: Int
+  ) -> (records: [Record], end: Int)? {
+    guard bytes.littleEndianHalfword(at: start) == magic else { return nil }
+    let end = start + Int(bytes.littleEndianHalfword(at: start + 2))
+    guard end <= bytes.count else { return nil }
+    var records: [Record] = []
+    var position = start + infoOctets
     while position < end {
       guard position + infoOctets <= end else { return nil }
       let type = bytes.littleEndianHalfword(at: position)
       let size = Int(bytes.littleEndianHalfword(at: position + 2))
       position += infoOctets
       guard position + size <= end else { return nil }
-      if type == sha256Type {
-        guard hash == nil, size == 32 else { return nil }
-        let first = bytes.startIndex + position
-        hash = Array(bytes[first..<first + size])
-      }
+      let first = bytes.startIndex + position
+      records.append(Record(type: type, value: Array(bytes[first..<first + size])))
       position += size
     }
-    return hash
+    return (records, end)
   }
 
-  /// Whether the octets have the hash that they carry.
-  func isSound(in bytes: ArraySlice<UInt8>) -> Bool {
-    Array(SHA256.hash(data: bytes.prefix(hashedOctets))) == hash
+  /// The hash that the image has once it is decompressed; `nil` for one that is not compressed, or
+  /// does not tell.
+  var decompressedHash: [UInt8]? {
+    guard header.isCompressed else { return nil }
+    return protected.first { $0.type == Self.decompressedHashType && $0.value.count == 32 }?.value
+  }
+
+  private var decompressedSize: Int? {
+    protected.first { $0.type == Self.decompressedSizeType && $0.value.count == 4 }
+      .map { Int($0.value.littleEndianWord(at: 0)) }
   }
 
   /// What MCUboot asks of an image before it starts it.
-  static func isSound(_ bytes: ArraySlice<UInt8>) -> Bool {
-    guard let image = BootableImage(decoding: bytes) else { return false }
-    return image.isBootable && image.isSound(in: bytes)
+  func isStartable(in bytes: ArraySlice<UInt8>, by loader: Rules) -> Bool {
+    guard isBootable, !header.isEncrypted else { return false }
+    if header.isCompressed {
+      guard loader.decompresses, decompressedHash != nil, let size = decompressedSize,
+        header.headerSize + size <= loader.sizeMaximum
+      else { return false }
+    }
+    let digest = SHA256.hash(data: bytes.prefix(hashedOctets))
+    guard Array(digest) == hash else { return false }
+    return loader.key?.hasSigned(records, covering: digest) ?? true
+  }
+
+  /// What an MCUboot was built to do.
+  struct Rules: Sendable {
+    /// It decompresses what is compressed, instead of refusing it.
+    var decompresses = false
+    /// `nil` = whoever signed.
+    var key: ImageKey?
+    /// Octets of the largest image that it starts.
+    var sizeMaximum: Int
   }
 }
 
 extension BootableImage {
   /// Puts an image together as the signing tool does, without a signature.
+  ///
+  /// - Parameter protected: the records that the hash covers.
   static func assemble(
     version: Version, body: [UInt8], headerSize: Int = 512, flags: UInt32 = 0,
-    loadAddress: UInt32 = 0
+    loadAddress: UInt32 = 0, protected: [Record] = []
   ) -> [UInt8] {
+    let covered = protected.isEmpty ? [] : area(protectedMagic, protected)
     var header = magic.littleEndianOctets + loadAddress.littleEndianOctets
-    header += UInt16(headerSize).littleEndianOctets + UInt16(0).littleEndianOctets
+    header += UInt16(headerSize).littleEndianOctets + UInt16(covered.count).littleEndianOctets
     header += UInt32(body.count).littleEndianOctets + flags.littleEndianOctets
     header += [version.major, version.minor] + version.revision.littleEndianOctets
     header += version.build.littleEndianOctets
     header += [UInt8](repeating: 0, count: headerSize - header.count)
-    let hashed = header + body
-    let records =
-      sha256Type.littleEndianOctets + UInt16(32).littleEndianOctets + SHA256.hash(data: hashed)
-    return hashed + plainMagic.littleEndianOctets
-      + UInt16(records.count + infoOctets).littleEndianOctets + records
+    let hashed = header + body + covered
+    return hashed
+      + area(plainMagic, [Record(type: sha256Type, value: Array(SHA256.hash(data: hashed)))])
+  }
+
+  private static func area(_ magic: UInt16, _ records: [Record]) -> [UInt8] {
+    let octets = records.flatMap { record in
+      record.type.littleEndianOctets + UInt16(record.value.count).littleEndianOctets + record.value
+    }
+    return magic.littleEndianOctets + UInt16(octets.count + infoOctets).littleEndianOctets + octets
+  }
+
+  /// The records of a compressed image: how long it is without, and its hash then.
+  static func decompressed(size: Int, hash: [UInt8]) -> [Record] {
+    [
+      Record(type: decompressedSizeType, value: UInt32(size).littleEndianOctets),
+      Record(type: decompressedHashType, value: hash),
+    ]
   }
 }

@@ -16,10 +16,20 @@ final class SMPFirmware: BoardFirmware {
   let settings: SMPServerSettings
   let parts: BoardParts
   private let state: Shared<State>
+  /// What its boot loader starts.
+  private let rules: BootableImage.Rules
+  /// The hashes of what ran first, which stands for an image with the right signature.
+  private let factoryHashes: [[UInt8]]
 
   init(_ settings: SMPServerSettings, of parts: BoardParts) throws(FlashFault) {
     self.settings = settings
     self.parts = parts
+    rules = BootableImage.Rules(
+      decompresses: settings.decompresses, key: settings.key, sizeMaximum: parts.profile.slotSize)
+    let factory = (0..<(settings.key == nil ? 0 : settings.imageCount)).map {
+      Self.factoryImage($0, of: parts).bytes[...]
+    }
+    factoryHashes = factory.compactMap { BootableImage(decoding: $0)?.hash }
     var images: [BootedImage] = []
     for index in 0..<settings.imageCount {
       let loader = BootLoader(flash: parts.flash, layout: parts.profile.layout.ofImage(index))
@@ -132,7 +142,7 @@ final class SMPFirmware: BoardFirmware {
   private func described(slot: Int, of layout: FlashLayout) throws(FlashFault) -> SlotImage {
     let start = layout.slot(slot)
     let bytes = try parts.flash.read(start..<start + parts.profile.slotSize)
-    guard let image = BootableImage(decoding: bytes[...]), BootableImage.isSound(bytes[...]) else {
+    guard let image = BootableImage(decoding: bytes[...]), isStartable(image, in: bytes) else {
       return SlotImage()
     }
     let version = image.version
@@ -142,12 +152,18 @@ final class SMPFirmware: BoardFirmware {
       hardware: parts.profile.hardware)
   }
 
+  private func isStartable(_ image: BootableImage, in bytes: [UInt8]) -> Bool {
+    var rules = rules
+    if factoryHashes.contains(image.hash) { rules.key = nil }
+    return image.isStartable(in: bytes[...], by: rules)
+  }
+
   /// MCUboot erases what it was to start and found damaged, so that it is listed no more.
   private func dropUnsound(slot: Int, of layout: FlashLayout) throws(FlashFault) {
     let start = layout.slot(slot)
     let bytes = try parts.flash.read(start..<start + parts.profile.slotSize)
     guard let header = BootableImage.Header(decoding: bytes), header.isBootable else { return }
-    if let image = BootableImage(decoding: bytes[...]), image.isSound(in: bytes[...]) { return }
+    if let image = BootableImage(decoding: bytes[...]), isStartable(image, in: bytes) { return }
     try parts.flash.perform(.erase(page: start))
   }
 

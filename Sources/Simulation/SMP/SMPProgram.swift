@@ -10,12 +10,17 @@ final class SMPProgram: BoardProgram {
     var server: SMPServer
     var mtu = ATTMTU.default
     var end: LinkInstant?
+    /// When the next request is taken up.
+    var turn: LinkInstant?
     var isOver = false
     var random: SeededRandom
   }
 
   /// From the answer to a reset request to the reset.
   private static let resetDelay = Duration.milliseconds(250)
+  /// From a request's arrival, or the end of the one before, until the queue's thread has its turn:
+  /// the radio's go first, and fill buffers meanwhile.
+  private static let turnTime = Duration.milliseconds(1)
 
   let server: GATTServer
   let advertisement: Advertisement
@@ -87,16 +92,32 @@ final class SMPProgram: BoardProgram {
   func poll(at now: LinkInstant) -> Duration? {
     let isNonsense = parts.profile.faults.contains(.nonsense)
     let (fragments, wait) = state.withLock { state in
+      let turn = takeTurn(in: &state, at: now)
       let responses = state.server.responses
       state.server.responses.removeAll()
       let fragments = responses.flatMap { response in
         let bytes = isNonsense ? state.random.bytes(count: response.count) : response
         return Self.fragments(of: bytes, size: state.mtu.valueSizeMaximum)
       }
-      return (fragments, timeLeft(in: &state, at: now))
+      return (fragments, [turn, timeLeft(in: &state, at: now)].compactMap { $0 }.min())
     }
     for fragment in fragments { server.notify(handle, fragment) }
     return wait
+  }
+
+  /// Returns the time until there is something to do, if anything waits.
+  private func takeTurn(in state: inout State, at now: LinkInstant) -> Duration? {
+    if let turn = state.turn, now >= turn {
+      state.turn = nil
+      state.server.workOn()
+    }
+    guard state.server.hasWork else {
+      state.turn = nil
+      return nil
+    }
+    let turn = state.turn ?? now.advanced(by: Self.turnTime)
+    state.turn = turn
+    return now.duration(to: turn)
   }
 
   private static func fragments(of bytes: [UInt8], size: Int) -> [[UInt8]] {

@@ -1,7 +1,7 @@
-/// The one place in which a server gathers the fragments of a message, and the buffers that requests
-/// and responses share. A fragment that finds no buffer is lost without a word.
+/// The one place in which a server gathers the fragments of a message, and the buffers that
+/// requests and responses share. A fragment that finds no buffer is lost without a word.
 struct SMPReassembly: Sendable {
-  private static let headerOctets = 8
+  static let headerOctets = 8
 
   private let buffers: SMPServerSettings.NetBuffers
   private let reassembles: Bool
@@ -25,6 +25,12 @@ struct SMPReassembly: Sendable {
     buffersInUse -= count
   }
 
+  /// Octets of the message that begins so; `nil` before its header has come.
+  static func size(of bytes: [UInt8]) -> Int? {
+    guard bytes.count >= headerOctets else { return nil }
+    return headerOctets + (Int(bytes[2]) << 8 | Int(bytes[3]))
+  }
+
   /// Takes a write. Returns a whole message, which keeps its buffer.
   mutating func received(_ fragment: [UInt8]) -> [UInt8]? {
     guard gathered != nil || takeBuffer() else { return nil }
@@ -32,8 +38,7 @@ struct SMPReassembly: Sendable {
     gathered = nil
     guard bytes.count <= buffers.size else { return drop() }
     guard reassembles else { return bytes }
-    guard bytes.count >= Self.headerOctets else { return keep(bytes) }
-    let size = Self.headerOctets + (Int(bytes[2]) << 8 | Int(bytes[3]))
+    guard let size = Self.size(of: bytes) else { return keep(bytes) }
     // What is longer than its header says, or will be longer than the buffer, cannot be kept.
     guard bytes.count <= size, size <= buffers.size else { return drop() }
     return bytes.count == size ? bytes : keep(bytes)

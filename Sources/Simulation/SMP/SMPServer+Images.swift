@@ -45,7 +45,7 @@ extension SMPServer {
   var imageState: SMPImage.State {
     let slots = (0..<Self.slotsPerImage * images.count).compactMap { number -> SMPImage.Slot? in
       guard let place = place(ofSlot: number), let image = image(in: place) else { return nil }
-      var told = (version: image.version.description, hash: image.hash)
+      var told = (version: image.version.description, hash: hash(of: image, in: place))
       if place == active(place.image) {
         told = lies.altered(version: told.version, hash: told.hash)
       }
@@ -54,6 +54,12 @@ extension SMPServer {
         version: told.version, hash: told.hash, flags: flags(of: place, image))
     }
     return SMPImage.State(slots: slots, splitStatus: 0)
+  }
+
+  /// What runs lies decompressed in its slot, and its boot loader has put that one's hash with it.
+  private func hash(of image: BootableImage, in place: SlotPlace) -> [UInt8] {
+    guard settings.decompresses, place == active(place.image) else { return image.hash }
+    return image.decompressedHash ?? image.hash
   }
 
   private func flags(of place: SlotPlace, _ image: BootableImage) -> SMPImage.Slot.Flags {
@@ -100,7 +106,8 @@ extension SMPServer {
       guard place.image == 0 || settings.confirmsOtherImages else {
         throw .image(.confirmationDenied)
       }
-      next.isOnTrial = false
+      // In 2021 a confirmation that is not done while another image waits is answered all the same.
+      if !(is2021 && next.isPending) { next.isOnTrial = false }
     } else if !settings.mode.choosesByVersion {
       // Two images cannot both be on their way.
       guard !next.isOnTrial else { throw .image(.alreadyPending) }
@@ -125,7 +132,10 @@ extension SMPServer {
     let places = images.indices.flatMap { image in
       (0..<Self.slotsPerImage).map { SlotPlace(image: image, slot: $0) }
     }
-    guard let place = places.first(where: { image(in: $0)?.hash == hash }) else {
+    let found = places.first { place in
+      image(in: place).map { self.hash(of: $0, in: place) } == hash
+    }
+    guard let place = found else {
       throw .image(.hashNotFound)
     }
     return place

@@ -2,8 +2,28 @@ import OtaflashUpdate
 
 /// The group for the system, as far as an update needs it.
 extension SMPServer {
+  /// Octets that the buffer of an echo holds in a server of 2021.
+  private static let echoMaximum = 127
+
+  /// What is too long for a server of 2021 comes back as nothing, and no error.
+  func echo(_ request: SMPOS.Echo) -> Work {
+    let isLost = is2021 && request.text.utf8.count > Self.echoMaximum
+    return Work(answer: .body(SMPOS.Echo.Response(isLost ? "" : request.text).body))
+  }
+
+  /// The letters for parts of what an application says of itself (Zephyr, MCUmgr group 0, command
+  /// 7).
+  private static let formats = Set("snrvbmpioa")
+
+  func applicationInfo(_ request: SMPOS.ApplicationInfo) throws(SMPServerRefusal) -> Work {
+    guard !is2021 else { throw .general(.notSupported) }
+    // 2: the format is unknown.
+    guard Self.formats.isSuperset(of: request.format ?? "") else { throw .system(2) }
+    return Work(answer: .body(SMPOS.ApplicationInfo.Response(output: "Zephyr").body))
+  }
+
   func parameters() throws(SMPServerRefusal) -> Work {
-    guard settings.hasParameters else { throw .general(.notSupported) }
+    guard settings.tellsBuffers else { throw .general(.notSupported) }
     let buffers = settings.netBuffers
     return Work(
       answer: .body(
@@ -13,7 +33,7 @@ extension SMPServer {
   func bootLoaderInformation(
     _ request: SMPOS.BootloaderInfo
   ) throws(SMPServerRefusal) -> Work {
-    guard settings.hasBootLoaderInformation else { throw .general(.notSupported) }
+    guard settings.tellsBootLoader else { throw .general(.notSupported) }
     guard let query = request.query else {
       return Work(answer: .body(CBORMap(["bootloader": .text("MCUboot")])))
     }

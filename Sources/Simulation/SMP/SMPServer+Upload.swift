@@ -8,43 +8,73 @@ extension SMPServer {
   /// Octets of the largest file: the last page of a slot belongs to the boot loader.
   var imageMaximum: Int { parts.profile.slotSize - pageSize }
 
+  /// An error in any upload request makes a server of today forget the upload; one of 2021 keeps
+  /// it.
   mutating func take(_ part: SMPImage.Upload) throws(SMPServerRefusal) -> Work {
-    if part.offset == 0 { return try begin(part) }
+    do throws(SMPServerRefusal) {
+      return part.offset == 0 ? try begin(part) : try goOn(with: part)
+    } catch {
+      if !is2021 { upload = nil }
+      throw error
+    }
+  }
+
+  private mutating func goOn(with part: SMPImage.Upload) throws(SMPServerRefusal) -> Work {
     guard var upload, part.offset == upload.offset else {
       // Another octet is wanted: what came is thrown away.
       return Work(answer: .body(accepted(upload?.offset ?? 0, of: upload?.size ?? 0)))
     }
-    guard upload.offset + part.data.count <= upload.size else { throw .image(.overrun) }
-    let operations = upload.take(part.data, parts.profile.geometry)
+    guard !upload.isBroken else { throw .general(.unknown) }
+    let data = whole(part.data, of: upload)
+    if is2021 {
+      // Only flash itself has an end.
+      guard upload.offset + data.count <= parts.profile.slotSize else { throw .general(.unknown) }
+    } else {
+      guard upload.offset + data.count <= upload.size else { throw .image(.overrun) }
+    }
+    let operations = upload.take(data, parts.profile.geometry)
     return go(on: upload, after: operations)
   }
 
+  /// A part did not get into flash. A server of 2021 keeps its offset, but writes nothing more
+  /// until the next beginning.
+  mutating func writeFailed(before: SMPUpload?) {
+    upload = is2021 ? before : nil
+    upload?.isBroken = true
+  }
+
   private mutating func begin(_ part: SMPImage.Upload) throws(SMPServerRefusal) -> Work {
+    guard part.data.count >= BootableImage.headerOctets else { throw .image(.headerTooShort) }
     guard let announcement = part.announcement else { throw .image(.invalidLength) }
+    guard let header = BootableImage.Header(decoding: part.data) else { throw .image(.wrongMagic) }
     let sha = announcement.sha ?? []
     guard sha.count <= 32 else { throw .image(.invalidHash) }
-    guard part.data.count >= BootableImage.headerOctets else { throw .image(.headerTooShort) }
-    guard let header = BootableImage.Header(decoding: part.data) else { throw .image(.wrongMagic) }
-    let target = try target(of: announcement)
-    if let upload, !sha.isEmpty, upload.sha == sha, upload.size == announcement.size,
-      upload.place == target
-    {
+    // Neither size nor place is compared.
+    if let upload, !sha.isEmpty, upload.sha == sha {
       return Work(answer: .body(accepted(upload.offset, of: upload.size)))
     }
+    let target = try target(of: announcement)
     try judge(announcement, header, for: target)
-    if settings.checksImages, sha.count == 32, holds(sha, size: announcement.size, in: target) {
+    if settings.comparesImages, sha.count == 32, holds(sha, size: announcement.size, in: target) {
       upload = nil
       return Work(
         answer: .body(
           SMPImage.Upload.Response(offset: announcement.size, matches: true).body))
     }
-    guard part.data.count <= announcement.size else { throw .image(.overrun) }
+    guard is2021 || part.data.count <= announcement.size else { throw .image(.overrun) }
+    let erases = settings.erasesProgressively ? [] : erasing(target, for: announcement.size)
     var upload = SMPUpload(
       size: announcement.size, sha: sha, place: target, address: address(of: target),
-      erased: settings.erasesProgressively ? 0 : parts.profile.slotSize)
-    let erases = settings.erasesProgressively ? [] : erasing(target)
-    let operations = erases + upload.take(part.data, parts.profile.geometry)
+      erased: settings.erasesProgressively ? 0 : erased(announcement.size, by: erases))
+    let operations =
+      erases + upload.take(whole(part.data, of: upload), parts.profile.geometry)
     return go(on: upload, after: operations)
+  }
+
+  /// What the server takes of a request: all that ends the image, else whole units.
+  private func whole(_ data: [UInt8], of upload: SMPUpload) -> [UInt8] {
+    guard upload.offset + data.count < upload.size else { return data }
+    return Array(data.prefix(data.count / settings.unit * settings.unit))
   }
 
   /// The slot that an upload goes to.
@@ -61,7 +91,7 @@ extension SMPServer {
     for target: SlotPlace
   ) throws(SMPServerRefusal) {
     guard !isInUse(target) else { throw .image(.noFreeSlot) }
-    guard announcement.size <= imageMaximum else { throw .image(.tooLarge) }
+    guard is2021 || announcement.size <= imageMaximum else { throw .image(.tooLarge) }
     if let address = header.romAddress, address != self.address(of: target) {
       throw .image(.wrongAddress)
     }
@@ -86,15 +116,22 @@ extension SMPServer {
   /// The last answer of an upload: whether what lies in flash is what was announced.
   mutating func end(of upload: SMPUpload) -> CBORMap {
     let matches =
-      settings.checksImages && upload.sha.count == 32
+      settings.comparesImages && upload.sha.count == 32
       ? holds(upload.sha, size: upload.size, in: upload.place) : nil
-    return SMPImage.Upload.Response(
-      offset: lies.altered(offset: upload.size, of: upload.size), matches: matches
-    ).body
+    return done(
+      SMPImage.Upload.Response(
+        offset: lies.altered(offset: upload.size, of: upload.size), matches: matches
+      ).body)
   }
 
   private mutating func accepted(_ offset: Int, of size: Int) -> CBORMap {
-    SMPImage.Upload.Response(offset: lies.altered(offset: offset, of: size)).body
+    done(SMPImage.Upload.Response(offset: lies.altered(offset: offset, of: size)).body)
+  }
+
+  /// In 2021 a success says so.
+  private func done(_ body: CBORMap) -> CBORMap {
+    guard is2021 else { return body }
+    return CBORMap(pairs: [CBORMap.Pair(key: .text("rc"), value: .integer(0))] + body.pairs)
   }
 
   private func holds(_ sha: [UInt8], size: Int, in place: SlotPlace) -> Bool {
@@ -105,17 +142,39 @@ extension SMPServer {
   // MARK: Erasing
 
   mutating func erase(_ request: SMPImage.Erase) throws(SMPServerRefusal) -> Work {
-    guard let place = place(ofSlot: request.slot ?? 1) else { throw .image(.invalidSlot) }
-    guard !isInUse(place) else { throw .image(.noFreeSlot) }
-    upload = nil
-    return Work(operations: erasing(place), answer: .body(SMPDone().body))
+    let place = try placeToErase(request)
+    // What a server of 2021 knew of an upload it still knows.
+    if !is2021 { upload = nil }
+    return Work(
+      operations: erasing(place, for: parts.profile.slotSize), answer: .body(done(CBORMap())))
   }
 
-  private func erasing(_ place: SlotPlace) -> [FlashOperation] {
-    let start = address(of: place)
-    return stride(from: start, to: start + parts.profile.slotSize, by: pageSize).map {
-      .erase(page: $0)
+  private func placeToErase(_ request: SMPImage.Erase) throws(SMPServerRefusal) -> SlotPlace {
+    guard is2021 else {
+      guard let place = place(ofSlot: request.slot ?? 1) else { throw .image(.invalidSlot) }
+      guard !isInUse(place) else { throw .image(.noFreeSlot) }
+      return place
     }
+    // It erases the one slot that it can, whichever was named.
+    let place = isRecovery ? active(0) : inactive(0)
+    guard isInUse(place) else { return place }
+    throw .general(image(in: place) == nil ? .noEntry : .badState)
+  }
+
+  /// The pages that `octets` lie in, and the one in which the boot loader keeps its marks; none of
+  /// a slot that is blank.
+  private func erasing(_ place: SlotPlace, for octets: Int) -> [FlashOperation] {
+    guard let bytes = slot(place), !bytes.allSatisfy({ $0 == 0xFF }) else { return [] }
+    let start = address(of: place)
+    let end = (min(octets, imageMaximum) + pageSize - 1) / pageSize * pageSize
+    let pages = Array(stride(from: start, to: start + end, by: pageSize)) + [start + imageMaximum]
+    return pages.map { .erase(page: $0) }
+  }
+
+  /// Octets from the start of the slot that are blank after that.
+  private func erased(_ octets: Int, by erases: [FlashOperation]) -> Int {
+    let pages = (octets + pageSize - 1) / pageSize * pageSize
+    return erases.isEmpty ? parts.profile.slotSize : pages
   }
 
   /// Whether a slot holds what runs, what shall run next, or what is to come back.

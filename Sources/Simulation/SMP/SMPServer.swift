@@ -1,9 +1,9 @@
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// Zephyr's SMP server with the groups for the system and for images: what a write leads to, what is
-/// answered, and what it has the flash do. Requests are worked on one after the other. It knows no
-/// link and no clock.
+/// Zephyr's SMP server with the groups for the system and for images: what a write leads to, what
+/// is answered, and what it has the flash do. Requests are worked on one after the other. It knows
+/// no link and no clock.
 struct SMPServer: Sendable {
   /// What a request that was understood leads to.
   struct Work: Sendable {
@@ -23,6 +23,10 @@ struct SMPServer: Sendable {
   private struct Job: Sendable {
     let request: SMPMessage
     var work: Work
+    /// Requests behind this one in its buffer.
+    var rest: [UInt8] = []
+    /// What was known of an upload before this request went on with it.
+    var uploadBefore: SMPUpload??
     /// The connection that the request came over is gone.
     var isOrphaned = false
   }
@@ -59,11 +63,13 @@ struct SMPServer: Sendable {
   /// The operation that the flash is to do now.
   var operation: FlashOperation? { job?.work.operations.first }
 
+  /// The rules of mcumgr before it was Zephyr's.
+  var is2021: Bool { settings.release == .mcumgr2021 }
+
   /// A write to the characteristic.
   mutating func received(_ fragment: [UInt8]) {
     guard let message = reassembly.received(fragment) else { return }
     waiting.append(message)
-    workOn()
   }
 
   /// The link is over: what is being worked on is finished, and nobody is told.
@@ -72,6 +78,7 @@ struct SMPServer: Sendable {
     reassembly.releaseBuffers(waiting.count)
     waiting.removeAll()
     job?.isOrphaned = true
+    job?.rest = []
     responses.removeAll()
   }
 
@@ -80,69 +87,113 @@ struct SMPServer: Sendable {
     guard var job else { preconditionFailure("an operation ended that was not started") }
     job.work.operations.removeFirst()
     if !isDone {
+      if let before = job.uploadBefore { writeFailed(before: before) }
       job.work = Work(answer: .body(refusal(.image(.flashWriteFailed), of: job.request)))
     }
     self.job = job
     completeWhenIdle()
-    workOn()
   }
 
   // MARK: One request after the other
 
-  private mutating func workOn() {
-    while job == nil, !waiting.isEmpty {
-      // The response has a buffer of its own; the job before this one has left it.
-      let hasBuffer = reassembly.takeBuffer()
-      precondition(hasBuffer, "requests alone cannot fill the buffers while none is worked on")
-      job = begin(waiting.removeFirst())
-      if job == nil { reassembly.releaseBuffers(2) }
-      completeWhenIdle()
+  /// A request waits, and none is worked on.
+  var hasWork: Bool { job == nil && !waiting.isEmpty }
+
+  /// Takes up the next request. Its response needs a buffer of its own: where requests fill all of
+  /// them, the refusal goes out in the request's, which is lost thereby.
+  mutating func workOn() {
+    guard hasWork else { return }
+    let (request, rest) = firstRequest(in: waiting.removeFirst())
+    guard reassembly.takeBuffer() else {
+      refuseUnread(request, .noMemory)
+      reassembly.releaseBuffers(1)
+      return
     }
+    job = begin(request)
+    job?.rest = rest
+    if job == nil { release(rest) }
+    completeWhenIdle()
+  }
+
+  /// Without reassembly several requests may lie in one write, each at a multiple of 4.
+  private func firstRequest(in bytes: [UInt8]) -> (request: [UInt8], rest: [UInt8]) {
+    guard let size = SMPReassembly.size(of: bytes), size < bytes.count else { return (bytes, []) }
+    let next = (size + 3) / 4 * 4
+    return (Array(bytes[..<size]), next < bytes.count ? Array(bytes[next...]) : [])
+  }
+
+  /// Gives the response's buffer back, and the request's when nothing is left in it.
+  private mutating func release(_ rest: [UInt8]) {
+    reassembly.releaseBuffers(rest.isEmpty ? 2 : 1)
+    if !rest.isEmpty { waiting.insert(rest, at: 0) }
   }
 
   /// `nil` when the message has been answered already, or cannot be.
   private mutating func begin(_ octets: [UInt8]) -> Job? {
     let request: SMPMessage
     do throws(SMPDecodeFault) {
-      request = try SMPMessage(decoding: octets)
+      request = try SMPMessage(decoding: readable(octets))
     } catch {
-      refuseUnread(octets, error)
+      switch error {
+      case .headerEndsEarly, .unknownOperation: break
+      case .unknownVersion: refuseUnread(octets, .tooNew)
+      default: refuseUnread(octets, .invalid)
+      }
       return nil
     }
     guard request.command != nil else { return nil }
     do throws(SMPServerRefusal) {
       guard !(settings.isVersion1 && request.version == .v2) else { throw .general(.tooNew) }
-      return Job(request: request, work: try carryOut(request))
+      let before = upload
+      var job = Job(request: request, work: try carryOut(request))
+      if request.command == SMPImage.Upload.command { job.uploadBefore = .some(before) }
+      return job
     } catch {
       respond(to: request, refusal(error, of: request))
       return nil
     }
   }
 
+  /// A server of 2021 does not look at the version. To all, no body is an empty one.
+  private func readable(_ octets: [UInt8]) -> [UInt8] {
+    guard octets.count >= SMPReassembly.headerOctets else { return octets }
+    var octets = octets
+    if is2021 { octets[0] &= 0x07 }
+    if octets.count == SMPReassembly.headerOctets, octets[2] == 0, octets[3] == 0 {
+      octets[3] = 1
+      octets.append(0xA0)
+    }
+    return octets
+  }
+
   private mutating func carryOut(_ request: SMPMessage) throws(SMPServerRefusal) -> Work {
     let call: SMPCall
     do throws(SMPDecodeFault) { call = try SMPCall(request) } catch {
-      if case .unknownCommand = error { throw .general(.notSupported) }
-      throw .general(.invalid)
+      switch error {
+      case .unknownCommand: throw .general(.notSupported)
+      case .missing(SMPImage.Upload.offsetName): throw .image(.missingOffset)
+      default: throw .general(.invalid)
+      }
     }
-    if request.group == .image, request.operation == .write, busyRequests > 0 {
+    if request.group == .image, request.operation == .write, busyRequests > 0, !is2021 {
       busyRequests -= 1
       throw .general(.busy)
     }
     switch call {
-    case .echo(let echo): return Work(answer: .body(SMPOS.Echo.Response(echo.text).body))
+    case .echo(let request): return echo(request)
     case .reset(let reset):
       resetMode = reset.bootMode ?? 0
       return Work(answer: .body(CBORMap()))
     case .parameters: return try parameters()
-    case .applicationInfo:
-      return Work(answer: .body(SMPOS.ApplicationInfo.Response(output: "Zephyr").body))
+    case .applicationInfo(let request): return try applicationInfo(request)
     case .bootloaderInfo(let info): return try bootLoaderInformation(info)
     case .imageState: return Work(answer: .body(imageState.body))
     case .setImageState(let request): return try setImageState(request)
     case .upload(let part): return try take(part)
     case .erase(let request): return try erase(request)
-    case .slotInfo: return Work(answer: .body(slotInformation.body))
+    case .slotInfo:
+      guard !is2021 else { throw .general(.notSupported) }
+      return Work(answer: .body(slotInformation.body))
     }
   }
 
@@ -158,8 +209,7 @@ struct SMPServer: Sendable {
       body = imageState.body
     }
     if !job.isOrphaned { respond(to: job.request, body) }
-    // The request's and the response's.
-    reassembly.releaseBuffers(2)
+    release(job.rest)
   }
 
   // MARK: Answers
@@ -169,22 +219,29 @@ struct SMPServer: Sendable {
     var response = request
     response.operation = operation
     response.body = body
-    if response.encoded.count > settings.netBuffers.size { response.body = Self.body(.tooBig) }
-    responses.append(response.encoded)
+    if encoded(response).count > settings.netBuffers.size { response.body = Self.body(.tooBig) }
+    responses.append(encoded(response))
+  }
+
+  /// In 2021 every map and list is of indefinite length.
+  private func encoded(_ response: SMPMessage) -> [UInt8] {
+    guard is2021 else { return response.encoded }
+    let body = CBORItem.map(response.body).encodedIndefinitely
+    return SMPHeader(
+      version: response.version, operation: response.operation, flags: response.flags,
+      bodyLength: body.count, group: response.group, sequence: response.sequence,
+      command: response.number
+    ).encoded + body
   }
 
   /// A message whose header can be read is answered even if nothing else can.
-  private mutating func refuseUnread(_ octets: [UInt8], _ fault: SMPDecodeFault) {
-    let error: GeneralError
-    switch fault {
-    case .headerEndsEarly, .unknownOperation: return
-    case .unknownVersion: error = .tooNew
-    default: error = .invalid
-    }
-    let body = CBORItem.map(Self.body(error)).encoded
+  private mutating func refuseUnread(_ octets: [UInt8], _ error: GeneralError) {
+    guard octets.count >= SMPReassembly.headerOctets else { return }
+    let map = CBORItem.map(Self.body(error))
+    let body = is2021 ? map.encodedIndefinitely : map.encoded
     // The operation of a response is that of its request and one.
-    responses.append(
-      [octets[0] | 1, 0, 0, UInt8(body.count)] + octets[4..<8] + body)
+    let operation = (is2021 ? octets[0] & 0x07 : octets[0]) | 1
+    responses.append([operation, 0, 0, UInt8(body.count)] + octets[4..<8] + body)
   }
 
   private static func body(_ error: GeneralError) -> CBORMap {
@@ -194,6 +251,8 @@ struct SMPServer: Sendable {
   private func refusal(_ refusal: SMPServerRefusal, of request: SMPMessage) -> CBORMap {
     switch (refusal, request.version) {
     case (.general(let error), _): Self.body(error)
+    case (.image(let error), .v1) where is2021:
+      CBORMap(["rc": .integer(error.release2021)])
     case (.image(let error), .v1): CBORMap(["rc": .integer(error.version1)])
     case (.image(let error), .v2): Self.body(of: 1, error.rawValue)
     case (.system(_), .v1): Self.body(.invalid)

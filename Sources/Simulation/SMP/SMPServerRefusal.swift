@@ -12,6 +12,7 @@ enum SMPImageError: Int, Sendable {
   case noFreeSlot = 9
   case flashWriteFailed = 12
   case invalidSlot = 14
+  case missingOffset = 20
   case invalidLength = 21
   case headerTooShort = 22
   case wrongMagic = 23
@@ -31,7 +32,22 @@ enum SMPImageError: Int, Sendable {
       .testOfActiveDenied:
       1
     case .noFreeSlot, .runningIsNewer, .alreadyPending: 6
-    case .invalidSlot, .invalidLength, .headerTooShort, .wrongMagic, .invalidHash, .wrongAddress:
+    case .invalidSlot, .missingOffset, .invalidLength, .headerTooShort, .wrongMagic, .invalidHash,
+      .wrongAddress:
+      3
+    }
+  }
+}
+
+extension SMPImageError {
+  /// What mcumgr of 2021 answers.
+  var release2021: Int {
+    switch self {
+    case .noFreeSlot: 5
+    case .alreadyPending: 6
+    case .testOfActiveDenied, .flashWriteFailed, .tooLarge, .overrun, .confirmationDenied: 1
+    case .hashNotFound, .invalidSlot, .missingOffset, .invalidLength, .headerTooShort, .wrongMagic,
+      .invalidHash, .wrongAddress, .runningIsNewer:
       3
     }
   }
@@ -40,7 +56,11 @@ enum SMPImageError: Int, Sendable {
 extension SMPServer {
   /// `rc` of every group.
   enum GeneralError: Int, Sendable {
+    case unknown = 1
+    case noMemory = 2
     case invalid = 3
+    case noEntry = 5
+    case badState = 6
     case tooBig = 7
     case notSupported = 8
     case busy = 10

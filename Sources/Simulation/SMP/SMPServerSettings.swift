@@ -56,6 +56,15 @@ public struct SMPServerSettings: Hashable, Sendable {
     }
   }
 
+  /// Whose rules the server follows.
+  public enum Release: String, CaseIterable, Sendable {
+    /// mcumgr as it was taken into Zephyr 2.7 and is still in Mynewt: the first version of the
+    /// protocol, whole flash words, no errors above 9, no commands that came later.
+    case mcumgr2021 = "2021"
+    /// Zephyr's own of today.
+    case zephyr2026 = "2026"
+  }
+
   /// Network buffers, shared by requests and responses.
   public struct NetBuffers: Hashable, Sendable {
     public var count: Int
@@ -79,12 +88,23 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var reassembles = true
   /// Pages are erased as they are needed, instead of the slot before the first octet.
   public var erasesProgressively = false
-  /// An image that lies in the slot is known by its SHA-256 (IMG_ENABLE_IMAGE_CHECK).
+  /// Whose rules the server follows; what it tells of itself and takes at once goes with it, where
+  /// nothing else is said.
+  public var release = Release.zephyr2026
+  /// Octets of which the server takes whole ones of every upload request but the last: 1, or the
+  /// word of a flash that it writes without a buffer of its own. `nil` = as the release does.
+  public var writeUnit: Int?
+  /// An image that lies in the slot is known by its SHA-256 (IMG_ENABLE_IMAGE_CHECK), which the
+  /// release of 2021 cannot.
   public var checksImages = true
-  /// The server tells of its buffers.
-  public var hasParameters = true
-  /// The server tells how the boot loader activates images.
-  public var hasBootLoaderInformation = true
+  /// The server tells of its buffers; `nil` = as the release does.
+  public var hasParameters: Bool?
+  /// The server tells how the boot loader activates images; `nil` = as the release does.
+  public var hasBootLoaderInformation: Bool?
+  /// The boot loader decompresses images that are compressed, instead of refusing them.
+  public var decompresses = false
+  /// The key that must have signed what is started; `nil` = the boot loader looks at no signature.
+  public var key: ImageKey?
   /// The boot loader starts no image with a lower version.
   public var forbidsDowngrade = false
   /// Requests of the image group that are refused as busy before one is carried out.
@@ -93,6 +113,14 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var isVersion1 = false
 
   public init() {}
+
+  /// Octets of a flash word that a server of 2021 has, as on an nRF52.
+  private static let flashWord = 4
+
+  var unit: Int { writeUnit ?? (release == .mcumgr2021 ? Self.flashWord : 1) }
+  var tellsBuffers: Bool { hasParameters ?? (release == .zephyr2026) }
+  var tellsBootLoader: Bool { hasBootLoaderInformation ?? (release == .zephyr2026) }
+  var comparesImages: Bool { checksImages && release == .zephyr2026 }
 }
 
 extension SMPServerSettings: KindSettings {
@@ -109,9 +137,22 @@ extension SMPServerSettings: KindSettings {
       netBuffers),
     KindKey("reassembly", "messages may be longer than a write", \.reassembles),
     KindKey("progressive", "pages are erased as they are needed", \.erasesProgressively),
+    KindKey(
+      "unit", "octets of which uploads are taken whole ones", "a power of two up to 512",
+      \.writeUnit
+    ) { Int($0).filter { (1...512).contains($0) && $0.nonzeroBitCount == 1 } },
     KindKey("check", "images are compared with their SHA-256", \.checksImages),
-    KindKey("params", "the server tells of its buffers", \.hasParameters),
-    KindKey("bootinfo", "the server tells of the boot loader", \.hasBootLoaderInformation),
+    KindKey("server", "whose rules the server follows, by their year", \.release),
+    KindKey("params", "the server tells of its buffers", "yes or no", \.hasParameters, yesOrNo),
+    KindKey(
+      "bootinfo", "the server tells of the boot loader", "yes or no", \.hasBootLoaderInformation,
+      yesOrNo),
+    KindKey("decompress", "the boot loader decompresses images", \.decompresses),
+    KindKey(
+      "signed", "the public key that must have signed images",
+      "root-rsa-2048, root-ec-p256 or root-ed25519 (MCUboot's own), or a public key's DER in "
+        + "hexadecimal digits", \.key
+    ) { ImageKey($0).map { $0 } },
     KindKey("no-downgrade", "lower versions are never started", \.forbidsDowngrade),
     KindKey(
       "busy", "writes to images refused as busy at first", "a count of requests, or 0",
@@ -125,6 +166,10 @@ extension SMPServerSettings: KindSettings {
   static let faults = FaultName.ofAnyDevice.union([
     .repeatOffset, .jumpBack, .beyondEnd, .otherImage, .nonsense,
   ])
+
+  private static func yesOrNo(_ text: String) -> Bool?? {
+    ["yes": true, "no": false][text].map { $0 }
+  }
 
   private static func netBuffers(_ text: String) -> NetBuffers? {
     let parts = text.split(separator: "x", omittingEmptySubsequences: false)

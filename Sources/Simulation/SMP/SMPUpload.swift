@@ -8,6 +8,8 @@ struct SMPUpload: Equatable, Sendable {
   /// The slot that the image goes to, and where that begins.
   let place: SlotPlace
   let address: Int
+  /// A part did not get into flash: nothing more is written.
+  var isBroken = false
   /// Octets taken so far.
   private(set) var offset = 0
   /// What does not fill a unit of flash yet.
@@ -50,8 +52,8 @@ struct SMPUpload: Equatable, Sendable {
   }
 }
 
-/// What the faults of a plan do to what a server tells. Kept for the life of the board, so that what
-/// happens once happens once.
+/// What the faults of a plan do to what a server tells. Kept for the life of the board, so that
+/// what happens once happens once.
 struct SMPLies: Sendable {
   private static let otherVersion = "0.0.1"
 

@@ -1,8 +1,8 @@
 import Crypto
 import OtaflashFirmware
 
-/// Files for simulated devices, as the signing and packaging tools make them: what a test, a sweep or
-/// a demonstration sends without having a build of its own.
+/// Files for simulated devices, as the signing and packaging tools make them: what a test, a sweep
+/// or a demonstration sends without having a build of its own.
 public enum SampleImage {
   /// An MCUboot image with a SHA-256 and no signature.
   ///
@@ -14,8 +14,24 @@ public enum SampleImage {
       body: body)
   }
 
-  /// The init packet of an application for Secure DFU, unsigned (dfu-cc.proto), which fits the
-  /// simulated device's settings.
+  /// An MCUboot image that says it is compressed (LZMA2), with the size and the hash that it has
+  /// decompressed. Its body is no LZMA: nothing here decompresses it.
+  ///
+  /// - Parameter body: what follows the header of 512 octets; it stands for twice as much.
+  public static func compressed(_ body: [UInt8], version: FirmwareVersion) -> [UInt8] {
+    let plain = mcuboot(body + body, version: version)
+    guard let hash = BootableImage(decoding: plain[...])?.hash else {
+      preconditionFailure("an image that was put together can be read")
+    }
+    return BootableImage.assemble(
+      version: BootableImage.Version(
+        major: version.major, minor: version.minor, revision: version.patch),
+      body: body, flags: BootableImage.Header.lzma2,
+      protected: BootableImage.decompressed(size: 2 * body.count, hash: hash))
+  }
+
+  /// The init packet of an application for Secure DFU (dfu-cc.proto), which fits the simulated
+  /// device's settings: signed with `SampleKey`, or not at all where nobody looks.
   public static func secureInitPacket(
     for application: [UInt8], version: UInt32, settings: SecureBootLoaderSettings
   ) -> [UInt8] {
@@ -24,7 +40,14 @@ public enum SampleImage {
       number(1, version) + number(2, settings.hardwareVersion)
       + delimited(3, varint(settings.softDevice)) + number(4, 0)
       + number(7, UInt32(application.count)) + delimited(8, hash)
-    return delimited(1, number(1, 1) + delimited(2, initCommand))
+    let command = delimited(1, number(1, 1) + delimited(2, initCommand))
+    if settings.verification == .none { return command }
+    return signed(command, initCommand)
+  }
+
+  private static func signed(_ command: [UInt8], _ initCommand: [UInt8]) -> [UInt8] {
+    delimited(
+      2, command + number(2, 0) + delimited(3, SampleKey.signature(of: initCommand)))
   }
 
   /// The init packet of an application for legacy DFU, which fits the simulated device's settings.

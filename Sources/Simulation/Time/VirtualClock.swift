@@ -11,6 +11,8 @@ public struct VirtualClock: LinkClock {
 
   public var minimumResolution: Duration { .nanoseconds(1) }
 
+  public func randomFraction() -> Double { timeline.randomFraction() }
+
   /// Sleeps to `deadline` exactly; virtual time needs no tolerance.
   public func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
     guard await timeline.sleep(until: deadline) else { throw CancellationError() }

@@ -14,8 +14,11 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
   static let unwindingJobsMaximum = 500_000
 
   private let state = Mutex(TimelineState())
+  private let chance: Mutex<SeededRandom?>
 
-  public init() {}
+  /// - Parameter chance: what the clock's random numbers are drawn from; `nil` makes them all 0, so
+  ///   that every wait is as long as it was told to be.
+  public init(chance: SeededRandom? = nil) { self.chance = Mutex(chance) }
 
   /// The clock of this timeline, at zero before the first run.
   public var clock: VirtualClock { VirtualClock(timeline: self) }
@@ -80,6 +83,14 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
 
 extension VirtualTimeline {
   var now: LinkInstant { state.withLock { $0.now } }
+
+  func randomFraction() -> Double {
+    chance.withLock { chance in
+      guard var random = chance else { return 0 }
+      defer { chance = random }
+      return Double.random(in: 0..<1, using: &random)
+    }
+  }
 
   /// Suspends until `deadline`; `false` when the task was cancelled first. Suspends even when the
   /// deadline has passed, so that other ready jobs get their turn.

@@ -2,10 +2,10 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// What an application says of itself: in its Device Information service (Bluetooth SIG DIS 1.1), and
-/// by the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). Neither of Nordic's boot loaders can
-/// be asked what it runs (the answer to "firmware version" carries none over Bluetooth LE), so this is
-/// all there is.
+/// What an application says of itself: in its Device Information service (Bluetooth SIG DIS 1.1),
+/// and by the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). Neither of Nordic's boot
+/// loaders can be asked what it runs (the answer to "firmware version" carries none over Bluetooth
+/// LE), so this is all there is.
 struct ApplicationIdentity: Equatable, Sendable {
   private static let information = BluetoothUUID(0x180A)
   private static let manufacturerName = BluetoothUUID(0x2A29)

@@ -5,8 +5,13 @@ struct RefusalWords: Equatable, Sendable {
   /// What to do about it: one or two whole sentences.
   let remedy: String
   let kind: ProtocolRefusal.Kind
+  /// As `ProtocolRefusal.startsOver`.
+  let startsOver: Bool
 
-  init(_ meaning: String, _ remedy: String, _ kind: ProtocolRefusal.Kind) {
+  init(
+    _ meaning: String, _ remedy: String, _ kind: ProtocolRefusal.Kind, startsOver: Bool = false
+  ) {
+    self.startsOver = startsOver
     self.meaning = meaning
     self.remedy = remedy
     self.kind = kind
@@ -15,6 +20,8 @@ struct RefusalWords: Equatable, Sendable {
 
 extension ProtocolRefusal {
   init(code: String, _ words: RefusalWords) {
-    self.init(code: code, meaning: words.meaning, remedy: words.remedy, kind: words.kind)
+    self.init(
+      code: code, meaning: words.meaning, remedy: words.remedy, kind: words.kind,
+      startsOver: words.startsOver)
   }
 }

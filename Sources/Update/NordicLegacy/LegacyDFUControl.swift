@@ -47,15 +47,7 @@ struct LegacyDFUControl: Sendable {
 
   /// Waits for the answer to a request; receipts that are still on their way are passed over.
   ///
-  /// - Throws: `.declined` in the device's words, `.gatt(_, .transactionTimedOut)` when no answer
-  ///   came within `limit`.
-  func answer(
-    to opcode: LegacyDFUOpcode, _ stage: UpdateStage, within limit: Duration
-  ) async throws(UpdateFault) {
-    let status = try await status(of: opcode, stage, within: limit)
-    guard status == .success else { throw .declined(stage, status.inWords) }
-  }
-
+  /// - Throws: `.gatt(_, .transactionTimedOut)` when no answer came within `limit`.
   func status(
     of opcode: LegacyDFUOpcode, _ stage: UpdateStage, within limit: Duration
   ) async throws(UpdateFault) -> LegacyDFUStatus {
@@ -64,12 +56,19 @@ struct LegacyDFUControl: Sendable {
     { () async throws(UpdateFault) -> LegacyDFUStatus in
       while true {
         guard case .answer(let answered, let status) = try await next(stage) else { continue }
+        // An answer to an earlier request was late: a device keeps its state over a lost link.
+        if answered.rawValue < opcode.rawValue || answered == .reportReceived { continue }
         guard answered == opcode else {
           throw .protocolViolation(stage, "\(opcode) was answered as \(answered)")
         }
         return status
       }
     }
+  }
+
+  /// Drops what was notified before the next request.
+  func forget() {
+    while notices.poll() != nil {}
   }
 
   func next(_ stage: UpdateStage) async throws(UpdateFault) -> LegacyDFUNotice {

@@ -15,13 +15,18 @@ struct LegacyDFUDevice: Equatable, Sendable {
   /// The application itself takes the image, at its own address, and a boot loader that knows
   /// nothing of this service starts it.
   var updatesInApplication = false
+  /// After it has answered START it erases and writes the page of its settings, and until that is
+  /// over packets only fill its buffers: 85 ms at most on an nRF52, longer while its radio is busy.
+  var settingsTime: Duration
+  /// It says what it has received when it is asked.
+  var answersReports: Bool
   /// What its user must do so that a new image is not taken back at the next restart.
   var validation: String?
 
   static let infiniTime = LegacyDFUDevice(
     name: "InfiniTime", source: "InfiniTime, DfuService.cpp and doc/bootloader/README.md",
     manufacturer: "PINE64", packetSizeMaximum: 20, imageSizeMaximum: 475_136,
-    updatesInApplication: true,
+    updatesInApplication: true, settingsTime: .zero, answersReports: false,
     validation: "On the watch, open Settings, then Firmware, and tap Validate.")
 
   static let bootLoader = LegacyDFUDevice(
@@ -32,7 +37,9 @@ struct LegacyDFUDevice: Equatable, Sendable {
 
   init(
     name: String, source: String, manufacturer: String? = nil, packetSizeMaximum: Int? = nil,
-    imageSizeMaximum: Int? = nil, updatesInApplication: Bool = false, validation: String? = nil
+    imageSizeMaximum: Int? = nil, updatesInApplication: Bool = false,
+    settingsTime: Duration = .milliseconds(150), answersReports: Bool = true,
+    validation: String? = nil
   ) {
     self.name = name
     self.source = source
@@ -40,6 +47,8 @@ struct LegacyDFUDevice: Equatable, Sendable {
     self.packetSizeMaximum = packetSizeMaximum
     self.imageSizeMaximum = imageSizeMaximum
     self.updatesInApplication = updatesInApplication
+    self.settingsTime = settingsTime
+    self.answersReports = answersReports
     self.validation = validation
   }
 

@@ -2,7 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A device that takes an image by legacy DFU: a boot loader, or an application that does it itself.
+/// A device that takes an image by legacy DFU: a boot loader, or an application that does it
+/// itself.
 struct LegacyDFUReceiver: Sendable {
   let context: UpdateContext
   let control: LegacyDFUControl
@@ -10,46 +11,86 @@ struct LegacyDFUReceiver: Sendable {
   /// `nil` before SDK 7, which had no init packet either.
   let version: LegacyDFUVersion?
 
+  /// Times that an init packet which did not arrive is sent again.
+  private static let initPacketRepeatsMaximum = 3
+
   // MARK: Before the image
 
-  /// Announces the image. The device erases the room for it before it answers, or at the latest
-  /// with the first packets.
+  /// Announces the image, and returns when the device is ready for its packets.
   func prepare(_ package: NordicInitPacket) async throws(UpdateFault) {
     let sizes = LegacyDFUSizes(package.sizes)
+    control.forget()
     try await control.write(.start(sizes.parts), .prepare)
     try await control.send(sizes.encoded[...], .prepare)
-    let limit = context.options.busyLimit
-    let status = try await control.status(of: .start, .prepare, within: limit)
-    if status == .invalidState { try await startOver(.prepare) }
-    guard status == .success else { throw .declined(.prepare, status.inWords) }
-    guard let version, version >= .withInitPacket else { return }
-    try await control.write(.initPacketBegin, .prepare)
-    for start in stride(from: 0, to: package.bytes.count, by: LegacyDFU.packetSize) {
-      let end = min(start + LegacyDFU.packetSize, package.bytes.count)
-      try await control.send(package.bytes[start..<end], .prepare)
-    }
-    try await control.write(.initPacketEnd, .prepare)
-    let judgement = try await control.status(of: .initPacket, .prepare, within: limit)
-    guard judgement == .success else {
-      await startApplication()
-      throw .declined(.prepare, judgement.inWords)
-    }
+    let status = try await control.status(
+      of: .start, .prepare, within: context.options.busyLimit)
+    // It keeps its state over the end of a link, and only a reset leads out of that.
+    if status == .invalidState { try await startOver(.prepare, because: .earlierTransfer) }
+    guard status == .success else { throw refusal(status, of: .start, .prepare) }
+    let ready = context.clock.now.advanced(by: settingsTime)
+    if let version, version >= .withInitPacket { try await sendInitPacket(package.bytes) }
+    guard await context.clock.pause(until: ready) else { throw .gatt(.prepare, .cancelled) }
   }
 
-  /// A boot loader that has refused would wait for two minutes before it starts the application.
-  private func startApplication() async {
+  /// The device's own, or longer once packets that came right behind it were dropped.
+  private var settingsTime: Duration {
+    device.settingsTime * (1 << context.tally.now.earlyLosses)
+  }
+
+  private func sendInitPacket(_ octets: [UInt8]) async throws(UpdateFault) {
+    var status = LegacyDFUStatus.success
+    for repeats in 0...Self.initPacketRepeatsMaximum {
+      control.forget()
+      try await control.write(.initPacketBegin, .prepare)
+      for start in stride(from: 0, to: octets.count, by: LegacyDFU.packetSize) {
+        let end = min(start + LegacyDFU.packetSize, octets.count)
+        try await control.send(octets[start..<end], .prepare)
+      }
+      try await control.write(.initPacketEnd, .prepare)
+      status = try await control.status(
+        of: .initPacket, .prepare, within: context.options.busyLimit)
+      if status == .success { return }
+      // Nothing of it arrived, or a part.
+      let isDamaged = repeats == 0 && octets.count > LegacyDFU.packetSize
+      guard status == .invalidState || isDamaged else { break }
+    }
+    throw refusal(status, of: .initPacket, .prepare)
+  }
+
+  func refusal(
+    _ status: LegacyDFUStatus, of opcode: LegacyDFUOpcode, _ stage: UpdateStage
+  ) -> UpdateFault {
+    .declined(stage, status.inWords(of: opcode, by: device))
+  }
+
+  // MARK: Out of a transfer
+
+  /// Leads a device that has refused out of its transfer: else it would wait for minutes, and take
+  /// no other. What is still there of its application runs again.
+  func leave() async {
     guard !device.updatesInApplication else { return }
+    let clock = context.clock
+    let silence = UpdateFault.gatt(.prepare, .transactionTimedOut)
     do throws(UpdateFault) {
-      try await control.write(.reset, .prepare)
+      try await withDeadline(
+        clock.now.advanced(by: context.options.farewellLimit), on: clock, orThrow: silence
+      ) { () async throws(UpdateFault) in try await control.write(.reset, .prepare) }
     } catch {
       // One that was not told restarts by itself when nobody talks to it any more.
     }
   }
 
-  /// Resets the device, which is the only way out of a transfer that went wrong, and waits until the
-  /// link has ended by it: the next connection begins anew.
-  func startOver(_ stage: UpdateStage) async throws(UpdateFault) -> Never {
+  /// Why a transfer begins anew.
+  enum Restart: String {
+    case earlierTransfer = "it was still in the middle of an earlier transfer"
+    case droppedPackets = "it had dropped packets"
+  }
+
+  /// Resets the device, which is the only way out of a transfer that went wrong, and waits until
+  /// the link has ended by it: the next connection begins anew.
+  func startOver(_ stage: UpdateStage, because reason: Restart) async throws(UpdateFault) -> Never {
     try await control.write(.reset, stage)
+    context.tally.restarted(because: reason.rawValue)
     let silence = UpdateFault.gatt(stage, .transactionTimedOut)
     try await withDeadline(
       context.clock.now.advanced(by: context.options.controlLimit), on: context.clock,
@@ -65,7 +106,9 @@ struct LegacyDFUReceiver: Sendable {
   /// Lets the device compare what it holds with the checksum in the init packet.
   func verify() async throws(UpdateFault) {
     try await control.write(.validate, .verify)
-    try await control.answer(to: .validate, .verify, within: context.options.controlLimit)
+    let status = try await control.status(
+      of: .validate, .verify, within: context.options.controlLimit)
+    guard status == .success else { throw refusal(status, of: .validate, .verify) }
   }
 
   /// The device restarts at once: the Write Response is all that it says.

@@ -20,8 +20,8 @@ package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
 
 /// A request written to the Control Point.
 package enum LegacyDFURequest: Equatable, Sendable {
-  /// Sizes follow as a packet; they are answered. To an application, `[.application]` means: restart
-  /// into the boot loader.
+  /// Sizes follow as a packet; they are answered. To an application, `[.application]` means:
+  /// restart into the boot loader.
   case start(LegacyDFUParts)
   /// The init packet's octets follow as packets.
   case initPacketBegin

@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Nordic's legacy DFU on one connection: to an application, which is sent to its boot loader, or to
-/// what takes the image (the sequence is in README.md beside this file).
+/// Nordic's legacy DFU on one connection: to an application, which is sent to its boot loader, or
+/// to what takes the image (the sequence is in README.md beside this file).
 struct LegacyDFUSession: UpdateSession {
   static let name = UpdateProtocol.nordicLegacy
   static let services = [LegacyDFU.service]
@@ -61,7 +61,8 @@ struct LegacyDFUSession: UpdateSession {
 
   var device: DeviceReport {
     var report = DeviceReport(Self.name, protocolVersion: 1)
-    report.runningVersion = identity.version
+    // A boot loader's Device Information is its own.
+    if isApplication { report.runningVersion = identity.version }
     if case .receiver(let receiver) = side { report.slotSize = receiver.device.imageSizeMaximum }
     return report
   }
@@ -70,7 +71,7 @@ struct LegacyDFUSession: UpdateSession {
     if let room = device.slotSize, image.bytes.count > room {
       throw .doesNotFit(imageSize: image.bytes.count, slotSize: room)
     }
-    return try Preflight.check(image, against: identity.version, context.options)
+    return try Preflight.check(image, against: device.runningVersion, context.options)
   }
 
   // MARK: To the boot loader
@@ -94,19 +95,38 @@ struct LegacyDFUSession: UpdateSession {
     return receiver
   }
 
+  var keepsProgress: Bool { false }
+
+  /// Does a step of the transfer; a device that refuses it, or breaks it off, is led out of it.
+  private func transferring(
+    _ step: (LegacyDFUReceiver) async throws(UpdateFault) -> Void
+  ) async throws(UpdateFault) {
+    let receiver = try receiver()
+    do throws(UpdateFault) { try await step(receiver) } catch {
+      if error.leavesTransferOpen { await receiver.leave() }
+      throw error
+    }
+  }
+
   /// The device keeps nothing of a transfer that was broken off: it always begins at 0.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
     guard let package = plan.image.initPacket else { throw .imageNotTaken(by: [Self.name]) }
-    try await receiver().prepare(package)
+    try await transferring { (receiver) async throws(UpdateFault) in
+      try await receiver.prepare(package)
+    }
     return 0
   }
 
   func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
-    try await receiver().upload(image)
+    try await transferring { (receiver) async throws(UpdateFault) in
+      try await receiver.upload(image)
+    }
   }
 
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
-    try await receiver().verify()
+    try await transferring { (receiver) async throws(UpdateFault) in
+      try await receiver.verify()
+    }
     return .verified
   }
 
@@ -137,4 +157,14 @@ struct LegacyDFUSession: UpdateSession {
 
   /// Nothing is on trial that this host could confirm.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
+}
+
+extension UpdateFault {
+  /// The link is there, and the device is still in a transfer that will not go on.
+  fileprivate var leavesTransferOpen: Bool {
+    switch self {
+    case .declined, .blockKeepsFailing, .protocolViolation, .gatt(_, .timedOut): true
+    default: false
+    }
+  }
 }

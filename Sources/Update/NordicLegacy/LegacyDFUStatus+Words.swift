@@ -1,10 +1,30 @@
 extension LegacyDFUStatus {
-  /// Why the device did not do what it was asked for.
-  var inWords: ProtocolRefusal { ProtocolRefusal(code: "legacy DFU \(rawValue)", words) }
+  /// Why the device did not do what it was asked for: a number means something else to each
+  /// operation.
+  func inWords(of opcode: LegacyDFUOpcode, by device: LegacyDFUDevice) -> ProtocolRefusal {
+    let words = words(of: opcode)
+    // A boot loader with one bank has erased the application when it answers START.
+    let isErased = opcode != .start && !device.updatesInApplication
+    return ProtocolRefusal(
+      code: "legacy DFU \(opcode.rawValue)/\(rawValue)", meaning: words.meaning,
+      remedy: words.remedy + (isErased ? " " + Self.whatIsLeft : ""), kind: words.kind)
+  }
 
-  private var words: RefusalWords {
+  private static let whatIsLeft =
+    "A boot loader with two banks starts the old application again; one with a single bank has "
+    + "erased it, and waits for a package that fits."
+
+  private func words(of opcode: LegacyDFUOpcode) -> RefusalWords {
+    switch opcode {
+    case .start: wordsOfStart
+    case .initPacket: wordsOfInitPacket
+    case .validate: wordsOfValidation
+    default: wordsOfData
+    }
+  }
+
+  private var wordsOfStart: RefusalWords {
     switch self {
-    case .success: RefusalWords("nothing", "Nothing is to be done.", .protocolBroken)
     case .invalidState:
       RefusalWords(
         "it is in the middle of another transfer", "Restart the device, and try again.",
@@ -18,17 +38,61 @@ extension LegacyDFUStatus {
       RefusalWords(
         "the image does not fit into its flash", "Build a smaller image, or for a larger part.",
         .unsuitable)
-    case .checksumMismatch:
-      RefusalWords(
-        "the init packet is not for it, or not of what it holds",
-        "Before the upload: it is for another device type, revision or SoftDevice. After it: the "
-          + "checksum differs; try again, and if it fails again make the package again.", .rejected)
-    case .operationFailed:
-      RefusalWords(
-        "the operation failed",
-        "Often the init packet is for another device type, revision or SoftDevice.", .rejected)
+    case .success, .checksumMismatch, .operationFailed: Self.failure
     }
   }
+
+  private var wordsOfInitPacket: RefusalWords {
+    switch self {
+    case .invalidState:
+      RefusalWords(
+        "the init packet did not reach it", "Run the same command again, nearer to the device.",
+        .protocolBroken)
+    case .sizeOverLimit:
+      RefusalWords(
+        "the init packet is longer than it takes", "Make the package for this boot loader.",
+        .rejected)
+    case .checksumMismatch, .operationFailed:
+      RefusalWords(
+        "the init packet is not for it",
+        "It is for another device type, revision or SoftDevice, or of another form than this boot "
+          + "loader reads.", .rejected)
+    case .success, .notSupported: Self.failure
+    }
+  }
+
+  private var wordsOfValidation: RefusalWords {
+    switch self {
+    case .checksumMismatch:
+      RefusalWords(
+        "what it received does not have the checksum of the init packet",
+        "Try again; if it fails again, make the package again.", .rejected)
+    case .invalidState:
+      RefusalWords(
+        "it has not received the whole image", "Run the same command again.", .protocolBroken)
+    case .success, .notSupported, .sizeOverLimit, .operationFailed: Self.failure
+    }
+  }
+
+  private var wordsOfData: RefusalWords {
+    switch self {
+    case .notSupported:
+      RefusalWords(
+        "it takes no packets of this length", "Leave out --chunk: every device takes 20 octets.",
+        .protocolBroken)
+    case .sizeOverLimit:
+      RefusalWords(
+        "a packet is too long for it, or more arrived than was announced",
+        "Leave out --chunk: every device takes 20 octets.", .protocolBroken)
+    case .invalidState:
+      RefusalWords(
+        "it does not expect the image now", "Run the same command again.", .protocolBroken)
+    case .success, .checksumMismatch, .operationFailed: Self.failure
+    }
+  }
+
+  private static let failure = RefusalWords(
+    "the operation failed", "Restart the device, and try again.", .rejected)
 }
 
 extension ProtocolRefusal {

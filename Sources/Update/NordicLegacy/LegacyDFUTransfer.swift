@@ -1,9 +1,17 @@
 /// The window of one transfer: how far sending may run ahead of the receipts. Pure.
 ///
-/// Legacy DFU has no way back: a packet that the device dropped shows in the next receipt, and the
-/// transfer starts over. So the window opens with one receipt's worth of packets, and grows by as
-/// much with every receipt that is right, to what the pace permits.
+/// Legacy DFU has no way back: after a packet that was dropped the transfer starts over. A device
+/// that has no buffer for a packet says so. One that never met the packet does not know: its
+/// receipts count what has arrived, so they come later, and are right. So it is asked what it has,
+/// now and then and behind the last packet; the answer counts all that was sent before the
+/// question.
+///
+/// The window opens with one receipt's worth of packets, and grows by as much with every receipt
+/// that is right, to what the pace permits.
 struct LegacyDFUTransfer {
+  /// Octets between two questions: a round trip in well over a second of sending.
+  static let questionSpacing = 16 * 1024
+
   let total: Int
   let packetSize: Int
   /// Packets ahead of the last receipt at most.
@@ -14,18 +22,47 @@ struct LegacyDFUTransfer {
   /// The device has said that it has everything.
   private(set) var isWhole = false
   private var lastReport: Int?
+  /// The device answers questions.
+  private var asks: Bool
+  /// What had been sent when the device was asked last, and whether it has yet to answer.
+  private var asked = 0
+  private var isAnswerDue = false
 
-  init(total: Int, packetSize: Int, pace: LegacyDFUPace) {
+  init(total: Int, packetSize: Int, pace: LegacyDFUPace, asks: Bool = true) {
     precondition(packetSize > 0)
     self.total = total
     self.packetSize = packetSize
     self.pace = pace
     window = pace.receiptInterval
+    self.asks = asks
+  }
+
+  /// The device is to be asked what it has, before anything else is sent.
+  var isQuestionDue: Bool {
+    guard asks, !isAnswerDue, !isWhole, next > asked else { return isInDoubt }
+    return next == total || next - asked >= Self.questionSpacing
+  }
+
+  /// It had less than was sent, and is asked once more.
+  private var isInDoubt: Bool { asks && !isAnswerDue && lastReport != nil }
+
+  mutating func question() {
+    asked = next
+    isAnswerDue = true
+  }
+
+  /// It does not know the question.
+  mutating func questionRefused() {
+    asks = false
+    isAnswerDue = false
+    lastReport = nil
   }
 
   /// The octets of the next packet, or `nil` when a receipt must come first or all is sent.
   var sendable: Range<Int>? {
-    guard next < total, next - acknowledged < window * packetSize else { return nil }
+    guard lastReport == nil, next < total, next - acknowledged < window * packetSize else {
+      return nil
+    }
     return next..<min(next + packetSize, total)
   }
 
@@ -55,17 +92,20 @@ struct LegacyDFUTransfer {
     return .proceed
   }
 
-  /// The answer to a question for what was received, asked because no receipt came. A device that
-  /// is busy has less than was sent, but not the same twice.
+  /// The answer to a question for what was received. A device that is busy has less than was sent
+  /// before it was asked, but not the same twice.
   ///
   /// - Throws: as `received(receipt:)`.
   mutating func reported(_ octets: Int) throws(UpdateFault) -> Reaction {
     try check(octets)
-    defer { lastReport = octets }
-    if octets == next {
-      acknowledged = octets
+    let sent = isAnswerDue ? asked : next
+    isAnswerDue = false
+    guard octets < sent else {
+      lastReport = nil
+      acknowledged = max(acknowledged, octets)
       return .proceed
     }
+    defer { lastReport = octets }
     return octets == lastReport ? .lost : .proceed
   }
 

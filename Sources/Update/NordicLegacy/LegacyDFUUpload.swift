@@ -12,26 +12,32 @@ extension LegacyDFUReceiver {
     try await control.write(
       .setReceiptNotification(packets: UInt16(pace.receiptInterval)), .upload)
     try await control.write(.receive, .upload)
-    var transfer = LegacyDFUTransfer(total: image.count, packetSize: packetSize, pace: pace)
-    var moved = context.clock.now
+    var transfer = LegacyDFUTransfer(
+      total: image.count, packetSize: packetSize, pace: pace, asks: device.answersReports)
+    var patience = Patience(with: control.client, context)
     while !transfer.isWhole {
       let before = transfer.acknowledged
       if let notice = try control.poll(.upload) {
         try await take(notice, &transfer)
+      } else if transfer.isQuestionDue {
+        try await ask(&transfer)
       } else if let packet = transfer.sendable {
         transfer.sent(packet)
         context.tally.send(packet.count)
         try await control.send(image.bytes[packet], .upload)
+        continue
       } else {
         try await waitForNotice(&transfer)
       }
-      if transfer.acknowledged > before {
-        moved = context.clock.now
-        report(transfer)
-      } else if moved.duration(to: context.clock.now) > context.options.busyLimit {
-        throw .stalled(atOffset: transfer.acknowledged, waited: context.options.busyLimit)
-      }
+      if transfer.acknowledged > before { report(transfer) }
+      try patience.check(
+        Patience.Marks(acknowledged: transfer.acknowledged), at: context.clock.now)
     }
+  }
+
+  private func ask(_ transfer: inout LegacyDFUTransfer) async throws(UpdateFault) {
+    transfer.question()
+    try await control.write(.reportReceived, .upload)
   }
 
   /// Waits for the device to say something; after `silenceLimit` it is asked what it has.
@@ -44,7 +50,7 @@ extension LegacyDFUReceiver {
       ) { () async throws(UpdateFault) -> LegacyDFUNotice in try await control.next(.upload) }
       try await take(notice, &transfer)
     } catch silence {
-      try await control.write(.reportReceived, .upload)
+      try await ask(&transfer)
     }
   }
 
@@ -58,24 +64,34 @@ extension LegacyDFUReceiver {
       if try transfer.reported(octets) == .lost { try await lost(transfer) }
     case .answer(.receive, .success): try transfer.answered()
     // It had no buffer for a packet.
-    case .answer(.receive, .operationFailed): try await lost(transfer)
-    case .answer(.receive, let status): throw .declined(.upload, status.inWords)
+    case .answer(.receive, .operationFailed): try await lost(transfer, hadNoBuffer: true)
+    case .answer(.receive, let status): throw refusal(status, of: .receive, .upload)
     // Not every device knows the question.
-    case .answer(.reportReceived, _): break
+    case .answer(.reportReceived, _): transfer.questionRefused()
     case .answer(let opcode, _):
       throw .protocolViolation(.upload, "it answered \(opcode) while the image was sent")
     }
   }
 
-  /// Packets were dropped: the transfer starts over, at a slower pace.
-  private func lost(_ transfer: LegacyDFUTransfer) async throws(UpdateFault) {
-    context.tally.losePackets()
+  /// Packets were dropped: the transfer starts over, at a slower pace. But the first time that a
+  /// device has no buffer for its first packets, it may only have needed longer to get ready.
+  private func lost(
+    _ transfer: LegacyDFUTransfer, hadNoBuffer: Bool = false
+  ) async throws(UpdateFault) {
+    let counts = context.tally.now
+    if hadNoBuffer, counts.earlyLosses == 0, counts.packetLosses == 0,
+      transfer.acknowledged < LegacyDFUPace.firstBuffers * transfer.packetSize
+    {
+      context.tally.losePacketsEarly()
+    } else {
+      context.tally.losePackets()
+    }
     let losses = context.tally.now.packetLosses
     guard losses < LegacyDFUPace.ladder.count else {
       throw .blockKeepsFailing(atOffset: transfer.acknowledged, attempts: losses)
     }
     context.observe(.rewound(to: 0, because: .gap))
-    try await startOver(.upload)
+    try await startOver(.upload, because: .droppedPackets)
   }
 
   private func report(_ transfer: LegacyDFUTransfer) {

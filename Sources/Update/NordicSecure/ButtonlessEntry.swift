@@ -25,8 +25,8 @@ struct ButtonlessEntry: Sendable {
     return nil
   }
 
-  /// Where the boot loader will advertise. With bonds it keeps the address, since the keys belong to
-  /// it; else its last octet is one higher, so that no host mistakes it for the application.
+  /// Where the boot loader will advertise. With bonds it keeps the address, since the keys belong
+  /// to it; else its last octet is one higher, so that no host mistakes it for the application.
   var bootLoaderPlace: Whereabouts {
     switch variant {
     case .withBonds: .home

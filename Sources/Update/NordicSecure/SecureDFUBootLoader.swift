@@ -77,36 +77,40 @@ struct SecureDFUBootLoader: Sendable {
       restart
       ? SecureDFUInitStanding.absent
       : SecureDFUInitStanding(initSelection.progress, of: initPacket)
-    var found: UInt32 = 0
     for _ in 0...Self.initPacketRepeatsMaximum {
       var offset = 0
       switch standing {
       case .whole: return
       case .partial(let held): offset = held
       case .absent:
-        try await control.perform(
-          .create(.command, size: UInt32(initPacket.count)), .prepare)
+        try await createInitPacket(initPacket.count)
       }
       for start in stride(from: offset, to: initPacket.count, by: packetSize) {
         let end = min(start + packetSize, initPacket.count)
         try await send(initPacket.bytes[start..<end], .prepare)
       }
       let progress = try await control.checksum(.prepare)
-      found = progress.crc32
       standing = SecureDFUInitStanding(progress, of: initPacket)
       if standing != .whole { standing = .absent }
     }
-    throw .imageRejected(
-      expectedCRC32: initPacket.checksum(ofFirst: initPacket.count), deviceCRC32: found)
+    throw .declined(.prepare, .initPacketDamaged)
+  }
+
+  private func createInitPacket(_ size: Int) async throws(UpdateFault) {
+    switch try await control.exchange(.create(.command, size: UInt32(size)), .prepare) {
+    case .done: return
+    case .refused(_, .result(.insufficientResources)):
+      throw .declined(.prepare, .initPacketTooLong(size, limit: initSelection.sizeMaximum))
+    case .refused(_, let refusal): throw .declined(.prepare, refusal.inWords())
+    case .selected, .progress: throw SecureDFUControl.unexpected(.create, .prepare)
+    }
   }
 
   /// Executes the last object: the boot loader checks the image, answers, and restarts by itself.
   func activate() async throws(UpdateFault) {
     switch try await control.exchange(.execute, .activate) {
     case .done: return
-    // What an early boot loader says of an image with another hash.
-    case .refused(_, .result(.invalidObject)):
-      throw .declined(.activate, SecureDFURefusal.extended(.imageHashMismatch).inWords())
+    case .refused(_, .result(.invalidObject)): throw .declined(.activate, .imageNotTaken)
     case .refused(_, let refusal): throw .declined(.activate, refusal.inWords())
     case .selected, .progress: throw SecureDFUControl.unexpected(.execute, .activate)
     }

@@ -41,8 +41,7 @@ extension SecureDFUResult {
         "Init packet and image do not belong together. Make the package again.", .unsuitable)
     case .insufficientResources:
       RefusalWords(
-        "it has no room for an object of this size",
-        "Restart the device. If that does not help, the init packet is too long for it.",
+        "it has no room for an object of this size", "Restart the device, and try again.",
         .unsuitable)
     case .invalidObject:
       RefusalWords(
@@ -52,7 +51,7 @@ extension SecureDFUResult {
     case .operationNotPermitted:
       RefusalWords(
         "the operation is not permitted in its present state",
-        "Start over with --restart.", .protocolBroken)
+        "Drop what it holds, and start over.", .protocolBroken, startsOver: true)
     case .operationFailed:
       RefusalWords(
         "the operation failed inside the device", "Restart the device, and try again.", .rejected)
@@ -76,7 +75,8 @@ extension SecureDFUExtendedError {
           + "replaces). A boot loader cannot be overruled.", .unsuitable)
     case .hardwareVersionDiffers:
       RefusalWords(
-        "it has another hardware version than the package's\(Self.told(initPacket?.hardwareVersion))",
+        "it has another hardware version than the package's"
+          + Self.told(initPacket?.hardwareVersion),
         "Take the package for this board. A boot loader cannot be overruled.", .unsuitable)
     case .softDeviceNotListed:
       RefusalWords(
@@ -122,6 +122,18 @@ extension SecureDFUExtendedError {
 }
 
 extension ProtocolRefusal {
+  /// SDK 12 says no more than that where later ones tell that the hash differs (0B/0C).
+  static let imageNotTaken = ProtocolRefusal(
+    code: "Secure DFU 5", meaning: "it does not take the whole image",
+    remedy:
+      "It does not say why: most likely the image does not have the hash that the init packet "
+      + "tells, and the two do not belong together. Make the package again.", kind: .rejected)
+
+  static let initPacketDamaged = ProtocolRefusal(
+    code: "CRC32", meaning: "the init packet arrives damaged each time",
+    remedy: "The device's receiver loses or changes packets. Restart it, and try again.",
+    kind: .protocolBroken)
+
   static func initPacketTooLong(_ octets: Int, limit: Int) -> ProtocolRefusal {
     ProtocolRefusal(
       code: "\(octets) of \(limit)", meaning: "the init packet is longer than it takes",

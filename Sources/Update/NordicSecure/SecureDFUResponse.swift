@@ -27,7 +27,8 @@ package enum SecureDFUResponse: Equatable, Sendable {
   /// notification and every question after versions get.
   case done(SecureDFUOpcode)
   case selected(SecureDFUSelection)
-  /// The answer to checksum, and a receipt: the same octets. Who asked can tell (`SecureDFUReceipts`).
+  /// The answer to checksum, and a receipt: the same octets. Who asked can tell
+  /// (`SecureDFUReceipts`).
   case progress(SecureDFUProgress)
   case refused(SecureDFUOpcode, SecureDFURefusal)
 

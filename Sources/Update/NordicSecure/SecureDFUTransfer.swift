@@ -32,7 +32,8 @@ struct SecureDFUTransfer {
     case complete
   }
 
-  /// Times that an object is created again because it did not arrive whole.
+  /// Times that an object is created again because it did not arrive whole, beside the first time
+  /// if that was for a packet that went astray.
   static let objectRepeatsMaximum = 3
 
   private let image: PrefixChecksums
@@ -43,9 +44,12 @@ struct SecureDFUTransfer {
   /// When the current object's page is erased, and the packets sent since it was created.
   private var erased: LinkInstant?
   private var packetsOfObject = 0
-  /// No object is created before: the boot loader's queue is full of an erase and what waits for it.
+  /// No object is created before: the boot loader's queue is full of an erase and what waits for
+  /// it.
   private var rest: LinkInstant?
   private var repeats = 0
+  /// Those of them that a lost packet explains: the first, or none.
+  private var strays = 0
   private var creationRepeats = 0
   /// Octets that the boot loader is known to hold as they are in the image.
   private(set) var acknowledged: Int
@@ -129,6 +133,7 @@ struct SecureDFUTransfer {
   mutating func executed() {
     guard case .executing(let object) = phase else { preconditionFailure("nothing to execute") }
     repeats = 0
+    strays = 0
     phase = .creating(objects.object(holding: object.upperBound))
   }
 
@@ -147,7 +152,7 @@ struct SecureDFUTransfer {
     // A receipt that nobody waits for any more is late, and tells nothing new.
     guard case .sending(let object, let next) = phase, receipts.isDue else { return .proceed }
     receipts.received()
-    guard agrees(progress, upTo: next) else { return try again(object, progress.crc32) }
+    guard agrees(progress, upTo: next) else { return try again(object, progress, sent: next) }
     acknowledged = next
     return .proceed
   }
@@ -167,7 +172,7 @@ struct SecureDFUTransfer {
     guard case .checking(let object, let sent) = phase else {
       preconditionFailure("no checksum was asked for")
     }
-    guard agrees(progress, upTo: sent) else { return try again(object, progress.crc32) }
+    guard agrees(progress, upTo: sent) else { return try again(object, progress, sent: sent) }
     acknowledged = sent
     if sent < object.upperBound {
       phase = .sending(object, next: sent)
@@ -198,17 +203,40 @@ struct SecureDFUTransfer {
   }
 
   private mutating func again(
-    _ object: Range<Int>, _ found: UInt32
+    _ object: Range<Int>, _ found: SecureDFUProgress, sent: Int
   ) throws(UpdateFault) -> Reaction {
+    let strayed = repeats == 0 && isStray(object, found, sent: sent)
+    if strayed { strays = 1 }
     repeats += 1
-    guard repeats <= Self.objectRepeatsMaximum else {
+    guard repeats - strays <= Self.objectRepeatsMaximum else {
       throw .imageRejected(
-        expectedCRC32: image.checksum(ofFirst: object.upperBound), deviceCRC32: found)
+        expectedCRC32: image.checksum(ofFirst: object.upperBound), deviceCRC32: found.crc32)
     }
-    eraseWait.missed()
+    if !strayed { eraseWait.missed() }
     if repeats > 1 { eraseWait.overflowed() }
     acknowledged = object.lowerBound
     phase = .creating(object)
     return .again(from: object.lowerBound)
+  }
+
+  /// Whether what was found is explained by one packet that was lost, and not by a queue that was
+  /// full of an erase: that one would have lost the first packet behind those it holds.
+  private func isStray(
+    _ object: Range<Int>, _ found: SecureDFUProgress, sent: Int
+  ) -> Bool {
+    let starts = stride(from: object.lowerBound, to: sent, by: objects.packetSize)
+    return starts.enumerated().contains { number, start in
+      let packet = objects.packet(at: start, in: object)
+      let full = eraseWait.packets...SecureDFUEraseWait.packetsInitial
+      let isBehindFullQueue = full.contains(number)
+      return !isBehindFullQueue && found.offset == sent - packet.count
+        && found.crc32 == checksum(ofFirst: sent, without: packet)
+    }
+  }
+
+  private func checksum(ofFirst sent: Int, without packet: Range<Int>) -> UInt32 {
+    var crc = CRC32(continuing: image.checksum(ofFirst: packet.lowerBound))
+    crc.update(image.bytes[packet.upperBound..<sent])
+    return crc.value
   }
 }

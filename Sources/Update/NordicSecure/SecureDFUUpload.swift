@@ -15,11 +15,17 @@ extension SecureDFUBootLoader {
       objects: SecureDFUObjects(
         total: image.count, objectSize: selection.sizeMaximum, packetSize: packetSize),
       receipts: receipts, standing: SecureDFUStanding(selection, of: image))
+    var patience = Patience(with: client, context)
     while true {
       let step = transfer.step(at: context.clock.now)
       if step == .complete { break }
+      let before = transfer.acknowledged
       try await perform(step, of: image, &transfer)
       report(transfer, of: image.count)
+      if transfer.acknowledged < before { patience.fellBack(to: transfer.acknowledged) }
+      if case .send = step { continue }
+      try patience.check(
+        Patience.Marks(acknowledged: transfer.acknowledged), at: context.clock.now)
     }
   }
 

@@ -1,7 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// Control operations, one at a time: a Write Request, then one indication (docs/ota-service.md, 4).
+/// Control operations, one at a time: a Write Request, then one indication (docs/ota-service.md,
+/// 4).
 struct OTAControl: Sendable {
   /// Between two tries when the device is still busy with the operation before.
   private static let busyPause = Duration.milliseconds(100)

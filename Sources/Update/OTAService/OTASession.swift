@@ -10,7 +10,11 @@ struct OTASession: UpdateSession {
 
   /// The service knows one slot, and no init packets.
   static func takes(_ image: FirmwareImage) -> Bool {
-    image.initPacket == nil && image.place.imageIndex == 0 && image.place.slot ?? 0 == 0
+    switch image.content {
+    case .plain: true
+    case .mcuboot(_, let place): place.imageIndex == 0 && place.slot ?? 0 == 0
+    case .nordic: false
+    }
   }
 
   let client: GATTClient
@@ -187,7 +191,7 @@ extension DeviceReport {
   init(info: OTAInfo, running: OTARunning, resumePoint: OTAResumePoint) {
     self.init(.otaflash, protocolVersion: Int(info.version))
     hardware = info.hardware
-    runningVersion = running.version
+    runningVersion = running.knownVersion
     runningCRC32 = running.imageCRC32
     slotSize = info.slotSize
     pageSize = info.pageSize
@@ -204,11 +208,17 @@ extension DeviceReport {
   }
 }
 
+extension OTARunning {
+  /// `nil` for 0.0.0, which is announced of an image whose version nobody knows
+  /// (`UpdateOptions.allowUnknown`).
+  fileprivate var knownVersion: FirmwareVersion? { version == .unknown ? nil : version }
+}
+
 extension RunningImage {
   init(_ running: OTARunning, expecting image: FirmwareImage) {
     let isSame = running.imageCRC32 == image.crc32 && running.imageSize == image.bytes.count
     self.init(
-      version: running.version, agreement: isSame ? .same : .different,
+      version: running.knownVersion, agreement: isSame ? .same : .different,
       outcome: DeviceReport.BootOutcome(running.bootOutcome), onTrial: running.onTrial)
   }
 }

@@ -44,6 +44,8 @@ struct OTATransfer {
   private var rewinds = 0
   private var verifiedEnd: Int
   private var discards = 0
+  /// The lowest offset that sending went back to since the last look.
+  private var setback: Int?
 
   /// - Parameters:
   ///   - offset: where the device said it stands, with a CRC32 that agreed.
@@ -77,8 +79,17 @@ struct OTATransfer {
     return next..<end
   }
 
-  /// The device permits more than our own window limit does: it has no reason to say anything, so it
-  /// is asked.
+  /// Where the device stands.
+  var marks: Patience.Marks {
+    Patience.Marks(acknowledged: acknowledged, durable: durable, granted: limit)
+  }
+
+  /// The offset that sending went back to since this was called last, if it did. How often it may
+  /// is bounded here.
+  mutating func takeSetback() -> Int? { setback.take() }
+
+  /// The device permits more than our own window limit does: it has no reason to say anything, so
+  /// it is asked.
   var isHeldBack: Bool {
     let end = min(next + chunk, total)
     return next < end && end <= limit && end > acknowledged + max(windowLimit, chunk)
@@ -102,8 +113,8 @@ struct OTATransfer {
     limit = range.lowerBound
   }
 
-  /// A Status, notified or read. `isAnswer`: it was read after everything was sent, so what it lacks
-  /// was lost.
+  /// A Status, notified or read. `isAnswer`: it was read after everything was sent, so what it
+  /// lacks was lost.
   mutating func received(
     _ status: OTAStatus, isAnswer: Bool
   ) throws(UpdateFault) -> Reaction {
@@ -148,6 +159,7 @@ struct OTATransfer {
     for step in Self.chunkLadder where rewinds >= step.rewinds { chunk = min(chunk, step.chunk) }
     next = offset
     acknowledged = offset
+    setback = min(setback ?? offset, offset)
     return .resend(from: offset, because: reason)
   }
 
@@ -171,6 +183,7 @@ struct OTATransfer {
     acknowledged = position.nextOffset
     verified = position.nextOffset
     limit = position.nextOffset
+    setback = min(setback ?? position.nextOffset, position.nextOffset)
   }
 
   /// Going back is only counted between two advances of the furthest point.

@@ -9,7 +9,7 @@ extension OTASession {
     var transfer = OTATransfer(
       prefixes: image, startingAt: offset, chunk: chunkSize,
       windowLimit: context.options.windowLimit)
-    var patience = Patience(clock: context.clock, limit: context.options.busyLimit)
+    var patience = Patience(with: client, context)
     var pdu: [UInt8] = []
     while statuses.poll() != nil {}
     try await apply(try await readStatus(), isAnswer: true, to: &transfer)
@@ -20,6 +20,7 @@ extension OTASession {
         // A write that is taken at once tells nothing of the device: a full window is waited for.
         if try offer(range, of: image, as: &pdu, &transfer) { continue }
         try await send(range, of: image, &transfer)
+        if context.options.mode == .withoutResponse { continue }
       } else {
         let wait = context.meter?.begin(context.clock)
         if transfer.isHeldBack {
@@ -29,20 +30,18 @@ extension OTASession {
         }
         if let wait { context.meter?.waited(wait, for: .device) }
       }
-      try patience.check(transfer)
+      if let offset = transfer.takeSetback() { patience.fellBack(to: offset) }
+      try patience.check(transfer.marks, at: context.clock.now)
     }
   }
 
   /// Image octets a data write.
   var chunkSize: Int {
-    let facts = client.linkFacts
-    let sizing = PDUSizing(
-      linkLayerPayload: facts.linkLayerPayload ?? 251, phy: facts.phy == .le1M ? .le1M : .le2M)
     // With a response a write costs its round trip, however long it is: the longest is the best.
     let pdu =
       switch context.options.mode {
       case .withResponse: client.mtu
-      case .withoutResponse: sizing.bestSize(mtu: ATTMTU(clamping: client.mtu))
+      case .withoutResponse: PDUSizing(client.linkFacts).bestSize(mtu: ATTMTU(clamping: client.mtu))
       }
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
     let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
@@ -178,36 +177,5 @@ extension OTASession {
 
   private func decode(_ value: [UInt8]) throws(UpdateFault) -> OTAStatus {
     try decoding(.upload) { () throws(OTADecodeFault) in try OTAStatus(decoding: value) }
-  }
-}
-
-/// Ends an upload in which nothing moves: neither bytes nor the device's window nor its flash.
-private struct Patience {
-  private struct Sign: Equatable {
-    let acknowledged: Int
-    let durable: Int
-    let limit: Int
-  }
-
-  private let clock: any LinkClock
-  private let limit: Duration
-  private var last: Sign?
-  private var since: LinkInstant
-
-  init(clock: any LinkClock, limit: Duration) {
-    self.clock = clock
-    self.limit = limit
-    since = clock.now
-  }
-
-  mutating func check(_ transfer: OTATransfer) throws(UpdateFault) {
-    let sign = Sign(
-      acknowledged: transfer.acknowledged, durable: transfer.durable, limit: transfer.limit)
-    if sign != last {
-      last = sign
-      since = clock.now
-    } else if since.duration(to: clock.now) > limit {
-      throw .stalled(atOffset: transfer.acknowledged, waited: limit)
-    }
   }
 }

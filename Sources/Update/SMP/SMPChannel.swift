@@ -23,7 +23,7 @@ final class SMPChannel: Sendable {
   private struct State {
     var exchange: SMPExchange
     var reassembly = SMPReassembly()
-    /// The first version only for servers that refuse the second.
+    /// The first version only for servers that refuse the second, or do not know it.
     var version = SMPVersion.v2
     /// What was not written of a request whose sender was cancelled.
     var unsent: ArraySlice<UInt8> = []
@@ -69,11 +69,7 @@ final class SMPChannel: Sendable {
     sizing.bestSize(mtu: ATTMTU(clamping: client.mtu)) - Self.writeHeaderSize
   }
 
-  var sizing: PDUSizing {
-    let facts = client.linkFacts
-    return PDUSizing(
-      linkLayerPayload: facts.linkLayerPayload ?? 251, phy: facts.phy == .le1M ? .le1M : .le2M)
-  }
+  var sizing: PDUSizing { PDUSizing(client.linkFacts) }
 
   // MARK: One request, one answer
 
@@ -199,7 +195,8 @@ final class SMPChannel: Sendable {
   func receive(
     before deadline: LinkInstant, _ stage: UpdateStage
   ) async throws(UpdateFault) -> Reply? {
-    while let value = try await nextValue(before: deadline, stage) {
+    // A server that never stops talking keeps nobody beyond the deadline.
+    while clock.now < deadline, let value = try await nextValue(before: deadline, stage) {
       if let reply = try take(value, stage) { return reply }
     }
     return nil
@@ -244,7 +241,10 @@ final class SMPChannel: Sendable {
         state.exchange.receivedMalformed()
         return nil
       case .message(let header, let bytes):
-        return state.exchange.received(header) ? (header.sequence, bytes) : nil
+        guard state.exchange.received(header) else { return nil }
+        // Servers of the first version do not look at a request's, and answer in their own.
+        if header.version == .v1 { state.version = .v1 }
+        return (header.sequence, bytes)
       }
     }
     guard let answer else { return nil }

@@ -1,6 +1,7 @@
 /// Which requests wait for an answer, by their sequence numbers. Pure.
 ///
-/// A server works off requests in their order, so an answer tells that those before it will get none.
+/// A server works off requests in their order, so an answer tells that those before it will get
+/// none.
 struct SMPExchange: Sendable {
   /// Requests that may wait at once; a fraction of the 256 numbers, so that one comes again only
   /// long after its late answers have died out.

@@ -61,8 +61,8 @@ extension SMPFacts {
   }
 
   /// Requests that are tried at once. Where a request is one write it is lost as a whole when it
-  /// finds no buffer, and the next answer tells; where it is several, a server that missed the first
-  /// would take the second for the beginning of another.
+  /// finds no buffer, and the next answer tells; where it is several, a server that missed the
+  /// first would take the second for the beginning of another.
   func reach(ofRequests octets: Int, over channel: SMPChannel) -> Int {
     parameters != nil && octets <= channel.writeMaximum ? Self.widthMaximum : widthLimit
   }
@@ -98,10 +98,16 @@ extension SMPImage.State {
 }
 
 extension SMPImage.Slot {
-  /// Whether the image in this slot is that one. A server without hashes has only versions to tell.
+  /// The version as it is written elsewhere.
+  var versionName: String { MCUbootVersion(version).map { "\($0)" } ?? version }
+
+  /// Whether the image in this slot is that one, as it was sent or as its boot loader has
+  /// decompressed it. A server without hashes has only versions to tell.
   func holds(_ image: FirmwareImage) -> RunningImage.Agreement {
     guard let mcuboot = image.mcuboot else { return .different }
-    if let hash, let expected = mcuboot.hash { return hash == expected.octets ? .same : .different }
+    if let hash, let sent = mcuboot.hash {
+      return hash == sent.octets || hash == mcuboot.decompressedHash ? .same : .different
+    }
     return MCUbootVersion(version) == mcuboot.version ? .sameVersion : .different
   }
 }

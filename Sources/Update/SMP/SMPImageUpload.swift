@@ -2,6 +2,7 @@ extension SMPImage {
   /// Command 1: a part of an image.
   package struct Upload: SMPRequest {
     package static let command = SMPCommand(.image, 1, .write)
+    package static let offsetName = "off"
     package var offset: Int
     package var data: [UInt8]
     /// What the packet at offset 0 says besides.
@@ -13,9 +14,10 @@ extension SMPImage {
       self.announcement = announcement
     }
 
+    /// A request without data is one that brings none.
     package init(fields: SMPFields) throws(SMPDecodeFault) {
-      offset = try fields.required("off")
-      data = try fields.required("data")
+      offset = try fields.required(Self.offsetName)
+      data = try fields.value("data") ?? []
       announcement = try fields.value("len", of: Int.self).map {
         (size) throws(SMPDecodeFault) in try Announcement(size: size, fields: fields)
       }

@@ -43,8 +43,8 @@ extension SMPFacts {
     }
   }
 
-  /// Whether a request in two parts arrives as one. A server tells the size of its buffer whether or
-  /// not it was built to fill it from several writes, so an echo is sent that needs two.
+  /// Whether a request in two parts arrives as one. A server tells the size of its buffer whether
+  /// or not it was built to fill it from several writes, so an echo is sent that needs two.
   ///
   /// "Not supported" is an answer to a whole request too. Without reassembly the first part is cut
   /// off, which a server refuses as invalid, and the second is nothing to it.

@@ -85,7 +85,8 @@ package enum SMPOS {
     }
   }
 
-  /// Command 7: what the application says of itself. `format` chooses its parts by letters, `a` all.
+  /// Command 7: what the application says of itself. `format` chooses its parts by letters, `a`
+  /// all.
   package struct ApplicationInfo: SMPRequest {
     package static let command = SMPCommand(.os, 7, .read)
     package var format: String?

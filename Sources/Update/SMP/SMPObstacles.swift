@@ -1,5 +1,41 @@
+extension SMPFacts {
+  /// A refusal of an upload or an erase: where no slot is free, the flags that were read tell why.
+  func inWords(_ refusal: SMPRefusal, image: Int) -> ProtocolRefusal {
+    let words = refusal.inWords
+    guard refusal.meansNoFreeSlot else { return words }
+    if let waiting = state.slots(of: image).first(where: { $0.flags.contains(.pending) }) {
+      return .waits(waiting.versionName, in: waiting.slot, code: words.code)
+    }
+    if state.isOnTrial(image), let running = running(image) {
+      return .isOnTrial(running.versionName, code: words.code)
+    }
+    return refusal.isNoEntry ? .noFreeSlot(code: words.code, remedy: words.remedy) : words
+  }
+}
+
 /// What stands in the way without a server having said it.
 extension ProtocolRefusal {
+  static func waits(_ version: String, in slot: Int, code: String) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: code, meaning: "no slot is free: \(version) in slot \(slot) waits for the next start",
+      remedy: "Restart the device with 'otaflash reset', which starts that image; then try again.",
+      kind: .rejected)
+  }
+
+  static func isOnTrial(_ version: String, code: String) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: code,
+      meaning: "no slot is free: it runs \(version) on trial, and keeps the image before it to go "
+        + "back to",
+      remedy:
+        "Keep what runs with 'otaflash slots confirm', or go back with 'otaflash reset'; then "
+        + "try again.", kind: .rejected)
+  }
+
+  static func noFreeSlot(code: String, remedy: String) -> ProtocolRefusal {
+    ProtocolRefusal(code: code, meaning: "no slot is free", remedy: remedy, kind: .rejected)
+  }
+
   static let notListed = ProtocolRefusal(
     code: "no slot", meaning: "no slot lists the image that was sent",
     remedy: "What arrived is not valid for its boot loader: sign the image with the kind of hash "
@@ -46,6 +82,15 @@ extension ProtocolRefusal {
       remedy: "It would go to the other slot: send the variant that was built for that one.",
       kind: .unsuitable)
   }
+
+  static let notBootable = ProtocolRefusal(
+    code: "flag 0x10", meaning: "the image's header says that it is not to be started",
+    remedy: "MCUboot takes no such image: sign it without --non-bootable.", kind: .unsuitable)
+
+  static let inTheClear = ProtocolRefusal(
+    code: "not encrypted", meaning: "the image is marked as encrypted, and its body is not",
+    remedy: "It is for a programmer, which writes the first slot (imgtool --clear); MCUboot would "
+      + "decrypt what is plain. For an update, encrypt it.", kind: .unsuitable)
 
   static func runs(_ slot: Int) -> ProtocolRefusal {
     ProtocolRefusal(

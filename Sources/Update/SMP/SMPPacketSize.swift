@@ -2,8 +2,8 @@ import OtaflashATT
 
 /// How many octets of image one upload request carries. Pure.
 ///
-/// The longest request is what the server's buffer holds, or what one write carries where the server
-/// does not put requests together from several.
+/// The longest request is what the server's buffer holds, or what one write carries where the
+/// server does not put requests together from several.
 struct SMPPacketSize: Equatable, Sendable {
   /// Octets of an MCUboot header, which the first request must carry as a whole.
   static let headOfImage = 32
@@ -15,16 +15,32 @@ struct SMPPacketSize: Equatable, Sendable {
   /// Octets of image a request at most, by the caller's wish.
   var dataLimit = Int.max
 
-  /// Octets of image in the request at `offset`; 0 where not even one has room.
+  /// Octets of image in the request at `offset` at most; 0 where not even one has room.
   func data(at offset: Int) -> Int {
+    min(room(at: offset), offset == 0 ? max(dataLimit, Self.headOfImage) : dataLimit)
+  }
+
+  /// Octets of image in the request at `offset` of an image of `total`, to a server that takes
+  /// whole units only. A request that shall tell which may be longer than the caller's wish, and so
+  /// may one that carries a single unit.
+  func data(at offset: Int, of total: Int, to unit: SMPWriteUnit) -> Int {
+    let least =
+      switch unit {
+      case .unknown: SMPWriteUnit.leastTelling
+      case .known(let word): word
+      }
+    let most = min(room(at: offset), max(data(at: offset), least))
+    return total - offset <= most ? total - offset : unit.cut(most)
+  }
+
+  private func room(at offset: Int) -> Int {
     let empty = SMPImage.Upload(
       offset: offset, data: [], announcement: offset == 0 ? announcement : nil)
     // The head of an empty string is counted, and has one octet.
     let room = octets - SMPMessage(empty, sequence: 0).encoded.count + 1
     // CBOR tells lengths up to 23 in one octet, up to 255 in two, up to 65535 in three.
     let fitting = [(head: 1, most: 23), (2, 255), (3, 65535)].map { min(room - $0.head, $0.most) }
-    let limit = offset == 0 ? max(dataLimit, Self.headOfImage) : dataLimit
-    return max(0, min(fitting.max() ?? 0, limit))
+    return max(0, fitting.max() ?? 0)
   }
 
   /// The shortest request that carries a whole MCUboot header at offset 0.
@@ -34,7 +50,8 @@ struct SMPPacketSize: Equatable, Sendable {
     return SMPMessage(first, sequence: 0).encoded.count
   }
 
-  /// Octets of header and field names in a request behind the first 64 KiB, and of the whole answer.
+  /// Octets of header and field names in a request behind the first 64 KiB, and of the whole
+  /// answer.
   private static let overhead = 26
   private static let answer = 18
   private static let writeHeader = 3

@@ -3,10 +3,12 @@ import OtaflashFirmware
 extension SMPFacts {
   /// Compares the image with what the device says of its slots. Nothing is written.
   ///
-  /// - Throws: `doesNotFit`, `downgrade`, `imageNotTaken`, or `declined` where the boot loader would
-  ///   never start the image.
+  /// - Throws: `doesNotFit`, `downgrade`, `imageNotTaken`, or `declined` where the boot loader
+  ///   would never start the image.
   func check(_ image: FirmwareImage, options: UpdateOptions) throws(UpdateFault) -> Preflight {
     guard let mcuboot = image.mcuboot else { throw .imageNotTaken(by: [.smp]) }
+    if mcuboot.header.flags.contains(.nonBootable) { throw .declined(.prepare, .notBootable) }
+    if image.isInTheClear { throw .declined(.prepare, .inTheClear) }
     let place = image.place
     if let images, !images.contains(place.imageIndex) {
       throw .declined(.prepare, .noSuchImage(place.imageIndex, among: images))
@@ -32,6 +34,9 @@ extension SMPFacts {
     _ image: MCUbootVersion, against running: MCUbootVersion, _ options: UpdateOptions
   ) throws(UpdateFault) {
     if image < running && !options.allowDowngrade {
+      guard image.firmwareVersion != running.firmwareVersion else {
+        throw .olderBuild(running: running, image: image)
+      }
       throw .downgrade(running: running.firmwareVersion, image: image.firmwareVersion)
     }
     if image <= running && mode.choosesByVersion {

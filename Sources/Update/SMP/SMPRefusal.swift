@@ -47,6 +47,21 @@ package struct SMPRefusal: Error, Equatable, Sendable {
     }
   }
 
+  /// MGMT_ERR_ENOENT and MGMT_ERR_EBADSTATE, and the image group's own.
+  private static let noEntry: Int32 = 5
+  private static let badState: Int32 = 6
+  private static let imageNoFreeSlot: Int32 = 9
+
+  /// What servers answer to an upload or an erase for which no slot is free.
+  package var meansNoFreeSlot: Bool {
+    [
+      .general(Self.noEntry), .general(Self.badState), .group(.image, Self.imageNoFreeSlot),
+    ].contains(code)
+  }
+
+  /// Of an upload or an erase: there is no slot for it.
+  package var isNoEntry: Bool { code == .general(Self.noEntry) }
+
   /// MGMT_ERR_EUNKNOWN.
   static let unknown: Int32 = 1
   /// MGMT_ERR_ENOMEM, and the image group's own.

@@ -110,7 +110,10 @@ final class SMPSession: UpdateSession {
   }
 
   private func confirm(_ image: FirmwareImage, _ stage: UpdateStage) async throws(UpdateFault) {
-    let hash = image.place.imageIndex == 0 ? nil : image.mcuboot?.hash?.octets
+    let index = image.place.imageIndex
+    // One that was decompressed runs under another hash than it was sent with.
+    let running = facts.running(index).flatMap { $0.holds(image) == .same ? $0.hash : nil }
+    let hash = index == 0 ? nil : running ?? image.mcuboot?.hash?.octets
     _ = try await channel.perform(
       SMPImage.WriteState(hash: hash, isConfirmed: true), stage, within: Self.eraseLimit)
   }
@@ -138,8 +141,9 @@ extension RunningImage {
 extension DeviceReport {
   init(_ facts: SMPFacts, version: SMPVersion) {
     self.init(.smp, protocolVersion: version == .v1 ? 1 : 2)
-    let running = facts.running(0)
-    runningVersion = (running?.version).flatMap(MCUbootVersion.init)?.firmwareVersion
+    let running = (facts.running(0)?.version).flatMap(MCUbootVersion.init)
+    runningVersion = running?.firmwareVersion
+    runningBuild = running?.build
     slotSize = facts.largestFile(0)
     bufferSize = facts.parameters?.bufferSize
     onTrial = facts.mode.reverts && facts.state.isOnTrial(0)

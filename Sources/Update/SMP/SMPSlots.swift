@@ -42,8 +42,8 @@ public struct SMPSlots: Sendable {
 
   /// The action as a command for a peripheral's queue.
   ///
-  /// Its fault is `.protocolNotOffered` or `.noUpdateService` for a device without SMP, and `.declined` for what the device
-  /// refuses, or what would change nothing.
+  /// Its fault is `.protocolNotOffered` or `.noUpdateService` for a device without SMP, and
+  /// `.declined` for what the device refuses, or what would change nothing.
   public var command: Command<PeripheralTurn, Listing, UpdateFault> {
     Command("slots") { (turn) async throws(UpdateFault) -> Listing in
       defer { turn.disconnect() }
@@ -80,8 +80,11 @@ public struct SMPSlots: Sendable {
       guard facts.state.running(image)?.slot != slot else {
         throw .declined(.prepare, .runs(slot))
       }
-      _ = try await channel.perform(
+      let result = try await channel.ask(
         SMPImage.Erase(slot: 2 * image + slot), .prepare, within: SMPSession.eraseLimit)
+      if case .failure(let refusal) = result {
+        throw .declined(.prepare, facts.inWords(refusal, image: image))
+      }
       return try await channel.perform(SMPImage.ReadState(), .verify)
     }
   }
@@ -120,8 +123,8 @@ public struct SMPReset: Sendable {
     self.toBootLoader = toBootLoader
   }
 
-  /// The restart as a command for a peripheral's queue. Ends when the device has agreed and the link
-  /// has ended, or after `UpdateOptions.rebootLimit` at most.
+  /// The restart as a command for a peripheral's queue. Ends when the device has agreed and the
+  /// link has ended, or after `UpdateOptions.rebootLimit` at most.
   public var command: Command<PeripheralTurn, Void, UpdateFault> {
     Command("reset") { (turn) async throws(UpdateFault) in
       defer { turn.disconnect() }

@@ -15,7 +15,7 @@ struct SMPTransfer {
   private let context: UpdateContext
   private var window: SMPUploadWindow
   private var matches: Bool?
-  private var busySince: LinkInstant?
+  private var patience: Patience
 
   init(of image: [UInt8], _ begun: SMPBeginning, over session: SMPSession) {
     self.image = image
@@ -23,10 +23,12 @@ struct SMPTransfer {
     channel = session.channel
     context = session.context
     matches = begun.matches
+    patience = Patience(with: channel.client, context)
     let wish = max(1, (context.options.windowLimit ?? .max) / max(1, size.data(at: image.count)))
     let facts = session.facts
     window = SMPUploadWindow(
-      total: image.count, startingAt: begun.offset, widthLimit: min(facts.widthLimit, wish),
+      total: image.count, startingAt: begun.offset, unit: begun.unit,
+      widthLimit: min(facts.widthLimit, wish),
       reach: min(facts.reach(ofRequests: size.octets, over: channel), wish))
   }
 
@@ -78,7 +80,6 @@ struct SMPTransfer {
       throw .protocolViolation(.upload, "its answer to an upload has no offset")
     }
     matches = response.matches
-    busySince = nil
     report(try window.answered(sequence, wants: offset))
     acknowledge()
   }
@@ -90,16 +91,14 @@ struct SMPTransfer {
     guard refusal.isBusy else { throw .declined(.upload, refusal.inWords) }
     _ = try window.refused(sequence, isBusy: true)
     context.observe(.deviceBusy)
-    let since = busySince ?? context.clock.now
-    busySince = since
-    guard since.duration(to: context.clock.now) < context.options.busyLimit else {
-      throw .stalled(atOffset: window.acknowledged, waited: context.options.busyLimit)
-    }
+    try patience.check(
+      Patience.Marks(acknowledged: window.acknowledged), at: context.clock.now)
     guard await context.clock.pause(for: Self.busyPause) else { throw .gatt(.upload, .cancelled) }
   }
 
-  private func report(_ reaction: SMPUploadWindow.Reaction) {
+  private mutating func report(_ reaction: SMPUploadWindow.Reaction) {
     if case .rewound(let offset, let reason) = reaction {
+      patience.fellBack(to: offset)
       context.observe(.rewound(to: offset, because: reason))
     }
   }

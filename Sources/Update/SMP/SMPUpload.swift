@@ -6,10 +6,18 @@ import OtaflashGATT
 /// Where an upload stands behind its first request.
 struct SMPBeginning: Sendable {
   let size: SMPPacketSize
+  /// Octets that the first request carried.
+  let sent: Int
   /// The next octet that the server wants.
   let offset: Int
   /// The server has all of the image, and has compared it.
   let matches: Bool?
+
+  /// Whether the server held more than what the first request brought.
+  var isResumed: Bool { offset > sent }
+
+  /// What the first answer tells of the server's flash.
+  var unit: SMPWriteUnit { SMPWriteUnit(sent: sent, taken: offset) ?? .unknown }
 }
 
 extension SMPSession {
@@ -18,11 +26,13 @@ extension SMPSession {
   static let eraseLimit = Duration.seconds(40)
   /// Times that a whole image whose SHA-256 differs in the server's flash is sent again.
   private static let imageRepeatsMaximum = 1
+  /// Octets of the first request to a server that shall hold nothing.
+  private static let shortFirst = SMPWriteUnit.leastTelling
 
   // MARK: The first request
 
-  /// Asks the server where it stands, by the first request of the upload. An image that a slot lists
-  /// already need not be sent.
+  /// Asks the server where it stands, by the first request of the upload. An image that a slot
+  /// lists already need not be sent.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
     let image = plan.image
     beginning.withLock { $0 = nil }
@@ -36,7 +46,7 @@ extension SMPSession {
     let begun = try await begin(image.bytes, size, afresh: restart)
     beginning.withLock { $0 = begun }
     // What the first request itself brought was not held before.
-    return begun.offset == min(size.data(at: 0), image.bytes.count) ? 0 : begun.offset
+    return begun.isResumed ? begun.offset : 0
   }
 
   private func packetSize(for image: FirmwareImage) throws(UpdateFault) -> SMPPacketSize {
@@ -67,27 +77,40 @@ extension SMPSession {
   private func begin(
     _ image: [UInt8], _ size: SMPPacketSize, afresh: Bool
   ) async throws(UpdateFault) -> SMPBeginning {
-    let begun = try await announce(image, size, size.announcement)
-    guard afresh, begun.offset != size.data(at: 0) else { return begun }
+    guard afresh else {
+      let first = size.data(at: 0, of: image.count, to: .unknown)
+      return try await announce(image.prefix(first), size, size.announcement)
+    }
+    // So short that what a server remembers can hardly be taken for what it took of this.
+    let first = image.prefix(min(size.data(at: 0, of: image.count, to: .unknown), Self.shortFirst))
+    let begun = try await announce(first, size, size.announcement)
+    guard begun.offset != first.count, begun.unit == .unknown else { return begun }
     // It erased the slot and still remembers the upload: one without a mark makes it forget.
     var unmarked = size.announcement
     unmarked.sha = nil
-    _ = try await announce(image, size, unmarked)
-    return try await announce(image, size, size.announcement)
+    _ = try await announce(first, size, unmarked)
+    return try await announce(first, size, size.announcement)
   }
 
   private func announce(
-    _ image: [UInt8], _ size: SMPPacketSize, _ announcement: SMPImage.Upload.Announcement
+    _ first: ArraySlice<UInt8>, _ size: SMPPacketSize,
+    _ announcement: SMPImage.Upload.Announcement
   ) async throws(UpdateFault) -> SMPBeginning {
-    let first = image.prefix(size.data(at: 0))
     context.tally.send(first.count)
-    let response = try await channel.perform(
+    let result = try await channel.ask(
       SMPImage.Upload(offset: 0, data: Array(first), announcement: announcement), .prepare,
       within: Self.eraseLimit)
-    guard let offset = response.offset, offset <= image.count else {
+    let response: SMPImage.Upload.Response
+    switch result {
+    case .success(let answer): response = answer
+    case .failure(let refusal):
+      throw .declined(.prepare, facts.inWords(refusal, image: announcement.image ?? 0))
+    }
+    guard let offset = response.offset, offset <= size.announcement.size else {
       throw .protocolViolation(.prepare, "its answer to an upload has no offset in the image")
     }
-    return SMPBeginning(size: size, offset: offset, matches: response.matches)
+    return SMPBeginning(
+      size: size, sent: first.count, offset: offset, matches: response.matches)
   }
 
   // MARK: The rest

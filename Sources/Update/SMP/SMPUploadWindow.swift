@@ -4,7 +4,8 @@
 /// A server works off its requests in their order. Each answer tells the offset that it wants next:
 /// when that is the end of what was sent, the part has arrived, and all before it; when it is less,
 /// something was lost on the way, and the server threw away what came behind. Then nothing more is
-/// sent until the requests that are under way were answered too, and sending goes on from there.
+/// sent until the requests that are under way were answered too, and sending goes on from there. An
+/// answer within the only request is no loss: the server took as much as it could write.
 struct SMPUploadWindow {
   /// What the session does about an answer.
   enum Reaction: Equatable {
@@ -30,10 +31,13 @@ struct SMPUploadWindow {
   let total: Int
   /// Requests that may be under way at once, for which the server is known to have buffers.
   private let widthLimit: Int
-  /// Requests that are tried at once, until the first loss among as many: neither what waits for the
-  /// air nor an answer that is on its way takes a buffer of the server's.
+  /// Requests that are tried at once, until the first loss among as many: neither what waits for
+  /// the air nor an answer that is on its way takes a buffer of the server's.
   private var reach: Int
   private(set) var width = 1
+  /// Requests end where the server's units do, but for the last. Until they are known, one goes
+  /// alone.
+  private(set) var unit: SMPWriteUnit
   /// The next octet to send.
   private(set) var next: Int
   /// The server has everything before this.
@@ -54,11 +58,15 @@ struct SMPUploadWindow {
 
   /// - Parameters:
   ///   - offset: where the server said it stands.
+  ///   - unit: what its first answer told of its flash.
   ///   - widthLimit: requests that the server has buffers for, 1 or more.
   ///   - reach: requests that are tried at once, as many or more.
-  init(total: Int, startingAt offset: Int, widthLimit: Int, reach: Int) {
+  init(
+    total: Int, startingAt offset: Int, unit: SMPWriteUnit = .unknown, widthLimit: Int, reach: Int
+  ) {
     precondition(widthLimit >= 1 && reach >= widthLimit && 0...total ~= offset)
     self.total = total
+    self.unit = unit
     self.widthLimit = widthLimit
     self.reach = reach
     next = offset
@@ -79,8 +87,9 @@ struct SMPUploadWindow {
   /// certain: no later one would tell that it was lost.
   func sendable(_ size: SMPPacketSize) -> Range<Int>? {
     guard wanted == nil, next < total, !awaitsFirst else { return nil }
-    let end = min(total, next + size.data(at: next))
-    guard underWay.count < (end == total ? min(width, widthLimit) : width) else { return nil }
+    let end = next + size.data(at: next, of: total, to: unit)
+    let most = unit == .unknown ? 1 : end == total ? min(width, widthLimit) : width
+    guard underWay.count < most else { return nil }
     return next..<end
   }
 
@@ -101,15 +110,26 @@ struct SMPUploadWindow {
       throw .protocolViolation(.upload, "it wants octet \(offset); \(sentEnd) were sent")
     }
     sentEnd = max(sentEnd, offset)
-    guard offset >= range.upperBound, wanted == nil else {
+    if offset <= range.upperBound { learn(range, taken: offset) }
+    let isPart = underWay.isEmpty && offset > range.lowerBound
+    guard wanted == nil, isPart || offset >= range.upperBound else {
       wanted = offset
       return try resumeIfDrained(because: .gap)
     }
     acknowledged = offset
-    next = max(next, offset)
+    next = isPart ? offset : max(next, offset)
     noteProgress()
     grow()
     return .proceed
+  }
+
+  /// The last octets of an image are taken whole by every server.
+  private mutating func learn(_ range: Range<Int>, taken offset: Int) {
+    guard range.upperBound < total, offset > range.lowerBound,
+      let learned = SMPWriteUnit(sent: range.count, taken: offset - range.lowerBound)
+    else { return }
+    if case (.known(let old), .known(let new)) = (unit, learned), new < old { return }
+    unit = learned
   }
 
   /// The server had no room for this request, or was busy: its octets are to be sent again.
@@ -167,8 +187,8 @@ struct SMPUploadWindow {
     return .rewound(to: offset, because: reason)
   }
 
-  /// Something was lost: where more was tried than the server has buffers for, so many are not tried
-  /// again; else half as many go out.
+  /// Something was lost: where more was tried than the server has buffers for, so many are not
+  /// tried again; else half as many go out.
   private mutating func narrow() {
     if width > widthLimit {
       reach = width - 1

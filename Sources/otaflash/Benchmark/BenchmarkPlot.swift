@@ -52,7 +52,7 @@ struct BenchmarkPlot {
   /// What sets a row's series apart from the others.
   private static func name(_ row: BenchmarkRow, among rows: [BenchmarkRow]) -> String {
     var parts = [row.setting.mode.rawValue]
-    if Set(rows.map(\.link.phy)).count > 1, let phy = row.link.phy { parts.append(phy) }
+    if Set(rows.map(\.link.phy)).count > 1, let phy = row.link.phy { parts.append(phy.rawValue) }
     if Set(rows.map(\.link.intervalMilliseconds)).count > 1,
       let interval = row.link.intervalMilliseconds
     {

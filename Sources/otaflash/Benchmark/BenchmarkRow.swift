@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashSimulation
 import OtaflashUpdate
 
@@ -54,7 +55,8 @@ struct BenchmarkRow: Sendable {
   /// What makes two rows of two runs the same case.
   var key: BenchmarkKey {
     BenchmarkKey(
-      mode: setting.mode.rawValue, mtu: setting.mtu, window: setting.window, phy: link.phy,
+      mode: setting.mode.rawValue, mtu: setting.mtu, window: setting.window,
+      phy: link.phy?.rawValue,
       interval: link.intervalMilliseconds)
   }
 }
@@ -83,7 +85,7 @@ extension BenchmarkRow {
 
   var cells: [String] {
     [
-      setting.mode.rawValue, link.phy ?? "-",
+      setting.mode.rawValue, link.phy?.rawValue ?? "-",
       link.intervalMilliseconds.map { Text.decimal($0) + " ms" } ?? "-", String(link.mtu),
       setting.window.map(Text.grouped) ?? "device", kilobytes(50), kilobytes(5), kilobytes(95),
       limitShare.map { Text.fixed($0 * 100) + "%" } ?? "-", roundTripText,
@@ -106,10 +108,11 @@ extension BenchmarkRow {
     JSONValue.fields([
       "device": .string(device), "mode": .string(setting.mode.rawValue),
       "mtu": .integer(setting.mtu), "window": .integer(setting.window),
-      "phy": link.phy.map { .string($0) },
+      "phy": link.phy.map { .string($0.rawValue) },
       "interval_ms": link.intervalMilliseconds.map { .number($0) },
       "effective_mtu": .integer(link.mtu), "chunk": .integer(typical.chunk),
-      "bytes": .integer(typical.octets), "repeats": .integer(measurements.count),
+      "bytes": .integer(typical.octets), "settled": typical.hasSettled.map { .bool($0) },
+      "repeats": .integer(measurements.count),
       "median_bytes_per_second": .number(rate(at: 50)),
       "p5_bytes_per_second": .number(rate(at: 5)), "p95_bytes_per_second": .number(rate(at: 95)),
       "limit_bytes_per_second": limitOctetsPerSecond.map { .number($0) },

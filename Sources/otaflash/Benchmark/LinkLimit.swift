@@ -33,14 +33,7 @@ struct LinkLimit: Equatable, Sendable {
   }
 
   private func bestPDU(mtu: Int) -> Int {
-    let phy: PDUSizing.PHY =
-      switch model.phy {
-      case .le1M: .le1M
-      case .le2M: .le2M
-      case .codedS2: .codedS2
-      case .codedS8: .codedS8
-      }
-    return PDUSizing(linkLayerPayload: model.payloadMaximum, phy: phy)
+    PDUSizing(linkLayerPayload: model.payloadMaximum, phy: model.phy)
       .bestSize(mtu: ATTMTU(clamping: mtu))
   }
 }

@@ -5,20 +5,31 @@ import Glibc
 struct PlotFile: Equatable, Sendable {
   enum Format: String, CaseIterable, Sendable { case svg, png }
 
-  let path: String
   let format: Format
+  let file: OutputFile
 
   static func parse(_ path: String) throws -> PlotFile {
     guard let format = Format.allCases.first(where: { path.hasSuffix("." + $0.rawValue) }) else {
       throw ValidationError("it writes SVG or PNG: name the file .svg or .png")
     }
-    return PlotFile(path: path, format: format)
+    let kind: OutputFile.Kind =
+      switch format {
+      case .svg: .svg
+      case .png: .png
+      }
+    return PlotFile(
+      format: format, file: OutputFile(path: path, kind: kind, option: "--plot"))
   }
 
-  /// Finds what the format needs, so that nothing is measured for a picture that cannot be drawn.
-  func pen() throws(CommandFault) -> Pen {
+  /// Finds what the format needs and whether the file can be written, so that nothing is measured
+  /// for a picture that cannot be drawn.
+  func pen(avoiding inputs: InputFiles) throws(CommandFault) -> Pen {
+    do throws(OutputFileFault) { try file.check(avoiding: inputs) } catch {
+      throw .outputFile(file, error)
+    }
     do throws(SVGRendererFault) {
-      return Pen(file: self, renderer: format == .png ? try SVGRenderer() : nil)
+      return Pen(
+        file: file, inputs: inputs, renderer: format == .png ? try SVGRenderer() : nil)
     } catch {
       throw .plot(error)
     }
@@ -26,10 +37,11 @@ struct PlotFile: Equatable, Sendable {
 
   /// A plot file that can be written.
   struct Pen {
-    let file: PlotFile
+    let file: OutputFile
+    fileprivate let inputs: InputFiles
     fileprivate let renderer: SVGRenderer?
 
-    /// Writes the SVG document, as it is or as pixels, into a new file or over an old one.
+    /// Writes the SVG document, as it is or as pixels, into a new file or over an old plot.
     func write(_ document: String) throws(CommandFault) {
       var octets = Array(document.utf8)
       do throws(SVGRendererFault) {
@@ -37,16 +49,14 @@ struct PlotFile: Equatable, Sendable {
       } catch {
         throw .plot(error)
       }
-      if let failure = file.write(octets) { throw .output(errno: failure) }
+      do throws(OutputFileFault) { try write(octets) } catch { throw .outputFile(file, error) }
     }
-  }
 
-  /// The errno of what failed, else `nil`.
-  private func write(_ octets: [UInt8]) -> Int32? {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { return errno }
-    let failure = FileOutput(descriptor: descriptor).write(octets)
-    guard close(descriptor) == 0 else { return failure ?? errno }
-    return failure
+    private func write(_ octets: [UInt8]) throws(OutputFileFault) {
+      let descriptor = try file.open(avoiding: inputs, isPrivate: false)
+      let failure = FileOutput(descriptor: descriptor).write(octets)
+      let isClosed = close(descriptor) == 0
+      if let errno = failure ?? (isClosed ? nil : errno) { throw .system(errno: errno) }
+    }
   }
 }

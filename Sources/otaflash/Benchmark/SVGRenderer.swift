@@ -7,8 +7,8 @@ enum SVGRendererFault: Error, Equatable {
   case failed(step: String)
 }
 
-/// Makes a PNG of an SVG document with the system's librsvg (2.52 or later), loaded when a PNG is asked
-/// for: a program that flashes devices should not need a text and graphics stack to start.
+/// Makes a PNG of an SVG document with the system's librsvg (2.52 or later), loaded when a PNG is
+/// asked for: a program that flashes devices should not need a text and graphics stack to start.
 struct SVGRenderer {
   private static let library = "librsvg-2.so.2"
   /// Pixels an SVG unit: fine enough for a screen of twice the density.

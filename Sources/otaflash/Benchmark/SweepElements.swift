@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashSimulation
 import OtaflashUpdate
 
@@ -10,7 +11,7 @@ struct MTUChoice: ListElement, Hashable {
   init(_ octets: Int) { self.octets = octets }
 
   init?(listText: String) {
-    guard let octets = Int(listText), (23...517).contains(octets) else { return nil }
+    guard let octets = Quantity.whole(listText), (23...517).contains(octets) else { return nil }
     self.init(octets)
   }
 
@@ -54,8 +55,8 @@ enum WindowChoice: ListElement, Hashable {
 }
 
 extension PHY: ListElement {
-  static let expected = "a PHY; there are 1M, 2M, S2 and S8"
-  init?(listText: String) { self.init(rawValue: listText.uppercased()) }
+  static let expected = "a PHY; there are 1M, 2M, coded, S2 and S8"
+  init?(listText: String) { self.init(caseInsensitive: listText) }
   var listText: String { rawValue }
 }
 

@@ -20,7 +20,7 @@ extension Bench {
       guard !Task.isCancelled else { throw .stopped }
       if realTime {
         let device = try Destination.transient(
-          target.device.text, profile, capture: session.capture)
+          target.device.text, profile, capture: sweep.capture)
         rows.append(try await sweep.measure(setting, at: device, profile: profile))
       } else {
         rows.append(try sweep.measure(setting, inVirtualTime: profile))
@@ -44,7 +44,7 @@ extension Bench {
       if index > 0, !(await Pause.sleep(for: Self.linkLinger)) { throw .stopped }
       let destination = try await Destination.resolve(
         target.device, in: session, tuning: tuning, isTuningExplicit: phy != nil || interval != nil)
-      let lock = try DeviceRecords.open(session).lock(destination.identity)
+      let lock = try DeviceRecords.open(session).lock(destination.lockIdentity)
       for setting in settings {
         guard !Task.isCancelled else { throw .stopped }
         rows.append(try await sweep.measure(setting, at: destination, profile: nil))
@@ -58,8 +58,7 @@ extension Bench {
   /// What is asked of the links of a device on the air, in turn.
   var tunings: [LinkTuning] {
     let intervals = interval?.elements.map { $0.duration...$0.duration }
-    let phys = phy?.elements.map { RadioPHY(rawValue: $0.rawValue) }
-    return (phys ?? [LinkTuning.flashing.phy]).flatMap { phy in
+    return (phy?.elements ?? [LinkTuning.flashing.phy].compactMap(\.self)).flatMap { phy in
       (intervals ?? [LinkTuning.flashing.interval].compactMap(\.self)).map { interval in
         var tuning = LinkTuning.flashing
         tuning.phy = phy
@@ -72,7 +71,7 @@ extension Bench {
   }
 
   private func announce(_ count: Int, in session: Session) {
-    session.console.note("measuring \(count) combinations, \(self.repeat) times each")
+    session.console.note("measuring \(count) combinations, \(self.repeat.value) times each")
   }
 
   private func tell(_ row: BenchmarkRow, in session: Session) {

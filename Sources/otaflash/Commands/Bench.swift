@@ -1,5 +1,5 @@
 import ArgumentParser
-import OtaflashBlueZ
+import OtaflashATT
 import OtaflashSimulation
 import OtaflashUpdate
 
@@ -37,7 +37,7 @@ struct Bench: Subcommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("PHYs: 1M, 2M; of a sim: device also S2, S8.", valueName: "list"),
+    help: ArgumentHelp("PHYs: 1M, 2M, coded; of a sim: device also S2, S8.", valueName: "list"),
     transform: CommaList<PHY>.parse)
   var phy: CommaList<PHY>?
 
@@ -49,14 +49,16 @@ struct Bench: Subcommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Bytes a transfer, at most the device's slot.", valueName: "size"),
+    help: ArgumentHelp(
+      "Bytes a transfer, at most the device's slot; by default so many that twice as many change "
+        + "less than 1%.", valueName: "size"),
     transform: ByteCount.parse)
   var size: ByteCount?
 
   @Option(
     name: .long,
     help: ArgumentHelp("Transfers of each combination, 1 to 1000.", valueName: "count"))
-  var `repeat` = 5
+  var `repeat`: WholeNumber = 5
 
   @Option(
     name: .long,
@@ -90,14 +92,14 @@ struct Bench: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text) }
-  var captureFile: String? { capture.path }
+  var captureFile: OutputFile? { capture.file }
+  var inputFiles: [String] { [baseline, keyFile].compactMap(\.self) }
 
   private static let repeatRange = 1...1000
-  private static let defaultSize = 64 * 1024
 
   func validate() throws {
-    guard Self.repeatRange.contains(self.repeat) else {
-      throw ValidationError("--repeat \(self.repeat) is out of range; it is 1 to 1000")
+    guard Self.repeatRange.contains(self.repeat.value) else {
+      throw ValidationError("--repeat \(self.repeat.value) is out of range; it is 1 to 1000")
     }
     if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
     guard phy != nil || interval != nil else { return }
@@ -106,22 +108,24 @@ struct Bench: Subcommand {
     case .unix:
       throw ValidationError("--phy and --interval are for sim: devices and those on the air")
     case .address, .name:
-      guard phy?.elements.allSatisfy({ RadioPHY(rawValue: $0.rawValue) != nil }) ?? true else {
-        throw ValidationError("S2 and S8 are for sim: devices; on the air the device chooses")
+      guard phy?.elements.allSatisfy({ $0 == $0.withoutCoding }) ?? true else {
+        throw ValidationError(
+          "S2 and S8 are for sim: devices; on the air ask for coded, and the controller chooses")
       }
     }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let earlier = try baseline.map { path throws(CommandFault) in try Self.baseline(path) }
-    let pen = try plot?.pen()
+    let pen = try plot?.pen(avoiding: session.inputs)
     let key = try keyFile.map { path throws(CommandFault) in try Self.key(path) }
     let sweep = BenchmarkSweep(
-      key: key, capture: session.capture, device: target.device.text)
+      key: key, capture: try session.capture?.file(), device: target.device.text)
     let rows = try await measure(sweep, in: session)
     for line in Text.table([BenchmarkRow.titles] + rows.map(\.cells)) {
       session.console.result(line)
     }
+    tellOfUnsettled(rows, session)
     if let pen { try draw(rows, with: pen, session) }
     if let earlier { try compare(rows, with: earlier, session) }
     return .done(
@@ -137,8 +141,8 @@ struct Bench: Subcommand {
           setting.mode = mode
           setting.mtu = mtu.octets
           setting.window = window.octets
-          setting.size = size?.octets ?? Self.defaultSize
-          setting.repeats = self.repeat
+          setting.size = size?.octets
+          setting.repeats = self.repeat.value
           return setting
         }
       }
@@ -151,6 +155,15 @@ struct Bench: Subcommand {
 
   private static func baseline(_ path: String) throws(CommandFault) -> Baseline {
     do throws(BaselineFault) { return try Baseline.load(path) } catch { throw .baseline(error) }
+  }
+
+  /// Says of how many rates more than was measured is to be expected.
+  private func tellOfUnsettled(_ rows: [BenchmarkRow], _ session: Session) {
+    let count = rows.count { $0.typical.hasSettled == false }
+    guard count > 0 else { return }
+    session.console.note(
+      "\(count) of \(rows.count) rates still rose with the size of the transfer when the device's "
+        + "slot was full, or a transfer would have taken more than 20 s")
   }
 
   private func draw(

@@ -26,7 +26,7 @@ struct Completion: Subcommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let script = Otaflash.completionScript(for: shell.completionShell)
-    session.console.result(script)
+    session.console.result(ownText: script)
     session.console.event(
       "completion", ["shell": .string(shell.rawValue), "script": .string(script)])
     return .done("printed")

@@ -1,5 +1,5 @@
 import ArgumentParser
-import OtaflashFleet
+import OtaflashState
 
 /// The registry: devices seen and flashed, last connected first.
 struct Devices: Subcommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import OtaflashBlueZ
-import OtaflashFleet
+import OtaflashState
 
 /// Checks everything that flashing needs, and says how to mend what is missing.
 struct DoctorCommand: Subcommand {
@@ -14,9 +14,9 @@ struct DoctorCommand: Subcommand {
     let checks = await Doctor().examine().map(HealthCheck.init) + [stateCheck(session)]
     for check in checks { session.console.event("check", check.members) }
     for line in Text.table(checks.map(\.row)) { session.console.result(line) }
-    let failed = checks.count { $0.verdict == .fail }
-    guard failed == 0 else { throw .unhealthy(failed: failed) }
-    return .done("healthy")
+    let failed = checks.filter { $0.verdict == .fail }
+    guard let first = failed.first else { return .done("healthy") }
+    throw .unhealthy(failed: failed.count, command: first.command)
   }
 
   private func stateCheck(_ session: Session) -> HealthCheck {
@@ -28,7 +28,8 @@ struct DoctorCommand: Subcommand {
     } catch {
       return HealthCheck(
         name: "state directory", verdict: .fail, finding: "\(error)",
-        remedy: "Set XDG_STATE_HOME to a directory that you can write to.")
+        remedy: "Set XDG_STATE_HOME to a directory that you can write to, as `mktemp -d` makes one."
+      )
     }
   }
 }
@@ -50,6 +51,12 @@ private struct HealthCheck {
   init(_ check: DoctorCheck) {
     self.init(
       name: check.check, verdict: check.verdict, finding: check.finding, remedy: check.remedy)
+  }
+
+  /// The command of the remedy; where it has none, the one that shows the adapters.
+  var command: String {
+    let parts = (remedy ?? "").split(separator: "`", omittingEmptySubsequences: false)
+    return parts.count > 2 ? String(parts[1]) : "btmgmt info"
   }
 
   var row: [String] { [verdict.rawValue, name, finding, remedy ?? ""] }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashFirmware
-import OtaflashFleet
 import OtaflashGATT
+import OtaflashState
 import OtaflashUpdate
 
 extension WriteMode: ExpressibleByArgument {}
@@ -26,6 +26,7 @@ struct Flash: Subcommand {
   @OptionGroup var target: DeviceOption
   @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var addresses: RegionOption
   @OptionGroup var board: BoardOptions
 
   @OptionGroup var updateProtocol: ProtocolOption
@@ -38,7 +39,7 @@ struct Flash: Subcommand {
   var mode = WriteMode.withResponse
 
   @Option(name: .long, help: "The ATT_MTU to ask for, 23 to 517 octets.")
-  var mtu = 512
+  var mtu: WholeNumber = 512
 
   @Option(
     name: .long,
@@ -67,7 +68,9 @@ struct Flash: Subcommand {
   @Flag(name: .long, help: "Discard what the device holds of an earlier transfer.")
   var restart = false
 
-  @Flag(name: .long, help: "Send the image even if the device runs it already.")
+  @Flag(
+    name: .long,
+    help: "Send the image even if the device runs it already, or if it looks like no firmware.")
   var force = false
 
   @Option(
@@ -81,15 +84,18 @@ struct Flash: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text, image: image) }
-  var captureFile: String? { capture.path }
+  var captureFile: OutputFile? { capture.file }
+  var inputFiles: [String] {
+    ImageSource.files(of: image) + [keyFile, signer.key].compactMap(\.self)
+  }
 
   private static let mtuRange = 23...517
   private static let chunkRange = 1...512
 
   func validate() throws {
     try target.device.check(link)
-    guard Self.mtuRange.contains(mtu) else {
-      throw ValidationError("--mtu \(mtu) is out of range; it is 23 to 517")
+    guard Self.mtuRange.contains(mtu.value) else {
+      throw ValidationError("--mtu \(mtu.value) is out of range; it is 23 to 517")
     }
     if let chunk, !Self.chunkRange.contains(chunk.octets) {
       throw ValidationError("--chunk \(chunk.octets) is out of range; it is 1 to 512")
@@ -97,19 +103,25 @@ struct Flash: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let firmware = try ImageSource.loadPackage(image, saying: identity.identity)
+    let firmware = try ImageSource.loadPackage(
+      image, saying: identity.identity, in: addresses.region, session)
     try ImageSource.prove(firmware, signedBy: signer.key)
     try ImageSource.check(firmware, isFor: board.board)
+    if !force { try ImageSource.checkContent(of: firmware) }
     var options = try updateOptions()
     session.console.event(firmware)
-    for part in firmware.parts { session.console.note(part.summary) }
+    for part in firmware.parts {
+      session.console.note(part.summary)
+      if let note = part.encryptionNote { session.console.note("  " + note) }
+      for note in part.leftOutNotes { session.console.note("  " + note) }
+    }
     if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
-    session.console.announce(targetVersion: firmware.version?.description)
+    session.console.announce(targetVersion: firmware.versionName)
     let destination = try await Destination.resolve(
       target.device, in: session, tuning: link.tuning(else: .flashing),
       isTuningExplicit: link.asksForSomething)
     let records = try DeviceRecords.open(session)
-    let lock = try records.lock(destination.identity)
+    let lock = try records.lock(destination.lockIdentity)
     let notebook = UpdateNotebook(firmware, on: destination, in: records)
     let job = FlashJob(
       package: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
@@ -119,14 +131,23 @@ struct Flash: Subcommand {
     do throws(CommandFault) {
       result = try await job.run(options)
     } catch {
-      guard case .update(.downgrade(let running, let older)) = error,
-        Question.ask("Replace \(running) by the older \(older)?", in: session)
-      else { throw failed(error, firmware, destination, records) }
+      guard let question = Self.question(after: error), Question.ask(question, in: session) else {
+        throw failed(error, firmware, destination, records)
+      }
       options.allowDowngrade = true
       result = try await job.run(options)
     }
     lock.release()
-    return finished(result, destination, records, session)
+    return finished(result, of: firmware, destination, records, session)
+  }
+
+  /// What a person may decide after all.
+  private static func question(after fault: CommandFault) -> String? {
+    switch fault {
+    case .update(.downgrade(let running, let older)): "Replace \(running) by the older \(older)?"
+    case .update(.olderBuild(let running, let older)): "Replace \(running) by the older \(older)?"
+    default: nil
+    }
   }
 
   private func noteEarlier(
@@ -144,7 +165,7 @@ struct Flash: Subcommand {
     var options = UpdateOptions()
     options.updateProtocol = updateProtocol.value.named
     options.mode = mode
-    options.mtu = mtu
+    options.mtu = mtu.value
     options.chunk = chunk?.octets
     if let keyFile { options.key = try Self.key(keyFile) }
     options.allowDowngrade = allowDowngrade
@@ -173,19 +194,23 @@ struct Flash: Subcommand {
   }
 
   private func finished(
-    _ result: UpdateResult, _ destination: Destination, _ records: DeviceRecords,
-    _ session: Session
+    _ result: UpdateResult, of firmware: FirmwarePackage, _ destination: Destination,
+    _ records: DeviceRecords, _ session: Session
   ) -> Ending {
     switch result.outcome {
     case .flashed: records.flashed(destination, outcome: .flashed, version: result.to)
     case .alreadyCurrent, .wouldFlash: records.connected(destination)
     }
-    session.console.result(result.sentence(in: session.console.settings.outputStyle))
+    let name = firmware.version.flatMap { version in firmware.versionName.map { (version, $0) } }
+    session.console.result(
+      result.sentence(in: session.console.settings.outputStyle, naming: name))
     if let warning = result.warning { session.console.result(warning) }
     if let next = next(after: result, session) { session.console.result("next:   " + next) }
     let device = Ending.Device(
       id: target.device.text, outcome: result.outcome.rawValue, from: result.from?.description,
-      to: result.to?.description, proof: result.proof, validation: result.validation,
+      to: result.to?.description,
+      toBuild: result.to == firmware.version ? firmware.parts.last?.mcuboot?.version.build : nil,
+      proof: result.proof, validation: result.validation,
       took: result.took, resumes: result.resumes)
     return .done(result.outcome.rawValue, devices: [device])
   }

@@ -43,7 +43,10 @@ struct FlashJob: Sendable {
       if result.outcome != .wouldFlash { notebook.done() }
       return result
     case .failure(let fault):
-      notebook.brokenOff()
+      notebook.brokenOff(by: fault)
+      if case .imageNotTaken(let offered) = fault {
+        throw .imageNotTaken(by: offered, package)
+      }
       guard isLate, case .cancelled(let resumable, let acknowledged) = fault else {
         throw .update(fault)
       }

@@ -5,8 +5,14 @@ import OtaflashUpdate
 enum Forecast: Equatable, Sendable {
   case alreadyCurrent
   /// `from` and `to` are `nil` where nobody tells them.
-  case send(from: FirmwareVersion?, to: FirmwareVersion?, offset: Int, total: Int)
+  case send(from: FirmwareVersion?, to: FirmwareVersion?, change: Change, offset: Int, total: Int)
   case refuse(FaultReport)
+
+  /// The versions with their builds, for a person.
+  struct Change: Equatable, Sendable {
+    var from: String?
+    var to: String?
+  }
 
   init(_ prospect: Inspection.Prospect, on device: DeviceReport?, in context: FaultContext) {
     let image = prospect.image
@@ -16,6 +22,8 @@ enum Forecast: Equatable, Sendable {
       self = .send(
         // The version that a device tells is its first image's.
         from: image.place.imageIndex == 0 ? device?.runningVersion : nil, to: image.version,
+        change: Change(
+          from: image.place.imageIndex == 0 ? device?.runningName : nil, to: image.versionName),
         offset: device?.resumeOffset(for: image) ?? 0, total: image.bytes.count)
     case .failure(let fault): self = .refuse(FaultReport(fault, in: context))
     }
@@ -32,9 +40,9 @@ enum Forecast: Equatable, Sendable {
   func sentence(in style: Style) -> String {
     switch self {
     case .alreadyCurrent: return "send nothing: the device runs this image already"
-    case .send(let from, let to, let offset, let total):
-      let target = to?.description ?? "an image that does not tell its version"
-      let change = from.map { "\($0) \(style.arrow) \(target)" } ?? target
+    case .send(_, _, let names, let offset, let total):
+      let target = names.to ?? "an image that does not tell its version"
+      let change = names.from.map { "\($0) \(style.arrow) \(target)" } ?? target
       let rest = "\(Text.grouped(total - offset)) B"
       return offset > 0
         ? "send the last \(rest) of \(change)" : "send \(rest): \(change)"
@@ -45,7 +53,7 @@ enum Forecast: Equatable, Sendable {
   var members: [JSONValue.Member] {
     switch self {
     case .alreadyCurrent: JSONValue.fields(["outcome": "already-current"])
-    case .send(let from, let to, let offset, let total):
+    case .send(let from, let to, _, let offset, let total):
       JSONValue.fields([
         "outcome": "would-flash", "from": .text(from), "to": .text(to),
         "offset": .integer(offset), "total": .integer(total),

@@ -37,5 +37,11 @@ struct IdentityOptions: ParsableArguments, Sendable {
     return hardware
   }
 
+  /// As they were given, for a command that is printed.
+  var words: [String] {
+    (imageVersion.map { ["--image-version", "\($0)"] } ?? [])
+      + (hardware.map { ["--hardware", "\($0)"] } ?? [])
+  }
+
   var identity: ImageIdentity { ImageIdentity(version: imageVersion, hardware: hardware) }
 }

@@ -14,12 +14,14 @@ struct ImageInfo: Subcommand {
 
   @Argument(help: "The firmware file, or - for standard input.") var file: String
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var addresses: RegionOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(image: file) }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let package = try ImageSource.loadPackage(file, saying: identity.identity)
+    let package = try ImageSource.loadPackage(
+      file, saying: identity.identity, in: addresses.region, session)
     session.console.event(package)
     for line in package.lines { session.console.result(line) }
     return .done("described")

@@ -8,7 +8,8 @@ struct ImageVerify: Subcommand {
     abstract: "Check that a firmware file is whole and says what it is; fails otherwise.",
     discussion: """
       MCUboot images and Nordic init packets carry hashes, which are compared. With a key, every \
-      image must be signed by its owner. Of other images version and hardware must be known.
+      image must be signed by its owner. Of other images version and hardware must be known. Of an \
+      encrypted image the structure alone is checked.
       """)
 
   @Argument(help: "The firmware file, or - for standard input.") var file: String
@@ -20,6 +21,7 @@ struct ImageVerify: Subcommand {
 
   @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var addresses: RegionOption
   @OptionGroup var board: BoardOptions
   @OptionGroup var global: GlobalOptions
 
@@ -34,17 +36,21 @@ struct ImageVerify: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let package = try ImageSource.loadPackage(file, saying: identity.identity)
+    let package = try ImageSource.loadPackage(
+      file, saying: identity.identity, in: addresses.region, session)
     session.console.event(package)
     if let crc32 { try compare(crc32, with: package) }
     try ImageSource.prove(package, signedBy: signer.key)
     try ImageSource.check(package, isFor: board.board)
-    for part in package.parts { try requireFacts(part, of: package) }
+    try ImageSource.checkContent(of: package)
+    for part in package.parts { try Self.requireIdentity(of: part) }
     for part in package.parts {
       let proof = signer.key == nil ? part.proofWithoutKey : "whole, signed by the key"
       session.console.result("\(part.summary)  \(proof)")
     }
-    return .done("verified")
+    // No hash of an encrypted image can be compared here.
+    let isProven = package.parts.allSatisfy { $0.encryptionNote == nil }
+    return .done(isProven ? "verified" : "structure-verified")
   }
 
   private func compare(
@@ -60,18 +66,11 @@ struct ImageVerify: Subcommand {
   }
 
   /// What a boot loader's own format says is enough for one; of other images somebody must say it.
-  private func requireFacts(
-    _ part: FirmwareImage, of package: FirmwarePackage
-  ) throws(CommandFault) {
-    switch part.content {
-    case .mcuboot(let image, _):
-      guard !image.isEncrypted else {
-        throw .unproved(name: package.name, PartFault(part: part.name, fault: .encrypted))
-      }
-    case .nordic: break
-    case .plain:
-      guard part.version != nil else { throw .update(.versionUnknown) }
-      guard part.hardware != nil else { throw .update(.hardwareUnknown) }
+  private static func requireIdentity(of part: FirmwareImage) throws(CommandFault) {
+    guard case .plain = part.content else { return }
+    guard part.version != nil, part.hardware != nil else {
+      throw .identityUnknown(
+        name: part.name, version: part.version == nil, hardware: part.hardware == nil)
     }
   }
 }
@@ -87,9 +86,19 @@ struct SignerOption: ParsableArguments, Sendable {
 }
 
 extension FirmwareImage {
+  /// What cannot be compared on the host; `nil` for an image that is not encrypted.
+  var encryptionNote: String? {
+    guard let mcuboot, mcuboot.isEncrypted, !isInTheClear else { return nil }
+    return "encrypted: only the device can compare its hash"
+  }
+
   fileprivate var proofWithoutKey: String {
     switch content {
     case .plain: "whole"
+    case .mcuboot(let image, _) where encryptionNote != nil:
+      "its structure is whole; " + (encryptionNote ?? "")
+        + (image.signatures.isEmpty ? ", not signed" : ", signature not checked")
+    case .mcuboot where isInTheClear: "whole, not encrypted: for the first slot, not for an update"
     case .mcuboot(let image, _):
       image.signatures.isEmpty ? "whole, not signed" : "whole, signature not checked"
     case .nordic(let packet):

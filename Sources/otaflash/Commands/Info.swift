@@ -1,8 +1,8 @@
 import ArgumentParser
 import OtaflashATT
 import OtaflashFirmware
-import OtaflashFleet
 import OtaflashGATT
+import OtaflashState
 import OtaflashUpdate
 
 /// What a device offers, and what flashing it would find. Changes nothing on the device.
@@ -19,19 +19,23 @@ struct Info: Subcommand {
 
   @OptionGroup var target: DeviceOption
   @OptionGroup var identity: IdentityOptions
+  @OptionGroup var addresses: RegionOption
   @OptionGroup var link: LinkOptions
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text, image: image) }
-  var captureFile: String? { capture.path }
+  var captureFile: OutputFile? { capture.file }
+  var inputFiles: [String] { image.map(ImageSource.files) ?? [] }
 
   func validate() throws { try target.device.check(link) }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let firmware = try image.map { path throws(CommandFault) in
-      let firmware = try ImageSource.loadPackage(path, saying: identity.identity)
+      let firmware = try ImageSource.loadPackage(
+        path, saying: identity.identity, in: addresses.region, session)
       try ImageSource.prove(firmware, signedBy: nil)
+      try ImageSource.checkContent(of: firmware)
       return firmware
     }
     let destination = try await Destination.resolve(
@@ -89,8 +93,8 @@ struct Info: Subcommand {
     guard forecasts.contains(where: \.sends), !forecasts.contains(where: \.refuses),
       image != ImageFile.standardInput
     else { return }
-    session.console.result(
-      "next:   " + session.command("flash", image, "-d", target.device.text))
+    let words = ["flash", image, "-d", target.device.text] + identity.words + addresses.words
+    session.console.result("next:   " + session.context.command(words))
   }
 
   /// A look at a device must work where nothing can be written.
@@ -155,13 +159,18 @@ extension DeviceReport.BootOutcome {
 }
 
 extension DeviceReport {
+  /// With the build number, where there is one: `2.1.3+8`.
+  var runningName: String? {
+    runningVersion.map { "\($0)" + ((runningBuild ?? 0) > 0 ? "+\(runningBuild ?? 0)" : "") }
+  }
+
   var rows: [[String]] {
     var rows = [["protocol", "\(updateProtocol.rawValue) \(protocolVersion)"]]
     func add(_ name: String, _ value: String?) {
       if let value { rows.append([name, value]) }
     }
     add("hardware", hardware?.description)
-    add("running", runningVersion.map { "\($0)" + (onTrial ? " (on trial)" : "") })
+    add("running", runningName.map { $0 + (onTrial ? " (on trial)" : "") })
     add("last boot", lastBoot?.sentence)
     add("slot", slotSize.map { Text.grouped($0) + " B" })
     add("page", pageSize.map { Text.grouped($0) + " B" })

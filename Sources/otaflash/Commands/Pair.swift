@@ -9,10 +9,10 @@ struct Pair: Subcommand {
     commandName: "pair",
     abstract: "Pair with a device, and keep the keys.",
     discussion: """
-      A device that takes updates from paired hosts only is paired by flash as well; here it can be \
-      done beforehand, and a passkey typed in. The six digits that a device shows are asked for at \
-      the terminal, or read from standard input. Pairing needs CAP_NET_ADMIN, and no bluetoothd; \
-      where bluetoothd runs, use bluetoothctl pair.
+      A device that takes updates from paired hosts only is paired by flash as well; here it can \
+      be done beforehand, and a passkey typed in. The six digits that a device shows are asked \
+      for at the terminal, or read from standard input. Pairing needs CAP_NET_ADMIN, and no \
+      bluetoothd; where bluetoothd runs, use bluetoothctl pair.
       """)
 
   @OptionGroup var target: DeviceOption
@@ -24,7 +24,7 @@ struct Pair: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text) }
-  var captureFile: String? { capture.path }
+  var captureFile: OutputFile? { capture.file }
 
   private struct Outcome: Sendable {
     let security: AttributeSecurity
@@ -34,7 +34,7 @@ struct Pair: Subcommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let destination = try await Destination.resolve(target.device, in: session)
-    let lock = try DeviceRecords.open(session).lock(destination.identity)
+    let lock = try DeviceRecords.open(session).lock(destination.lockIdentity)
     let result = await destination.withDevice { await pair(destination) }
     lock.release()
     let outcome: Outcome

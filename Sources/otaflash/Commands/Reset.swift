@@ -23,7 +23,7 @@ struct Reset: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text) }
-  var captureFile: String? { capture.path }
+  var captureFile: OutputFile? { capture.file }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let destination = try await Destination.resolve(target.device, in: session)

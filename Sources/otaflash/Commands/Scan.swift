@@ -1,6 +1,7 @@
 import ArgumentParser
 import OtaflashATT
 import OtaflashBlueZ
+import OtaflashGATT
 
 /// Lists the devices that advertise.
 struct Scan: Subcommand {

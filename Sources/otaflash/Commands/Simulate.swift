@@ -91,7 +91,7 @@ struct Simulate: Subcommand {
       throw .simulation(error.sentence)
     }
     profile.givenName = name
-    if reset { try forget(in: session) }
+    if reset { try forget(profile, in: session) }
     guard listen != nil || global.adapter != nil else { return .done("reset") }
     let storage = try flashFile.map { path throws(CommandFault) in
       try SimulatedDevice.file(path, for: profile)
@@ -141,13 +141,16 @@ struct Simulate: Subcommand {
     }
   }
 
-  private func forget(in session: Session) throws(CommandFault) {
+  private func forget(
+    _ profile: SimulationProfile, in session: Session
+  ) throws(CommandFault) {
     let path: String
     if let flashFile {
       path = flashFile
+      try SimulatedDevice.checkIsFlash(path, of: profile)
     } else {
       path = try SimulatedDevice.flashPath(
-        "sim:" + profile, in: DeviceRecords.open(session).directory)
+        "sim:" + self.profile, in: DeviceRecords.open(session).directory)
     }
     guard unlink(path) == 0 || errno == ENOENT else {
       let failure = errno

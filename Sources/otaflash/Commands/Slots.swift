@@ -23,7 +23,9 @@ struct ImageIndexOption: ParsableArguments, Sendable {
     help: ArgumentHelp(
       "Which of the device's images, where it has several, such as 1 for a network core.",
       valueName: "number"))
-  var index = 0
+  var number: WholeNumber = 0
+
+  var index: Int { number.value }
 
   private static let range = 0...15
 

@@ -17,7 +17,7 @@ struct SlotsConfirm: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { .slots(of: target.device.text) }
-  var captureFile: String? { capture.path }
+  var captureFile: OutputFile? { capture.file }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     try await SMPSlots(.confirm, image: image.index)

@@ -14,7 +14,7 @@ struct SlotsErase: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp("The slot to erase, 0 or 1.", valueName: "number"))
-  var slot = 1
+  var slot: WholeNumber = 1
 
   @OptionGroup var image: ImageIndexOption
   @OptionGroup var target: DeviceOption
@@ -22,16 +22,16 @@ struct SlotsErase: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { .slots(of: target.device.text) }
-  var captureFile: String? { capture.path }
+  var captureFile: OutputFile? { capture.file }
 
   func validate() throws {
-    guard 0...1 ~= slot else {
-      throw ValidationError("--slot \(slot) is out of range; it is 0 or 1")
+    guard 0...1 ~= slot.value else {
+      throw ValidationError("--slot \(slot.value) is out of range; it is 0 or 1")
     }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    try await SMPSlots(.erase(slot: slot), image: image.index)
+    try await SMPSlots(.erase(slot: slot.value), image: image.index)
       .perform(on: target.device, outcome: "erased", in: session)
   }
 }

@@ -11,7 +11,7 @@ struct SlotsList: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text) }
-  var captureFile: String? { capture.path }
+  var captureFile: OutputFile? { capture.file }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     try await SMPSlots(.list).perform(on: target.device, outcome: "listed", in: session)

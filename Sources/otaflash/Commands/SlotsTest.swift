@@ -7,8 +7,8 @@ struct SlotsTest: Subcommand {
     commandName: "test",
     abstract: "Let the boot loader try the other image at the next restart.",
     discussion: """
-      The image is started once. Unless it is confirmed while it runs, the boot loader goes back to \
-      the present one at the restart after that.
+      The image is started once. Unless it is confirmed while it runs, the boot loader goes back \
+      to the present one at the restart after that.
       """)
 
   @Option(
@@ -25,7 +25,7 @@ struct SlotsTest: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { .slots(of: target.device.text) }
-  var captureFile: String? { capture.path }
+  var captureFile: OutputFile? { capture.file }
 
   private static func prefix(_ text: String) throws -> [UInt8] {
     guard let octets = Text.octets(hex: text), !octets.isEmpty else {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import OtaflashBlueZ
-import OtaflashFleet
+import OtaflashState
 
 /// Forgets a pairing on this side.
 struct Unpair: Subcommand {
@@ -8,8 +8,8 @@ struct Unpair: Subcommand {
     commandName: "unpair",
     abstract: "Forget the keys of a pairing.",
     discussion: """
-      The device is not told; it forgets this computer by its own means. A device that has forgotten \
-      this computer must be forgotten here too before it can be paired again.
+      The device is not told; it forgets this computer by its own means. A device that has \
+      forgotten this computer must be forgotten here too before it can be paired again.
       """)
 
   @Option(
@@ -33,8 +33,8 @@ struct Unpair: Subcommand {
       preconditionFailure("checked by validate")
     }
     let adapter = session.global.adapterNumber ?? 0
-    let store: BondStore
-    do throws(StateFault) { store = try RadioPairing.store(session) } catch { throw .state(error) }
+    // Before the kernel forgets the keys: what cannot be opened must not be half done.
+    let records = try DeviceRecords.open(session)
     let inKernel: PairingRemoval
     do throws(MgmtFault) {
       inKernel = try await PairingRemoval.perform(address, adapter: adapter)
@@ -43,7 +43,7 @@ struct Unpair: Subcommand {
     }
     let wasKept: Bool
     do throws(StateFault) {
-      wasKept = try store.forget("\(address)", of: "\(inKernel.adapter)")
+      wasKept = try BondFiles(in: records.directory).forget(address, of: inKernel.adapter)
     } catch {
       throw .state(error)
     }

@@ -9,7 +9,9 @@ enum BluetoothAir {
   ) -> Dialer {
     Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       try await L2CAPLink.connect(
-        to: address.neighbour(place.addressOffset), adapter: try await own(adapter), within: limit,
+        to: address.neighbour(place.addressOffset),
+        adapter: try await LocalAdapter.address(of: adapter),
+        within: limit,
         pairing: pairing, tuner: tuner)
     })
   }
@@ -39,44 +41,5 @@ enum BluetoothAir {
       throw .survey(error)
     }
     return order.compactMap { sightings[$0] }
-  }
-
-  /// The address of the adapter that was asked for; `nil` = the kernel's choice.
-  private static func own(_ adapter: UInt16?) async throws(ConnectFault) -> BluetoothAddress? {
-    guard let adapter else { return nil }
-    do throws(MgmtFault) {
-      let session = try MgmtSession()
-      defer { session.close() }
-      let answer = try await session.perform(.readControllerInformation, index: adapter)
-      do throws(MgmtDecodeFault) {
-        return try ControllerInformation(decoding: answer).address
-      } catch {
-        throw MgmtFault.malformed
-      }
-    } catch {
-      throw error.asConnectFault
-    }
-  }
-}
-
-extension MgmtFault {
-  /// The same failure, met on the way to a device.
-  fileprivate var asConnectFault: ConnectFault {
-    switch self {
-    case .adapterUnavailable(let cause, let remedy):
-      .adapterUnavailable(cause: cause, remedy: remedy)
-    case .permissionDenied(let cause, let remedy):
-      .permissionDenied(cause: cause, remedy: remedy)
-    case .busy(let cause, let remedy): .busy(cause: cause, remedy: remedy)
-    case .cancelled: .cancelled
-    case .systemCall(let name, let errno):
-      .systemCall(
-        name: name, errno: errno, cause: "The adapters cannot be looked at.",
-        remedy: "Run without --adapter.")
-    case .refused, .noAnswer, .malformed, .socket:
-      .adapterUnavailable(
-        cause: "The kernel did not say which address the adapter has.",
-        remedy: "Run without --adapter.")
-    }
   }
 }

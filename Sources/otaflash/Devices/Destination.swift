@@ -1,11 +1,14 @@
 import OtaflashBlueZ
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashState
 
 /// A device that a selector led to: how to reach it, and how it is remembered.
 struct Destination: Sendable {
-  /// The name of its lock and its records: its address, socket or profile.
+  /// The name of its records: its address, socket or profile.
   let identity: String
+  /// What is locked, however the device was written.
+  let lockIdentity: DeviceIdentity
   let name: String?
   let address: String?
   private(set) var dialer: Dialer
@@ -32,7 +35,7 @@ struct Destination: Sendable {
     }
     destination.dialer = ConnectionLog(console: session.console).watching(
       destination.dialer, on: destination.clock)
-    if let capture = session.capture {
+    if let capture = try session.capture?.file() {
       destination.dialer = capture.recording(
         destination.dialer, to: destination.capturedPeer, on: destination.clock)
     }
@@ -55,13 +58,14 @@ struct Destination: Sendable {
         try await UnixLink.connect(path: path, within: limit)
       }
       return Destination(
-        identity: selector.text, name: nil, address: nil, dialer: dialer, clock: EventLoopClock(),
-        device: nil, pairing: nil)
+        identity: selector.text, lockIdentity: DeviceIdentity(path: path, device: selector.text),
+        name: nil, address: nil, dialer: dialer, clock: EventLoopClock(), device: nil, pairing: nil)
     case .simulated(let profile):
-      let device = try SimulatedDevice.persistent(selector.text, profile, in: session)
+      let (device, path) = try SimulatedDevice.persistent(selector.text, profile, in: session)
       return Destination(
-        identity: selector.text, name: nil, address: nil, dialer: device.dialer,
-        clock: EventLoopClock(), device: device, pairing: nil)
+        identity: selector.text, lockIdentity: DeviceIdentity(path: path, device: selector.text),
+        name: nil, address: nil, dialer: device.dialer, clock: EventLoopClock(), device: device,
+        pairing: nil)
     }
   }
 
@@ -74,8 +78,8 @@ struct Destination: Sendable {
     let recorded = capture?.recording(
       device.dialer, to: CapturedPeer(standingFor: text), on: clock)
     return Destination(
-      identity: text, name: nil, address: nil, dialer: recorded ?? device.dialer, clock: clock,
-      device: device, pairing: nil)
+      identity: text, lockIdentity: DeviceIdentity(path: text, device: text), name: nil,
+      address: nil, dialer: recorded ?? device.dialer, clock: clock, device: device, pairing: nil)
   }
 
   /// Runs `body` while the device is there to be dialed, and to be paired with.
@@ -95,7 +99,9 @@ struct Destination: Sendable {
   ) -> Destination {
     let pairing = RadioPairing.agent(policy, in: session)
     return Destination(
-      identity: address.description, name: name, address: address.description,
+      identity: address.description,
+      lockIdentity: DeviceIdentity(address),
+      name: name, address: address.description,
       dialer: BluetoothAir.dialer(
         to: address, adapter: session.global.adapterNumber, within: limit, pairing: pairing,
         tuner: tuner),

@@ -1,5 +1,5 @@
 import OtaflashFirmware
-import OtaflashFleet
+import OtaflashState
 import OtaflashUpdate
 
 /// What is kept on disk of the devices that this user flashes: who works on one now, what was
@@ -19,9 +19,9 @@ struct DeviceRecords: Sendable {
     do throws(StateFault) { return try DeviceRecords(of: session) } catch { throw .state(error) }
   }
 
-  func lock(_ device: String) throws(CommandFault) -> DeviceLock {
+  func lock(_ device: DeviceIdentity) throws(CommandFault) -> DeviceLock {
     do throws(StateFault) {
-      return try DeviceLock(device: device, in: directory)
+      return try DeviceLock(device)
     } catch {
       throw .state(error)
     }

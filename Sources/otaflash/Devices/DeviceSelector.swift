@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashBlueZ
+import OtaflashGATT
 import OtaflashSimulation
 
 /// DEVICE: how a device is named on the command line.

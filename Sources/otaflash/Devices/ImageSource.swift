@@ -1,15 +1,25 @@
 import OtaflashFirmware
-import OtaflashFleet
+import OtaflashState
 
 /// The firmware file that a command was given.
 enum ImageSource {
+  /// What is read for a firmware file: itself and what stands beside it.
+  static func files(of path: String) -> [String] {
+    path == ImageFile.standardInput ? [] : [path, path + ImageFile.sidecarSuffix]
+  }
+
   /// All images in a file, without their proof.
   static func loadPackage(
-    _ path: String, saying identity: ImageIdentity
+    _ path: String, saying identity: ImageIdentity, in region: AddressRegion?,
+    _ session: Session
   ) throws(CommandFault) -> FirmwarePackage {
     do throws(ImageFileFault) {
-      return try ImageFile.loadPackage(path, overrides: identity)
+      return try ImageFile.loadPackage(path, overrides: identity, region: region) {
+        let name = path == ImageFile.standardInput ? "standard input" : path
+        session.console.note("waiting for \(name): nothing has come yet")
+      }
     } catch {
+      if case .cancelled = error { throw .stopped }
       throw .image(error)
     }
   }
@@ -24,6 +34,15 @@ enum ImageSource {
       if let key { try package.checkSignatures(by: key) }
     } catch {
       throw .unproved(name: package.name, error)
+    }
+  }
+
+  /// Refuses what is no firmware: a device that compares a checksum alone would take it.
+  static func checkContent(of package: FirmwarePackage) throws(CommandFault) {
+    for part in package.parts {
+      if let content = part.foreignContent {
+        throw .notFirmware(name: part.name, content)
+      }
     }
   }
 

@@ -15,20 +15,11 @@ enum KeyFile {
   private static let sizeLimit = 256
 
   static func load(_ path: String) throws(KeyFileFault) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw .file(
-        errno == ENOENT ? .missing(path: path) : .unreadable(path: path, errno: errno))
+    let file = InputFile(path: path, limit: sizeLimit)
+    let content = try file.read(KeyFileFault.file) { status throws(KeyFileFault) in
+      let mode = status.st_mode & 0o777
+      guard mode & 0o077 == 0 else { throw .exposed(path: path, mode: mode) }
     }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
-      throw .file(.unreadable(path: path, errno: errno))
-    }
-    guard status.st_mode & S_IFMT != S_IFDIR else { throw .file(.isDirectory(path: path)) }
-    let mode = status.st_mode & 0o777
-    guard mode & 0o077 == 0 else { throw .exposed(path: path, mode: mode) }
-    let content = try read(descriptor, path: path)
     guard let key = key(from: content) else {
       throw .wrongLength(path: path, octets: content.count)
     }
@@ -53,22 +44,5 @@ enum KeyFile {
       octets.append(UInt8(high << 4 | low))
     }
     return octets
-  }
-
-  private static func read(
-    _ descriptor: Int32, path: String
-  ) throws(KeyFileFault) -> [UInt8] {
-    var content = [UInt8](repeating: 0, count: sizeLimit)
-    var filled = 0
-    while filled < sizeLimit {
-      let count = content.withUnsafeMutableBytes { buffer in
-        Glibc.read(descriptor, buffer.baseAddress! + filled, sizeLimit - filled)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw .file(.unreadable(path: path, errno: errno)) }
-      if count == 0 { break }
-      filled += count
-    }
-    return Array(content.prefix(filled))
   }
 }

@@ -16,7 +16,8 @@ struct PairingDialogue: Sendable {
       capability: .keyboardDisplay, confirm: { await confirm($0) },
       passkey: { await passkey(of: $0) },
       show: { device, passkey in
-        tell("type \(Self.digits(passkey)) at \(device)\n")
+        session.console.prompt(
+          "type \(Self.digits(passkey)) at \(device)", breaksLine: true)
         session.console.event(
           "passkey", ["device": .string("\(device)"), "passkey": .string(Self.digits(passkey))])
       })
@@ -67,11 +68,10 @@ struct PairingDialogue: Sendable {
     return passkey
   }
 
-  /// Written also with --quiet and --json: without it nobody could answer.
-  private func tell(_ text: String) { _ = FileOutput.standardError.write(text) }
-
   /// A pipe does not echo the line break that a person types.
-  private func prompt(_ text: String) { tell(text + (isatty(STDIN_FILENO) == 1 ? "" : "\n")) }
+  private func prompt(_ text: String) {
+    session.console.prompt(text, breaksLine: isatty(STDIN_FILENO) != 1)
+  }
 
   /// One line of standard input, without stopping the thread that the links live on; `nil` at the
   /// end of the input, or when the task is cancelled.

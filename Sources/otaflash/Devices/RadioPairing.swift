@@ -1,6 +1,6 @@
 import OtaflashBlueZ
-import OtaflashFleet
 import OtaflashSimulation
+import OtaflashState
 
 /// How the commands pair: who answers, and where the keys are kept.
 struct RadioPairing: Sendable {
@@ -18,17 +18,15 @@ struct RadioPairing: Sendable {
     let console = session.console
     return PairingAgent(
       adapter: session.global.adapterNumber ?? 0, makesBonds: policy == .onDemand,
-      user: PairingDialogue(session: session).user,
-      bonds: { adapter in
-        console.attempt(orNote: "the keys of earlier pairings were not read", verbosity: 1) {
-          () throws(StateFault) in try Self.bonds(of: adapter, in: session)
-        } ?? []
-      },
-      keep: { bond, adapter in
-        console.attempt(orNote: "the keys were not kept; the devices must be paired again") {
-          () throws(StateFault) in try Self.keep(bond, of: adapter, in: session)
-        }
-      })
+      user: PairingDialogue(session: session).user, store: SessionBonds(session: session)
+    ) { trouble in
+      switch trouble {
+      case .notRead(let error):
+        console.note("note: the keys of earlier pairings were not read: \(error)", verbosity: 1)
+      case .notKept(let device, let error):
+        console.note("note: the keys were not kept; \(device) must be paired again: \(error)")
+      }
+    }
   }
 
   /// An agent for a simulated device. It consents to everything; one that wants authenticated links
@@ -47,28 +45,30 @@ struct RadioPairing: Sendable {
       adapter: adapter, makesBonds: true, user: security == .authenticated ? display : .nobody,
       bonds: { _ in [] }, keep: { _, _ in })
   }
+}
 
-  private static func bonds(
-    of adapter: BluetoothAddress, in session: Session
-  ) throws(StateFault) -> [Bond] {
-    let (records, setAside) = try store(session).bonds(of: "\(adapter)")
-    for path in setAside { session.console.note("the damaged keys of a pairing are now \(path)") }
-    return records.compactMap { record in
-      if record.bond == nil {
-        session.console.note("note: the keys of the pairing with \(record.device) make no sense")
-      }
-      return record.bond
+/// The bonds of this user, in the state directory; it is looked for when they are needed.
+struct SessionBonds: BondStore {
+  let session: Session
+
+  func bonds(of adapter: BluetoothAddress) throws(StateFault) -> [Bond] {
+    try files().bonds(of: adapter)
+  }
+
+  func keep(_ bond: Bond, of adapter: BluetoothAddress) throws(StateFault) {
+    try files().keep(bond, of: adapter)
+  }
+
+  func forget(
+    _ device: BluetoothAddress, of adapter: BluetoothAddress
+  ) throws(StateFault) -> Bool {
+    try files().forget(device, of: adapter)
+  }
+
+  private func files() throws(StateFault) -> BondFiles {
+    let console = session.console
+    return BondFiles(in: try DeviceRecords(of: session).directory) { path in
+      console.note("the damaged keys of a pairing are now \(path)")
     }
-  }
-
-  private static func keep(
-    _ bond: Bond, of adapter: BluetoothAddress, in session: Session
-  ) throws(StateFault) {
-    try store(session).keep(
-      BondRecord(bond, adapter: adapter, at: Timestamp.secondsSince1970()))
-  }
-
-  static func store(_ session: Session) throws(StateFault) -> BondStore {
-    BondStore(in: try DeviceRecords(of: session).directory)
   }
 }

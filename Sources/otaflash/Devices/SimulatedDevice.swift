@@ -1,9 +1,10 @@
 import ArgumentParser
 import Glibc
 import OtaflashBlueZ
-import OtaflashFleet
+import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashState
 
 /// A simulated device in this process. Its flash lies in the state directory, one file for each way
 /// of writing the profile, so that what a run left behind is there for the next.
@@ -23,19 +24,22 @@ struct SimulatedDevice: Sendable {
     }
   }
 
-  /// The device that `text` (`sim:…`) stands for, as its last run left it.
+  /// The device that `text` (`sim:…`) stands for, as its last run left it, and where its flash
+  /// lies.
   static func persistent(
     _ text: String, _ profile: SimulationProfile, in session: Session
-  ) throws(CommandFault) -> SimulatedDevice {
+  ) throws(CommandFault) -> (SimulatedDevice, path: String) {
     let path = try flashPath(text, in: DeviceRecords.open(session).directory)
-    return try SimulatedDevice(profile, storage: try file(path, for: profile))
+    return (try SimulatedDevice(profile, storage: try file(path, for: profile)), path)
   }
+
+  static func folder(in directory: StateDirectory) -> String { directory.path + "/sim" }
 
   /// Where the flash of `text` lies.
   static func flashPath(
     _ text: String, in directory: StateDirectory
   ) throws(CommandFault) -> String {
-    let folder = directory.path + "/sim"
+    let folder = folder(in: directory)
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
       let failure = errno
       throw .simulation("\(folder) cannot be made: \(SystemError.text(failure))", errno: failure)
@@ -53,6 +57,21 @@ struct SimulatedDevice: Sendable {
     }
   }
 
+  /// Whoever names a file is not to lose another one: what is removed has a flash's size.
+  static func checkIsFlash(
+    _ path: String, of profile: SimulationProfile
+  ) throws(CommandFault) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFREG, [0, profile.flashSize].contains(Int(status.st_size))
+    else {
+      throw .simulation(
+        "\(path) is not removed: it is no flash of such a device, which has "
+          + "\(Text.grouped(profile.flashSize)) B", errno: EFBIG)
+    }
+  }
+
+  /// Different for different profiles; of two whose names would be too long, up to their CRC32.
   static func fileName(_ text: String) -> String {
     let body = text.removingPrefix("sim:") ?? text
     guard !body.isEmpty else { return "plain" }
@@ -61,7 +80,9 @@ struct SimulatedDevice: Sendable {
       plain.contains(octet)
         ? String(UnicodeScalar(octet)) : "%" + Text.padded(String(octet, radix: 16), 2)
     }.joined()
-    return String(escaped.prefix(nameMaximum))
+    guard escaped.utf8.count > nameMaximum else { return escaped }
+    // `~` comes out of no character.
+    return escaped.prefix(nameMaximum) + "~" + String(CRC32.checksum(body.utf8), radix: 16)
   }
 
   static func profile(_ text: String) throws -> SimulationProfile {

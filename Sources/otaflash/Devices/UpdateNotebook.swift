@@ -1,5 +1,5 @@
 import OtaflashFirmware
-import OtaflashFleet
+import OtaflashState
 import OtaflashUpdate
 import Synchronization
 
@@ -67,8 +67,9 @@ final class UpdateNotebook: Sendable {
     if let due { write(due) }
   }
 
-  /// The update ended without being done; what the device holds stays known.
-  func brokenOff() {
+  /// The update ended without being done; what the device holds stays known, if it holds anything.
+  func brokenOff(by fault: UpdateFault) {
+    if fault.endsTransfer { return done() }
     let entry = page.withLock { $0.entry }
     if entry.acknowledged > 0 { write(entry) }
   }

@@ -1,6 +1,7 @@
 import Glibc
 import OtaflashFirmware
-import OtaflashFleet
+import OtaflashState
+import OtaflashUpdate
 
 extension FaultReport {
   /// Every fault of a command, in words.
@@ -19,6 +20,21 @@ extension FaultReport {
           why: "It is another image, or it was damaged on its way.", help: context.inspectImage,
           exit: .malformedInput)
       case .unproved(let name, let fault): FaultReport(fault, of: name, in: context)
+      case .notFirmware(let name, let content):
+        FaultReport(
+          .image, "\(name) is \(content.rawValue), no firmware",
+          why: content.advice + " Nothing was sent.",
+          help: Self.look(isText: content.isText, context), exit: .malformedInput)
+      case .identityUnknown(let name, let version, let hardware):
+        FaultReport(
+          version ? .versionUnknown : .hardwareUnknown,
+          "nobody says " + (version ? "which version \(name) is" : "which hardware \(name) is for"),
+          why: "It has no descriptor and no sidecar file; --image-version and --hardware say it.",
+          help: context.againSaying(version: version, hardware: hardware), exit: .malformedInput)
+      case .imageNotTaken(let offered, let package):
+        FaultReport(
+          FaultReport(UpdateFault.imageNotTaken(by: offered), in: context), of: package, in: context
+        )
       case .otherBoard(let name, let fault):
         FaultReport(
           .wrongHardware, "'\(name)': \(fault)",
@@ -50,12 +66,12 @@ extension FaultReport {
           .timeLimit, "the time limit of \(Text.seconds(limit)) ran out",
           why: Self.kept(resumable, acknowledged), help: context.again,
           exit: resumable ? .linkLostResumable : .linkLost, retryable: true)
-      case .unhealthy(let failed):
+      case .unhealthy(let failed, let command):
         FaultReport(
           .noAdapter, failed == 1 ? "1 check failed" : "\(failed) checks failed",
           why:
             "Bluetooth devices cannot be flashed from here; the remedies stand beside the checks.",
-          help: context.again, exit: .deviceUnavailable)
+          help: command, exit: .deviceUnavailable)
       case .simulation(let detail, nil):
         FaultReport(
           .usage, detail, why: "The simulated device was not started.",
@@ -78,12 +94,8 @@ extension FaultReport {
           .output, "the output cannot be written: \(SystemError.text(errno))",
           why: "Whoever reads it has gone, or the disk is full.", help: context.again,
           exit: .outputFailed)
-      case .capture(let path, let errno):
-        FaultReport(
-          .output, "\(path) cannot be written: \(SystemError.text(errno))",
-          why:
-            "The disk is full, or the folder or whoever reads it is gone: the recording is not complete.",
-          help: "ls -l -- " + ShellWords.quote(Self.folder(of: path)), exit: .outputFailed)
+      case .outputFile(let file, let fault): FaultReport(fault, of: file, in: context)
+      case .shortage(let shortage): FaultReport(shortage, in: context)
       }
   }
 
@@ -94,9 +106,13 @@ extension FaultReport {
     let (code, help, exit): (FaultCode, String, ExitStatus) =
       switch errno {
       case EWOULDBLOCK: (.deviceBusy, context.again, .deviceUnavailable)
+      case EFBIG where context.arguments.contains { $0.hasPrefix("--flash-file") }:
+        (.state, context.command(["simulate", "--help"]), .configuration)
       case EFBIG: (.state, context.resetSimulation, .configuration)
       case EACCES, EPERM, EROFS: (.state, context.doctor, .permissionDenied)
-      case ENOSPC, EDQUOT, ENOENT, ENOTDIR, EISDIR: (.state, context.doctor, .outputFailed)
+      case ENOSPC, EDQUOT: (.state, context.doctor, .outputFailed)
+      case ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP:
+        (.state, context.doctor, .configuration)
       default: (.state, context.doctor, .systemCall)
       }
     return FaultReport(
@@ -110,17 +126,42 @@ extension FaultReport {
       case .missing(let path):
         FaultReport(
           .file, "there is no file \(path)", why: "The path is looked up from where you are.",
-          help: "ls -l -- " + ShellWords.quote(Self.folder(of: path)), exit: .missingInput)
+          help: "ls -l -- " + ShellWords.quote(OutputFile.folder(of: path)), exit: .missingInput)
       case .unreadable(let path, let errno):
         FaultReport(
-          .file, "\(path) cannot be read: \(SystemError.text(errno))",
-          why: "The file exists, but not for this user.",
-          help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput)
+          .file, "\(Self.named(path)) cannot be read: \(SystemError.text(errno))",
+          why: Self.why(unreadable: path, errno),
+          help: path == ImageFile.standardInput
+            ? context.command(["image", "info", "--help"]) : "ls -l -- " + ShellWords.quote(path),
+          exit: .missingInput)
       case .isDirectory(let path):
         FaultReport(
           .file, "\(path) is a directory", why: "A file is wanted.",
           help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput)
+      case .silent(let path, let waited):
+        FaultReport(
+          .file, "nothing came out of \(path) for \(Text.seconds(waited))",
+          why: "It is no file, and whoever was to write into it does not.",
+          help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput, retryable: true)
+      case .interrupted(let path):
+        FaultReport(
+          .interrupted, "reading \(path) was stopped", why: "Nothing was sent to any device.",
+          help: context.again, exit: .missingInput, retryable: true)
       }
+  }
+
+  private static func named(_ path: String) -> String {
+    path == ImageFile.standardInput ? "standard input" : path
+  }
+
+  private static func why(unreadable path: String, _ errno: Int32) -> String {
+    switch errno {
+    case EACCES, EPERM: "The file exists, but not for this user."
+    case EBADF: "It is closed: nothing can come from it."
+    case ETIMEDOUT: "Nothing came for ten minutes; whoever was to write it has not."
+    case EIO: "The disk or the device below it is at fault."
+    default: "The system refuses it."
+    }
   }
 
   init(_ fault: BaselineFault, in context: FaultContext) {
@@ -182,9 +223,11 @@ extension FaultReport {
       case .isDirectory(let path): FaultReport(FileFault.isDirectory(path: path), in: context)
       case .unreadable(let path, let errno):
         FaultReport(FileFault.unreadable(path: path, errno: errno.rawValue), in: context)
+      case .cancelled: FaultReport(.stopped, in: context)
       case .malformed(let path, let fault):
         FaultReport(
-          .image, "\(path): \(fault)", why: "It cannot be sent as it is; nothing was written.",
+          .image, "\(Self.named(path)): \(fault)",
+          why: "It cannot be sent as it is; nothing was written.",
           help: Self.show(fault, in: path, context), exit: .malformedInput)
       case .sidecar(let path, let fault):
         FaultReport(
@@ -210,7 +253,7 @@ extension FaultReport {
         FaultReport(
           .state, "\(fault)", why: "A process that holds it for so long hangs, or its disk does.",
           help: context.again, exit: .systemCall, retryable: true)
-      case .noPlace, .notADirectory, .tooLarge, .newerFormat:
+      case .noPlace, .notADirectory, .impossiblePlace, .notAFile, .tooLarge, .newerFormat:
         FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .configuration)
       case .permissionDenied:
         FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .permissionDenied)
@@ -225,6 +268,9 @@ extension FaultReport {
   private static func show(
     _ fault: FirmwareFault, in path: String, _ context: FaultContext
   ) -> String {
+    if case .addresses(let fault) = fault, let place = fault.places.first {
+      return context.again(choosing: "--region", "\(place.region)")
+    }
     guard context.subject.image != "-" else {
       return context.command(["image", "verify", "--help"])
     }
@@ -240,18 +286,16 @@ extension FaultReport {
     case .headerContradicted: "od -A d -t x1 -N \(MCUbootHeader.size) \(file)"
     case .uf2, .elf, .foreignFormat: "od -A d -c -N 64 \(file)"
     case .zip: "unzip -v \(archive)"
+    case .manifest(.missing): "unzip -l \(archive)"
     case .manifest: "unzip -p \(archive) manifest.json"
     case .initPacket(let name, _), .inFile(let name, _):
       "unzip -p \(archive) \(ShellWords.quote(name)) | od -A d -t x1"
     case .severalImages: context.command(["image", "info", path])
+    case .addresses: context.command(["image", "info", path])
+    case .tooLarge where path.hasPrefix("/dev/"): "head -c 64 \(file) | od -A d -c"
     case .empty, .tooLarge: "ls -l \(file)"
     case .versionContradicted, .hardwareContradicted:
       "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)
     }
-  }
-
-  private static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 }

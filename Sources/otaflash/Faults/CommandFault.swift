@@ -1,7 +1,7 @@
 import OtaflashBlueZ
 import OtaflashFirmware
-import OtaflashFleet
 import OtaflashGATT
+import OtaflashState
 import OtaflashUpdate
 
 /// Every way a command can fail.
@@ -11,6 +11,12 @@ enum CommandFault: Error {
   case checksumDiffers(name: String, wanted: UInt32, found: UInt32)
   /// An image that is not what it says, or not by whom it must be.
   case unproved(name: String, PartFault)
+  /// A file with something else than firmware in it.
+  case notFirmware(name: String, ForeignContent)
+  /// An image of which nobody says the version, the hardware, or both.
+  case identityUnknown(name: String, version: Bool, hardware: Bool)
+  /// An image that none of the device's protocols carries, and what is known of it.
+  case imageNotTaken(by: [UpdateProtocol], FirmwarePackage)
   /// An image for other devices than those that were named.
   case otherBoard(name: String, BoardFault)
   case verificationKey(path: String, VerificationKeyFault)
@@ -28,7 +34,9 @@ enum CommandFault: Error {
   case state(StateFault)
   case timeLimit(Duration, resumable: Bool, acknowledged: Int)
   /// Checks of `doctor` that failed.
-  case unhealthy(failed: Int)
+  ///
+  /// - Parameter command: what mends the first of them.
+  case unhealthy(failed: Int, command: String)
   case baseline(BaselineFault)
   /// A benchmark was slower than an earlier one; `worst` says which case, as a sentence.
   case belowBaseline(count: Int, worst: String, wanted: Percentage)
@@ -38,8 +46,10 @@ enum CommandFault: Error {
   /// A simulated device's profile or, with an `errno`, its flash file.
   case simulation(String, errno: Int32? = nil)
   case output(errno: Int32)
-  /// The file of `--capture`.
-  case capture(path: String, errno: Int32)
+  /// A file that was to be written.
+  case outputFile(OutputFile, OutputFileFault)
+  /// Too little to start with.
+  case shortage(Startup.Shortage)
 }
 
 /// A file that the command line names and that cannot be read.
@@ -47,6 +57,10 @@ enum FileFault: Error, Equatable {
   case missing(path: String)
   case unreadable(path: String, errno: Int32)
   case isDirectory(path: String)
+  /// It is a pipe or a device, and nothing came out of it.
+  case silent(path: String, waited: Duration)
+  /// The run was stopped while it waited for that.
+  case interrupted(path: String)
 }
 
 extension CommandFault {
@@ -54,7 +68,7 @@ extension CommandFault {
   var reachedDevice: Bool {
     switch self {
     case .update(.couldNotConnect): false
-    case .update, .timeLimit: true
+    case .update, .imageNotTaken, .timeLimit: true
     default: false
     }
   }

@@ -35,8 +35,45 @@ struct FaultContext: Equatable, Sendable {
   /// This run's command. `--restart` is left out: what is printed must go on, not start over.
   var again: String { command(arguments.filter { $0 != "--restart" }) }
 
-  /// This run's command with one more word at its end.
-  func again(with words: String...) -> String { command(arguments + words) }
+  /// This run's command with another value of an option.
+  func again(choosing option: String, _ value: String) -> String {
+    var rest: [String] = []
+    var isValue = false
+    for word in arguments where word != "--restart" {
+      if isValue {
+        isValue = false
+      } else if word == option {
+        isValue = true
+      } else if !word.hasPrefix(option + "=") {
+        rest.append(word)
+      }
+    }
+    return working(rest, adding: [option, value])
+  }
+
+  /// This run's command with more words at its end.
+  func again(with words: String...) -> String { working(arguments, adding: words) }
+
+  /// `words` with more at their end. Where that command knows them not, `flash` with them; and
+  /// where there is nothing to flash, or `flash` knows them as little, the command's own help.
+  func working(_ words: [String], adding more: [String]) -> String {
+    guard let name = name(of: arguments), self.name(of: words + more) == nil else {
+      return command(words + more)
+    }
+    if let image = subject.image, let device = subject.device {
+      let flash = ["flash", image, "-d", device] + more
+      if self.name(of: flash) != nil { return command(flash) }
+    }
+    return command(name.split(separator: " ").map(String.init) + ["--help"])
+  }
+
+  /// The command that the words call; `nil` when they are not understood.
+  private func name(of words: [String]) -> String? {
+    guard case .command(_, let name) = CommandLineReading(words, environment: [:]) else {
+      return nil
+    }
+    return name
+  }
 
   var inspectDevice: String { inspect(with: ["info"]) }
 

@@ -50,6 +50,10 @@ extension FaultReport {
         FaultReport(
           .noAdapter, "the adapter is in use", why: cause + " " + remedy, help: context.again,
           exit: .deviceUnavailable, retryable: true)
+      case .unsupported(let cause, let remedy):
+        FaultReport(
+          .noAdapter, "the adapter cannot scan like that", why: cause + " " + remedy,
+          help: context.doctor, exit: .deviceUnavailable)
       case .refused(let opcode, let status):
         FaultReport(
           .noAdapter, "the adapter refused to scan: \(status)",
@@ -128,6 +132,11 @@ extension FaultReport {
     case .queueFull(let limit):
       self.init(
         .bug, "more than \(limit) procedures waited for the device at once",
+        why: "This is an error in otaflash; please report it with the output of -vvv.",
+        help: context.again(with: "-vvv"), exit: .bug)
+    case .unsubscribed:
+      self.init(
+        .bug, "the subscription to the device was ended during \(stage.rawValue)",
         why: "This is an error in otaflash; please report it with the output of -vvv.",
         help: context.again(with: "-vvv"), exit: .bug)
     case .mtuOutOfRange(let octets):

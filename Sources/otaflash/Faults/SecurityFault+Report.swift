@@ -1,9 +1,16 @@
 import OtaflashATT
+import OtaflashBlueZ
 import OtaflashGATT
 
 extension FaultContext {
   var pair: String { aboutDevice("pair") }
-  var unpair: String { aboutDevice("unpair") }
+  /// Keys are kept by address; where the device was named otherwise, the list tells it.
+  var unpair: String {
+    guard let device = subject.device, BluetoothAddress(device) != nil else {
+      return command(["devices"])
+    }
+    return aboutDevice("unpair")
+  }
 
   /// Another command on this run's device, over the same adapter.
   private func aboutDevice(_ words: String) -> String {

@@ -23,23 +23,28 @@ extension FaultReport {
           .downgrade, "the device runs \(running), the image is the older \(image)",
           why: "Older firmware may not read newer settings, and may have known holes.",
           help: context.again(with: "--allow-downgrade"), exit: .refusedBeforeWriting)
+      case .olderBuild(let running, let image):
+        FaultReport(
+          .downgrade, "the device runs \(running), the image is the older \(image)",
+          why: "The version is the same, the build is not; older builds may have known holes.",
+          help: context.again(with: "--allow-downgrade"), exit: .refusedBeforeWriting)
       case .versionUnknown:
         FaultReport(
           .versionUnknown, "nobody says which version the image is",
-          why: "It has no descriptor and no sidecar file, and --image-version was not given; "
-            + "without a version a downgrade cannot be seen.",
-          help: context.again(with: "--allow-unknown"), exit: .refusedBeforeWriting)
+          why: "It has no descriptor and no sidecar file; without a version a downgrade cannot be "
+            + "seen. --image-version says it, --allow-unknown goes without.",
+          help: context.againSaying(version: true, hardware: false), exit: .refusedBeforeWriting)
       case .hardwareUnknown:
         FaultReport(
           .hardwareUnknown, "nobody says which hardware the image is for",
-          why: "It has no descriptor and no sidecar file, and --hardware was not given; "
-            + "without it an image for another board cannot be told apart.",
-          help: context.again(with: "--allow-unknown"), exit: .refusedBeforeWriting)
+          why: "It has no descriptor and no sidecar file; without it an image for another board "
+            + "cannot be told apart. --hardware says it, --allow-unknown goes without.",
+          help: context.againSaying(version: false, hardware: true), exit: .refusedBeforeWriting)
       case .imageNotTaken(let offered):
         FaultReport(
           .imageNotTaken,
           "the device takes updates by \(Self.list(offered)), which cannot carry this image",
-          why: "Each protocol has an image format of its own; nothing was written.",
+          why: "Nothing was written. " + Self.wanted(by: offered),
           help: context.inspectImage, exit: .refusedBeforeWriting)
       case .protocolAmbiguous(let choice):
         FaultReport(
@@ -52,7 +57,7 @@ extension FaultReport {
           .noUpdateService,
           "the device does not speak \(asked.rawValue); it speaks \(Self.list(offered))",
           why: "'flash --protocol auto' takes what the device offers.",
-          help: context.inspectDevice, exit: .protocolBroken)
+          help: context.inspectDevice, exit: .refusedBeforeWriting)
       case .authorizationRequired:
         FaultReport(
           .authorizationRequired, "the device takes updates only from those who hold its key",
@@ -68,7 +73,7 @@ extension FaultReport {
         FaultReport(
           .noUpdateService, "the device has no update service that otaflash knows",
           why: "It is the wrong device, or its firmware must first be put into update mode.",
-          help: context.inspectDevice, exit: .protocolBroken)
+          help: context.inspectDevice, exit: .refusedBeforeWriting)
       case .unsupportedProtocolVersion(let lowest, let highest):
         FaultReport(
           .protocolVersion, "the device speaks protocol versions \(lowest) to \(highest) only",
@@ -76,8 +81,8 @@ extension FaultReport {
           help: context.command(["--version"]), exit: .protocolBroken)
       case .reverted(let running):
         FaultReport(
-          .reverted, "the device started the new image and went back to \(Self.name(running))",
-          why: "Its boot loader rejected the image, or the image did not come up.",
+          .reverted, "the device runs \(Self.name(running)) again, not the image that was sent",
+          why: "Its boot loader did not start the image, or started it and went back.",
           help: context.inspectDevice, exit: .rejectedByDevice)
       case .oldVersionStillRuns(let running):
         FaultReport(
@@ -89,6 +94,19 @@ extension FaultReport {
           .differentImageRuns,
           "the device runs \(Self.name(running)), which is not the image that was sent",
           why: "Its size or CRC32 differs; another host may have updated it meanwhile.",
+          help: context.inspectDevice, exit: .rejectedByDevice)
+      case .otherVersionRuns(let running, let expected):
+        FaultReport(
+          .differentImageRuns,
+          "the device runs \(running), the image was said to be "
+            + (expected?.description ?? "of no version"),
+          why: "\(running) was not seen before the update, so this may be the image under another "
+            + "version, or another image. Give as --image-version what the application tells.",
+          help: context.inspectDevice, exit: .rejectedByDevice)
+      case .nothingStarted:
+        FaultReport(
+          .oldVersionRuns, "the device is in its boot loader, and has started no application",
+          why: "It took the image and did not start it.",
           help: context.inspectDevice, exit: .rejectedByDevice)
       case .unreachableAfterActivation(let loss):
         FaultReport(
@@ -111,7 +129,7 @@ extension FaultReport {
       case .stalled(let offset, let waited):
         FaultReport(
           .stalled, "the device took nothing more from byte \(Text.grouped(offset)) on",
-          why: "It said nothing for \(Text.seconds(waited)). What it holds is kept.",
+          why: "In \(Text.seconds(waited)) it got no further than before. What it holds is kept.",
           help: context.again, exit: .linkLostResumable, retryable: true)
       case .noProgress(let offset, let repeats):
         FaultReport(
@@ -133,7 +151,9 @@ extension FaultReport {
         FaultReport(
           refusal.kind.code,
           "the device refused during \(stage.rawValue): \(refusal.meaning) (\(refusal.code))",
-          why: refusal.remedy, help: context.inspectSubject, exit: refusal.kind.exit)
+          why: refusal.remedy,
+          help: refusal.startsOver ? context.again(with: "--restart") : context.inspectSubject,
+          exit: refusal.kind.exit)
       case .couldNotConnect(let fault):
         FaultReport(fault, in: context)
       case .protocolViolation(let stage, let detail):
@@ -150,6 +170,11 @@ extension FaultReport {
     resumable
       ? "The device keeps \(Text.grouped(acknowledged)) B; the same command goes on from there."
       : "The device holds no part of the image; the same command starts over."
+  }
+
+  /// What each of the protocols carries, a sentence each.
+  private static func wanted(by protocols: [UpdateProtocol]) -> String {
+    protocols.map { "By \($0.rawValue) goes \($0.imageWords)." }.joined(separator: " ")
   }
 
   private static func list(_ protocols: [UpdateProtocol]) -> String {

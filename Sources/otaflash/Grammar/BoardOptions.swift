@@ -1,8 +1,8 @@
 import ArgumentParser
 import OtaflashFirmware
 
-/// Which devices MCUboot images must be for. Their boot loader knows, and does not tell before all of
-/// an image was sent.
+/// Which devices MCUboot images must be for. Their boot loader knows, and does not tell before all
+/// of an image was sent.
 struct BoardOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,

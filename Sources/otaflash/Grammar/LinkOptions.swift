@@ -1,8 +1,7 @@
 import ArgumentParser
+import OtaflashATT
 import OtaflashBlueZ
 import OtaflashSimulation
-
-extension RadioPHY: ExpressibleByArgument {}
 
 /// What the link to a device on the air shall be like.
 struct LinkOptions: ParsableArguments, Sendable {
@@ -15,8 +14,9 @@ struct LinkOptions: ParsableArguments, Sendable {
   var interval: ConnectionInterval?
 
   @Option(
-    name: .long, help: ArgumentHelp("The PHY to ask for: 1M, 2M or coded.", valueName: "phy"))
-  var phy: RadioPHY?
+    name: .long, help: ArgumentHelp("The PHY to ask for: 1M, 2M or coded.", valueName: "phy"),
+    transform: LinkOptions.phy)
+  var phy: PHY?
 
   @Option(
     name: .long,
@@ -34,6 +34,13 @@ struct LinkOptions: ParsableArguments, Sendable {
       throw ValidationError("'\(text)' is not \(ConnectionInterval.expected)")
     }
     return interval
+  }
+
+  private static func phy(_ text: String) throws -> PHY {
+    guard let phy = PHY(listText: text), phy == phy.withoutCoding else {
+      throw ValidationError("'\(text)' is no PHY; there are 1M, 2M and coded")
+    }
+    return phy
   }
 
   /// Whether the user asked for anything, so that a refusal is worth a word.

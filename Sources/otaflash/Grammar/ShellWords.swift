@@ -1,4 +1,4 @@
-/// Words as a POSIX shell reads them back.
+/// Words as a POSIX shell reads them back (those with control characters since POSIX 2024).
 enum ShellWords {
   static func join(_ words: [String]) -> String { words.map(quote).joined(separator: " ") }
 
@@ -8,8 +8,25 @@ enum ShellWords {
         || "-_./:=@%+,".unicodeScalars.contains(scalar)
     }
     guard !plain || word.isEmpty else { return word }
+    guard !word.unicodeScalars.contains(where: VisibleText.isHidden) else { return spelled(word) }
     return "'"
       + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
       + "'"
+  }
+
+  /// Nothing in what is printed steers the terminal that it is pasted from.
+  private static func spelled(_ word: String) -> String {
+    var text = "$'"
+    for scalar in word.unicodeScalars {
+      switch scalar {
+      case "'", "\\": text += "\\\(scalar)"
+      case _ where VisibleText.isHidden(scalar):
+        for octet in String(scalar).utf8 {
+          text += "\\" + Text.padded(String(octet, radix: 8), 3)
+        }
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "'"
   }
 }

@@ -1,12 +1,15 @@
 import ArgumentParser
 
-/// A span of time as the command line takes it: `500ms`, `5s`, `2m`, `1h`, at most a week.
+/// A span of time as the command line takes it: `500ms`, `5s`, `2m`, `1h`, from a microsecond to a
+/// week.
 struct TimeSpan: Equatable, Sendable {
   let duration: Duration
 
   private static let units: [(suffix: String, milliseconds: Double)] = [
     ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
   ]
+  /// A microsecond; what is shorter would be no time at all.
+  private static let minimumMilliseconds = 0.001
   private static let maximumMilliseconds = 7.0 * 24 * 3_600_000
 
   init(_ duration: Duration) { self.duration = duration }
@@ -15,7 +18,9 @@ struct TimeSpan: Equatable, Sendable {
     for (suffix, scale) in Self.units where text.hasSuffix(suffix) {
       guard let number = Quantity.number(text.dropLast(suffix.count)) else { continue }
       let milliseconds = number * scale
-      guard milliseconds > 0, milliseconds <= Self.maximumMilliseconds else { return nil }
+      guard milliseconds >= Self.minimumMilliseconds,
+        milliseconds <= Self.maximumMilliseconds
+      else { return nil }
       duration = .microseconds(Int64(milliseconds * 1000))
       return
     }
@@ -24,7 +29,8 @@ struct TimeSpan: Equatable, Sendable {
 
   static func parse(_ text: String) throws -> TimeSpan {
     guard let span = TimeSpan(text) else {
-      throw ValidationError("'\(text)' is no time; write it with its unit: 500ms, 5s, 2m or 1h")
+      throw ValidationError(
+        "'\(text)' is no time; write it with its unit: 500ms, 5s, 2m or 1h, from 0.001ms to 168h")
     }
     return span
   }
@@ -72,7 +78,26 @@ struct Percentage: Equatable, Sendable, CustomStringConvertible {
   var description: String { Text.decimal(percent) + "%" }
 }
 
+/// A count as the command line takes it: digits alone, no sign.
+struct WholeNumber: Equatable, Sendable, ExpressibleByArgument, ExpressibleByIntegerLiteral {
+  let value: Int
+
+  init(integerLiteral value: Int) { self.value = value }
+
+  init?(argument: String) {
+    guard let value = Quantity.whole(argument) else { return nil }
+    self.value = value
+  }
+
+  var defaultValueDescription: String { String(value) }
+}
+
 enum Quantity {
+  /// Digits alone.
+  static func whole(_ text: some StringProtocol) -> Int? {
+    text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
+  }
+
   /// A plain decimal number: digits, and at most one point between them.
   static func number(_ text: some StringProtocol) -> Double? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -4,16 +4,20 @@ extension FirmwareImage {
   /// `app-1.3.0.bin  266,112 B  crc32 9f2c01aa`
   var summary: String { "\(name)  \(Text.grouped(bytes.count)) B  crc32 \(Text.hex(crc32))" }
 
+  /// With the build number of an MCUboot image; `nil` where nobody says.
+  var versionName: String? { mcuboot?.version.description ?? version?.description }
+
   /// All that is known of the image, a row for each fact.
   var facts: [[String]] {
-    let version: String? = mcuboot?.version.description ?? version?.description
     var rows: [[String]] = []
     rows.append(["name", name])
     rows.append(["format", format.rawValue])
     rows.append(["size", Text.grouped(bytes.count) + " B"])
     rows.append(["crc32", Text.hex(crc32)])
     rows.append(["sha256", Text.hex(sha256)])
-    rows.append(["version", version ?? "unknown"])
+    rows.append(["version", versionName ?? "unknown"])
+    if let foreignContent { rows.append(["holds", foreignContent.rawValue + ": no firmware"]) }
+    if let embedded = EmbeddedImage(in: self) { rows.append(["holds", embedded.words(in: self)]) }
     rows.append(["hardware", hardware.map { $0 == .any ? "any" : "\($0)" } ?? "unknown"])
     if let layout { rows += layout.facts }
     switch content {
@@ -32,7 +36,8 @@ extension FirmwareImage {
       "crc32": .string(Text.hex(crc32)), "sha256": .string(Text.hex(sha256)),
       "version": .text(version), "hardware": .text(hardware),
       "integrity": .string(integrityWord),
-      "address": .integer(address),
+      "holds": foreignContent.map { .string($0.rawValue) }, "address": .integer(address),
+      "left_out": layout?.leftOutJSON,
     ])
     switch content {
     case .plain: break
@@ -73,6 +78,9 @@ extension FirmwarePackage {
     return crc.value
   }
 
+  /// The same with the build number of an MCUboot image.
+  var versionName: String? { parts[parts.count - 1].versionName }
+
   /// What the device runs when all is done: the last image's version.
   var version: FirmwareVersion? { parts[parts.count - 1].version }
 
@@ -104,6 +112,17 @@ extension Console {
   }
 }
 
+extension EmbeddedImage {
+  /// `an MCUboot image 1.2.3+4 at 0x0000C000 (--region 0x0000C000..0x00012345)`
+  func words(in outer: FirmwareImage) -> String {
+    let base = outer.layout.map { Int($0.lowestAddress) } ?? 0
+    let place = "0x" + Text.hex(UInt32(truncatingIfNeeded: base + offset))
+    let address = outer.layout == nil ? "offset \(place)" : place
+    let region = if let region = region(in: outer) { " (--region \(region))" } else { "" }
+    return "an MCUboot image \(image.version) at \(address)\(region)"
+  }
+}
+
 extension AddressLayout {
   fileprivate var facts: [[String]] {
     var rows: [[String]] = [
@@ -115,7 +134,38 @@ extension AddressLayout {
       rows.append(["start", "\(Text.hex(UInt32(cs))):\(Text.hex(UInt32(ip)))"])
     case nil: break
     }
-    return rows
+    return rows + leftOut.map { ["left out", $0.words] }
+  }
+
+  /// `nil` where nothing was left out.
+  fileprivate var leftOutJSON: JSONValue? {
+    leftOut.isEmpty ? nil : .array(leftOut.map(\.json))
+  }
+}
+
+extension AddressLayout.LeftOut {
+  /// `0x10001014..0x1000101C, 8 B: UICR (nRF51, nRF52)`
+  fileprivate var words: String {
+    let why = known.map { "\($0.name) (\($0.families))" } ?? "not in the region asked for"
+    return "\(region), \(Text.grouped(dataCount)) B: \(why)"
+  }
+
+  fileprivate var json: JSONValue {
+    let address = JSONValue.integer(Int(region.range.lowerBound))
+    let end = JSONValue.integer(Int(region.range.upperBound))
+    return .object([
+      "address": address, "end": end, "data": .integer(dataCount), "name": .text(known?.name),
+      "families": .text(known?.families), "source": .text(known?.source),
+    ])
+  }
+}
+
+extension FirmwareImage {
+  /// What of the file does not go to the device, unless that was asked for.
+  var leftOutNotes: [String] {
+    (layout?.leftOut ?? []).filter { $0.known != nil }.map {
+      "left out \($0.words); --region chooses otherwise"
+    }
   }
 }
 

@@ -18,6 +18,9 @@ extension MCUbootImage {
     rows.append(["load address", "0x" + Text.hex(header.loadAddress)])
     rows.append(["flags", flags.isEmpty ? "none" : flags])
     rows.append(["hash", hashed])
+    if isEncrypted && integrity == "whole" {
+      rows.append(["encrypted", "no, in spite of its flags: for the first slot, not for an update"])
+    }
     rows.append([
       "signed", signatures.isEmpty ? "no" : "yes; 'image verify --key' checks by whom",
     ])

@@ -46,7 +46,8 @@ extension NordicSizes {
 
 extension SecureInitPacket {
   fileprivate func facts(holding integrity: String) -> [[String]] {
-    let softdevices = requiredSoftdevices.map { Self.softdevice($0) }.joined(separator: ", ")
+    let listed = requiredSoftdevices.map { Self.softdevice($0) }.joined(separator: ", ")
+    let softdevices = listed.isEmpty ? "none listed" : listed
     let signed: String = if let signature { "yes, \(signature.algorithm)" } else { "no" }
     var rows: [[String]] = []
     rows.append(["fw version", Self.number(firmwareVersion)])
@@ -82,7 +83,7 @@ extension SecureInitPacket {
 
   private static func softdevice(_ id: UInt32) -> String {
     switch id {
-    case 0: "none"
+    case 0: "none needed (0x0000)"
     case UInt32(LegacyInitPacket.anySoftdevice): "any"
     default: "0x" + Text.hex(UInt16(clamping: id))
     }

@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashSimulation
 import OtaflashUpdate
 
@@ -14,7 +15,7 @@ enum AirLimit {
 
   /// The best link with these facts: one whose device answers within the connection event.
   static func model(of link: LinkReport) -> RadioModel? {
-    guard let phy = link.phy.flatMap(PHY.init(rawValue:)),
+    guard let phy = link.phy,
       let interval = link.intervalMilliseconds.flatMap({
         ConnectionInterval(microseconds: Int($0 * 1000))
       })

@@ -12,21 +12,55 @@ struct CaptureOption: ParsableArguments, Sendable {
       valueName: "path"),
     completion: .file(extensions: ["btsnoop"]))
   var path: String?
+
+  var file: OutputFile? {
+    path.map { OutputFile(path: $0, kind: .btsnoop, option: "--capture") }
+  }
+}
+
+/// A run's wish to have its links recorded. The file is not touched before somebody has read what
+/// the run needs and is about to connect.
+final class Capture: Sendable {
+  private let output: OutputFile
+  private let inputs: InputFiles
+  private let opened = Mutex<CaptureFile?>(nil)
+
+  init(file: OutputFile, inputs: InputFiles) {
+    output = file
+    self.inputs = inputs
+  }
+
+  /// The file, opened at the first call.
+  func file() throws(CommandFault) -> CaptureFile {
+    try opened.withLock { file throws(CommandFault) in
+      if let file { return file }
+      let new = try CaptureFile(output, avoiding: inputs)
+      file = new
+      return new
+    }
+  }
+
+  /// - Throws: what could not be written, now or before.
+  func close() throws(CommandFault) { try opened.withLock { $0.take() }?.close() }
 }
 
 /// The file that a run's links are recorded in. What cannot be written ends the recording, not the
 /// work: the run goes on and says so at its end.
 struct CaptureFile: Sendable {
-  let path: String
+  private let file: OutputFile
   private let output: CaptureOutput
   private let capture: LinkCapture
 
-  /// Makes the file, or an old one empty.
-  init(path: String) throws(CommandFault) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw .capture(path: path, errno: errno) }
+  /// Makes the file, for its owner alone, or an old capture empty.
+  init(_ file: OutputFile, avoiding inputs: InputFiles) throws(CommandFault) {
+    let descriptor: Int32
+    do throws(OutputFileFault) {
+      descriptor = try file.open(avoiding: inputs, isPrivate: true)
+    } catch {
+      throw .outputFile(file, error)
+    }
     let output = CaptureOutput(descriptor)
-    self.path = path
+    self.file = file
     self.output = output
     capture = LinkCapture { output.append($0) }
   }
@@ -42,7 +76,7 @@ struct CaptureFile: Sendable {
   /// Writes what is still kept back.
   /// - Throws: what failed, now or before.
   func close() throws(CommandFault) {
-    if let errno = output.close() { throw .capture(path: path, errno: errno) }
+    if let errno = output.close() { throw .outputFile(file, .system(errno: errno)) }
   }
 }
 

@@ -33,6 +33,7 @@ struct ConnectionLog: Sendable {
     case .connect(let fault): return line + ": \(fault)"
     case .gatt(.linkLost(let loss)): return line + ": \(loss)"
     case .gatt(let fault): return line + ": \(fault)"
+    case .impossible(let step): return line + ": \(step.input) cannot happen now"
     }
   }
 

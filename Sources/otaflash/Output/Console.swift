@@ -3,7 +3,8 @@ import OtaflashUpdate
 import Synchronization
 
 /// The one place where a run writes: results to standard output, everything else to standard
-/// error; with `--json`, nothing but JSON Lines to standard output.
+/// error; with `--json`, nothing but JSON Lines to standard output. Whatever the text came from (a
+/// device, a file, a command line), no control or bidirectional character of it reaches a terminal.
 final class Console: Sendable {
   private struct State: Sendable {
     var json: JSONLines?
@@ -16,7 +17,13 @@ final class Console: Sendable {
   let settings: OutputSettings
   private let state: Mutex<State>
   private let start = ContinuousClock.now
-  private let cursorHidden = Atomic(false)
+  private let cursor = Atomic(Cursor.shown)
+
+  private enum Cursor: UInt8, AtomicRepresentable {
+    case shown, hidden
+    /// The process dies or stops: nothing is drawn over that would hide it again.
+    case keptShown
+  }
 
   init(settings: OutputSettings, command: String, device: String?, targetVersion: String? = nil) {
     self.settings = settings
@@ -46,11 +53,22 @@ final class Console: Sendable {
   // MARK: What commands say
 
   /// A line of the result, for people.
-  func result(_ line: String) {
+  func result(_ line: String) { result(Line(line)) }
+
+  func result(_ line: Line) {
     state.withLock { state in
       guard state.json == nil else { return }
       eraseTransientLine(&state)
-      writeOut(line + "\n", &state)
+      writeOut(line.shown + "\n", &state)
+    }
+  }
+
+  /// A text of the program's own, with its line breaks.
+  func result(ownText text: String) {
+    state.withLock { state in
+      guard state.json == nil else { return }
+      eraseTransientLine(&state)
+      writeOut(text + "\n", &state)
     }
   }
 
@@ -74,7 +92,16 @@ final class Console: Sendable {
   /// A remark on standard error; silent with `-q` and `--json`.
   func note(_ line: String, verbosity: Int = 0) {
     guard tells(atVerbosity: verbosity) else { return }
-    state.withLock { perform([.line(line)], &$0) }
+    state.withLock { perform([.line(Line(line))], &$0) }
+  }
+
+  /// A question, also with `-q` and `--json`: without it nobody could answer. The cursor stays
+  /// behind it, unless `breaksLine`.
+  func prompt(_ text: String, breaksLine: Bool = false) {
+    state.withLock { state in
+      eraseTransientLine(&state)
+      writeError(VisibleText.escaped(text) + (breaksLine ? "\n" : ""))
+    }
   }
 
   /// One step of an update.
@@ -107,9 +134,9 @@ final class Console: Sendable {
       ])
     guard !settings.json else { return }
     let style = settings.errorStyle
-    let lines = [
-      style.red("error[\(report.code.rawValue)]") + ": " + report.what, "  " + report.why,
-      "  help: " + report.help,
+    let lines: [Line] = [
+      "\(style.red("error[\(report.code.rawValue)]")): \(report.what)", "  \(report.why)",
+      "  help: \(report.help)",
     ]
     state.withLock { perform(lines.map { .line($0) }, &$0) }
   }
@@ -122,11 +149,15 @@ final class Console: Sendable {
     restoreTerminal()
   }
 
-  /// Shows the cursor again. Takes no lock, so that a dying process can call it at any time.
+  /// Shows the cursor, and keeps it so. Takes no lock, so that a dying process can call it at any
+  /// time.
   func restoreTerminal() {
-    guard cursorHidden.exchange(false, ordering: .relaxed) else { return }
+    guard cursor.exchange(.keptShown, ordering: .relaxed) == .hidden else { return }
     _ = FileOutput.standardError.write("\u{1B}[?25h")
   }
+
+  /// The process goes on after it was stopped.
+  func takeTerminalBack() { cursor.store(.shown, ordering: .relaxed) }
 
   // MARK: Writing
 
@@ -142,10 +173,13 @@ final class Console: Sendable {
       switch step {
       case .line(let text):
         eraseTransientLine(&state)
-        writeError(text + "\n")
+        writeError(text.shown + "\n")
       case .transient(let text):
-        if !cursorHidden.exchange(true, ordering: .relaxed) { writeError("\u{1B}[?25l") }
-        writeError("\r\u{1B}[K" + text)
+        let hiding = cursor.compareExchange(
+          expected: .shown, desired: .hidden, ordering: .relaxed)
+        if hiding.exchanged { writeError("\u{1B}[?25l") }
+        guard hiding.original != .keptShown else { continue }
+        writeError("\r\u{1B}[K" + text.shown)
         state.hasTransientLine = !text.isEmpty
       }
     }

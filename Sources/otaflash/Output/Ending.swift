@@ -8,6 +8,8 @@ struct Ending: Equatable, Sendable {
     var outcome: String
     var from: String?
     var to: String?
+    /// Of an MCUboot image.
+    var toBuild: UInt32?
     var proof: UpdateResult.Proof?
     /// What only the device's user can do so that the image stays.
     var validation: String?
@@ -17,7 +19,8 @@ struct Ending: Equatable, Sendable {
     var json: JSONValue {
       .object([
         "id": .string(id), "outcome": .string(outcome), "from": from.map { .string($0) },
-        "to": to.map { .string($0) }, "verified": proof.map { .bool($0 != .none) },
+        "to": to.map { .string($0) }, "to_build": .integer(toBuild.map { Int($0) }),
+        "verified": proof.map { .bool($0 != .none) },
         "proof": proof.map { .string($0.rawValue) },
         "validation": validation.map { .string($0) },
         "ms": .integer(took?.inMilliseconds), "resumes": .integer(resumes),

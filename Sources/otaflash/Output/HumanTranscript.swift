@@ -5,9 +5,9 @@ struct HumanTranscript: Sendable {
   /// What the terminal is to do.
   enum Step: Equatable, Sendable {
     /// A line that stays.
-    case line(String)
+    case line(Line)
     /// A line that the next step replaces.
-    case transient(String)
+    case transient(Line)
   }
 
   enum Progress: Equatable, Sendable { case bar, plain, none }
@@ -30,7 +30,7 @@ struct HumanTranscript: Sendable {
   private let airLimit: @Sendable (LinkReport) -> Double?
 
   private var link: LinkReport?
-  private var ticks: [String] = []
+  private var ticks: [Line] = []
   private var transfer = Transfer.none
   private var lastDrawn: Duration?
   private var lastPercent = 0
@@ -66,6 +66,7 @@ struct HumanTranscript: Sendable {
         ? [.line("  sending again from \(Text.grouped(offset)) (\(reason.rawValue))")] : []
     case .linkLost(let reason, let acknowledged, let attempt, let retry):
       lost(reason, acknowledged, attempt, retry)
+    case .restarted(let reason, let attempt, let retry): restarted(reason, attempt, retry)
     case .finished: finish()
     }
   }
@@ -95,7 +96,7 @@ struct HumanTranscript: Sendable {
     case (.upload, .plain): transfer = .none
     case (_, .bar), (_, .plain): break
     }
-    let mark = "\(style.green(style.tick)) \(stage.rawValue) \(Text.seconds(took))"
+    let mark: Line = "\(style.green(style.tick)) \(stage.rawValue) \(Text.seconds(took))"
     guard progress == .bar else { return [.line("  " + mark)] }
     ticks.append(mark)
     return [.transient("  " + ticks.joined(separator: "   "))]
@@ -107,13 +108,16 @@ struct HumanTranscript: Sendable {
     transfer = .running(RateMeter(offset: offset, at: now), from: offset, total: total)
     lastDrawn = nil
     lastPercent = percent(offset, of: total)
-    if resumed { ticks.append("\(style.green(style.tick)) resume from \(Text.grouped(offset))") }
+    if resumed {
+      let words = offset == total ? "all of it is there" : "resume from \(Text.grouped(offset))"
+      ticks.append("\(style.green(style.tick)) \(words)")
+    }
     switch progress {
     case .none: return []
     case .bar: return flushTicks() + redraw(at: now)
     case .plain:
       lastDrawn = now
-      let resume = resumed ? ["  " + (ticks.popLast() ?? "")] : []
+      let resume: [Line] = resumed ? ["  " + (ticks.popLast() ?? "")] : []
       return (resume + [line(at: now)]).map { .line($0) }
     }
   }
@@ -153,8 +157,20 @@ struct HumanTranscript: Sendable {
     let cause = reason.hasSuffix(".") ? String(reason.dropLast()) : reason
     return flushTicks() + [
       .line(
-        "  link lost at \(Text.grouped(acknowledged)): \(cause); "
-          + "retry \(attempt) in \(Text.seconds(retry))")
+        """
+          link lost at \(Text.grouped(acknowledged)): \(cause); \
+        retry \(attempt) in \(Text.seconds(retry))
+        """)
+    ]
+  }
+
+  private mutating func restarted(
+    _ reason: String, _ attempt: Int, _ retry: Duration
+  ) -> [Step] {
+    transfer = .none
+    return flushTicks() + [
+      .line(
+        "  the device was restarted, since \(reason); retry \(attempt) in \(Text.seconds(retry))")
     ]
   }
 
@@ -170,8 +186,8 @@ struct HumanTranscript: Sendable {
 
   // MARK: Lines
 
-  private func headline(_ report: DeviceReport) -> String {
-    let running = report.runningVersion?.description ?? "version unknown"
+  private func headline(_ report: DeviceReport) -> Line {
+    let running = report.runningName ?? "version unknown"
     let change = targetVersion.map { "\(running) \(style.arrow) \($0)" } ?? running
     let facts = link.map { "   " + Self.facts($0, in: style) } ?? ""
     return "\(style.bold(device))  \(change)\(facts)"
@@ -179,7 +195,7 @@ struct HumanTranscript: Sendable {
 
   static func facts(_ link: LinkReport, in style: Style) -> String {
     let interval = link.intervalMilliseconds.map { Text.decimal($0) + " ms" }
-    return ["MTU \(link.mtu)", link.phy, interval].compactMap { $0 }
+    return ["MTU \(link.mtu)", link.phy?.rawValue, interval].compactMap { $0 }
       .joined(separator: " \(style.dot) ")
   }
 
@@ -190,7 +206,7 @@ struct HumanTranscript: Sendable {
 
   private func percent(_ done: Int, of total: Int) -> Int { total > 0 ? done * 100 / total : 100 }
 
-  private func line(at now: Duration) -> String {
+  private func line(at now: Duration) -> Line {
     guard case .running(let meter, let from, let total) = transfer else { return "" }
     let done = meter.acknowledged
     var parts = ["\(percent(done, of: total))%", Self.amount(done, of: total)]
@@ -206,9 +222,9 @@ struct HumanTranscript: Sendable {
       parts.append("ETA \(Text.clock(remaining))")
     }
     let tail = parts.joined(separator: "  ")
-    guard progress == .bar else { return "  upload  " + tail }
+    guard progress == .bar else { return "  upload  \(tail)" }
     let width = min(39, style.columns - tail.count - 13)
-    guard width >= 8 else { return "  upload  " + tail }
+    guard width >= 8 else { return "  upload  \(tail)" }
     let bar = ProgressBar(width: width, resumedFrom: from, done: done, total: total)
     return "  upload  \(bar.drawn(in: style))  \(tail)"
   }

@@ -76,6 +76,15 @@ struct JSONLines: Sendable {
             "attempt": .integer(attempt), "retry_in_ms": .integer(retry.inMilliseconds),
           ])
       ]
+    case .restarted(let reason, let attempt, let retry):
+      return endAll(ok: false, at: now) + [
+        line(
+          "link",
+          [
+            "event": "restarted", "reason": .string(reason), "attempt": .integer(attempt),
+            "retry_in_ms": .integer(retry.inMilliseconds),
+          ])
+      ]
     case .finished: return endAll(ok: true, at: now)
     }
   }
@@ -154,7 +163,7 @@ struct JSONLines: Sendable {
 extension LinkReport {
   var members: [JSONValue.Member] {
     JSONValue.fields([
-      "mtu": .integer(mtu), "phy": .text(phy),
+      "mtu": .integer(mtu), "phy": .text(phy?.rawValue),
       "interval_ms": intervalMilliseconds.map { .number($0) },
       "ll_payload": .integer(linkLayerPayload), "latency": .integer(peripheralLatency),
       "supervision_ms": .integer(supervisionMilliseconds),
@@ -167,7 +176,8 @@ extension DeviceReport {
     JSONValue.fields([
       "id": .string(id), "protocol": .string(updateProtocol.rawValue),
       "protocol_version": .integer(protocolVersion), "hardware": .text(hardware),
-      "running": .text(runningVersion), "running_crc32": runningCRC32.map { .string(Text.hex($0)) },
+      "running": .text(runningVersion), "running_build": .integer(runningBuild.map { Int($0) }),
+      "running_crc32": runningCRC32.map { .string(Text.hex($0)) },
       "slot_size": .integer(slotSize), "page_size": .integer(pageSize),
       "largest_chunk": .integer(largestChunk), "buffer_size": .integer(bufferSize),
       "needs_authorization": .bool(needsAuthorization),

@@ -22,7 +22,7 @@ enum JSONValue: Equatable, Sendable {
     members.compactMap { name, value in value.map { Member(name: name, value: $0) } }
   }
 
-  /// The value on one line (RFC 8259).
+  /// The value on one line (RFC 8259), with nothing in it that would steer a terminal.
   var text: String {
     switch self {
     case .null: "null"
@@ -45,8 +45,7 @@ enum JSONValue: Equatable, Sendable {
       case "\n": quoted += "\\n"
       case "\r": quoted += "\\r"
       case "\t": quoted += "\\t"
-      case _ where scalar.value < 0x20:
-        quoted += "\\u" + Text.padded(String(scalar.value, radix: 16), 4)
+      case _ where VisibleText.isHidden(scalar): quoted += VisibleText.code(scalar)
       default: quoted.unicodeScalars.append(scalar)
       }
     }

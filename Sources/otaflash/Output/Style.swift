@@ -7,13 +7,12 @@ struct Style: Equatable, Sendable {
 
   static let plain = Style(color: false, unicode: false)
 
-  func bold(_ text: String) -> String { paint("1", text) }
-  func red(_ text: String) -> String { paint("1;31", text) }
-  func green(_ text: String) -> String { paint("32", text) }
-  func dim(_ text: String) -> String { paint("2", text) }
+  func bold(_ text: String) -> Line { paint("1", text) }
+  func red(_ text: String) -> Line { paint("1;31", text) }
+  func green(_ text: String) -> Line { paint("32", text) }
 
-  private func paint(_ code: String, _ text: String) -> String {
-    color ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+  private func paint(_ code: String, _ text: String) -> Line {
+    Line(text, paint: color ? code : nil)
   }
 
   var tick: String { unicode ? "✓" : "ok" }

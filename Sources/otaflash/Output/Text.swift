@@ -70,8 +70,10 @@ enum Text {
     String(repeating: "0", count: max(0, count - digits.count)) + digits
   }
 
-  /// Columns of equal width with two spaces between them; no space at a line's end.
-  static func table(_ rows: [[String]]) -> [String] {
+  /// Columns of equal width with two spaces between them; no space at a line's end. Cells are as
+  /// wide as they are shown.
+  static func table(_ cells: [[String]]) -> [String] {
+    let rows = cells.map { $0.map(VisibleText.escaped) }
     let columns = rows.map(\.count).max() ?? 0
     let widths = (0..<columns).map { column in
       rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0

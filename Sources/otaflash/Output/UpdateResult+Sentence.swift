@@ -1,3 +1,4 @@
+import OtaflashFirmware
 import OtaflashUpdate
 
 extension UpdateResult {
@@ -5,8 +6,10 @@ extension UpdateResult {
   private static let uploadWithRate = Duration.milliseconds(100)
 
   /// The one line that a success is.
-  func sentence(in style: Style) -> String {
-    let version = to?.description ?? "the image"
+  /// - Parameter name: the version that was to run, with its build; it is told where that one runs.
+  func sentence(in style: Style, naming name: (FirmwareVersion, String)? = nil) -> Line {
+    let named: String? = if let to, let name, name.0 == to { name.1 } else { to?.description }
+    let version = named ?? "the image"
     switch outcome {
     case .alreadyCurrent:
       let known = proof == .version ? ", by its version" : ""
@@ -30,7 +33,7 @@ extension UpdateResult {
   private var known: String {
     switch proof {
     case .none: ""
-    case .readBack: ", verified"
+    case .readBack: to == nil ? " that was sent, verified; nobody knows its version" : ", verified"
     case .version: ", verified by its version"
     case .changed: " (checked and started by its boot loader; it tells other things than before)"
     case .bootLoader where from != nil && from == to:

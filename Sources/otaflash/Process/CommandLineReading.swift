@@ -5,9 +5,24 @@ enum CommandLineReading {
   case command(any Subcommand, name: String)
   /// `--help`, `--version`, or what the parser writes for tools.
   case text(String)
-  /// A command that only groups others: its help, and no success.
-  case groupAlone(help: String)
+  /// A command that only groups others.
+  case groupAlone(Group)
   case malformed(message: String, name: String)
+
+  /// A command that says nothing without one of its own.
+  struct Group {
+    /// Empty for the program itself.
+    let name: String
+    let help: String
+    let complaint: String
+
+    fileprivate init(_ name: String, help: String, configuration: CommandConfiguration) {
+      self.name = name
+      self.help = help
+      let commands = configuration.subcommands.map { $0.configuration.commandName ?? "" }
+      complaint = "a command is missing; there are " + commands.joined(separator: ", ")
+    }
+  }
 
   init(_ arguments: [String], environment: [String: String]) {
     var added: [String] = []
@@ -18,7 +33,11 @@ enum CommandLineReading {
       if let command = parsed as? any Subcommand {
         self = .command(command, name: type(of: command).words)
       } else if let group = parsed as? any GroupCommand {
-        self = .groupAlone(help: Otaflash.helpMessage(for: type(of: group)))
+        let configuration = type(of: group).configuration
+        self = .groupAlone(
+          Group(
+            group is Otaflash ? "" : configuration.commandName ?? "",
+            help: Otaflash.helpMessage(for: type(of: group)), configuration: configuration))
       } else {
         var help = parsed
         try help.run()

@@ -1,8 +1,9 @@
 import Glibc
 import Synchronization
 
-/// SIGINT, SIGTERM and SIGHUP. The first asks the running work to stop at a safe point; a second
-/// one, or two seconds without an end, kills the process by that signal.
+/// The signals that end or stop this process. The first SIGINT, SIGTERM or SIGHUP asks the running
+/// work to stop at a safe point; a second one, or two seconds without an end, kills the process by
+/// that signal. All others that end a process do so at once. The terminal is put right before each.
 final class Interruption: Sendable {
   private struct State {
     var signal: Int32?
@@ -10,9 +11,15 @@ final class Interruption: Sendable {
   }
 
   private static let graceSeconds = 2
+  private static let polite = [SIGINT, SIGTERM, SIGHUP]
+  /// What would end the process without a word. Not those that a fault of its own raises.
+  private static let immediate = [
+    SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR, SIGSTKFLT,
+  ]
 
   private let state = Mutex(State())
-  private let beforeDeath = Mutex<@Sendable () -> Void>({})
+  private let terminal = Mutex<(leave: @Sendable () -> Void, comeBack: @Sendable () -> Void)>(
+    ({}, {}))
 
   /// The signal that asked this process to end, if one did.
   var signal: Int32? { state.withLock { $0.signal } }
@@ -26,17 +33,24 @@ final class Interruption: Sendable {
     if isLate { stop() }
   }
 
-  /// What must be done even when the process is killed by a second signal.
-  func onDeath(_ restore: @escaping @Sendable () -> Void) { beforeDeath.withLock { $0 = restore } }
+  /// How the terminal is put right before the process dies or stops (SIGTSTP), and what follows
+  /// when it goes on.
+  func onLeaving(
+    _ leave: @escaping @Sendable () -> Void, onReturn comeBack: @escaping @Sendable () -> Void
+  ) {
+    terminal.withLock { $0 = (leave, comeBack) }
+  }
 
   /// Blocks the signals in every thread that is created from now on, and waits for them in one of
   /// its own: it works even when every other thread is stuck. A signal that the parent made this
   /// process ignore (nohup, a shell's background jobs) stays ignored.
   func watch() {
-    Glibc.signal(SIGPIPE, SIG_IGN)
+    // A write that a closed pipe or a limit on sizes refuses is an error like others.
+    for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
     var signals = sigset_t()
     sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM, SIGHUP] where !Self.isIgnored(number) {
+    for number in Self.polite + Self.immediate + [SIGTSTP]
+    where !SignalDisposition.isIgnored(number) {
       sigaddset(&signals, number)
     }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -58,21 +72,25 @@ final class Interruption: Sendable {
   }
 
   /// Dies by `number`, so that a calling shell sees it and stops its loop. The signal is sent to
-  /// this thread alone: one sent to the process could be taken by the thread that waits for a second.
+  /// this thread alone: one sent to the process could be taken by the thread that waits for a
+  /// second. No core is written: a signal from outside is no error of ours, and keys may lie in
+  /// memory.
   static func die(by number: Int32) -> Never {
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    setrlimit(LimitIdentifier(RLIMIT_CORE.rawValue), &none)
+    deliver(number)
+    _exit(128 + number)
+  }
+
+  /// Lets the kernel do to this process what it does by default.
+  private static func deliver(_ number: Int32) {
     Glibc.signal(number, SIG_DFL)
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, number)
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     raise(number)
-    _exit(128 + number)
-  }
-
-  private static func isIgnored(_ number: Int32) -> Bool {
-    var action = sigaction()
-    guard sigaction(number, nil, &action) == 0 else { return false }
-    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
   private final class Watch: Sendable {
@@ -85,18 +103,43 @@ final class Interruption: Sendable {
     }
 
     func run() {
-      var signals = signals
-      var first: Int32 = 0
-      guard sigwait(&signals, &first) == 0 else { return }
+      guard let first = ending(withinSeconds: nil) else { return }
+      guard Interruption.polite.contains(first) else { die(by: first) }
       let stop = interruption.state.withLock { state in
         state.signal = first
         return state.stop
       }
       stop?()
-      var grace = timespec(tv_sec: Interruption.graceSeconds, tv_nsec: 0)
-      let second = sigtimedwait(&signals, nil, &grace)
-      interruption.beforeDeath.withLock { $0 }()
-      Interruption.die(by: second > 0 ? second : first)
+      die(by: ending(withinSeconds: Interruption.graceSeconds) ?? first)
+    }
+
+    /// The next signal that ends the process; `nil` when none came in time.
+    private func ending(withinSeconds limit: Int?) -> Int32? {
+      var signals = signals
+      while true {
+        var number: Int32 = -1
+        if let limit {
+          var grace = timespec(tv_sec: limit, tv_nsec: 0)
+          number = sigtimedwait(&signals, nil, &grace)
+        } else if sigwait(&signals, &number) != 0 {
+          return nil
+        }
+        guard number == SIGTSTP else { return number > 0 ? number : nil }
+        suspend()
+      }
+    }
+
+    /// Stops the process, as the terminal's user wanted it; returns when it was continued.
+    private func suspend() {
+      let terminal = interruption.terminal.withLock { $0 }
+      terminal.leave()
+      Interruption.deliver(SIGTSTP)
+      terminal.comeBack()
+    }
+
+    private func die(by number: Int32) -> Never {
+      interruption.terminal.withLock { $0 }.leave()
+      Interruption.die(by: number)
     }
   }
 }

@@ -6,12 +6,16 @@ enum Program {
   /// Not `async`: the runtime would then park this thread with all signals open, and a signal would
   /// kill the process before anything could be said.
   static func main() {
+    let environment = ProcessInfo.processInfo.environment
+    Startup.occupyStandardStreams()
+    Startup.turnBacktracesOff(environment: environment)
     let interruption = Interruption()
-    interruption.watch()
     let run = Run(
       program: CommandLine.arguments.first ?? "otaflash",
       arguments: Array(CommandLine.arguments.dropFirst()),
-      environment: ProcessInfo.processInfo.environment, interruption: interruption)
+      environment: environment, interruption: interruption)
+    if let shortage = Startup.shortage() { exit(run.refuse(shortage).code) }
+    interruption.watch()
     // Detached: a job of the main actor would wait for ever, since this thread only waits for
     // signals. It is the program's whole life, so nobody waits for it or cancels it from outside.
     Task.detached {

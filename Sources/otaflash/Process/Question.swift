@@ -9,7 +9,7 @@ enum Question {
     guard !session.global.noInput, !session.global.json, !session.global.quiet,
       isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1, session.interruption.signal == nil
     else { return false }
-    _ = FileOutput.standardError.write(text + " [y/N] ")
+    session.console.prompt(text + " [y/N] ")
     let answer = readLine()?.lowercased() ?? ""
     return answer == "y" || answer == "yes"
   }

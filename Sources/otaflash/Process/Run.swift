@@ -1,3 +1,5 @@
+import OtaflashState
+
 /// One run of the program, from its words to its exit status.
 struct Run: Sendable {
   let program: String
@@ -9,7 +11,7 @@ struct Run: Sendable {
     switch CommandLineReading(arguments, environment: environment) {
     case .command(let command, let name): await run(command, called: name)
     case .text(let text): print(text)
-    case .groupAlone(let help): refuse(help)
+    case .groupAlone(let group): refuse(group)
     case .malformed(let message, let name): refuse(message, in: name)
     }
   }
@@ -18,24 +20,30 @@ struct Run: Sendable {
     let console = Console(
       settings: OutputSettings(command.global, in: .current(environment: environment)),
       command: name, device: command.subject.device)
-    interruption.onDeath { console.restoreTerminal() }
-    var session = Session(
+    interruption.onLeaving(
+      { console.restoreTerminal() }, onReturn: { console.takeTerminalBack() })
+    let inputs = InputFiles(command.inputFiles, folders: stateFolders)
+    let session = Session(
       console: console, global: command.global,
       context: FaultContext(
         program: program, arguments: arguments, subject: command.subject),
-      environment: environment, interruption: interruption)
-    let ending: Ending
-    do throws(CommandFault) {
-      session.capture = try command.captureFile.map { path throws(CommandFault) in
-        try CaptureFile(path: path)
-      }
-      ending = closeCapture(of: session, after: await work(command, in: session))
-    } catch {
-      ending = fail(error, in: session)
-    }
+      environment: environment, interruption: interruption, inputs: inputs,
+      capture: command.captureFile.map { Capture(file: $0, inputs: inputs) })
+    let ending = closeCapture(of: session, after: await work(command, in: session))
     console.end(ending)
     if let errno = console.outputFailure { return outputFailed(errno) }
     return ending.exit
+  }
+
+  /// None where there is no place for the state: nothing of it can be lost then.
+  private var stateFolders: [String] {
+    do throws(StateFault) {
+      let directory = try StateDirectory.locate(environment: environment)
+      return [directory.path, directory.journalPath, directory.bondsPath]
+        + [SimulatedDevice.folder(in: directory)]
+    } catch {
+      return []
+    }
   }
 
   /// The command in a task of its own, which the first signal cancels.
@@ -57,7 +65,10 @@ struct Run: Sendable {
   }
 
   private func fail(_ fault: CommandFault, in session: Session) -> Ending {
-    let report = FaultReport(fault, in: session.context).interrupted(by: interruption.signal)
+    // The signal may have ended what the input came from, too.
+    let isCause = if case .image = fault { interruption.signal != nil } else { false }
+    let report = FaultReport(isCause ? .stopped : fault, in: session.context)
+      .interrupted(by: interruption.signal)
     session.console.fail(report)
     return .failed(
       report.exit, outcome: interruption.signal == nil ? "failed" : "interrupted",
@@ -84,27 +95,50 @@ struct Run: Sendable {
     return .done
   }
 
-  private func refuse(_ help: String) -> ExitStatus {
-    _ = FileOutput.standardError.write(help + "\n")
+  /// A person reads what there is; a program an error like any other.
+  private func refuse(_ group: CommandLineReading.Group) -> ExitStatus {
+    guard !wantsJSON else { return refuse(group.complaint, in: group.name) }
+    _ = FileOutput.standardError.write(group.help + "\n")
     return .usage
   }
 
   private func refuse(_ message: String, in name: String) -> ExitStatus {
+    refuse(.usage(message: message, command: name), of: name, about: Subject())
+  }
+
+  /// Ends before anything was begun. Needs no task, so it works where nothing else would.
+  func refuse(_ shortage: Startup.Shortage) -> ExitStatus {
+    switch CommandLineReading(arguments, environment: environment) {
+    case .command(let command, let name):
+      refuse(.shortage(shortage), of: name, about: command.subject)
+    case .text, .groupAlone, .malformed: refuse(.shortage(shortage), of: "", about: Subject())
+    }
+  }
+
+  private func refuse(
+    _ fault: CommandFault, of name: String, about subject: Subject
+  ) -> ExitStatus {
+    let settings = OutputSettings(json: wantsJSON, in: .current(environment: environment))
+    let console = Console(settings: settings, command: name, device: subject.device)
+    let context = FaultContext(program: program, arguments: arguments, subject: subject)
+    let report = FaultReport(fault, in: context)
+    console.fail(report)
+    console.end(.failed(report.exit, device: subject.device))
+    return report.exit
+  }
+
+  private var wantsJSON: Bool {
     let asked = environment[EnvironmentOptions.variable("json")] ?? ""
-    let json = arguments.contains("--json") || EnvironmentOptions.isTrue(asked)
-    let settings = OutputSettings(json: json, in: .current(environment: environment))
-    let console = Console(settings: settings, command: name, device: nil)
-    let context = FaultContext(program: program, arguments: arguments)
-    console.fail(FaultReport(.usage(message: message, command: name), in: context))
-    console.end(.failed(.usage))
-    return .usage
+    return arguments.contains("--json") || EnvironmentOptions.isTrue(asked)
   }
 
   private func outputFailed(_ errno: Int32) -> ExitStatus {
     let report = FaultReport(
       .output(errno: errno), in: FaultContext(program: program, arguments: arguments))
-    _ = FileOutput.standardError.write(
-      "error[\(report.code.rawValue)]: \(report.what)\n  \(report.why)\n  help: \(report.help)\n")
+    let lines: [Line] = [
+      "error[\(report.code.rawValue)]: \(report.what)", "  \(report.why)", "  help: \(report.help)",
+    ]
+    _ = FileOutput.standardError.write(lines.map { $0.shown + "\n" }.joined())
     return report.exit
   }
 }

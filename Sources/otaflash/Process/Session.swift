@@ -5,8 +5,10 @@ struct Session: Sendable {
   let context: FaultContext
   let environment: [String: String]
   let interruption: Interruption
+  /// What the run reads and keeps, which nothing of it may be written over.
+  let inputs: InputFiles
   /// Where links are recorded, if anywhere.
-  var capture: CaptureFile?
+  let capture: Capture?
 
   /// The program as it was called, for commands that are printed to be pasted.
   func command(_ words: String...) -> String {

@@ -9,6 +9,8 @@ device's own affair.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 import random
 import select
@@ -23,6 +25,7 @@ from pathlib import Path
 
 from ota_flash import ERASED, Flash, Timing
 from ota_protocol import (
+    PROOF_LABEL,
     CONTROL_UUID,
     DATA_UUID,
     STATUS_UUID,
@@ -30,12 +33,14 @@ from ota_protocol import (
     Board,
     Indication,
     Notification,
+    Result,
     Running,
     State,
 )
 from ota_receiver import Receiver
 
 STEPS = 150
+KEY = bytes(range(32))
 ROW = 256
 LIMIT_SECONDS = 20
 Said = list[tuple]
@@ -185,7 +190,7 @@ class Comparison:
         size, crc = struct.unpack_from("<II", running, 6)
         self._hardware, self._chunk, self._page = hardware, chunk, page
         self._model = Model(
-            Board(hardware, slot, chunk, buffer), Running(running[2:6], size, crc), page
+            Board(hardware, slot, chunk, buffer, KEY), Running(running[2:6], size, crc), page
         )
         self._images = [
             self._random.randbytes(self._random.choice((1, 700, page, 3 * page + 5))) for _ in range(3)
@@ -200,6 +205,7 @@ class Comparison:
             (self._rewind, 2),
             (self._verify, 2),
             (self._other_request, 3),
+            (self._authorize, 2),
             (self._nonsense, 2),
             (self._abort, 1),
             (self._reconnect, 1),
@@ -208,6 +214,8 @@ class Comparison:
         for _ in range(STEPS):
             receiving = told(self._model.status())[0] == State.RECEIVING
             if not receiving and self._random.random() < 0.5:
+                if self._random.random() < 0.5:
+                    self._authorize()
                 self._begin_well()
             else:
                 self._random.choices(actions, weights)[0]()
@@ -278,6 +286,21 @@ class Comparison:
             )
         )
 
+    def _authorize(self) -> None:
+        """A proof, mostly right; each device checks it against a challenge of its own."""
+        right = self._random.random() < 0.7
+
+        def prove(device: Model | Simulated) -> Said:
+            challenge = device.control(b"\x04")[0][1]
+            if challenge[1] != Result.DONE:
+                return [("answered", challenge)]
+            message = PROOF_LABEL + challenge[2:] + struct.pack("<I", self._hardware)
+            proof = hmac.new(KEY if right else b"wrong", message, hashlib.sha256).digest()[:16]
+            return device.control(b"\x05" + proof)
+
+        self._both("a proof that is " + ("right" if right else "wrong"), prove)
+        self._control(b"\x01\x01")
+
     def _nonsense(self) -> None:
         self._control(self._random.randbytes(self._random.choice((0, 1, 2, 5, 17, 18))))
 
@@ -298,7 +321,7 @@ def compare(otaflash: str, seed: int) -> None:
                 otaflash,
                 "simulate",
                 "--profile",
-                "fast",
+                f"fast?key={KEY.hex()}",
                 "--listen",
                 path,
                 "--flash-file",

@@ -145,6 +145,15 @@ class RuleTests(unittest.TestCase):
         host.connect()
         self.assertEqual(host.request(b"\x04"), octets("840C"))
 
+    def test_a_wrong_proof_uses_up_its_challenge_and_closes_nothing(self):
+        host = Host(key=KEY)
+        host.authorize()
+        host.request(b"\x04")
+        self.assertEqual(host.request(b"\x05" + bytes(16)), octets("850B"))
+        self.assertEqual(host.request(b"\x05" + bytes(16)), octets("8503"))
+        self.assertEqual(host.request(octets("0101"))[3], 7)
+        self.assertEqual(host.request(begin(IMAGE))[:2], octets("8600"))
+
     def test_authorization_dies_with_the_connection(self):
         host = Host(key=KEY)
         host.authorize()

@@ -26,6 +26,12 @@ for file in own kernel; do
   grep -E "$RECEIVED" "$file" >"$file.received"
   grep -vE "$RECEIVED" "$file" >"$file.sent"
 done
+# The connection may be closed before the answer to its last request was read: that one the kernel
+# alone has seen.
+if (($(wc -l <kernel.received) == $(wc -l <own.received) + 1)) &&
+  tail -n 1 kernel.received | grep -q '^0x13'; then
+  sed -i '$d' kernel.received
+fi
 for way in received sent; do
   cmp "own.$way" "kernel.$way" || { diff "own.$way" "kernel.$way" | head; fail "the kernel saw the same PDUs $way"; }
 done

@@ -11,6 +11,8 @@ struct CutReport {
 
   let folder: String
   let jobs: Int
+  /// Only devices whose profile begins so.
+  let kind: String
 
   /// Prints a line for each sample and mode, and one for each failure; `true` when there is none.
   func isClean() -> Bool {
@@ -24,7 +26,7 @@ struct CutReport {
         Unit(sweep: try CutSweep(scenario), name: scenario.profile)
       }
       let units = samples + kinds
-      return units.map(cut).allSatisfy { $0 }
+      return units.filter { $0.sweep.scenario.profile.hasPrefix(kind) }.map(cut).allSatisfy { $0 }
     } catch {
       print("the samples in \(folder) cannot be cut: \(error)")
       return false

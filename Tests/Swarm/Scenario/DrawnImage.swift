@@ -18,8 +18,11 @@ extension FirmwareImage {
     let plain = drawn(size: size, version: version, seed: seed)
     switch try SimulationProfile(parsing: profile).device {
     case .otaReceiver: return plain
-    case .smpServer:
-      let bytes = SampleImage.mcuboot(plain.bytes, version: version)
+    case .smpServer(let settings):
+      let bytes =
+        settings.decompresses
+        ? SampleImage.compressed(plain.bytes, version: version)
+        : SampleImage.mcuboot(plain.bytes, version: version)
       return FirmwareImage(
         name: "drawn-\(index).bin", format: .binary, bytes: bytes, version: version, hardware: nil,
         content: .mcuboot(

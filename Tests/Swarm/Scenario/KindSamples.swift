@@ -11,6 +11,9 @@ public enum KindSamples {
       "mode=swap", "mode=overwrite&progressive=yes", "mode=single", "mode=firmware-loader",
       "mode=direct-xip", "mode=direct-xip-revert", "mode=ram-load",
       "netbufs=4x384&reassembly=no&mtu=247", "params=no&bootinfo=no&check=no", "v1=yes", "images=2",
+      "unit=8", "unit=32&netbufs=4x512&reassembly=no", "server=2021",
+      "server=2021&params=yes&unit=16",
+      "mode=overwrite&decompress=yes", "mode=swap&decompress=yes",
     ].map { "smp?erase=0&write=0&slot=64K&" + $0 }
     + [
       "entry=buttonless", "entry=experimental", "entry=bonded", "entry=button", "banks=single",
@@ -19,6 +22,9 @@ public enum KindSamples {
     + [
       "nordic-legacy?erase=0&write=0&slot=64K",
       "nordic-legacy?erase=0&write=0&slot=64K&entry=button",
+      "nordic-legacy?erase=0&write=0&slot=64K&banks=dual",
+      "nordic-legacy?erase=0&write=0&slot=64K&variant=adafruit",
+      "nordic-legacy?erase=0&write=0&slot=64K&variant=adafruit&banks=dual&entry=button",
       "infinitime?erase=0&write=0&slot=64K",
     ]
 

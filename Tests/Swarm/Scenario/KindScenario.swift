@@ -113,10 +113,16 @@ struct KindDraw {
     let reassembles = !chance(0.3)
     if !reassembles { device.hostMTUs = [100, 247, 498, 512, 517] }
     let mtus = reassembles ? ["23", "100", "247", "498"] : ["100", "247", "247", "498"]
+    // It does not tell how its boot loader works, and none of these starts by itself.
+    let isOld = !inPlace && chance(0.25)
+    let mayDecompress = mode == .overwrite || mode == .swapMove
     let told = [
-      "netbufs": pick(buffers), "mtu": pick(mtus), "progressive": either(), "check": either(),
-      "reassembly": reassembles ? "yes" : "no", "params": chance(0.1) ? "no" : "yes",
-      "bootinfo": !inPlace && chance(0.1) ? "no" : "yes", "v1": chance(0.1) ? "yes" : "no",
+      "server": isOld ? "2021" : "2026", "unit": pick(["1", "1", "4", "8", "16", "32"]),
+      "decompress": mayDecompress && chance(0.3) ? "yes" : "no", "netbufs": pick(buffers),
+      "mtu": pick(mtus), "progressive": either(), "check": either(),
+      "reassembly": reassembles ? "yes" : "no", "params": chance(isOld ? 0.5 : 0.1) ? "no" : "yes",
+      "bootinfo": !inPlace && (isOld || chance(0.1)) ? "no" : "yes",
+      "v1": chance(0.1) ? "yes" : "no",
       "busy": chance(0.1) ? "\(number(1...9))" : "0",
       "no-downgrade": chance(0.1) ? "yes" : "no",
     ]
@@ -148,12 +154,17 @@ struct KindDraw {
   private mutating func legacyBootLoader(_ name: String) -> DrawnDevice {
     var device = DrawnDevice(name: name)
     if name == "nordic-legacy" {
-      device.settings.append(
-        "entry=\(pick(LegacyBootLoaderSettings.Entry.allCases).rawValue)")
-    }
-    device.settings.append("inactivity=\(pick(["5s", "120s", "120s"]))")
-    if name == "nordic-legacy" {
+      let banks = pick(LegacyBootLoaderSettings.Banks.allCases)
+      device.settings += [
+        "entry=\(pick(LegacyBootLoaderSettings.Entry.allCases).rawValue)",
+        "variant=\(pick(["sdk11", "sdk11", "adafruit"]))", "banks=\(banks.rawValue)",
+        // Erasing the room for the image must not take longer: nothing sets the timer back
+        // meanwhile.
+        "inactivity=\(pick(["15s", "120s", "120s"]))",
+      ]
       drawInformation(&device)
+      // What ran before is gone.
+      if banks == .single { device.lies.subtract([.comesBackOld, .reverts]) }
     } else {
       // The watch always tells what it runs.
       device.lies.insert(.otherImage)

@@ -56,7 +56,8 @@ private struct SwarmDraw {
 
   /// Faults that an update must not be able to overlook.
   static let lying: Set<FaultName> = [
-    .wrongCRCAlways, .wrongVerifyCRC, .otherImage, .neverReturns, .newAddress, .comesBackOld,
+    .wrongCRCAlways, .wrongVerifyCRC, .otherImage, .otherBoard, .neverReturns, .newAddress,
+    .comesBackOld,
     .reverts, .nonsense, .silent,
   ]
 

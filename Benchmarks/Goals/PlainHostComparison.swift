@@ -1,0 +1,90 @@
+import Glibc
+import OtaflashUpdate
+import PlainHost
+
+/// What an octet costs otaflash, as a multiple of what it costs a loop around `send` and `recv` in C
+/// (Benchmarks/PlainHost) that sends the same PDUs to the same device. Both are measured in turn, so
+/// that a slow or busy machine is slow or busy for both; the ratio told is the middle one of the pairs.
+struct PlainHostComparison {
+  struct TransferFailed: Error { let errno: Int32 }
+
+  private static let pairs = 5
+  private static let octetsOfHalf = 32 << 20
+  private static let ratioLimit = 1.5
+  /// Below it the setting up of an image counts, which nobody waits for twice.
+  private static let limitedFrom = 1 << 20
+  private static let sizes = [64 << 10, 1 << 20, 16 << 20]
+
+  /// What one size has shown.
+  private struct Finding {
+    let size: Int
+    let ours: Double
+    let plain: Double
+    let ratio: Double
+    /// In MB, beside the image.
+    let memory: Double
+    let chunk: Int
+  }
+
+  let goals: HostGoals
+  let device: DeviceProcess
+
+  func all() async throws -> [Goal] {
+    var findings: [Finding] = []
+    for size in Self.sizes { findings.append(try await compare(size)) }
+    return [pduGoal(findings[1]), growthGoal(findings)]
+  }
+
+  private func pduGoal(_ found: Finding) -> Goal {
+    func microseconds(_ nanosecondsAnOctet: Double) -> String {
+      Figure.fixed(nanosecondsAnOctet * Double(found.chunk) / 1000, digits: 2) + " µs"
+    }
+    return Goal(
+      what: "processor time a PDU of \(found.chunk + 4) octets, against the same PDUs from C",
+      wanted: "≤ \(Figure.fixed(Self.ratioLimit)) times",
+      measured: "\(Figure.fixed(found.ratio, digits: 2)) times "
+        + "(\(microseconds(found.ours)) against \(microseconds(found.plain)))",
+      isMet: found.ratio <= Self.ratioLimit)
+  }
+
+  private func growthGoal(_ findings: [Finding]) -> Goal {
+    let ratios = findings.map { Figure.fixed($0.ratio, digits: 2) }.joined(separator: ", ")
+    let costs = findings.map { Figure.fixed($0.ours, digits: 2) }.joined(separator: ", ")
+    let memory = findings.map { Figure.fixed($0.memory) }.joined(separator: ", ")
+    let growth = findings[findings.count - 1].memory - findings[0].memory
+    return Goal(
+      what: "cost of growth, images of 64 KiB, 1 MiB, 16 MiB, an octet against the same from C",
+      wanted: "≤ \(Figure.fixed(Self.ratioLimit)) times from 1 MiB on; memory flat",
+      measured: "\(ratios) times (\(costs) ns); memory beside the image \(memory) MB",
+      isMet: growth < 8
+        && findings.allSatisfy { $0.size < Self.limitedFrom || $0.ratio <= Self.ratioLimit })
+  }
+
+  private func compare(_ size: Int) async throws -> Finding {
+    let repeats = max(1, Self.octetsOfHalf / size)
+    var halves: [(ours: Double, plain: Double)] = []
+    var chunk = 0
+    for _ in 0..<Self.pairs {
+      let before = ProcessCost.now
+      let found = try await goals.transfer(to: device, size: size, repeats: repeats)
+      let between = ProcessCost.now
+      chunk = found[0].chunk
+      let result = plain_host_transfer(device.path, UInt32(size), UInt32(repeats), UInt32(chunk))
+      guard result == 0 else { throw TransferFailed(errno: result) }
+      let after = ProcessCost.now
+      halves.append(
+        (
+          Self.nanosecondsAnOctet(between - before, size * repeats),
+          Self.nanosecondsAnOctet(after - between, size * repeats)
+        ))
+    }
+    let middle = halves.sorted { $0.ours / $0.plain < $1.ours / $1.plain }[halves.count / 2]
+    return Finding(
+      size: size, ours: middle.ours, plain: middle.plain, ratio: middle.ours / middle.plain,
+      memory: ProcessCost.residentMegabytes - Double(size) / 1e6, chunk: chunk)
+  }
+
+  private static func nanosecondsAnOctet(_ cost: ProcessCost, _ octets: Int) -> Double {
+    cost.processorSeconds / Double(octets) * 1e9
+  }
+}

@@ -1,0 +1,98 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// What becomes of the PDUs that a host receives, over all its connections.
+final class AlterationScript: Sendable {
+  private let steps: Mutex<ArraySlice<[UInt8]>>
+
+  /// - Parameter steps: one for a PDU each: an octet says how many PDUs pass before it and what is
+  ///   done then, the others are what it is done with. An empty one lets a PDU pass.
+  init(_ steps: [[UInt8]]) { self.steps = Mutex(steps[...]) }
+
+  /// The PDUs in place of one, `nil` when the link ends instead.
+  func altered(_ pdu: [UInt8]) -> [[UInt8]]? {
+    let step = steps.withLock { steps -> [UInt8]? in
+      guard let first = steps.first, let head = first.first else {
+        _ = steps.popFirst()
+        return nil
+      }
+      guard head < 8 else {
+        steps[steps.startIndex][0] -= 8
+        return nil
+      }
+      return steps.popFirst()
+    }
+    guard let step else { return [pdu] }
+    return Self.altered(pdu, step[0], Array(step.dropFirst()))
+  }
+
+  private static func altered(_ pdu: [UInt8], _ kind: UInt8, _ octets: [UInt8]) -> [[UInt8]]? {
+    let header = Array(pdu.prefix(headerSize(of: pdu)))
+    switch kind {
+    case 0: return [header + octets]
+    case 1: return [overwritten(pdu, from: header.count, octets)]
+    case 2: return [Array(pdu.prefix(Int(octets.first ?? 0)))]
+    case 3: return []
+    case 4: return [pdu, pdu]
+    case 5: return [pdu, header + octets]
+    case 6: return [octets]
+    default: return nil
+    }
+  }
+
+  /// The first octet says where in the value the others go.
+  private static func overwritten(
+    _ pdu: [UInt8], from start: Int, _ octets: [UInt8]
+  ) -> [UInt8] {
+    var pdu = pdu
+    for (index, octet) in octets.dropFirst().enumerated() {
+      let position = start + Int(octets[0]) + index
+      guard position < pdu.count else { break }
+      pdu[position] = octet
+    }
+    return pdu
+  }
+
+  /// Opcode and handle of a notification or indication; the opcode of anything else.
+  private static func headerSize(of pdu: [UInt8]) -> Int {
+    pdu.first == 0x1B || pdu.first == 0x1D ? 3 : 1
+  }
+}
+
+/// A host's link to a device whose PDUs do not arrive as they were sent.
+final class AlteringLink: Link {
+  private let link: any Link
+  private let script: AlterationScript
+  private let waiting = Mutex<ArraySlice<[UInt8]>>([])
+
+  init(_ link: any Link, _ script: AlterationScript) {
+    self.link = link
+    self.script = script
+  }
+
+  var maximumPDUSize: Int { link.maximumPDUSize }
+  var facts: LinkFacts { link.facts }
+  var security: AttributeSecurity { link.security }
+
+  func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+    try await link.raiseSecurity(to: wanted)
+  }
+
+  func send(_ pdu: [UInt8]) async throws(LinkLoss) { try await link.send(pdu) }
+
+  func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool { try link.offer(pdu) }
+
+  func receive() async throws(LinkLoss) -> [UInt8] {
+    while true {
+      if let pdu = waiting.withLock({ $0.popFirst() }) { return pdu }
+      guard let altered = script.altered(try await link.receive()) else {
+        link.close()
+        throw .supervisionTimeout
+      }
+      waiting.withLock { $0 = altered[...] }
+    }
+  }
+
+  func close() { link.close() }
+}

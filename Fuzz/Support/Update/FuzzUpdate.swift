@@ -1,0 +1,62 @@
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashSwarm
+import OtaflashUpdate
+
+/// Updates one of the devices while the input alters what the host hears of it. However the update
+/// ends, it ends: no trap, no wait without a bound, no progress beyond the image.
+///
+/// The first octet picks the device and the write mode, the rest is an `AlterationScript`.
+func fuzzUpdate(of profiles: [String], _ input: [UInt8]) {
+  guard let choice = input.first else { return }
+  let profile = profiles[Int(choice >> 1) % profiles.count]
+  let script = AlterationScript(messages(Array(input.dropFirst())))
+  var options = UpdateOptions()
+  options.mode = choice.isMultiple(of: 2) ? .withoutResponse : .withResponse
+  let timeline = VirtualTimeline()
+  do {
+    let board = try SimulatedBoard(
+      profile: SimulationProfile(parsing: profile), clock: timeline.clock)
+    let update = FirmwareUpdate(
+      image: try .drawn(for: profile, size: 1000), options: options, observe: examine)
+    try timeline.run(limit: virtualLimit) { clock in
+      await run(update, on: board, through: script, clock)
+    }
+  } catch {
+    preconditionFailure("\(profile): \(error)")
+  }
+}
+
+/// What any update ends within: 9 attempts of half a minute for each of its phases, and the device's
+/// own waits; each connection of a script may bring it one step forward.
+private let virtualLimit = Duration.seconds(6 * 3600)
+
+@Sendable private func examine(_ event: UpdateEvent) {
+  switch event {
+  case .progress(let acknowledged, let total), .transferBegan(let acknowledged, let total, _):
+    precondition((0...total).contains(acknowledged), "\(acknowledged) of \(total)")
+  default: break
+  }
+}
+
+/// Every end but a trap or a hang is a good one.
+private func run(
+  _ update: FirmwareUpdate, on board: SimulatedBoard, through script: AlterationScript,
+  _ clock: VirtualClock
+) async {
+  await withTaskGroup(of: Void.self) { group in
+    group.addTask { _ = await board.run() }
+    group.addTask {
+      let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
+        AlteringLink(try await board.dial(at: place), script)
+      })
+      do throws(UpdateFault) { _ = try await update.run(on: dialer, clock: clock) } catch {
+        _ = "\(error)"
+      }
+    }
+    await group.next()
+    group.cancelAll()
+    await group.waitForAll()
+  }
+}

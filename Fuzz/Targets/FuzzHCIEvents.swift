@@ -1,0 +1,32 @@
+import OtaflashATT
+import OtaflashGATT
+
+@testable import OtaflashBlueZ
+
+/// A controller's events are read with the same care as what comes from the air, and what is told of
+/// a link then is what PDUs can be sized for.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzHCIEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  var table = LinkTable()
+  var links: [UInt16: BluetoothAddress] = [:]
+  for packet in messages(octets(data, size)) {
+    let event: HCIEvent
+    do throws(MgmtDecodeFault) { event = try HCIEvent(decoding: packet) } catch { continue }
+    table.take(event)
+    for facts in links.compactMap({ table.entry($0.key, to: $0.value)?.facts }) {
+      _ = PDUSizing(facts).bestSize(mtu: .maximum)
+    }
+    switch event {
+    case .connected(let handle, let peer, let timing):
+      guard let facts = table.entry(handle, to: peer)?.facts else {
+        preconditionFailure("the link to \(peer) is not known")
+      }
+      precondition(facts.connectionInterval == timing.intervalDuration)
+      links[handle] = peer
+      _ = timing.text
+    case .disconnected, .updated, .dataLengthChanged, .phyUpdated, .other: break
+    case .commandComplete(_, let status, _), .commandStatus(_, let status): _ = status.description
+    }
+  }
+  return 0
+}

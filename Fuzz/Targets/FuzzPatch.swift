@@ -1,0 +1,27 @@
+import OtaflashDelta
+
+private let base = (0..<200).map { UInt8($0 * 7 % 64) }
+
+/// Any octets are a patch, or a stream of parts, or are refused at one of them; what is made is no
+/// longer than was permitted.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzPatch(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  let bytes = octets(data, size)
+  let limit = 1 << 12
+  do throws(PatchFault) {
+    let result = try PatchReader.apply(bytes[...], to: base, limit: limit, pageSize: 16)
+    precondition((1...limit).contains(result.image.count))
+    precondition(result.octetsAtPages.last == bytes.count || result.octetsAtPages.last != nil)
+    precondition(result.octetsAtPages.allSatisfy { $0 <= bytes.count })
+  } catch {
+    precondition((0...bytes.count).contains(error.offset) && !error.description.isEmpty)
+  }
+  do throws(PatchFault) {
+    let parts = try PatchParts.apply(
+      bytes, to: base, imageSize: Int(bytes.first ?? 1), pageSize: 16)
+    precondition(parts.image.count == Int(bytes.first ?? 1))
+  } catch {
+    precondition((0...bytes.count).contains(error.offset) && !error.description.isEmpty)
+  }
+  return 0
+}

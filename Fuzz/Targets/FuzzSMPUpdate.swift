@@ -1,0 +1,12 @@
+/// The host's side of SMP: what it asks first, the upload, trial and confirmation.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzSMPUpdate(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  fuzzUpdate(
+    of: [
+      "smp?erase=0&write=0&slot=16K", "smp?erase=0&write=0&slot=16K&mode=overwrite",
+      "smp?erase=0&write=0&slot=16K&netbufs=4x384&reassembly=no&mtu=247",
+      "smp?erase=0&write=0&slot=16K&params=no&bootinfo=no&check=no",
+      "smp?erase=0&write=0&slot=16K&v1=yes", "smp?erase=0&write=0&slot=16K&mode=direct-xip",
+    ], octets(data, size))
+  return 0
+}

@@ -1,0 +1,52 @@
+/// A physical layer of Bluetooth LE and what a packet costs on it (Core 5.4, Vol 6, Part B, 2.1,
+/// 2.2). All times are whole microseconds.
+public enum PHY: String, CaseIterable, Sendable {
+  case le1M = "1M"
+  case le2M = "2M"
+  /// LE Coded, as controllers and kernels name it: whether with two or eight symbols per bit, the
+  /// sender chooses for each packet and tells no host. Its times are those of two, the faster.
+  case coded
+  /// LE Coded with two symbols per bit.
+  case codedS2 = "S2"
+  /// LE Coded with eight symbols per bit.
+  case codedS8 = "S8"
+
+  /// `1M`, `2m`, `Coded`.
+  package init?(caseInsensitive text: String) {
+    let text = text.lowercased()
+    guard let phy = Self.allCases.first(where: { $0.rawValue.lowercased() == text }) else {
+      return nil
+    }
+    self = phy
+  }
+
+  /// T_IFS, the gap between two packets of a connection event (Vol 6, Part B, 4.1.1).
+  public static let interframeSpaceMicroseconds = 150
+
+  /// The message integrity code that encryption adds to a packet with a payload (Vol 6, Part B,
+  /// 2.4).
+  private static let integrityCodeOctets = 4
+
+  /// The same PHY as a controller names it: without its coding.
+  public var withoutCoding: PHY {
+    switch self {
+    case .le1M, .le2M, .coded: self
+    case .codedS2, .codedS8: .coded
+    }
+  }
+
+  /// The time on air of one data packet.
+  ///
+  /// - Parameter payload: link-layer payload, 0…251 octets; 0 is the empty packet.
+  public func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
+    let octets = payload + (encrypted && payload > 0 ? Self.integrityCodeOctets : 0)
+    // Preamble, access address 4, header 2, payload, CRC 3 octets; the coded PHY spreads its parts
+    // as figure 2.7 has it: preamble 80, address 256, CI 16 and TERM1 24 at S=8, the rest at S.
+    switch self {
+    case .le1M: return (1 + 4 + 2 + octets + 3) * 8
+    case .le2M: return (2 + 4 + 2 + octets + 3) * 4
+    case .coded, .codedS2: return 80 + 256 + 16 + 24 + (16 + octets * 8 + 24 + 3) * 2
+    case .codedS8: return 80 + 256 + 16 + 24 + (16 + octets * 8 + 24 + 3) * 8
+    }
+  }
+}

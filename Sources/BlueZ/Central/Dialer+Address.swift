@@ -1,0 +1,20 @@
+import OtaflashGATT
+
+extension Dialer {
+  /// Connects to an address, without a scan, and to the one next to it where the device runs its
+  /// boot loader there.
+  ///
+  /// - Parameters:
+  ///   - adapter: the own adapter's address; `nil` leaves the choice to the kernel.
+  ///   - limit: the longest time to connect.
+  public init(
+    to address: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
+    security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil
+  ) {
+    self.init(at: { (place) async throws(ConnectFault) -> any Link in
+      try await L2CAPLink.connect(
+        to: address.neighbour(place.addressOffset), adapter: adapter, within: limit,
+        security: security, pairing: pairing, tuner: tuner)
+    })
+  }
+}

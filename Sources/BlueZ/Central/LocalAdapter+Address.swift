@@ -1,0 +1,43 @@
+import OtaflashGATT
+
+extension LocalAdapter {
+  /// The own address of the adapter with a number; `nil` for `nil`, where the kernel chooses.
+  ///
+  /// - Parameter number: `hci0` is 0.
+  /// - Throws: `ConnectFault`, since it is asked for on the way to a device.
+  public static func address(
+    of number: UInt16?
+  ) async throws(ConnectFault) -> BluetoothAddress? {
+    guard let number else { return nil }
+    do throws(MgmtFault) {
+      let session = try MgmtSession()
+      defer { session.close() }
+      let answer = try await session.perform(.readControllerInformation, index: number)
+      return try MgmtIndexList.information(answer).address
+    } catch {
+      throw error.onTheWayToADevice
+    }
+  }
+}
+
+extension MgmtFault {
+  /// The same failure, met on the way to a device.
+  fileprivate var onTheWayToADevice: ConnectFault {
+    switch self {
+    case .adapterUnavailable(let cause, let remedy), .unsupported(let cause, let remedy):
+      .adapterUnavailable(cause: cause, remedy: remedy)
+    case .permissionDenied(let cause, let remedy):
+      .permissionDenied(cause: cause, remedy: remedy)
+    case .busy(let cause, let remedy): .busy(cause: cause, remedy: remedy)
+    case .cancelled: .cancelled
+    case .systemCall(let name, let errno):
+      .systemCall(
+        name: name, errno: errno, cause: "The adapters cannot be looked at.",
+        remedy: "Let the kernel choose the adapter.")
+    case .refused, .noAnswer, .malformed, .socket:
+      .adapterUnavailable(
+        cause: "The kernel did not say which address the adapter has.",
+        remedy: "Let the kernel choose the adapter.")
+    }
+  }
+}

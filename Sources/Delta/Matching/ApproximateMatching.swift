@@ -1,0 +1,153 @@
+/// Finds where an image resembles a base, by bsdiff's rule (Percival, "Naive differences of
+/// executable code", 2003): an alignment of the two is kept until an exact match elsewhere has more
+/// than 8 octets that the alignment gets wrong; then both reach towards each other as long as half
+/// of the octets agree.
+struct ApproximateMatching {
+  /// What an alignment may get wrong before another one takes its place.
+  private static let advantage = 8
+  /// A match of this length goes on with its next octet unsearched, so that runs of padding cost no
+  /// more than other octets.
+  private static let lengthTakenOver = 4096
+
+  private let search: PatchBase.Search
+  private let image: UnsafeBufferPointer<UInt8>
+  private var base: UnsafeBufferPointer<UInt8> { search.bytes }
+  /// Where the alignment that is kept begins, in both.
+  private var imageStart = 0
+  private var baseStart = 0
+  private var steps: [PatchStep] = []
+
+  /// The steps that make `image`; the last one moves nowhere.
+  static func steps(from base: PatchBase, to image: ArraySlice<UInt8>) -> [PatchStep] {
+    guard !base.bytes.isEmpty else {
+      return [PatchStep(difference: 0, extra: image.count, seek: 0)]
+    }
+    return base.withSearch { search in
+      image.withUnsafeBufferPointer { image in
+        var matching = ApproximateMatching(search: search, image: image)
+        matching.run()
+        return matching.steps
+      }
+    }
+  }
+
+  private init(search: PatchBase.Search, image: UnsafeBufferPointer<UInt8>) {
+    self.search = search
+    self.image = image
+  }
+
+  private mutating func run() {
+    var at = 0
+    var match = PatchBase.Match(position: 0, length: 0)
+    while at < image.count {
+      at += match.length
+      var agreed = 0
+      var counted = at
+      match.length = 0
+      while at < image.count {
+        match = next(at, after: match)
+        while counted < at + match.length {
+          agreed += alignmentAgrees(counted) ? 1 : 0
+          counted += 1
+        }
+        if match.length == agreed && match.length != 0 { break }
+        if match.length > agreed + Self.advantage { break }
+        agreed -= alignmentAgrees(at) ? 1 : 0
+        at += 1
+      }
+      if at == image.count {
+        finish()
+      } else if match.length != agreed {
+        realign(at, match)
+      }
+    }
+  }
+
+  private func next(_ at: Int, after match: PatchBase.Match) -> PatchBase.Match {
+    if match.length > Self.lengthTakenOver {
+      return PatchBase.Match(position: match.position + 1, length: match.length - 1)
+    }
+    return search.longest(UnsafeBufferPointer(rebasing: image[at...]))
+  }
+
+  private func alignmentAgrees(_ i: Int) -> Bool {
+    let place = i + baseStart - imageStart
+    return place < base.count && base[place] == image[i]
+  }
+
+  /// Ends the alignment that is kept and takes up that of a match.
+  private mutating func realign(_ at: Int, _ match: PatchBase.Match) {
+    var forward = forwardReach(to: at)
+    var backward = backwardReach(from: at, match)
+    let overlap = imageStart + forward - (at - backward)
+    if overlap > 0 {
+      let kept = cut(overlap, old: forward, new: backward, at, match)
+      forward += kept - overlap
+      backward -= kept
+    }
+    let extra = at - backward - (imageStart + forward)
+    let place = match.position - backward
+    let seek = place - (baseStart + forward)
+    if forward + extra == 0, let last = steps.indices.last {
+      // A step that makes nothing is a longer move of the one before.
+      steps[last].seek += seek
+    } else {
+      steps.append(PatchStep(difference: forward, extra: extra, seek: seek))
+    }
+    imageStart = at - backward
+    baseStart = place
+  }
+
+  private mutating func finish() {
+    let forward = forwardReach(to: image.count)
+    steps.append(
+      PatchStep(difference: forward, extra: image.count - imageStart - forward, seek: 0))
+  }
+
+  /// How far the kept alignment is worth going on.
+  private func forwardReach(to end: Int) -> Int {
+    var reach = Reach()
+    for i in 0..<min(end - imageStart, base.count - baseStart) {
+      reach.take(base[baseStart + i] == image[imageStart + i])
+    }
+    return reach.best
+  }
+
+  /// How far a match is worth reaching back.
+  private func backwardReach(from at: Int, _ match: PatchBase.Match) -> Int {
+    var reach = Reach()
+    for i in 0..<min(at - imageStart, match.position) {
+      reach.take(base[match.position - 1 - i] == image[at - 1 - i])
+    }
+    return reach.best
+  }
+
+  /// Of `overlap` octets that both alignments claim, how many the old one keeps so that most agree.
+  private func cut(
+    _ overlap: Int, old forward: Int, new backward: Int, _ at: Int, _ match: PatchBase.Match
+  ) -> Int {
+    let start = imageStart + forward - overlap
+    var score = 0
+    var best = (score: 0, kept: 0)
+    for i in 0..<overlap {
+      if image[start + i] == base[baseStart + forward - overlap + i] { score += 1 }
+      if image[start + i] == base[match.position - backward + i] { score -= 1 }
+      if score > best.score { best = (score, i + 1) }
+    }
+    return best.kept
+  }
+}
+
+/// The length up to which most octets agree, by the greatest surplus over half of them.
+private struct Reach {
+  private(set) var best = 0
+  private var length = 0
+  private var surplus = 0
+  private var bestSurplus = 0
+
+  mutating func take(_ agrees: Bool) {
+    length += 1
+    surplus += agrees ? 1 : -1
+    if surplus > bestSurplus { (bestSurplus, best) = (surplus, length) }
+  }
+}

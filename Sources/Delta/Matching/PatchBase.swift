@@ -1,0 +1,114 @@
+/// The octets that patches are made against, with what finds any others in them. Made once for all
+/// patches against it; 5 octets an octet, and 256 KiB.
+package struct PatchBase: Sendable {
+  package let bytes: [UInt8]
+  private let suffixes: [Int32]
+  /// For each pair of octets, the rank of the first suffix that is not less, as `Search` counts
+  /// them.
+  private let pairs: [Int32]
+
+  package init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    suffixes = SuffixArray(bytes).order
+    var pairs = [Int32](repeating: 0, count: 0x10001)
+    for i in bytes.indices.dropLast() {
+      pairs[(Int(bytes[i]) << 8 | Int(bytes[i + 1])) + 1] += 1
+    }
+    // The suffix of no octets is less than all pairs, that of one than those that begin with it.
+    pairs[0] = 1
+    if let last = bytes.last { pairs[Int(last) << 8] += 1 }
+    for i in 0..<0x10000 { pairs[i + 1] += pairs[i] }
+    self.pairs = pairs
+  }
+
+  /// A run of octets found in the base.
+  struct Match {
+    var position: Int
+    var length: Int
+  }
+
+  /// Lends the search to a closure, for as many searches as it likes.
+  func withSearch<Result>(_ body: (Search) -> Result) -> Result {
+    bytes.withUnsafeBufferPointer { bytes in
+      suffixes.withUnsafeBufferPointer { suffixes in
+        pairs.withUnsafeBufferPointer { pairs in
+          body(Search(bytes: bytes, suffixes: suffixes, pairs: pairs))
+        }
+      }
+    }
+  }
+
+  /// Binary search among the suffixes.
+  struct Search {
+    /// Octets of a longer run that pay for leaving an alignment.
+    static let worthMore = 16
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    let suffixes: UnsafeBufferPointer<Int32>
+    let pairs: UnsafeBufferPointer<Int32>
+
+    /// The longest run in the base that `wanted` begins with: it begins one of the two suffixes
+    /// that `wanted` lies between. Among runs that are as long the steps of the search decide, and
+    /// they are bsdiff's, which keep alignments a little longer: to it a suffix that `wanted`
+    /// begins with is not less. Where that led away from a run that is worth more, the search is
+    /// made again without.
+    func longest(_ wanted: UnsafeBufferPointer<UInt8>) -> Match {
+      let (match, sawEnd) = search(wanted, endIsLess: false)
+      guard sawEnd else { return match }
+      let other = search(wanted, endIsLess: true).match
+      return other.length > match.length + Self.worthMore ? other : match
+    }
+
+    /// Ranks count from 1; 0 is the suffix of no octets. `sawEnd`: a suffix was met that `wanted`
+    /// begins with.
+    private func search(
+      _ wanted: UnsafeBufferPointer<UInt8>, endIsLess: Bool
+    ) -> (match: Match, sawEnd: Bool) {
+      var (low, high) = (0, suffixes.count)
+      var (lowShares, highShares) = (-1, -1)
+      var sawEnd = false
+      if wanted.count > 1 { narrow(&low, &high, wanted) }
+      while high - low > 1 {
+        let middle = low + (high - low) / 2
+        let start = Int(suffixes[middle - 1])
+        let shared = agreement(
+          bytes, start, wanted, 0, skipping: max(0, min(lowShares, highShares)))
+        let isEnd = start + shared == bytes.count
+        sawEnd = sawEnd || isEnd
+        let isLess =
+          isEnd ? endIsLess : shared < wanted.count && bytes[start + shared] < wanted[shared]
+        if isLess {
+          (low, lowShares) = (middle, shared)
+        } else {
+          (high, highShares) = (middle, shared)
+        }
+      }
+      if lowShares < 0 { lowShares = share(low, wanted) }
+      if highShares < 0 { highShares = share(high, wanted) }
+      let (rank, length) = lowShares > highShares ? (low, lowShares) : (high, highShares)
+      return (Match(position: Int(suffixes[rank - 1]), length: length), sawEnd)
+    }
+
+    /// Takes those steps of the search that the first two octets decide.
+    private func narrow(
+      _ low: inout Int, _ high: inout Int, _ wanted: UnsafeBufferPointer<UInt8>
+    ) {
+      let pair = Int(wanted[0]) << 8 | Int(wanted[1])
+      let (first, end) = (Int(pairs[pair]), Int(pairs[pair + 1]))
+      while high - low > 1 {
+        let middle = low + (high - low) / 2
+        if middle >= end {
+          high = middle
+        } else if middle < first, Int(suffixes[middle - 1]) + 1 < bytes.count {
+          low = middle
+        } else {
+          return
+        }
+      }
+    }
+
+    private func share(_ rank: Int, _ wanted: UnsafeBufferPointer<UInt8>) -> Int {
+      rank == 0 ? 0 : agreement(bytes, Int(suffixes[rank - 1]), wanted, 0, skipping: 0)
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import OtaflashFirmware
+
+/// What stands before each patch of a stream: 16 octets, little-endian (docs/delta.md, 3).
+struct PartHeader: Equatable, Sendable {
+  static let size = 16
+
+  /// The end of the part before; a multiple of the page size.
+  var imageOffset: UInt32
+  /// Octets of image that the part makes; a multiple of the page size except in the last part.
+  var imageOctets: UInt32
+  /// Octets of the patch that follows.
+  var patchOctets: UInt32
+  /// CRC32 of the image up to the end of this part.
+  var crc32: UInt32
+
+  var encoded: [UInt8] {
+    [imageOffset, imageOctets, patchOctets, crc32].flatMap { word in
+      (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) }
+    }
+  }
+
+  init(imageOffset: UInt32, imageOctets: UInt32, patchOctets: UInt32, crc32: UInt32) {
+    (self.imageOffset, self.imageOctets) = (imageOffset, imageOctets)
+    (self.patchOctets, self.crc32) = (patchOctets, crc32)
+  }
+
+  init(decoding octets: ArraySlice<UInt8>, at offset: Int) throws(PatchFault) {
+    guard octets.count >= Self.size else { throw PatchFault(.cutOff, at: offset + octets.count) }
+    func word(_ index: Int) -> UInt32 {
+      (0..<4).reduce(0) {
+        $0 | UInt32(octets[octets.startIndex + 4 * index + $1]) << (8 * UInt32($1))
+      }
+    }
+    self.init(
+      imageOffset: word(0), imageOctets: word(1), patchOctets: word(2), crc32: word(3))
+  }
+}
+
+/// A stream of parts: what a device is sent instead of an image.
+package enum PatchParts {
+  /// Applies a whole stream as a device does that has `base` and was told the image's size.
+  package static func apply(
+    _ stream: [UInt8], to base: [UInt8], imageSize: Int, pageSize: Int
+  ) throws(PatchFault) -> PatchReader.Result {
+    var image: [UInt8] = []
+    var pages: [Int] = []
+    var crc = CRC32()
+    var codec = PatchCodec.none
+    var at = 0
+    repeat {
+      let (header, end) = try readHeader(
+        stream, at, made: image.count, imageSize: imageSize, pageSize: pageSize)
+      at += PartHeader.size
+      var reader = try PatchReader(
+        PatchInput(stream[at..<end], startingAt: at), base: base, limit: imageSize)
+      guard reader.statedSize == Int(header.imageOctets) else {
+        throw PatchFault(.partHeader(.patchDisagrees(reader.statedSize)), at: at)
+      }
+      let result = try reader.run(pageSize: pageSize)
+      image += result.image
+      pages += result.octetsAtPages
+      codec = result.codec
+      crc.update(result.image)
+      guard crc.value == header.crc32 else {
+        throw PatchFault(.checksum(stated: header.crc32, found: crc.value), at: end - 1)
+      }
+      at = end
+    } while image.count < imageSize
+    return PatchReader.Result(image: image, codec: codec, octetsAtPages: pages)
+  }
+
+  private static func readHeader(
+    _ stream: [UInt8], _ at: Int, made: Int, imageSize: Int, pageSize: Int
+  ) throws(PatchFault) -> (PartHeader, end: Int) {
+    let header = try PartHeader(decoding: stream[at...], at: at)
+    func fault(_ fault: PartHeaderFault, _ field: Int) -> PatchFault {
+      PatchFault(.partHeader(fault), at: at + 4 * field)
+    }
+    guard header.imageOffset == made else {
+      throw fault(.imageOffset(header.imageOffset, expected: made), 0)
+    }
+    guard (1...max(1, imageSize - made)).contains(Int(header.imageOctets)) else {
+      throw fault(.imageOctets(header.imageOctets, left: imageSize - made), 1)
+    }
+    let isLast = Int(header.imageOctets) == imageSize - made
+    guard isLast || Int(header.imageOctets) % pageSize == 0 else {
+      throw fault(.notWholePages(header.imageOctets), 1)
+    }
+    let left = stream.count - at - PartHeader.size
+    guard Int(header.patchOctets) <= left, isLast == (Int(header.patchOctets) == left) else {
+      throw fault(.patchOctets(header.patchOctets, left: left), 2)
+    }
+    return (header, at + PartHeader.size + Int(header.patchOctets))
+  }
+}

@@ -1,0 +1,103 @@
+/// Applies a patch: what it makes, or where it is wrong. Takes no more memory than the image that
+/// is expected.
+package struct PatchReader {
+  /// Triples in a row that may make nothing: detools was seen to write 13.
+  static let emptyMaximum = 64
+
+  private var stream: PatchDecompressor
+  private let base: [UInt8]
+  private var place = 0
+  private var image: [UInt8] = []
+  private let imageSize: Int
+
+  /// What is known of a patch once its image is made.
+  package struct Result: Equatable, Sendable {
+    package let image: [UInt8]
+    package let codec: PatchCodec
+    /// For each page of the image, the octets of the patch that it takes to make all of it.
+    package let octetsAtPages: [Int]
+  }
+
+  /// Applies a whole patch, whose image has 1…`limit` octets.
+  package static func apply(
+    _ patch: ArraySlice<UInt8>, to base: [UInt8], limit: Int, pageSize: Int = 4096
+  ) throws(PatchFault) -> Result {
+    var reader = try PatchReader(PatchInput(patch), base: base, limit: limit)
+    return try reader.run(pageSize: pageSize)
+  }
+
+  /// Reads head and size.
+  init(_ input: PatchInput, base: [UInt8], limit: Int) throws(PatchFault) {
+    var input = input
+    let head = try input.next()
+    guard head & 0x80 == 0 else { throw input.fault(.reservedBit) }
+    guard head >> 4 == 0 else { throw input.fault(.type(head >> 4)) }
+    let size = try input.number()
+    guard !size.isNegative else { throw input.fault(.negativeSize) }
+    guard (1...max(1, limit)).contains(size.magnitude) else {
+      throw input.fault(.imageSize(stated: size.magnitude, limit: limit))
+    }
+    stream = try PatchDecompressor(head & 0x0F, input)
+    self.base = base
+    imageSize = size.magnitude
+  }
+
+  /// The octets of image that the patch says it makes.
+  var statedSize: Int { imageSize }
+
+  mutating func run(pageSize: Int) throws(PatchFault) -> Result {
+    image.reserveCapacity(imageSize)
+    guard try stream.number().magnitude == 0 else { throw stream.fault(.dataFormat) }
+    var pages: [Int] = []
+    var empty = 0
+    while image.count < imageSize {
+      let before = image.count
+      try appendDifference(&pages, pageSize)
+      try appendExtra(&pages, pageSize)
+      try seek()
+      empty = before < image.count ? 0 : empty + 1
+      guard empty <= Self.emptyMaximum else { throw stream.fault(.nothingMade) }
+    }
+    try stream.finish()
+    return Result(image: image, codec: stream.codec, octetsAtPages: pages)
+  }
+
+  private mutating func size() throws(PatchFault) -> Int {
+    let size = try stream.number()
+    guard !size.isNegative else { throw stream.fault(.negativeSize) }
+    let left = imageSize - image.count
+    guard size.magnitude <= left else {
+      throw stream.fault(.beyondImage(size: size.magnitude, left: left))
+    }
+    return size.magnitude
+  }
+
+  private mutating func appendDifference(_ pages: inout [Int], _ pageSize: Int) throws(PatchFault) {
+    let size = try size()
+    guard size <= base.count - place else {
+      throw stream.fault(.beyondBase(size: size, left: base.count - place))
+    }
+    for _ in 0..<size {
+      append(try stream.next() &+ base[place], &pages, pageSize)
+      place += 1
+    }
+  }
+
+  private mutating func appendExtra(_ pages: inout [Int], _ pageSize: Int) throws(PatchFault) {
+    for _ in 0..<(try size()) { append(try stream.next(), &pages, pageSize) }
+  }
+
+  private mutating func append(_ octet: UInt8, _ pages: inout [Int], _ pageSize: Int) {
+    image.append(octet)
+    if image.count % pageSize == 0 || image.count == imageSize { pages.append(stream.octetsRead) }
+  }
+
+  /// Where the last step moves to does not matter.
+  private mutating func seek() throws(PatchFault) {
+    let seek = try stream.number()
+    let target = place + (seek.isNegative ? -seek.magnitude : seek.magnitude)
+    guard image.count < imageSize else { return }
+    guard (0...base.count).contains(target) else { throw stream.fault(.seekOutsideBase(target)) }
+    place = target
+  }
+}

@@ -1,0 +1,29 @@
+/// What a device's decoder can take.
+package struct DecoderAbilities: Equatable, Sendable {
+  package var hasCRLE: Bool
+  /// Bits of the largest heatshrink window; 0 = no heatshrink.
+  package var largestWindow: Int
+  package var largestLookahead: Int
+  /// Parts end with pages of so many octets.
+  package var pageSize: Int
+
+  package init(hasCRLE: Bool, largestWindow: Int, largestLookahead: Int, pageSize: Int) {
+    precondition(pageSize > 0, "a page has octets")
+    self.hasCRLE = hasCRLE
+    self.largestWindow = largestWindow
+    self.largestLookahead = largestLookahead
+    self.pageSize = pageSize
+  }
+
+  /// Everything that is worth trying: short references for new octets, long ones for a difference
+  /// that is nearly all zeros. Patches without compression are as large as the image.
+  package var codecs: [PatchCodec] {
+    let window = min(largestWindow, 14)
+    let lookaheads = Set([4, window - 2, window - 1].map { min($0, largestLookahead) })
+    let parameters = lookaheads.sorted().compactMap {
+      HeatshrinkParameters(window: window, lookahead: $0)
+    }
+    let codecs = (hasCRLE ? [PatchCodec.crle] : []) + parameters.map(PatchCodec.heatshrink)
+    return codecs.isEmpty ? [.none] : codecs
+  }
+}

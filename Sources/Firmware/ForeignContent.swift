@@ -1,0 +1,128 @@
+/// What a file without addresses holds instead of firmware, as far as its content tells. No part
+/// with Bluetooth LE starts such bytes, and a device that checks a CRC32 alone would take them.
+public enum ForeignContent: String, Sendable, CaseIterable {
+  case erased = "nothing but 0xFF, as erased flash"
+  case zeros = "nothing but zeros"
+  case gitLFSPointer = "a git-lfs pointer"
+  case html = "an HTML page"
+  case xml = "an XML text"
+  case json = "a JSON text"
+  case pem = "a key or certificate in PEM"
+  case text = "text"
+  case gzip = "a gzip archive"
+  case bzip2 = "a bzip2 archive"
+  case xz = "an xz archive"
+  case zstd = "a Zstandard archive"
+  case sevenZip = "a 7-Zip archive"
+  case staticLibrary = "a static library"
+  case esp32 = "an ESP32 application image"
+  case dfuse = "a DfuSe file for USB"
+  case suit = "a SUIT envelope"
+  case windowsProgram = "a Windows program"
+  case png = "a PNG picture"
+  case pdf = "a PDF document"
+
+  /// What can be done about it: one whole sentence.
+  public var advice: String {
+    switch self {
+    case .erased, .zeros: "Whatever wrote the file read no firmware."
+    case .gitLFSPointer: "'git lfs pull' fetches the file that it stands for."
+    case .html: "A download that needs a login, or a link to a page about the file, ends like this."
+    case .xml, .json, .pem, .text, .png, .pdf, .windowsProgram: "It is another file than was meant."
+    case .gzip, .bzip2, .xz, .zstd, .sevenZip: "Unpack it first."
+    case .staticLibrary: "Link it; a program has addresses to load, a library has none."
+    case .esp32: "Only the ESP32's own boot loader takes it."
+    case .dfuse: "The binary that it was made of, or its HEX or ELF file, is wanted."
+    case .suit: "SUIT is not supported; an image for MCUboot or a Nordic DFU package is."
+    }
+  }
+
+  /// Whether a person can read it as it is.
+  public var isText: Bool {
+    switch self {
+    case .gitLFSPointer, .html, .xml, .json, .pem, .text: true
+    case .erased, .zeros, .gzip, .bzip2, .xz, .zstd, .sevenZip, .staticLibrary, .esp32, .dfuse,
+      .suit, .windowsProgram, .png, .pdf:
+      false
+    }
+  }
+}
+
+extension ForeignContent {
+  private static let beginnings: [([UInt8], ForeignContent)] = [
+    ([0x1F, 0x8B, 0x08], .gzip), (Array("BZh".utf8), .bzip2),
+    ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .xz), ([0x28, 0xB5, 0x2F, 0xFD], .zstd),
+    ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], .sevenZip), (Array("!<arch>\n".utf8), .staticLibrary),
+    (Array("DfuSe".utf8), .dfuse), ([0xD8, 0x6B], .suit), ([0x89, 0x50, 0x4E, 0x47], .png),
+    (Array("%PDF-".utf8), .pdf),
+  ]
+
+  /// `nil` for what can be firmware.
+  init?(of bytes: [UInt8]) {
+    if let first = bytes.first, first == 0xFF || first == 0, bytes.allSatisfy({ $0 == first }) {
+      self = first == 0 ? .zeros : .erased
+    } else if let known = Self.beginnings.first(where: { bytes.starts(with: $0.0) }) {
+      self = known.1
+    } else if Self.isWindowsProgram(bytes) {
+      self = .windowsProgram
+    } else if Self.isESP32(bytes) {
+      self = .esp32
+    } else if let text = Self.text(bytes) {
+      self = text
+    } else {
+      return nil
+    }
+  }
+
+  /// A vector table begins with a stack pointer, which is a multiple of 4; `MZ` is none.
+  private static func isWindowsProgram(_ bytes: [UInt8]) -> Bool {
+    guard bytes.starts(with: Array("MZ".utf8)), let at: UInt32 = bytes.littleEndian(at: 0x3C),
+      let magic: UInt32 = bytes.littleEndian(at: Int(at))
+    else { return false }
+    return magic == 0x0000_4550
+  }
+
+  /// Magic, segments, SPI settings and the fixed octets of the extended header (ESP-IDF,
+  /// `esp_image_header_t`), then segments that lie within the file.
+  private static func isESP32(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count >= 32, bytes[0] == 0xE9, (1...16).contains(bytes[1]), bytes[2] <= 5,
+      bytes[13] == 0 || bytes[12] == 0xFF
+    else { return false }
+    var offset = 24
+    for _ in 0..<bytes[1] {
+      guard let size = bytes.littleEndian(UInt32.self, at: offset + 4),
+        Int(size) <= bytes.count - offset - 8
+      else { return false }
+      offset += 8 + Int(size)
+    }
+    return true
+  }
+
+  /// Text is readable from its first octet to its last.
+  private static func text(_ bytes: [UInt8]) -> ForeignContent? {
+    let blanks: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D]
+    guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || blanks.contains($0) }),
+      let text = String(validating: bytes, as: UTF8.self)
+    else { return nil }
+    let start = text.prefix(512).lowercased().drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+    if start.hasPrefix("version https://git-lfs.github.com/spec/") { return .gitLFSPointer }
+    if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") { return .html }
+    if start.hasPrefix("<") { return .xml }
+    if start.hasPrefix("{") || start.hasPrefix("[") { return .json }
+    return start.hasPrefix("-----begin ") ? .pem : .text
+  }
+}
+
+extension FirmwareImage {
+  /// What the bytes are instead of firmware. An image that carries a descriptor of its own, or the
+  /// format of a boot loader, is firmware, whatever it begins with.
+  public var foreignContent: ForeignContent? {
+    guard content == .plain else { return nil }
+    do throws(FirmwareFault) {
+      if try ImageDescriptor.find(in: bytes) != nil { return nil }
+    } catch {
+      return nil
+    }
+    return ForeignContent(of: bytes)
+  }
+}

@@ -1,0 +1,83 @@
+/// Memory that files of whole devices fill beside the firmware, and that no update over the air
+/// writes. What a file has for it is left out of the image.
+public struct KnownRegion: Hashable, Sendable {
+  /// What tells that a file is for one of the families: an address alone means other things on
+  /// other chips.
+  enum Witness: Hashable {
+    /// The file gives octets in the one region and none in the other.
+    case data(in: Range<UInt64>, butNotIn: Range<UInt64>? = nil)
+    /// The file has this little-endian word at this address.
+    case word(UInt32, at: UInt64)
+  }
+
+  /// What lies there, as its maker calls it.
+  public let name: String
+  public let families: String
+  public let region: AddressRegion
+  /// Where its maker says so.
+  public let source: String
+  /// One of them is enough.
+  let witnesses: [Witness]
+
+  private init(
+    _ name: String, of families: String, _ range: Range<UInt64>, if witnesses: Witness...,
+    source: String
+  ) {
+    self.name = name
+    self.families = families
+    self.region = AddressRegion(of: range)
+    self.source = source
+    self.witnesses = witnesses
+  }
+}
+
+extension KnownRegion {
+  /// Code flash of Nordic's, Silicon Labs' and TI's parts.
+  private static let flashAtZero = Witness.data(in: 0..<0x20_0000)
+  /// What begins there has a mapping of external flash, not registers.
+  private static let belowUICR: Range<UInt64> = 0x1000_0000..<0x1000_1000
+  private static let stm32Flash = Witness.data(in: 0x0800_0000..<0x0840_0000)
+
+  /// In the order in which they are looked up.
+  public static let all = [
+    KnownRegion(
+      "UICR", of: "nRF51, nRF52", 0x1000_1000..<0x1000_2000,
+      if: .data(in: 0..<0x20_0000, butNotIn: belowUICR),
+      source: "nRF51 Series Reference Manual 3.0, 8; nRF52840 Product Specification 1.7, 4.5"),
+    KnownRegion(
+      "UICR", of: "nRF53 application core, nRF91", 0x00FF_8000..<0x00FF_9000, if: flashAtZero,
+      source: "nRF5340 Product Specification 1.3, 7.3.4; nRF9160 Product Specification 2.1, 5.4"),
+    KnownRegion(
+      "UICR", of: "nRF53 network core", 0x01FF_8000..<0x01FF_9000,
+      if: .data(in: 0x0100_0000..<0x0104_0000), source: "nRF5340 Product Specification 1.3, 8.3.4"),
+    KnownRegion(
+      "UICR", of: "nRF54L", 0x00FF_D000..<0x00FF_E000, if: flashAtZero,
+      source: "nRF54L15 Datasheet 1.0, UICR"),
+    // A SoftDevice tells itself by the magic of its information structure or, the older ones of
+    // nRF51, by the length of code region 0 (UICR.CLENR0) that comes with it.
+    KnownRegion(
+      "master boot record", of: "nRF51, nRF52 with a SoftDevice", 0..<0x1000,
+      if: .word(0x51B1_E5DB, at: 0x3004),
+      .data(in: 0x1000_1000..<0x1000_1004, butNotIn: belowUICR),
+      source: "nrf_mbr.h (MBR_SIZE), nrf_sdm.h (SOFTDEVICE_INFO_STRUCT_OFFSET) of the nRF5 SDK"),
+    KnownRegion(
+      "external flash (QSPI)", of: "nRF52840", 0x1200_0000..<0x1A00_0000, if: flashAtZero,
+      source: "nRF52840 Product Specification 1.7, 4.2.3 memory map, XIP"),
+    KnownRegion(
+      "external flash (QSPI)", of: "nRF5340", 0x1000_0000..<0x1800_0000, if: flashAtZero,
+      source: "nRF5340 Product Specification 1.3, memory map, QSPI XIP"),
+    KnownRegion(
+      "option bytes, OTP and system memory", of: "STM32", 0x1FF0_0000..<0x2000_0000,
+      if: stm32Flash, source: "RM0008, RM0038, RM0090, RM0351, RM0434: flash memory organization"),
+    KnownRegion(
+      "external flash (QSPI)", of: "STM32", 0x9000_0000..<0xA000_0000, if: stm32Flash,
+      source: "RM0090, RM0351, RM0434: memory map, QUADSPI bank"),
+    KnownRegion(
+      "user data, lock bits and device information", of: "EFR32", 0x0FE0_0000..<0x0FE1_0000,
+      if: flashAtZero, .data(in: 0x0800_0000..<0x0820_0000),
+      source: "EFR32xG12 and EFR32xG22 Reference Manuals, 4 memory map"),
+    KnownRegion(
+      "CCFG", of: "CC23xx", 0x4E02_0000..<0x4E02_0800, if: flashAtZero,
+      source: "CC23xx SimpleLink Technical Reference Manual (SWCU193), customer configuration"),
+  ]
+}

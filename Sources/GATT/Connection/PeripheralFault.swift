@@ -1,0 +1,64 @@
+import OtaflashATT
+
+/// Why an operation on a peripheral failed.
+public enum PeripheralFault: Error, Equatable, Sendable {
+  case connect(ConnectFault)
+  case gatt(GATTFault)
+  /// Cancelled, or turned away, before its turn came; or what a decorator of the queue did failed.
+  case queue(QueueFault<Never>)
+
+  /// The same failure, met in a queue.
+  init(_ fault: QueueFault<PeripheralFault>) {
+    switch fault {
+    case .failed(let fault): self = fault
+    case .timedOut(let limit): self = .gatt(.timedOut(after: limit))
+    case .preparationFailed(let error):
+      self = error as? PeripheralFault ?? .queue(.preparationFailed(error))
+    case .cancelledInQueue: self = .queue(.cancelledInQueue)
+    case .full(let limit): self = .queue(.full(limit: limit))
+    case .closed: self = .queue(.closed)
+    }
+  }
+
+  /// The failure of the connection that `error` is; `nil` for any other error.
+  init?(_ error: any Error) {
+    switch error {
+    case let fault as PeripheralFault: self = fault
+    case let fault as GATTFault: self = .gatt(fault)
+    case let fault as ConnectFault: self = .connect(fault)
+    default: return nil
+    }
+  }
+
+  /// Whether a new connection may get further than the one that failed.
+  public var isMendedByConnecting: Bool {
+    switch self {
+    case .connect(let fault): fault.isMendedByConnecting
+    case .gatt(.linkLost(let loss)): loss.isMendedByConnecting
+    case .gatt(.transactionTimedOut): true
+    case .gatt(.refused), .gatt(.insecure), .gatt(.violation), .gatt(.cancelled), .gatt(.timedOut),
+      .gatt(.notFound), .gatt(.notPermitted), .gatt(.queueFull), .gatt(.valueTooLong),
+      .gatt(.mtuOutOfRange), .gatt(.unsubscribed), .queue:
+      false
+    }
+  }
+}
+
+extension ConnectFault {
+  /// Whether another attempt may succeed without anybody's doing.
+  public var isMendedByConnecting: Bool {
+    switch self {
+    case .deviceNotFound, .busy, .lostWhileConnecting: true
+    case .adapterUnavailable, .permissionDenied, .systemCall, .cancelled: false
+    }
+  }
+}
+
+extension LinkLoss {
+  fileprivate var isMendedByConnecting: Bool {
+    switch self {
+    case .closedByPeer, .closedLocally, .supervisionTimeout, .failed: true
+    case .cancelled, .tooLarge: false
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import OtaflashATT
+
+/// What a transport knows of the air below it. `nil` = it cannot tell.
+public struct LinkFacts: Equatable, Sendable {
+  /// Octets of payload that a link-layer packet can carry (Core 5.4, Vol 6, Part B, 4.5.10).
+  package static let linkLayerPayloads = 27...251
+
+  public var phy: PHY?
+  public var connectionInterval: Duration?
+  /// Octets of payload in one link-layer packet, 27…251.
+  public var linkLayerPayload: Int?
+  /// Connection events that the peripheral may skip, 0…499.
+  public var peripheralLatency: Int?
+  /// How long the peer may be silent before the link counts as lost, 100 ms…32 s.
+  public var supervisionTimeout: Duration?
+
+  public init(
+    phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
+    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil
+  ) {
+    self.phy = phy
+    self.connectionInterval = connectionInterval
+    self.linkLayerPayload = linkLayerPayload
+    self.peripheralLatency = peripheralLatency
+    self.supervisionTimeout = supervisionTimeout
+  }
+}
+
+extension PDUSizing {
+  /// For a link, as far as it is known; what is not is taken for the best that there is.
+  package init(_ facts: LinkFacts) {
+    self.init(
+      linkLayerPayload: facts.linkLayerPayload ?? LinkFacts.linkLayerPayloads.upperBound,
+      phy: facts.phy ?? .le2M)
+  }
+}

@@ -1,0 +1,159 @@
+/// A piece of work on a device that must not be interleaved with any other: one read, or a whole
+/// firmware update. `Context` is what it works on.
+///
+/// Decorators wrap a command in a new one: `timeLimit`, `retrying`, `preceded`, `followed`,
+/// `mapFailure`. They nest, the outermost last. `CommandDecorator` wraps every command of a queue.
+public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Sendable {
+  public let name: String
+  let body: @Sendable (Context) async throws(Failure) -> Output
+
+  public init(
+    _ name: String, _ body: @escaping @Sendable (Context) async throws(Failure) -> Output
+  ) {
+    self.name = name
+    self.body = body
+  }
+
+  /// Runs the command. To be called in a queue's turn.
+  public func run(with context: Context) async throws(Failure) -> Output {
+    try await body(context)
+  }
+
+  /// Ends the command after `duration` by cancelling it; it then fails with `timeout`.
+  public func timeLimit(
+    _ duration: Duration, on clock: any LinkClock, orThrow timeout: Failure
+  ) -> Command {
+    Command(name) { [self] (context) async throws(Failure) -> Output in
+      try await run(with: context, within: duration, on: clock, orThrow: timeout)
+    }
+  }
+
+  private enum Limited: Error {
+    case failed(Failure)
+    case timedOut
+  }
+
+  func run(
+    with context: Context, within duration: Duration, on clock: any LinkClock,
+    orThrow timeout: Failure
+  ) async throws(Failure) -> Output {
+    do throws(Limited) {
+      return try await withDeadline(
+        clock.now.advanced(by: duration), on: clock, orThrow: Limited.timedOut
+      ) { () async throws(Limited) -> Output in
+        do throws(Failure) { return try await run(with: context) } catch { throw .failed(error) }
+      }
+    } catch {
+      switch error {
+      case .failed(let failure): throw failure
+      case .timedOut:
+        (context as? any ConnectedContext)?.noteTimeout()
+        throw timeout
+      }
+    }
+  }
+
+  /// Runs the command again after a failure that `isWorthRetrying` accepts, as often as `strategy`
+  /// permits, with its waits between. On a peripheral, a retry begins on a new connection where a
+  /// time limit within this command ran out, or where a request is still without an answer: what
+  /// comes behind one waits for it.
+  ///
+  /// - Parameter random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
+  public func retrying(
+    _ strategy: ReconnectionStrategy, on clock: any LinkClock,
+    random: (@Sendable () -> Double)? = nil,
+    when isWorthRetrying: @escaping @Sendable (Failure) -> Bool
+  ) -> Command {
+    Command(name) { [self] (context) async throws(Failure) -> Output in
+      var attempt = 1
+      while true {
+        do throws(Failure) {
+          return try await run(with: context)
+        } catch {
+          let fraction = random?() ?? clock.randomFraction()
+          guard isWorthRetrying(error),
+            let delay = strategy.delay(beforeAttempt: attempt, random: fraction),
+            await clock.pause(for: delay)
+          else { throw error }
+          (context as? any ConnectedContext)?.leaveSilentConnection()
+          attempt += 1
+        }
+      }
+    }
+  }
+}
+
+extension Command where Context == PeripheralTurn {
+  /// Ends the command after `duration`, on the peripheral's own clock.
+  public func timeLimit(_ duration: Duration, orThrow timeout: Failure) -> Command {
+    Command(name) { [self] (turn) async throws(Failure) -> Output in
+      try await run(with: turn, within: duration, on: turn.clock, orThrow: timeout)
+    }
+  }
+}
+
+// MARK: Combinations
+
+/// How a command of two parts failed, where the parts fail in different ways.
+public enum CompoundFault<Main: Error, Other: Error>: Error {
+  /// The command itself.
+  case main(Main)
+  /// What was put before or behind it.
+  case other(Other)
+}
+
+extension CompoundFault: Equatable where Main: Equatable, Other: Equatable {}
+
+extension Command {
+  /// The same command with another kind of failure, so that it can be combined with others.
+  public func mapFailure<Other: Error>(
+    _ transform: @escaping @Sendable (Failure) -> Other
+  ) -> Command<Context, Output, Other> {
+    Command<Context, Output, Other>(name) { [self] (context) async throws(Other) -> Output in
+      do throws(Failure) { return try await run(with: context) } catch { throw transform(error) }
+    }
+  }
+
+  /// Runs `preparation` (to connect, to authorize) before the command, in the same turn and each
+  /// time the command is run.
+  public func preceded<Ignored: Sendable>(
+    by preparation: Command<Context, Ignored, Failure>
+  ) -> Command {
+    Command(name) { [self] (context) async throws(Failure) -> Output in
+      _ = try await preparation.run(with: context)
+      return try await run(with: context)
+    }
+  }
+
+  /// As above, where the preparation fails in its own way.
+  public func preceded<Ignored: Sendable, Other: Error>(
+    by preparation: Command<Context, Ignored, Other>
+  ) -> Command<Context, Output, CompoundFault<Failure, Other>> {
+    mapFailure { .main($0) }.preceded(by: preparation.mapFailure { .other($0) })
+  }
+
+  /// Runs `conclusion` (to disconnect) behind the command, in the same turn, each time the command
+  /// is run and however it ended. The command's own failure is thrown before one of the conclusion.
+  public func followed<Ignored: Sendable>(
+    by conclusion: Command<Context, Ignored, Failure>
+  ) -> Command {
+    Command(name) { [self] (context) async throws(Failure) -> Output in
+      let output: Output
+      do throws(Failure) { output = try await run(with: context) } catch {
+        do throws(Failure) { _ = try await conclusion.run(with: context) } catch _ {
+          // One failure is thrown, and it is the first.
+        }
+        throw error
+      }
+      _ = try await conclusion.run(with: context)
+      return output
+    }
+  }
+
+  /// As above, where the conclusion fails in its own way.
+  public func followed<Ignored: Sendable, Other: Error>(
+    by conclusion: Command<Context, Ignored, Other>
+  ) -> Command<Context, Output, CompoundFault<Failure, Other>> {
+    mapFailure { .main($0) }.followed(by: conclusion.mapFailure { .other($0) })
+  }
+}

@@ -1,0 +1,48 @@
+import Synchronization
+
+/// A command that somebody put into a peripheral's queue without waiting for it.
+public final class EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
+  private struct State {
+    var result: Result<Output, QueueFault<Failure>>?
+    var waiters: [OneShot<Void>] = []
+  }
+
+  private let cancelled = OneShot<Void>()
+  private let state = Mutex(State())
+
+  init() {}
+
+  /// What came of it, once it has ended. May be asked for as often as one likes; cancelling a task
+  /// that waits here cancels neither the wait nor the command.
+  public var value: Output {
+    get async throws(QueueFault<Failure>) {
+      let waiter = state.withLock { state -> OneShot<Void>? in
+        guard state.result == nil else { return nil }
+        let waiter = OneShot<Void>()
+        state.waiters.append(waiter)
+        return waiter
+      }
+      if let waiter { await shielded { _ = await waiter.wait() } }
+      guard let result = state.withLock({ $0.result }) else {
+        preconditionFailure("a waiter is woken by the result")
+      }
+      return try result.get()
+    }
+  }
+
+  /// Takes the command out of the queue, or cancels it when it is running.
+  public func cancel() { cancelled.fulfil(()) }
+
+  func run(_ body: @escaping @Sendable () async throws(QueueFault<Failure>) -> Output) async {
+    settle(await runCancellably(until: cancelled, body))
+  }
+
+  func settle(_ result: Result<Output, QueueFault<Failure>>) {
+    let waiters = state.withLock { state in
+      state.result = result
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.fulfil(()) }
+  }
+}

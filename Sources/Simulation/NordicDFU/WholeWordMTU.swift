@@ -1,0 +1,22 @@
+import OtaflashATT
+
+/// The ATT_MTU of boot loaders that write their flash in words: to a client that takes less than
+/// their own they answer with one whose packets are whole words.
+final class WholeWordMTU: Sendable {
+  /// What the host asked for.
+  private let clientMTU = Shared(0)
+
+  func received(_ pdu: ATTPDU) {
+    guard case .request(.exchangeMTU(let mtu)) = pdu else { return }
+    clientMTU.withLock { $0 = Int(mtu) }
+  }
+
+  func altered(_ pdu: ATTPDU) -> ATTPDU {
+    guard case .response(.exchangeMTU(let own)) = pdu else { return pdu }
+    let client = clientMTU.withLock { $0 }
+    guard client < Int(own), client > RadioModel.attWriteHeaderOctets else { return pdu }
+    let payload = (client - RadioModel.attWriteHeaderOctets) & ~3
+    return .response(
+      .exchangeMTU(serverReceiveMTU: UInt16(payload + RadioModel.attWriteHeaderOctets)))
+  }
+}

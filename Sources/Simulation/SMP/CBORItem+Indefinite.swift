@@ -1,0 +1,14 @@
+import OtaflashUpdate
+
+extension CBORItem {
+  /// The item with maps and lists of indefinite length (RFC 8949, 3.2.2): in the order of their
+  /// entries, ended by a break.
+  var encodedIndefinitely: [UInt8] {
+    switch self {
+    case .map(let map):
+      [0xBF] + map.pairs.flatMap { $0.key.encoded + $0.value.encodedIndefinitely } + [0xFF]
+    case .array(let items): [0x9F] + items.flatMap(\.encodedIndefinitely) + [0xFF]
+    case .unsigned, .negative, .bytes, .text, .boolean, .null, .undefined, .simple, .float: encoded
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import Glibc
+
+/// The calls by which a file is written. Tests put failing ones in their place.
+struct FileWriting: Sendable {
+  /// write(2): the number of bytes taken, or -1 and errno.
+  var write: @Sendable (Int32, UnsafeRawBufferPointer) -> Int
+  /// fsync(2): 0, or -1 and errno.
+  var flush: @Sendable (Int32) -> Int32
+
+  static let system = FileWriting(
+    write: { Glibc.write($0, $1.baseAddress, $1.count) },
+    flush: { fsync($0) })
+}
+
+/// A small file that is replaced as a whole: after a crash or a full disk it holds either its old
+/// content or its new one.
+struct AtomicFile: Sendable {
+  let path: String
+  /// In bytes; a larger file is not ours.
+  let limit: Int
+  var writing = FileWriting.system
+
+  /// The content, or `nil` when there is no file.
+  func read() throws(StateFault) -> [UInt8]? {
+    let bytes: [UInt8]?
+    do throws(FileErrno.Failure) {
+      // A pipe in the place of our file is never waited for.
+      let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+      bytes = try file.isRegular() ? file.read(atMost: limit) : nil
+    } catch {
+      if error.errno == .noEntry { return nil }
+      throw StateFault(.read, path: path, error.errno)
+    }
+    guard let bytes else { throw .notAFile(path: path) }
+    guard bytes.count <= limit else { throw .tooLarge(path: path, limit: limit) }
+    return bytes
+  }
+
+  /// Writes beside the file, flushes, and renames over it. The directory is flushed last, so that
+  /// the new content is still there after a power cut.
+  func replace(with bytes: [UInt8]) throws(StateFault) {
+    let draft = "\(path).\(getpid()).new"
+    do throws(StateFault) {
+      try write(bytes, to: draft)
+      guard rename(draft, path) == 0 else { throw StateFault(.replace, path: path, .current) }
+    } catch {
+      // What failed already is the error to tell; a draft left behind is replaced the next time.
+      unlink(draft)
+      throw error
+    }
+    try flushDirectory()
+  }
+
+  /// Removes the file; no file is fine too.
+  func remove() throws(StateFault) {
+    guard unlink(path) == 0 || FileErrno.current == .noEntry else {
+      throw StateFault(.remove, path: path, .current)
+    }
+  }
+
+  /// Renames a file that cannot be understood, so that a person can look at it.
+  /// - Returns: its new path. An older file that was set aside before is replaced.
+  func setAside() throws(StateFault) -> String {
+    let aside = path + ".damaged"
+    guard rename(path, aside) == 0 else { throw StateFault(.replace, path: path, .current) }
+    return aside
+  }
+
+  private func write(_ bytes: [UInt8], to draft: String) throws(StateFault) {
+    let file = try FileDescriptor(
+      opening: draft, for: path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, as: .open)
+    do throws(FileErrno.Failure) {
+      try write(bytes, to: file)
+    } catch {
+      throw StateFault(.write, path: path, error.errno)
+    }
+    do throws(FileErrno.Failure) {
+      _ = try FileErrno.checked { writing.flush(file.number) }
+    } catch {
+      throw StateFault(.flush, path: path, error.errno)
+    }
+  }
+
+  private func write(
+    _ bytes: [UInt8], to file: borrowing FileDescriptor
+  ) throws(FileErrno.Failure) {
+    let number = file.number
+    var written = 0
+    while written < bytes.count {
+      let count = try FileErrno.checked {
+        bytes.withUnsafeBytes { all in
+          writing.write(number, UnsafeRawBufferPointer(rebasing: all[written...]))
+        }
+      }
+      // write(2) answers 0 for a regular file only when nothing fits any more.
+      guard count > 0 else { throw FileErrno.Failure(errno: .noSpace) }
+      written += count
+    }
+  }
+
+  private func flushDirectory() throws(StateFault) {
+    let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    do throws(FileErrno.Failure) {
+      let file = try FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY)
+      _ = try FileErrno.checked { writing.flush(file.number) }
+    } catch {
+      throw StateFault(.flush, path: directory, error.errno)
+    }
+  }
+}

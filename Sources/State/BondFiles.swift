@@ -1,0 +1,139 @@
+import Glibc
+import OtaflashBlueZ
+
+/// A bond in its file.
+private struct BondRecord: Codable, Sendable {
+  private enum Member: String, CodingKey {
+    case adapter, at
+  }
+
+  /// The adapter's own address: keys belong to a pair of devices.
+  let adapter: String
+  /// Seconds since 1970.
+  let at: Double
+  let bond: Bond
+
+  init(_ bond: Bond, adapter: BluetoothAddress, at: Double) {
+    self.bond = bond
+    self.adapter = "\(adapter)"
+    self.at = at
+  }
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: Member.self)
+    adapter = try members.decode(String.self, forKey: .adapter)
+    at = try members.decode(Double.self, forKey: .at)
+    bond = try Bond(from: decoder)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: Member.self)
+    try members.encode(adapter, forKey: .adapter)
+    try members.encode(at, forKey: .at)
+    try bond.encode(to: encoder)
+  }
+}
+
+/// The pairings made from here, one file each, which only their owner may read. A pairing is
+/// written and forgotten as a whole, so processes that pair different devices do not meet.
+public struct BondFiles: BondStore {
+  /// Pairings read at most; the kernel takes about 1800 keys.
+  public static let capacity = 512
+  /// In bytes, for one file.
+  static let sizeLimit = 16 * 1024
+  private static let suffix = ".json"
+
+  private struct Page: SoundContent {
+    var format = 1
+    let bond: BondRecord
+
+    var isSound: Bool { KeptTime.isSound(bond.at) }
+  }
+
+  private let folder: String
+  private let writing: FileWriting
+  private let now: @Sendable () -> Double
+  private let tellSetAside: @Sendable (String) -> Void
+
+  /// - Parameters:
+  ///   - directory: created before (`StateDirectory.create()`).
+  ///   - tellSetAside: gets the new path of a file that was damaged, and is out of the way now.
+  public init(
+    in directory: StateDirectory, tellSetAside: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.init(in: directory, writing: .system, now: Self.secondsSince1970, tellSetAside)
+  }
+
+  init(
+    in directory: StateDirectory, writing: FileWriting, now: @escaping @Sendable () -> Double,
+    _ tellSetAside: @escaping @Sendable (String) -> Void
+  ) {
+    folder = directory.bondsPath
+    self.writing = writing
+    self.now = now
+    self.tellSetAside = tellSetAside
+  }
+
+  /// The pairings of an adapter, by its own address.
+  public func bonds(of adapter: BluetoothAddress) throws(StateFault) -> [Bond] {
+    var bonds: [Bond] = []
+    for name in try names() {
+      let page = try json(name).read()
+      if let path = page.setAside { tellSetAside(path) }
+      if let record = page.content?.bond, record.adapter == "\(adapter)" {
+        bonds.append(record.bond)
+      }
+    }
+    return bonds
+  }
+
+  /// Writes a pairing over an older one of the same two devices.
+  public func keep(_ bond: Bond, of adapter: BluetoothAddress) throws(StateFault) {
+    try json(Self.name(bond.device, adapter)).write(
+      Page(bond: BondRecord(bond, adapter: adapter, at: now())))
+  }
+
+  /// `false` when there was none.
+  public func forget(
+    _ device: BluetoothAddress, of adapter: BluetoothAddress
+  ) throws(StateFault) -> Bool {
+    let file = json(Self.name(device, adapter)).file
+    guard try file.read() != nil else { return false }
+    try file.remove()
+    return true
+  }
+
+  private static func name(_ device: BluetoothAddress, _ adapter: BluetoothAddress) -> String {
+    DeviceFileName.escaped("\(device) \(adapter)") + suffix
+  }
+
+  private static func secondsSince1970() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  private func json(_ name: String) -> VersionedJSON<Page> {
+    VersionedJSON(
+      file: AtomicFile(path: "\(folder)/\(name)", limit: Self.sizeLimit, writing: writing),
+      format: 1)
+  }
+
+  /// The files' names, in order.
+  private func names() throws(StateFault) -> [String] {
+    guard let directory = opendir(folder) else {
+      let errno = FileErrno.current
+      if errno == .noEntry { return [] }
+      throw StateFault(.read, path: folder, errno)
+    }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while names.count < Self.capacity, let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      if name.hasSuffix(Self.suffix) { names.append(name) }
+    }
+    return names.sorted()
+  }
+}

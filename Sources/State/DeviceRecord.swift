@@ -1,0 +1,103 @@
+import OtaflashFirmware
+
+/// What is remembered of one device.
+public struct DeviceRecord: Equatable, Sendable {
+  /// The last attempt to flash it.
+  public struct Flashing: Equatable, Sendable {
+    public enum Outcome: String, Codable, Sendable, CaseIterable {
+      case flashed
+      case alreadyCurrent = "already-current"
+      /// The link was lost or the run stopped; the device holds a part of the image.
+      case interrupted
+      case failed
+    }
+
+    public var outcome: Outcome
+    /// The image's version, when it was known.
+    public var version: FirmwareVersion?
+    /// Seconds since 1970.
+    public var at: Double
+    var others = KeptMembers()
+
+    public init(outcome: Outcome, version: FirmwareVersion?, at: Double) {
+      self.outcome = outcome
+      self.version = version
+      self.at = at
+    }
+  }
+
+  /// What the user writes for DEVICE, and unique: `C0:FF:EE:00:00:01`, `unix:/run/door`, `sim:`.
+  public let id: String
+  public var name: String?
+  public var address: String?
+  /// Seconds since 1970, as all times here.
+  public var lastSeen: Double
+  public var lastConnected: Double?
+  public var lastFlashing: Flashing?
+  var others = KeptMembers()
+
+  public init(id: String, lastSeen: Double) {
+    self.id = id
+    self.lastSeen = lastSeen
+  }
+
+  var isSound: Bool {
+    [lastSeen, lastConnected, lastFlashing?.at].compactMap(\.self).allSatisfy(KeptTime.isSound)
+  }
+}
+
+/// Times in files of ours, in seconds since 1970.
+enum KeptTime {
+  /// To the end of the year 9999, the last that RFC 3339 can write.
+  private static let range = 0.0..<253_402_300_800
+
+  static func isSound(_ seconds: Double) -> Bool { range.contains(seconds) }
+}
+
+extension DeviceRecord: Codable {
+  private enum CodingKeys: CodingKey, CaseIterable {
+    case id, name, address, lastSeen, lastConnected, lastFlashing
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    id = try container.decode(String.self, forKey: .id)
+    name = try container.decodeIfPresent(String.self, forKey: .name)
+    address = try container.decodeIfPresent(String.self, forKey: .address)
+    lastSeen = try container.decode(Double.self, forKey: .lastSeen)
+    lastConnected = try container.decodeIfPresent(Double.self, forKey: .lastConnected)
+    lastFlashing = try container.decodeIfPresent(Flashing.self, forKey: .lastFlashing)
+    others = try KeptMembers(in: decoder, besides: CodingKeys.allCases)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    try others.encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encodeIfPresent(name, forKey: .name)
+    try container.encodeIfPresent(address, forKey: .address)
+    try container.encode(lastSeen, forKey: .lastSeen)
+    try container.encodeIfPresent(lastConnected, forKey: .lastConnected)
+    try container.encodeIfPresent(lastFlashing, forKey: .lastFlashing)
+  }
+}
+
+extension DeviceRecord.Flashing: Codable {
+  private enum CodingKeys: CodingKey, CaseIterable { case outcome, version, at }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    outcome = try container.decode(Outcome.self, forKey: .outcome)
+    version = try container.decodeIfPresent(FirmwareVersion.self, forKey: .version)
+    at = try container.decode(Double.self, forKey: .at)
+    others = try KeptMembers(in: decoder, besides: CodingKeys.allCases)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    try others.encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(outcome, forKey: .outcome)
+    try container.encodeIfPresent(version, forKey: .version)
+    try container.encode(at, forKey: .at)
+  }
+}

@@ -1,0 +1,62 @@
+/// The devices seen and flashed from here: last connected first, then last seen.
+public struct DeviceRegistry: Equatable, Sendable {
+  /// Devices kept; beyond it those at the end of the order are forgotten.
+  public static let capacity = 1000
+
+  public private(set) var records: [DeviceRecord]
+
+  /// Of two records with one id the first in the order is kept.
+  public init(_ records: [DeviceRecord] = []) {
+    var known: Set<String> = []
+    self.records = records.sorted(by: Self.precedes).filter { known.insert($0.id).inserted }
+    forgetBeyondCapacity()
+  }
+
+  public subscript(id: String) -> DeviceRecord? { records.first { $0.id == id } }
+
+  /// Notes an advertisement. What it does not tell (`nil`) stays as it was.
+  public mutating func seen(_ id: String, name: String?, address: String?, at time: Double) {
+    change(id, at: time) { record in
+      record.name = name ?? record.name
+      record.address = address ?? record.address
+    }
+  }
+
+  public mutating func connected(_ id: String, name: String?, address: String?, at time: Double) {
+    change(id, at: time) { record in
+      record.name = name ?? record.name
+      record.address = address ?? record.address
+      record.lastConnected = time
+    }
+  }
+
+  /// Notes how an update of a device that was connected to ended.
+  public mutating func flashed(_ id: String, _ flashing: DeviceRecord.Flashing) {
+    change(id, at: flashing.at) { record in
+      record.lastConnected = max(record.lastConnected ?? flashing.at, flashing.at)
+      record.lastFlashing = flashing
+    }
+  }
+
+  private mutating func change(
+    _ id: String, at time: Double, _ edit: (inout DeviceRecord) -> Void
+  ) {
+    var record = self[id] ?? DeviceRecord(id: id, lastSeen: time)
+    record.lastSeen = max(record.lastSeen, time)
+    edit(&record)
+    records.removeAll { $0.id == id }
+    let place = records.firstIndex { Self.precedes(record, $0) } ?? records.endIndex
+    records.insert(record, at: place)
+    forgetBeyondCapacity()
+  }
+
+  private mutating func forgetBeyondCapacity() {
+    records.removeLast(max(0, records.count - Self.capacity))
+  }
+
+  private static func precedes(_ left: DeviceRecord, _ right: DeviceRecord) -> Bool {
+    let never = -Double.infinity
+    return (left.lastConnected ?? never, left.lastSeen, right.id)
+      > (right.lastConnected ?? never, right.lastSeen, left.id)
+  }
+}

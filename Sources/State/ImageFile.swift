@@ -1,0 +1,181 @@
+import FoundationEssentials
+import Glibc
+import OtaflashFirmware
+
+/// Why a path did not give an image.
+public enum ImageFileFault: Error, Equatable, Sendable {
+  case missing(path: String)
+  case isDirectory(path: String)
+  case unreadable(path: String, FileErrno)
+  /// The task was cancelled before all of it had come.
+  case cancelled(path: String)
+  case malformed(path: String, FirmwareFault)
+  case sidecar(path: String, SidecarFault)
+}
+
+/// What is wrong with an image's sidecar file (docs/image-descriptor.md).
+public enum SidecarFault: Error, Equatable, Sendable {
+  case tooLarge(limit: Int)
+  case notAnObjectOfStrings
+  case unknownKey(String)
+  case malformedVersion(String)
+  case malformedHardware(String)
+  /// Neither a version nor a hardware id.
+  case saysNothing
+}
+
+/// Reads images from disk. Blocks while it reads.
+public enum ImageFile {
+  /// The path that means standard input.
+  public static let standardInput = "-"
+  /// Of a sidecar file, in bytes.
+  public static let sidecarLimit = 4096
+  /// Behind an image's path: its sidecar file's.
+  public static let sidecarSuffix = ".json"
+
+  /// Reads a file that holds one image: `loadPackage` and its only part.
+  /// - Parameter limit: in bytes; no more than one byte beyond it is read.
+  public static func load(
+    _ path: String, overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
+    limit: Int = FirmwareImage.defaultLimit
+  ) throws(ImageFileFault) -> FirmwareImage {
+    let package = try loadPackage(path, overrides: overrides, region: region, limit: limit)
+    do throws(FirmwareFault) {
+      return try package.onlyImage()
+    } catch {
+      throw .malformed(path: path, error)
+    }
+  }
+
+  /// Reads a firmware file of any kind and, unless it comes from standard input, its sidecar file
+  /// `<path>.json`. The file is read once: what is checked of the package is what is sent.
+  ///
+  /// A FIFO or standard input may have nothing yet: cancelling the task ends the wait.
+  /// - Parameters:
+  ///   - limit: in bytes; no more than one byte beyond it is read.
+  ///   - onSilence: told once, when nothing has come for two seconds.
+  public static func loadPackage(
+    _ path: String, overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
+    limit: Int = FirmwareImage.defaultLimit, onSilence: () -> Void = {}
+  ) throws(ImageFileFault) -> FirmwarePackage {
+    let bytes =
+      path == standardInput
+      ? try read(descriptor: STDIN_FILENO, limit: limit, onSilence: onSilence)
+      : try read(waitingOn: path, limit: limit, onSilence: onSilence)
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let sidecar = path == standardInput ? nil : try loadSidecar(path + sidecarSuffix)
+    do throws(FirmwareFault) {
+      return try FirmwarePackage.decode(
+        name: name, bytes: bytes, sidecar: sidecar, overrides: overrides, region: region,
+        limit: limit)
+    } catch {
+      throw .malformed(path: path, error)
+    }
+  }
+
+  static func read(
+    descriptor: Int32, named path: String = standardInput, limit: Int, onSilence: () -> Void = {}
+  ) throws(ImageFileFault) -> [UInt8] {
+    do throws(FileErrno.Failure) {
+      let bytes = try FileDescriptor.read(
+        waitingOn: descriptor, atMost: limit, onSilence: onSilence)
+      if let bytes { return bytes }
+    } catch {
+      throw fault(path, error.errno)
+    }
+    throw .cancelled(path: path)
+  }
+
+  /// Opens without waiting: a FIFO may have no writer yet.
+  private static func read(
+    waitingOn path: String, limit: Int, onSilence: () -> Void
+  ) throws(ImageFileFault) -> [UInt8] {
+    let file: FileDescriptor
+    do throws(FileErrno.Failure) {
+      file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+    } catch {
+      throw fault(path, error.errno)
+    }
+    return try read(descriptor: file.number, named: path, limit: limit, onSilence: onSilence)
+  }
+
+  private static func read(path: String, limit: Int) throws(ImageFileFault) -> [UInt8] {
+    do throws(FileErrno.Failure) {
+      return try FileDescriptor(opening: path, O_RDONLY).read(atMost: limit)
+    } catch {
+      throw fault(path, error.errno)
+    }
+  }
+
+  private static func fault(_ path: String, _ errno: FileErrno) -> ImageFileFault {
+    switch errno {
+    case .noEntry, .notADirectory: .missing(path: path)
+    case .isDirectory: .isDirectory(path: path)
+    default: .unreadable(path: path, errno)
+    }
+  }
+
+  private static func loadSidecar(_ path: String) throws(ImageFileFault) -> ImageIdentity? {
+    let bytes: [UInt8]
+    do throws(ImageFileFault) {
+      bytes = try read(path: path, limit: sidecarLimit)
+    } catch .missing {
+      return nil
+    }
+    do throws(SidecarFault) {
+      return try sidecar(decoding: bytes)
+    } catch {
+      throw .sidecar(path: path, error)
+    }
+  }
+
+  private static func sidecar(decoding bytes: [UInt8]) throws(SidecarFault) -> ImageIdentity {
+    guard bytes.count <= sidecarLimit else { throw .tooLarge(limit: sidecarLimit) }
+    let fields: [String: String]
+    do {
+      fields = try JSONDecoder().decode([String: String].self, from: Data(bytes))
+    } catch {
+      throw .notAnObjectOfStrings
+    }
+    var identity = ImageIdentity()
+    for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
+      switch key {
+      case "version":
+        identity.version = FirmwareVersion(value)
+        if identity.version == nil { throw .malformedVersion(value) }
+      case "hardware":
+        identity.hardware = HardwareID(value)
+        if identity.hardware == nil { throw .malformedHardware(value) }
+      default: throw .unknownKey(key)
+      }
+    }
+    guard identity != ImageIdentity() else { throw .saysNothing }
+    return identity
+  }
+}
+
+extension ImageFileFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .missing(let path): "\(path): no such file"
+    case .isDirectory(let path): "\(path) is a directory"
+    case .unreadable(let path, let errno): "\(path) cannot be read: \(errno)"
+    case .cancelled(let path): "\(path): reading was cancelled"
+    case .malformed(let path, let fault): "\(path): \(fault)"
+    case .sidecar(let path, let fault): "\(path): \(fault)"
+    }
+  }
+}
+
+extension SidecarFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .tooLarge(let limit): "a sidecar file has at most \(limit) bytes"
+    case .notAnObjectOfStrings: "a sidecar file is one JSON object whose values are strings"
+    case .unknownKey(let key): "the key '\(key)' is not known; known are 'version' and 'hardware'"
+    case .malformedVersion(let text): "'\(text)' is no version such as 1.3.0"
+    case .malformedHardware(let text): "'\(text)' is no hardware id such as 0x0000A001"
+    case .saysNothing: "neither 'version' nor 'hardware' is there"
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import Glibc
+
+/// The device registry on disk, `devices.json`. Processes that flash other devices at the same time
+/// change it in turn, so nothing of theirs is lost.
+public struct RegistryFile: Sendable {
+  /// In bytes: 16 KiB for each device the registry can hold.
+  static let sizeLimit = DeviceRegistry.capacity * 16 * 1024
+
+  private struct Page: SoundContent {
+    private enum CodingKeys: CodingKey, CaseIterable { case format, devices }
+
+    let devices: [DeviceRecord]
+    var others = KeptMembers()
+
+    init(devices: [DeviceRecord], others: KeptMembers) {
+      self.devices = devices
+      self.others = others
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      devices = try container.decode([DeviceRecord].self, forKey: .devices)
+      others = try KeptMembers(in: decoder, besides: CodingKeys.allCases)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      try others.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(RegistryFile.format, forKey: .format)
+      try container.encode(devices, forKey: .devices)
+    }
+
+    var isSound: Bool { devices.allSatisfy(\.isSound) }
+  }
+
+  private static let format = 1
+
+  /// Others hold the lock only while they read and write one small file.
+  static let patience = Patience(attempts: 250, interval: .milliseconds(20))
+
+  /// How often, and how far apart, a lock that others hold is tried.
+  struct Patience: Sendable {
+    let attempts: Int
+    let interval: Duration
+
+    var total: Duration { interval * (attempts - 1) }
+  }
+
+  private let json: VersionedJSON<Page>
+  private let lockPath: String
+  private let patience: Patience
+
+  /// - Parameter directory: created before (`StateDirectory.create()`).
+  public init(in directory: StateDirectory) { self.init(in: directory, writing: .system) }
+
+  init(
+    in directory: StateDirectory, writing: FileWriting, patience: Patience = RegistryFile.patience
+  ) {
+    self.patience = patience
+    let file = AtomicFile(
+      path: directory.registryPath, limit: Self.sizeLimit, writing: writing)
+    json = VersionedJSON(file: file, format: Self.format)
+    lockPath = directory.registryPath + ".lock"
+  }
+
+  /// The registry, empty when there is none yet.
+  public func load() throws(StateFault) -> Recalled<DeviceRegistry> {
+    let turn = try waitForTurn()
+    defer { extendLifetime(turn) }
+    let page = try json.read()
+    return Recalled(
+      content: page.content.map { DeviceRegistry($0.devices) }, setAside: page.setAside)
+  }
+
+  /// Reads, changes and writes the registry as one step.
+  /// - Returns: where a damaged registry was put, when there was one.
+  public func update(_ change: (inout DeviceRegistry) -> Void) throws(StateFault) -> String? {
+    let turn = try waitForTurn()
+    defer { extendLifetime(turn) }
+    let page = try json.read()
+    let former = page.content.map { DeviceRegistry($0.devices) }
+    var registry = former ?? DeviceRegistry()
+    change(&registry)
+    if registry != former {
+      try json.write(
+        Page(devices: registry.records, others: page.content?.others ?? KeptMembers()))
+    }
+    return page.setAside
+  }
+
+  /// - Throws: `.registryBusy` when the lock was not free within the patience.
+  private func waitForTurn() throws(StateFault) -> FileDescriptor {
+    let file = try FileDescriptor(opening: lockPath, O_RDWR | O_CREAT | O_NOFOLLOW, as: .lock)
+    for attempt in 1...patience.attempts {
+      if try tryLock(file) { return file }
+      if attempt < patience.attempts { rest() }
+    }
+    throw .registryBusy(path: lockPath, waited: patience.total)
+  }
+
+  private func tryLock(_ file: borrowing FileDescriptor) throws(StateFault) -> Bool {
+    let number = file.number
+    do throws(FileErrno.Failure) {
+      _ = try FileErrno.checked { flock(number, LOCK_EX | LOCK_NB) }
+      return true
+    } catch {
+      guard error.errno == .wouldBlock else { throw StateFault(.lock, path: lockPath, error.errno) }
+      return false
+    }
+  }
+
+  /// A signal that ends it early costs one attempt, no more.
+  private func rest() {
+    let (seconds, attoseconds) = patience.interval.components
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    nanosleep(&time, nil)
+  }
+}

@@ -1,0 +1,53 @@
+import Glibc
+
+/// Where otaflash keeps what outlives one run (XDG Base Directory Specification 0.8).
+public struct StateDirectory: Equatable, Sendable {
+  /// `$XDG_STATE_HOME/otaflash`, or `~/.local/state/otaflash`.
+  public let path: String
+
+  /// Names the directories without touching the disk.
+  /// - Parameter environment: XDG_STATE_HOME and HOME are looked at. As the
+  ///   specification demands, a path that is not absolute counts as not set.
+  public static func locate(
+    environment: [String: String]
+  ) throws(StateFault) -> StateDirectory {
+    func absolute(_ variable: String) -> String? {
+      environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+    if let home = absolute("XDG_STATE_HOME") { return StateDirectory(path: home + "/otaflash") }
+    if let home = absolute("HOME") { return StateDirectory(path: home + "/.local/state/otaflash") }
+    throw .noPlace
+  }
+
+  /// Makes what is missing, for the user alone (mode 0700), and proves that it can be written to.
+  public func create() throws(StateFault) {
+    for directory in [path, journalPath, bondsPath] {
+      try Self.makeDirectory(directory)
+      guard access(directory, W_OK | X_OK) == 0 else {
+        throw StateFault(.makeDirectory, path: directory, .current)
+      }
+    }
+  }
+
+  public var registryPath: String { path + "/devices.json" }
+  public var journalPath: String { path + "/journal" }
+  public var bondsPath: String { path + "/bonds" }
+
+  private static func makeDirectory(_ path: String) throws(StateFault) {
+    var made = ""
+    for name in path.split(separator: "/") {
+      made += "/" + name
+      if mkdir(made, 0o700) == 0 { continue }
+      let failure = FileErrno.current
+      guard isDirectory(made) else {
+        throw failure == .exists
+          ? .notADirectory(path: made) : StateFault(.makeDirectory, path: made, failure)
+      }
+    }
+  }
+
+  private static func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+}

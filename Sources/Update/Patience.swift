@@ -1,0 +1,69 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// How long a device is borne with that gets no further: in every protocol, and in the benchmark.
+///
+/// Only what has never been so high before is progress. A window that opens and closes, an offset
+/// that wanders, and a refusal that is taken back each second are none: a device that does only
+/// that would keep its host for ever.
+struct Patience {
+  /// What a device gets further in, in octets of the image.
+  struct Marks: Equatable {
+    /// What it has taken.
+    var acknowledged = 0
+    /// What is in its flash.
+    var durable = 0
+    /// The end of what it permits to be sent.
+    var granted = 0
+  }
+
+  /// Times that it must have been looked at without progress, however long that took: a host that
+  /// was stopped meanwhile has not seen what lies in its socket.
+  static let looksMinimum = 3
+
+  /// Between two signs of progress lie four exchanges at most: an object is executed, the next one
+  /// created, filled, and its checksum asked for.
+  private static let slowLinkIntervals = 8
+
+  private let limit: Duration
+  private var furthest = Marks()
+  private var since: LinkInstant
+  private var looks = 0
+
+  init(limit: Duration, at now: LinkInstant) {
+    self.limit = limit
+    since = now
+  }
+
+  /// - Parameter client: on a link with long connection intervals each exchange takes two of them.
+  init(with client: GATTClient, _ context: UpdateContext) {
+    let interval = client.linkFacts.connectionInterval ?? .zero
+    self.init(
+      limit: context.options.stallLimit + interval * Self.slowLinkIntervals, at: context.clock.now)
+  }
+
+  /// Takes note of where the device stands, after something was heard of it or waited for.
+  ///
+  /// - Throws: `.stalled` when it has got no further for longer than the limit.
+  mutating func check(_ marks: Marks, at now: LinkInstant) throws(UpdateFault) {
+    let highest = Marks(
+      acknowledged: max(furthest.acknowledged, marks.acknowledged),
+      durable: max(furthest.durable, marks.durable), granted: max(furthest.granted, marks.granted))
+    guard highest == furthest else {
+      furthest = highest
+      since = now
+      looks = 0
+      return
+    }
+    looks += 1
+    guard looks < Self.looksMinimum || since.duration(to: now) <= limit else {
+      throw .stalled(atOffset: marks.acknowledged, waited: limit)
+    }
+  }
+
+  /// What was taken from `offset` on is to be sent again, so that the way back to the furthest
+  /// point is progress too. The caller bounds how often that may be.
+  mutating func fellBack(to offset: Int) {
+    furthest.acknowledged = min(furthest.acknowledged, offset)
+  }
+}

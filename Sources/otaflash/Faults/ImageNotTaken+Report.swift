@@ -1,0 +1,51 @@
+import OtaflashFirmware
+import OtaflashUpdate
+
+extension FaultReport {
+  /// An image that no protocol of the device carries, with what the file holds that would do.
+  init(_ report: FaultReport, of package: FirmwarePackage, in context: FaultContext) {
+    guard let outer = package.parts.first, let embedded = EmbeddedImage(in: outer) else {
+      self = report
+      return
+    }
+    let region = embedded.region(in: outer)
+    self.init(
+      report.code, report.what,
+      why: report.why + " The file holds " + embedded.words(in: outer) + ".",
+      help: region.map { context.again(choosing: "--region", "\($0)") } ?? report.help,
+      exit: report.exit)
+  }
+
+  /// The first octets of the file.
+  static func look(isText: Bool, _ context: FaultContext) -> String {
+    guard let image = context.subject.image, image != "-" else {
+      return context.command(["image", "info", "--help"])
+    }
+    let file = "-- " + ShellWords.quote(image)
+    return isText ? "head -c 256 \(file)" : "od -A d -t x1 -N 64 \(file)"
+  }
+}
+
+extension UpdateProtocol {
+  /// The files that the protocol carries: a noun phrase.
+  var imageWords: String {
+    switch self {
+    case .otaflash: "the bytes of a slot (a binary, Intel HEX, S-record, UF2 or ELF file)"
+    case .smp:
+      "an MCUboot image (zephyr.signed.bin, app_update.bin) or a package of them "
+        + "(dfu_application.zip)"
+    case .nordicSecure: "a ZIP package made by 'nrfutil pkg generate'"
+    case .nordicLegacy: "a ZIP package made by 'nrfutil dfu genpkg' or adafruit-nrfutil"
+    }
+  }
+}
+
+extension FaultContext {
+  /// This run's command with what nobody says of the image. The values are examples.
+  func againSaying(version: Bool, hardware: Bool) -> String {
+    working(
+      arguments.filter { $0 != "--restart" },
+      adding: (version ? ["--image-version", "1.0.0"] : [])
+        + (hardware ? ["--hardware", "0x0000A001"] : []))
+  }
+}

@@ -1,0 +1,66 @@
+/// One line for a person: text that is shown as it is or, where it would steer the terminal,
+/// written out; and colours of ours, which nobody else's text can add.
+struct Line: Equatable, Sendable {
+  private struct Part: Equatable, Sendable {
+    /// The numbers of an SGR sequence (ECMA-48, 8.3.117), or none.
+    let paint: String?
+    var text: String
+  }
+
+  private var parts: [Part] = []
+
+  init(_ text: String, paint: String? = nil) {
+    if !text.isEmpty { parts = [Part(paint: paint, text: text)] }
+  }
+
+  /// Without its colours.
+  var text: String { parts.map(\.text).joined() }
+
+  var isEmpty: Bool { parts.isEmpty }
+
+  /// As the terminal gets it.
+  var shown: String {
+    parts.map { part in
+      let text = VisibleText.escaped(part.text)
+      return part.paint.map { "\u{1B}[\($0)m\(text)\u{1B}[0m" } ?? text
+    }.joined()
+  }
+
+  static func + (left: Line, right: Line) -> Line {
+    var sum = left
+    for part in right.parts {
+      guard let last = sum.parts.last, last.paint == part.paint else {
+        sum.parts.append(part)
+        continue
+      }
+      sum.parts[sum.parts.count - 1].text += part.text
+    }
+    return sum
+  }
+
+  static func + (left: Line, right: String) -> Line { left + Line(right) }
+}
+
+extension Line: ExpressibleByStringInterpolation {
+  struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var line = Line("")
+
+    init(literalCapacity: Int, interpolationCount: Int) {}
+
+    mutating func appendLiteral(_ literal: String) { appendInterpolation(literal) }
+    mutating func appendInterpolation(_ text: some CustomStringConvertible) {
+      line = line + Line(text.description)
+    }
+    mutating func appendInterpolation(_ part: Line) { line = line + part }
+  }
+
+  init(stringLiteral value: String) { self.init(value) }
+  init(stringInterpolation: StringInterpolation) { self = stringInterpolation.line }
+}
+
+extension [Line] {
+  func joined(separator: Line) -> Line {
+    guard let first else { return "" }
+    return dropFirst().reduce(first) { $0 + separator + $1 }
+  }
+}

@@ -1,0 +1,257 @@
+import Glibc
+import OtaflashATT
+import OtaflashBlueZ
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashState
+import OtaflashUpdate
+
+@testable import otaflash
+
+// What devices, links and images can fail with.
+extension FaultSamples {
+  static let updates: [UpdateFault] = {
+    var all = ownUpdates
+    all += DeviceRefusal.allCases.map { UpdateFault.refused(.prepare, $0) }
+    for kind in [ProtocolRefusal.Kind.unsuitable, .rejected, .forbidden, .protocolBroken] {
+      for startsOver in [false, true] {
+        let refusal = ProtocolRefusal(
+          code: "1", meaning: "no", remedy: "Do it.", kind: kind, startsOver: startsOver)
+        all.append(.declined(.prepare, refusal))
+      }
+    }
+    all += connects.map { UpdateFault.couldNotConnect($0) }
+    all += procedures.map { UpdateFault.gatt(.connect, $0) }
+    return all
+  }()
+
+  private static let ownUpdates: [UpdateFault] = [
+    .wrongHardware(device: HardwareID(1), image: HardwareID(2)),
+    .doesNotFit(imageSize: 2, slotSize: 1),
+    .downgrade(running: FirmwareVersion(1, 3, 0), image: FirmwareVersion(1, 2, 0)),
+    .olderBuild(
+      running: MCUbootVersion(2, 1, 3, build: 8), image: MCUbootVersion(2, 1, 3, build: 7)),
+    .versionUnknown, .hardwareUnknown, .imageNotTaken(by: [.otaflash]),
+    .protocolAmbiguous(UpdateProtocol.allCases),
+    .protocolNotOffered(asked: .otaflash, offered: []), .authorizationRequired, .wrongKey,
+    .noUpdateService, .unsupportedProtocolVersion(deviceLowest: 2, deviceHighest: 3),
+    .reverted(running: nil), .oldVersionStillRuns(running: nil),
+    .otherVersionRuns(running: FirmwareVersion(1, 3, 0), expected: nil), .nothingStarted,
+    .differentImageRuns(running: nil), .unreachableAfterActivation(.supervisionTimeout),
+    .imageRejected(expectedCRC32: 1, deviceCRC32: 2),
+    .blockKeepsFailing(atOffset: 4096, attempts: 4),
+    .stalled(atOffset: 4096, waited: .seconds(60)), .noProgress(atOffset: 4096, repeats: 9),
+    .linkLost(.supervisionTimeout, .upload, resumable: true, acknowledged: 9),
+    .linkLost(.closedByPeer, .connect, resumable: false, acknowledged: 0),
+    .protocolViolation(.upload, "x"), .cancelled(resumable: true, acknowledged: 10),
+  ]
+
+  static func place(_ fault: UpdateFault) -> Int {
+    switch fault {
+    case .wrongHardware: 0
+    case .doesNotFit: 1
+    case .downgrade: 2
+    case .versionUnknown: 3
+    case .hardwareUnknown: 4
+    case .imageNotTaken: 5
+    case .protocolAmbiguous: 6
+    case .protocolNotOffered: 7
+    case .refused: 8
+    case .declined: 9
+    case .authorizationRequired: 10
+    case .wrongKey: 11
+    case .noUpdateService: 12
+    case .unsupportedProtocolVersion: 13
+    case .reverted: 14
+    case .oldVersionStillRuns: 15
+    case .differentImageRuns: 16
+    case .unreachableAfterActivation: 17
+    case .imageRejected: 18
+    case .blockKeepsFailing: 19
+    case .stalled: 20
+    case .noProgress: 21
+    case .linkLost: 22
+    case .couldNotConnect: 23
+    case .protocolViolation: 24
+    case .gatt: 25
+    case .cancelled: 26
+    case .olderBuild: 27
+    case .otherVersionRuns: 28
+    case .nothingStarted: 29
+    }
+  }
+
+  static let procedures: [GATTFault] = {
+    let own: [GATTFault] = [
+      .refused(.first, .insufficientEncryption), .refused(.first, .invalidHandle),
+      .violation("x"), .transactionTimedOut, .linkLost(.closedByPeer), .cancelled,
+      .timedOut(after: .seconds(1)), .notFound(BluetoothUUID(0x180A)),
+      .notPermitted(BluetoothUUID(0x180A), needs: "write"), .queueFull(limit: 3),
+      .mtuOutOfRange(9), .valueTooLong(octets: 600, limit: 512), .unsubscribed,
+    ]
+    return own + securities.map { GATTFault.insecure(.first, .insufficientEncryption, $0) }
+  }()
+
+  static func place(_ fault: GATTFault) -> Int {
+    switch fault {
+    case .refused: 0
+    case .insecure: 1
+    case .violation: 2
+    case .transactionTimedOut: 3
+    case .linkLost: 4
+    case .cancelled: 5
+    case .timedOut: 6
+    case .notFound: 7
+    case .notPermitted: 8
+    case .queueFull: 9
+    case .mtuOutOfRange: 10
+    case .valueTooLong: 11
+    case .unsubscribed: 12
+    }
+  }
+
+  static let securities: [SecurityFault] = [
+    .unsupported, .notPaired, .permissionDenied(cause: "A.", remedy: "B."), .bondForgotten,
+    .pairingFailed(reason: "No."), .insufficient(reached: []), .timedOut(after: .seconds(30)),
+    .linkLost(.closedByPeer), .cancelled,
+  ]
+
+  static func place(_ fault: SecurityFault) -> Int {
+    switch fault {
+    case .unsupported: 0
+    case .notPaired: 1
+    case .permissionDenied: 2
+    case .bondForgotten: 3
+    case .pairingFailed: 4
+    case .insufficient: 5
+    case .timedOut: 6
+    case .linkLost: 7
+    case .cancelled: 8
+    }
+  }
+
+  static let connects: [ConnectFault] = [
+    .adapterUnavailable(cause: "A.", remedy: "B."), .deviceNotFound(cause: "A.", remedy: "B."),
+    .busy(cause: "A.", remedy: "B."), .permissionDenied(cause: "A.", remedy: "B."),
+    .systemCall(name: "bind", errno: EIO, cause: "A.", remedy: "B."),
+    .lostWhileConnecting(.closedByPeer), .cancelled,
+  ]
+
+  static func place(_ fault: ConnectFault) -> Int {
+    switch fault {
+    case .adapterUnavailable: 0
+    case .deviceNotFound: 1
+    case .busy: 2
+    case .permissionDenied: 3
+    case .systemCall: 4
+    case .lostWhileConnecting: 5
+    case .cancelled: 6
+    }
+  }
+
+  static let surveys: [MgmtFault] = [
+    .adapterUnavailable(cause: "A.", remedy: "B."), .permissionDenied(cause: "A.", remedy: "B."),
+    .busy(cause: "A.", remedy: "B."), .refused(opcode: 1, .busy), .noAnswer(opcode: 1), .malformed,
+    .socket(.closedByPeer), .systemCall(name: "bind", errno: EIO), .cancelled,
+    .unsupported(cause: "A.", remedy: "B."),
+  ]
+
+  static func place(_ fault: MgmtFault) -> Int {
+    switch fault {
+    case .adapterUnavailable: 0
+    case .permissionDenied: 1
+    case .busy: 2
+    case .refused: 3
+    case .noAnswer: 4
+    case .malformed: 5
+    case .socket: 6
+    case .systemCall: 7
+    case .cancelled: 8
+    case .unsupported: 9
+    }
+  }
+
+  static let proofs: [ProofFault] = [
+    .hashMissing, .hashDiffers(stated: [1], computed: [2]), .unsigned,
+    .otherKey(stated: [1], wanted: [2]), .otherAlgorithm(image: "RSA", key: .ed25519),
+    .signatureWrong, .encrypted, .uncovered(offset: 1, count: 2), .notSignable,
+  ]
+
+  static func place(_ fault: ProofFault) -> Int {
+    switch fault {
+    case .hashMissing: 0
+    case .hashDiffers: 1
+    case .unsigned: 2
+    case .otherKey: 3
+    case .otherAlgorithm: 4
+    case .signatureWrong: 5
+    case .encrypted: 6
+    case .uncovered: 7
+    case .notSignable: 8
+    }
+  }
+
+  static let imageFiles: [ImageFileFault] = [
+    .missing(path: "no such.bin"), .isDirectory(path: "/tmp"),
+    .unreadable(path: "x", FileErrno(rawValue: EACCES)), .malformed(path: "-x", .empty),
+    .sidecar(path: "x.json", .saysNothing), .cancelled(path: "-"),
+  ]
+
+  static func place(_ fault: ImageFileFault) -> Int {
+    switch fault {
+    case .missing: 0
+    case .isDirectory: 1
+    case .unreadable: 2
+    case .malformed: 3
+    case .sidecar: 4
+    case .cancelled: 5
+    }
+  }
+
+  static let firmware: [FirmwareFault] =
+    [
+      .empty, .tooLarge(limit: 5), .foreignFormat(.emptyZip), .intelHex(line: 7, .endMissing),
+      .sRecord(line: 7, .unknownType(1)), .uf2(.cutOff(size: 3)), .elf(.bigEndian),
+      .mcuboot(.secondHash(offset: 72)), .zip(.notAnArchive), .manifest(.unknownKind),
+      .initPacket(file: "it's.dat", .empty), .inFile("a b.bin", .empty), .severalImages(2),
+      .descriptorDamaged(offset: 64), .descriptorLayoutUnknown(9, offset: 64),
+      .descriptorsDiffer(firstOffset: 1, secondOffset: 2),
+      .versionContradicted(sidecar: FirmwareVersion(1, 0, 0), descriptor: FirmwareVersion(2, 0, 0)),
+      .hardwareContradicted(sidecar: HardwareID(1), descriptor: HardwareID(2)),
+      .headerContradicted(header: FirmwareVersion(1, 0, 0), descriptor: FirmwareVersion(2, 0, 0)),
+    ] + addresses.map { .addresses($0) }
+
+  private static let addresses: [AddressFault] = {
+    let places = ["0x1000..0x2000", "0x60000000..0x60000010"].compactMap { AddressRegion($0) }
+      .map { AddressFault.Place(region: $0, dataCount: 16) }
+    return [
+      .farApart(places), .nothingElse(places), .nothingIn(places[0].region, places), .noAddresses,
+      .spanTooLarge(places[0].region, limit: 5),
+    ]
+  }()
+
+  static func place(_ fault: FirmwareFault) -> Int {
+    switch fault {
+    case .empty: 0
+    case .tooLarge: 1
+    case .foreignFormat: 2
+    case .intelHex: 3
+    case .sRecord: 4
+    case .uf2: 5
+    case .elf: 6
+    case .mcuboot: 7
+    case .zip: 8
+    case .manifest: 9
+    case .initPacket: 10
+    case .inFile: 11
+    case .severalImages: 12
+    case .descriptorDamaged: 13
+    case .descriptorLayoutUnknown: 14
+    case .descriptorsDiffer: 15
+    case .versionContradicted: 16
+    case .hardwareContradicted: 17
+    case .headerContradicted: 18
+    case .addresses: 19
+    }
+  }
+}

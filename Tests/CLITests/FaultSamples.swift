@@ -1,0 +1,154 @@
+import Glibc
+import OtaflashATT
+import OtaflashBlueZ
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashState
+import OtaflashUpdate
+import Testing
+
+@testable import otaflash
+
+/// One of every fault that a command can end with. Each kind has a place in a full switch: a new fault
+/// does not compile here until it has one, and `FaultSampleTests` fails until it has a sample.
+enum FaultSamples {
+  static let commands: [CommandFault] = {
+    var all = plain
+    for errno in [EWOULDBLOCK, EFBIG, EACCES, ENOSPC, ENOENT, EIO] {
+      all.append(.simulation("it", errno: errno))
+    }
+    all += proofs.map {
+      CommandFault.unproved(name: "app.bin", PartFault(part: "a.bin", fault: $0))
+    }
+    all += firmware.map { CommandFault.image(.malformed(path: "a b.bin", $0)) }
+    all += imageFiles.map { CommandFault.image($0) }
+    all += keyFiles.map { CommandFault.keyFile($0) }
+    all += connects.map { CommandFault.connect($0) }
+    all += securities.map { CommandFault.security($0) }
+    all += surveys.map { CommandFault.survey($0) }
+    all += states.map { CommandFault.state($0) }
+    all += updates.map { CommandFault.update($0) }
+    all += outputs
+    return all
+  }()
+
+  private static let plain: [CommandFault] =
+    [
+      .usage(message: "there is no command 'flsh'", command: "flash"),
+      .checksumDiffers(name: "app.bin", wanted: 1, found: 2),
+      .otherBoard(name: "app.bin", .notStated(.vendor)),
+      .verificationKey(path: "a key.pem", .privateKey),
+      .noMatch(pattern: "do*r", waited: .seconds(5)),
+      .ambiguous(pattern: "^d", matches: ["C0:FF:EE:00:00:01 (door-01)"]),
+      .timeLimit(.seconds(5), resumable: true, acknowledged: 7),
+      .timeLimit(.seconds(5), resumable: false, acknowledged: 0),
+      .unhealthy(failed: 2, command: "rfkill unblock bluetooth"),
+      .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)), .stopped,
+      .simulation("no such profile"), .output(errno: EPIPE),
+      .shortage(.descriptors(free: 3, needed: 20)),
+      .shortage(.addressSpace(limit: 1 << 20, needed: 1 << 28)),
+      .baseline(.file(.missing(path: "b.json"))), .baseline(.malformed(path: "b")),
+      .baseline(.nothingInCommon(path: "b")), .plot(.notInstalled(reason: "no file")),
+      .plot(.failed(step: "render")), .notFirmware(name: "page.bin", .html),
+      .identityUnknown(name: "app.bin", version: true, hardware: false),
+      .identityUnknown(name: "app.bin", version: false, hardware: true),
+      .identityUnknown(name: "app.bin", version: true, hardware: true),
+    ] + [package].map { .imageNotTaken(by: [.smp], $0) }
+
+  private static let package = FirmwarePackage(
+    name: "app.bin", kind: .raw,
+    parts: [
+      FirmwareImage(
+        name: "app.bin", format: .binary, bytes: [1, 2, 3], version: nil, hardware: nil)
+    ])
+
+  static func place(_ fault: CommandFault) -> Int {
+    switch fault {
+    case .usage: 0
+    case .image: 1
+    case .checksumDiffers: 2
+    case .unproved: 3
+    case .otherBoard: 4
+    case .verificationKey: 5
+    case .keyFile: 6
+    case .update: 7
+    case .connect: 8
+    case .security: 9
+    case .survey: 10
+    case .noMatch: 11
+    case .ambiguous: 12
+    case .state: 13
+    case .timeLimit: 14
+    case .unhealthy: 15
+    case .baseline: 16
+    case .belowBaseline: 17
+    case .plot: 18
+    case .stopped: 19
+    case .simulation: 20
+    case .output: 21
+    case .outputFile: 22
+    case .shortage: 23
+    case .notFirmware: 24
+    case .identityUnknown: 25
+    case .imageNotTaken: 26
+    }
+  }
+
+  private static let outputs: [CommandFault] = {
+    let capture = OutputFile(path: "a b.bin", kind: .btsnoop, option: "--capture")
+    let plot = OutputFile(path: "p.svg", kind: .svg, option: "--plot")
+    let faults: [OutputFileFault] = [
+      .isInput, .otherKind, .danglingLink, .system(errno: ENXIO), .system(errno: ENOSPC),
+    ]
+    return faults.flatMap { fault -> [CommandFault] in
+      [.outputFile(capture, fault), .outputFile(plot, fault)]
+    }
+  }()
+
+  static let states: [StateFault] = [
+    .noPlace, .diskFull(path: "/s"), .permissionDenied(path: "/s"), .notADirectory(path: "/s"),
+    .impossiblePlace(path: "/s", FileErrno(rawValue: ENAMETOOLONG)), .notAFile(path: "/s"),
+    .tooLarge(path: "/s", limit: 5), .newerFormat(path: "/s", format: 2),
+    .deviceBusy(device: "sim:", holder: 7), .deviceBusy(device: "sim:", holder: nil),
+    .registryBusy(path: "/s", waited: .seconds(5)),
+    .system(.write, path: "/s", FileErrno(rawValue: EIO)),
+  ]
+
+  static func place(_ fault: StateFault) -> Int {
+    switch fault {
+    case .noPlace: 0
+    case .diskFull: 1
+    case .permissionDenied: 2
+    case .notADirectory: 3
+    case .impossiblePlace: 4
+    case .notAFile: 5
+    case .tooLarge: 6
+    case .newerFormat: 7
+    case .deviceBusy: 8
+    case .registryBusy: 9
+    case .system: 10
+    }
+  }
+
+  static let keyFiles: [KeyFileFault] = {
+    let own: [KeyFileFault] = [
+      .exposed(path: "k", mode: 0o644), .wrongLength(path: "k", octets: 3),
+    ]
+    return own + files.map { KeyFileFault.file($0) }
+  }()
+
+  static let files: [FileFault] = [
+    .missing(path: "it's"), .unreadable(path: "/x", errno: EACCES), .isDirectory(path: "-d"),
+    .silent(path: "f", waited: .seconds(10)), .interrupted(path: "f"),
+  ]
+
+  static func place(_ fault: FileFault) -> Int {
+    switch fault {
+    case .missing: 0
+    case .unreadable: 1
+    case .isDirectory: 2
+    case .silent: 3
+    case .interrupted: 4
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import OtaflashATT
+import OtaflashBlueZ
+import OtaflashGATT
+import OtaflashUpdate
+import Synchronization
+
+/// The app's own place for its keys; a real one asks the system's key store.
+public final class KeysInMemory: BondStore {
+  private let bonds = Mutex<[BluetoothAddress: Bond]>([:])
+
+  public init() {}
+
+  public func bonds(of adapter: BluetoothAddress) -> [Bond] { bonds.withLock { Array($0.values) } }
+
+  public func keep(_ bond: Bond, of adapter: BluetoothAddress) {
+    bonds.withLock { $0[bond.device] = bond }
+  }
+
+  public func forget(_ device: BluetoothAddress, of adapter: BluetoothAddress) -> Bool {
+    bonds.withLock { $0.removeValue(forKey: device) != nil }
+  }
+}
+
+/// The same app on a real adapter: pairs where the door wants it, and says whether it is open.
+public func stateOfTheNearestDoor() async throws -> DoorState {
+  let agent = PairingAgent(
+    adapter: 0, makesBonds: true, user: .nobody, store: KeysInMemory())
+  let adapter = LocalAdapter(0, address: try await LocalAdapter.address(of: 0), pairing: agent)
+  let clock = EventLoopClock()
+  let dialer = Dialer(to: doors, from: adapter, within: .seconds(10), on: clock)
+  return try await withTaskExecutorPreference(EventLoop.shared) {
+    try await agent.serve { () async throws(any Error) -> DoorState in
+      try await DoorModel(dialer, clock: clock).state()
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Door
+import OtaflashATT
+import OtaflashGATT
+import OtaflashSimulation
+import Synchronization
+
+/// The other side of the app's service: a door that opens and closes every second.
+final class DoorFirmware: Sendable {
+  private struct State {
+    var isOpen = false
+    var isUnlockedFor = false
+    var locks: [UInt8] = []
+  }
+
+  private static let code: UInt8 = 42
+  private let state = Mutex(State())
+
+  /// What was written to the lock, in order.
+  var locks: [UInt8] { state.withLock { $0.locks } }
+
+  private var value: [UInt8] { state.withLock { [$0.isOpen ? 1 : 0] } }
+
+  private func move() -> [UInt8] {
+    state.withLock { state in
+      state.isOpen.toggle()
+      return [state.isOpen ? 1 : 0]
+    }
+  }
+
+  func peripheral(
+    _ name: String = "Door 7", rssi: Int = -60, on clock: any LinkClock,
+    leavingRangeAfter moves: Int? = nil
+  ) throws -> SimulatedPeripheral {
+    let table = AttributeTable(services: [
+      LocalService(
+        .door,
+        characteristics: [
+          LocalCharacteristic(
+            .doorState, properties: [.read, .notify],
+            value: .computed { _ in .success(self.value) }),
+          LocalCharacteristic(
+            .doorLock, properties: .write,
+            value: .dynamic(
+              read: { _ in .failure(.readNotPermitted) },
+              write: { octets, _ in self.lock(octets) })),
+          LocalCharacteristic(
+            .doorCode, properties: .write,
+            value: .dynamic(
+              read: { _ in .failure(.readNotPermitted) },
+              write: { octets, _ in self.enter(octets) })),
+        ])
+    ])
+    let handle = table.handle(of: .doorState)
+    let advertisement = Advertisement(
+      id: "sim:\(name)", name: name, rssi: rssi, services: [.door])
+    return try SimulatedPeripheral(
+      advertising: advertisement, server: GATTServer(table: table), clock: clock
+    ) { door in
+      var count = 0
+      while await clock.pause(for: .seconds(1)) {
+        guard door.server.notify(handle, self.move()) == .queued else { continue }
+        count += 1
+        if count == moves { door.leaveRange(for: .seconds(5)) }
+      }
+    }
+  }
+
+  private func enter(_ octets: [UInt8]) -> ATTErrorCode? {
+    guard octets == [Self.code] else { return .insufficientAuthorization }
+    state.withLock { $0.isUnlockedFor = true }
+    return nil
+  }
+
+  private func lock(_ octets: [UInt8]) -> ATTErrorCode? {
+    state.withLock { state in
+      guard state.isUnlockedFor, octets.count == 1 else { return .insufficientAuthorization }
+      state.isUnlockedFor = false
+      state.locks += octets
+      return nil
+    }
+  }
+}

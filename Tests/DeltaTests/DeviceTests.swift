@@ -1,0 +1,90 @@
+import OTAReceiver
+import Testing
+
+@testable import OtaflashDelta
+
+/// The decoder of the device and the reader of the host: one takes what the other takes.
+@Suite struct DeviceTests {
+  static let page = 256
+
+  /// What the device makes of a stream that arrives in pieces of so many octets; nil: refused.
+  private func device(_ stream: [UInt8], base: [UInt8], imageSize: Int, piece: Int) -> [UInt8]? {
+    var host = (base: base, image: [UInt8]())
+    return withUnsafeMutablePointer(to: &host) { host -> [UInt8]? in
+      var config = ota_delta_config(
+        context: host,
+        base_read: { context, offset, to, size in
+          let host = context?.assumingMemoryBound(to: (base: [UInt8], image: [UInt8]).self)
+          guard let host, let to, Int(offset + size) <= host.pointee.base.count else {
+            return false
+          }
+          for i in 0..<Int(size) { to[i] = host.pointee.base[Int(offset) + i] }
+          return true
+        },
+        write: { context, bytes, size in
+          let host = context?.assumingMemoryBound(to: (base: [UInt8], image: [UInt8]).self)
+          guard let host else { return 0 }
+          host.pointee.image += UnsafeBufferPointer(start: bytes, count: Int(size))
+          return size
+        }, page_size: UInt32(Self.page))
+      var sizes = ota_delta_sizes(
+        base_size: UInt32(base.count), image_size: UInt32(imageSize),
+        stream_size: UInt32(stream.count))
+      var point = ota_delta_point()
+      var delta = ota_delta()
+      guard ota_delta_start(&delta, &config, &sizes, &point) else { return nil }
+      var at = 0
+      while true {
+        let given = min(piece, stream.count - at)
+        var used: UInt32 = 0
+        let result = stream.withUnsafeBufferPointer {
+          ota_delta_run(&delta, $0.baseAddress.map { $0 + at }, UInt32(given), &used)
+        }
+        at += Int(used)
+        switch result {
+        case OTA_DELTA_DONE: return host.pointee.image
+        case OTA_DELTA_MORE where at == stream.count: return nil
+        case OTA_DELTA_MORE, OTA_DELTA_AGAIN, OTA_DELTA_PART: continue
+        default: return nil
+        }
+      }
+    }
+  }
+
+  private func host(_ stream: [UInt8], base: [UInt8], imageSize: Int) -> [UInt8]? {
+    do throws(PatchFault) {
+      return try PatchParts.apply(stream, to: base, imageSize: imageSize, pageSize: Self.page).image
+    } catch {
+      return nil
+    }
+  }
+
+  @Test(arguments: 1...10)
+  func bothMakeTheImageAndRefuseTheSame(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let base = random.octets(Int.random(in: 0..<600, using: &random), kinds: 30)
+    let image = random.edited(base, pieces: 3)
+    let planner = DeliveryPlanner(
+      image: image,
+      abilities: DecoderAbilities(
+        hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: Self.page),
+      conditions: DeliveryConditions(octetsPerSecond: 1000, pageSize: Self.page))
+    for size in [Self.page, 2 * Self.page, image.count] {
+      for codec in PatchTests.codecs {
+        var stream = planner.composed(
+          against: PatchBase(base), partSize: size, codecs: [codec]
+        ).octets
+        let made = device(stream, base: base, imageSize: image.count, piece: Int(seed) * 7)
+        #expect(made == image)
+        for _ in 0..<10 {
+          let bit = Int.random(in: 0..<8 * stream.count, using: &random)
+          stream[bit / 8] ^= 1 << UInt8(bit % 8)
+          let made = device(stream, base: base, imageSize: image.count, piece: 61)
+          #expect(made == nil || made == image)
+          #expect(host(stream, base: base, imageSize: image.count) == made, "bit \(bit)")
+          stream[bit / 8] ^= 1 << UInt8(bit % 8)
+        }
+      }
+    }
+  }
+}

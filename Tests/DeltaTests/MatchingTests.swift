@@ -1,0 +1,94 @@
+import Testing
+
+@testable import OtaflashDelta
+
+@Suite struct MatchingTests {
+  @Test(arguments: [1, 2, 3, 256])
+  func suffixesAreInOrder(_ kinds: Int) {
+    var random = SplitMix64(seed: UInt64(kinds))
+    for count in Array(0..<40) + [100, 257, 700] {
+      let text = random.octets(count, kinds: kinds)
+      let sorted = text.indices.sorted { text[$0...].lexicographicallyPrecedes(text[$1...]) }
+      #expect(SuffixArray(text).order.map(Int.init) == sorted, "\(text)")
+    }
+  }
+
+  /// Texts that repeat themselves need more than one level of names.
+  @Test func suffixesOfRepeatedTextAreInOrder() {
+    var text: [UInt8] = [0]
+    var before: [UInt8] = [1]
+    for _ in 0..<12 { (text, before) = (text + before, text) }
+    for text in [text, text + text, Array(text.reversed())] {
+      let sorted = text.indices.sorted { text[$0...].lexicographicallyPrecedes(text[$1...]) }
+      #expect(SuffixArray(text).order.map(Int.init) == sorted)
+    }
+  }
+
+  @Test(arguments: [2, 5, 256])
+  func theLongestMatchIsFound(_ kinds: Int) {
+    var random = SplitMix64(seed: 9)
+    let base = random.octets(300, kinds: kinds)
+    let wanted = random.octets(60, kinds: kinds) + base[200...]
+    let index = PatchBase(base)
+    index.withSearch { search in
+      wanted.withUnsafeBufferPointer { wanted in
+        for start in wanted.indices {
+          let rest = UnsafeBufferPointer(rebasing: wanted[start...])
+          let found = search.longest(rest)
+          let longest = base.indices.map { common(base[$0...], rest) }.max() ?? 0
+          #expect(found.length + PatchBase.Search.worthMore >= longest)
+          #expect(common(base[found.position...], rest) == found.length)
+        }
+      }
+    }
+  }
+
+  private func common(_ a: ArraySlice<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Int {
+    zip(a, b).prefix { $0 == $1 }.count
+  }
+
+  @Test func stepsMakeTheImageAndStayInTheBase() {
+    var random = SplitMix64(seed: 3)
+    for _ in 0..<60 {
+      let base = random.octets(Int.random(in: 0..<900, using: &random), kinds: 40)
+      let image = random.edited(base, pieces: 4)
+      var from = 0
+      var made = 0
+      for step in ApproximateMatching.steps(from: PatchBase(base), to: image[...]) {
+        #expect(step.difference <= base.count - from)
+        made += step.difference + step.extra
+        from += step.difference + step.seek
+        #expect((0...base.count).contains(from))
+      }
+      #expect(made == image.count)
+    }
+  }
+
+  /// A run of padding must not be searched anew at each of its octets: this would take minutes.
+  @Test func paddingIsCheap() throws {
+    let base = [UInt8](repeating: 0xFF, count: 60_000)
+    let image = base + [1, 2, 3] + base
+    let patch = Patch(from: PatchBase(base), to: image[...], codec: .crle)
+    #expect(patch.octets.count < 60)
+    let result = try PatchReader.apply(patch.octets[...], to: base, limit: image.count)
+    #expect(result.image == image)
+  }
+
+  @Test func nearestMembersAreFound() {
+    var random = SplitMix64(seed: 5)
+    var set = RankSet(below: 5000)
+    var members: Set<Int> = []
+    for _ in 0..<4000 {
+      let number = Int.random(in: 0..<5000, using: &random)
+      if members.count < 60 || Bool.random(using: &random) {
+        set.insert(number)
+        members.insert(number)
+      } else if let gone = members.randomElement(using: &random) {
+        set.remove(gone)
+        members.remove(gone)
+      }
+      #expect(set.below(number) == members.filter { $0 < number }.max())
+      #expect(set.above(number) == members.filter { $0 > number }.min())
+    }
+  }
+}

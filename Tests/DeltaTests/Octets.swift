@@ -1,0 +1,58 @@
+/// A generator whose whole state is its seed, so that a failure can be run again.
+struct SplitMix64: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+    return word ^ (word >> 31)
+  }
+
+  /// Octets of which there are `kinds`; with 1 they are all zero.
+  mutating func octets(_ count: Int, kinds: Int = 256) -> [UInt8] {
+    (0..<count).map { _ in UInt8(Int.random(in: 0..<kinds, using: &self)) }
+  }
+
+  /// What an image may become: runs of it in another order, some octets changed, some new, some padding.
+  mutating func edited(_ base: [UInt8], pieces: Int) -> [UInt8] {
+    var image: [UInt8] = []
+    for _ in 0..<pieces {
+      let start = Int.random(in: 0...base.count, using: &self)
+      var piece = Array(base[start..<Int.random(in: start...base.count, using: &self)])
+      for i in piece.indices where Int.random(in: 0..<30, using: &self) == 0 {
+        piece[i] &+= UInt8.random(in: 0...9, using: &self)
+      }
+      image += piece + octets(Int.random(in: 0..<40, using: &self))
+      if Bool.random(using: &self) { image += [UInt8](repeating: 0xFF, count: 300) }
+    }
+    return image.isEmpty ? [7] : image
+  }
+}
+
+func octets(_ text: String) -> [UInt8] {
+  text.split(separator: " ").flatMap { word -> [UInt8] in
+    let parts = word.split(separator: "*")
+    let octet = UInt8(parts[parts.count - 1], radix: 16) ?? 0
+    return [UInt8](repeating: octet, count: parts.count == 2 ? Int(parts[0]) ?? 0 : 1)
+  }
+}
+
+/// The example of docs/delta.md.
+enum Example {
+  static let base = (0..<64).map { UInt8($0) }
+  static let image = base[..<10] + [0xAA] + base[11..<32] + Array("NEW".utf8) + base[32...]
+  /// As PyPI's detools 0.53.0 makes them.
+  static let patches = [
+    "none": "00 83 01 00 20 10*00 A0 21*00 03 4E 45 57 00 20 32*00 00 60",
+    "crle": """
+    02 83 01 00 02 00 20 01 0A 00 00 01 A0 01 15 00 00 06 03 4E 45 57 00 20 01 21 00 00 01 60
+    """,
+    "heatshrink 8,7": "04 83 01 44 80 48 01 42 74 02 02 90 3A 75 16 AE 25 16 00 2D 60",
+    "heatshrink 10,8":
+      "04 83 01 65 80 48 00 50 4E 80 10 0A 40 E9 D4 5A B8 25 0B 00 02 D6 00",
+  ]
+}

@@ -1,0 +1,128 @@
+import Testing
+
+@testable import OtaflashDelta
+
+@Suite struct PatchTests {
+  static let codecs: [PatchCodec] =
+    [.none, .crle]
+    + [(8, 7), (10, 4), (10, 8), (10, 9)].compactMap {
+      HeatshrinkParameters(window: $0.0, lookahead: $0.1).map(PatchCodec.heatshrink)
+    }
+
+  @Test func theExampleOfTheDocumentIsRead() throws {
+    for (name, digits) in Example.patches {
+      let result = try PatchReader.apply(octets(digits)[...], to: Example.base, limit: 67)
+      #expect(result.image == Array(Example.image))
+      #expect(result.codec.description == name)
+    }
+  }
+
+  @Test func patchesOfTheExampleAreNoLongerThanItsAre() {
+    for codec in Self.codecs {
+      let patch = Patch(from: PatchBase(Example.base), to: Array(Example.image)[...], codec: codec)
+      guard let other = Example.patches[codec.description] else { continue }
+      #expect(patch.octets.count <= octets(other).count)
+    }
+  }
+
+  @Test(arguments: 1...20)
+  func patchesMakeTheImage(_ seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let base =
+      seed % 5 == 0 ? [] : random.octets(Int.random(in: 1..<1500, using: &random), kinds: 60)
+    let image = random.edited(base, pieces: 5)
+    for codec in Self.codecs {
+      let patch = Patch(from: PatchBase(base), to: image[...], codec: codec)
+      let result = try PatchReader.apply(
+        patch.octets[...], to: base, limit: image.count, pageSize: 256)
+      #expect(result.image == image && result.codec == codec)
+      #expect(result.octetsAtPages.count == (image.count + 255) / 256)
+      #expect(result.octetsAtPages == result.octetsAtPages.sorted())
+    }
+  }
+
+  @Test func theImageMayBeAPartOfASlice() throws {
+    let image = Array(Example.image)
+    let patch = Patch(from: PatchBase(Example.base), to: image[20..<50], codec: .crle)
+    let result = try PatchReader.apply(patch.octets[...], to: Example.base, limit: 30)
+    #expect(result.image == Array(image[20..<50]))
+  }
+
+  @Test func theSmallestOfSomeIsTaken() {
+    var random = SplitMix64(seed: 8)
+    let base = PatchBase(random.octets(4000))
+    let same = Patch.smallest(from: base, to: base.bytes[...], codecs: Self.codecs)
+    #expect(same.codec == .crle && same.octets.count < 20)
+    let text = Array("the quick brown fox jumps over the lazy dog, the quick one. ".utf8)
+    let other = Patch.smallest(
+      from: base, to: (text + text + text + text)[...], codecs: Self.codecs)
+    #expect(other.codec.number == 4)
+  }
+
+  struct Refused: Sendable, CustomTestStringConvertible {
+    let patch: String
+    let reason: PatchFault.Reason
+    let offset: Int
+    init(_ patch: String, _ reason: PatchFault.Reason, at offset: Int) {
+      (self.patch, self.reason, self.offset) = (patch, reason, offset)
+    }
+    var testDescription: String { "\(reason)" }
+  }
+
+  static let refused = [
+    Refused("", .cutOff, at: 0),
+    Refused("80 83 01 00", .reservedBit, at: 0),
+    Refused("10 83 01 00", .type(1), at: 0),
+    Refused("01 83 01 5D", .codec(1), at: 2),
+    Refused("00 00 00", .imageSize(stated: 0, limit: 67), at: 1),
+    Refused("00 84 01 00", .imageSize(stated: 68, limit: 67), at: 2),
+    Refused("00 C3 01 00", .negativeSize, at: 2),
+    Refused("00 80 80 80 80 10", .numberTooLong, at: 5),
+    Refused("00 80 80 80 80 80 00", .numberTooLong, at: 6),
+    Refused("04 83 01 45 80", .heatshrinkParameters(0x45), at: 3),
+    Refused("00 83 01 01 00", .dataFormat, at: 3),
+    Refused("00 83 01 00 41", .negativeSize, at: 4),
+    Refused("00 83 01 00 84 01", .beyondImage(size: 68, left: 67), at: 5),
+    Refused("00 83 01 00 81 01", .beyondBase(size: 65, left: 64), at: 5),
+    Refused("00 83 01 00 01 00 00 42", .seekOutsideBase(-1), at: 7),
+    Refused("00 83 01 00 01 00 00 80 01", .seekOutsideBase(65), at: 8),
+    Refused("00 83 01 00 195*00", .nothingMade, at: 198),
+    Refused("02 83 01 02 01 00", .blockKind(2), at: 3),
+    Refused("02 83 01 01 80 80 80 80 08 00", .numberTooLong, at: 8),
+    Refused("02 83 01 01 FF FF FF FF 07 00", .nothingMade, at: 9),
+    Refused("00 01 00 00 01 55 00 00", .octetsBehindEnd(1), at: 6),
+    Refused("02 01 00 07 00 00 01 55 00 00 00", .padding, at: 8),
+    Refused("00 02 00 00 02 55", .cutOff, at: 6),
+  ]
+
+  @Test(arguments: refused)
+  func whatIsNoPatchIsRefusedWithItsPlace(_ refused: Refused) {
+    #expect(throws: PatchFault(refused.reason, at: refused.offset)) {
+      try PatchReader.apply(octets(refused.patch)[...], to: Example.base, limit: 67)
+    }
+  }
+
+  @Test func everyCutIsRefused() {
+    for digits in Example.patches.values {
+      let patch = octets(digits)
+      for count in patch.indices {
+        #expect(throws: PatchFault.self) {
+          try PatchReader.apply(patch[..<count], to: Example.base, limit: 67)
+        }
+      }
+    }
+  }
+
+  @Test func asManyEmptyStepsAsMayBeAreRead() throws {
+    let patch = octets("00 01 00 192*00 00 01 55 00")
+    #expect(try PatchReader.apply(patch[...], to: Example.base, limit: 1).image == [0x55])
+  }
+
+  /// Offsets are those of the octet that was read last, also in a slice of a file.
+  @Test func offsetsCountFromTheSlice() {
+    let file = [1, 2, 3] + octets("00 83 01 01 00")
+    #expect(throws: PatchFault(.dataFormat, at: 3)) {
+      try PatchReader.apply(file[3...], to: Example.base, limit: 67)
+    }
+  }
+}

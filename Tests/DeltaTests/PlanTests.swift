@@ -1,0 +1,158 @@
+import Testing
+
+@testable import OtaflashDelta
+
+@Suite struct PlanTests {
+  static let abilities = DecoderAbilities(
+    hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: 4096)
+
+  private func conditions(_ rate: Double, erasedAhead: Bool = true) -> DeliveryConditions {
+    DeliveryConditions(octetsPerSecond: rate, isErasedAhead: erasedAhead)
+  }
+
+  /// An image in which every sixth octet is another one: a release.
+  private func release(_ count: Int = 60_000) -> (base: [UInt8], image: [UInt8]) {
+    var random = SplitMix64(seed: 12)
+    let base = random.octets(count)
+    let image = base.indices.map { i in
+      i % 40 < 7 ? UInt8.random(in: 0...255, using: &random) : base[i]
+    }
+    return (base, image)
+  }
+
+  private func best(
+    _ image: [UInt8], base: [UInt8]?, _ conditions: DeliveryConditions
+  ) -> Delivery {
+    DeliveryPlanner(image: image, abilities: Self.abilities, conditions: conditions).best(
+      base: base)
+  }
+
+  @Test func theForecastIsTheAirWhereThatIsSlowest() {
+    let forecast = conditions(1000).forecast(octetsAtPages: [4096, 8192], partEnds: [2])
+    #expect(forecast.airSeconds == 8.192)
+    #expect(forecast.seconds == 8.192 + 0.04)
+    #expect(!forecast.isLimitedByFlash)
+  }
+
+  @Test func theForecastIsTheFlashWhereThatIsSlowest() {
+    let forecast = conditions(100_000, erasedAhead: false).forecast(
+      octetsAtPages: [100, 200, 300], partEnds: [3])
+    #expect(forecast.isLimitedByFlash)
+    #expect(abs(forecast.seconds - (3 * 0.125 + 0.001)) < 1e-9)
+  }
+
+  /// What comes while a page is written waits on the air: the buffer holds no more.
+  @Test func theBufferBoundsWhatTheAirIsAheadOfTheFlash() {
+    var slow = conditions(10_000, erasedAhead: true)
+    slow.writeSeconds = 1
+    slow.receiveBuffer = 100
+    let small = slow.forecast(octetsAtPages: [10, 10_010], partEnds: [2]).seconds
+    slow.receiveBuffer = 20_000
+    let large = slow.forecast(octetsAtPages: [10, 10_010], partEnds: [2]).seconds
+    #expect(large < small && large >= 2)
+  }
+
+  @Test(arguments: [6000.0, 20_000, 60_000])
+  func aReleaseTakesWhatAirAndFlashPermit(_ rate: Double) {
+    let (base, image) = release(120_000)
+    let delivery = best(image, base: base, conditions(rate))
+    #expect(delivery.content == .difference)
+    let limit = max(delivery.forecast.airSeconds, delivery.forecast.flashSeconds)
+    #expect(limit / delivery.forecast.seconds >= 0.95)
+  }
+
+  @Test func resetsAreWorthSmallParts() {
+    let (base, image) = release()
+    var often = conditions(500)
+    often.secondsBetweenResets = 60
+    let parts = best(image, base: base, often)
+    #expect(parts.content == .difference && parts.partSize == 4096)
+    var never = conditions(500)
+    never.secondsBetweenResets = 1e9
+    #expect(best(image, base: base, never).partSize == image.count)
+  }
+
+  /// Where the flash decides, all take the same time, and the shortest goes over the air.
+  @Test func amongEquallyFastTheShortestIsTaken() {
+    let (base, image) = release()
+    let delivery = best(image, base: base, conditions(1e6, erasedAhead: false))
+    #expect(delivery.content == .difference && delivery.forecast.isLimitedByFlash)
+  }
+
+  @Test func anImageThatDoesNotCompressIsSentAsItIs() {
+    var random = SplitMix64(seed: 4)
+    let image = random.octets(20_000)
+    let delivery = best(image, base: random.octets(20_000), conditions(6000))
+    #expect(delivery.content == .plain && delivery.octets == image && delivery.codecs.isEmpty)
+  }
+
+  @Test func withoutABaseAnImageIsCompressed() throws {
+    let image = (0..<30_000).map { UInt8(($0 / 7) % 50) }
+    let delivery = best(image, base: nil, conditions(6000))
+    #expect(delivery.content == .compressed && delivery.octets.count < 3000)
+    let made = try PatchParts.apply(
+      delivery.octets, to: [], imageSize: image.count, pageSize: 4096)
+    #expect(made.image == image)
+  }
+
+  /// Each part has the codec that makes it smallest.
+  @Test func partsMayDifferInTheirCodec() {
+    var random = SplitMix64(seed: 6)
+    let base = random.octets(8192)
+    let text = Array("the quick brown fox jumps over the lazy dog and does so again. ".utf8)
+    let image = base + Array((0..<70).map { _ in text }.joined())
+    let planner = DeliveryPlanner(
+      image: image, abilities: Self.abilities, conditions: conditions(1000))
+    let delivery = planner.composed(
+      against: PatchBase(base), partSize: 8192, codecs: Self.abilities.codecs)
+    #expect(delivery.codecs.count == 2 && delivery.codecs.first == .crle)
+  }
+
+  @Test func onlyWhatTheDeviceCanIsTried() {
+    let small = DecoderAbilities(
+      hasCRLE: false, largestWindow: 8, largestLookahead: 6, pageSize: 4096)
+    #expect(small.codecs.map(\.description) == ["heatshrink 8,4", "heatshrink 8,6"])
+    let none = DecoderAbilities(
+      hasCRLE: false, largestWindow: 0, largestLookahead: 0, pageSize: 4096)
+    #expect(none.codecs == [.none])
+  }
+
+  @Test func headersAreReadAsTheyAreWritten() throws {
+    let header = PartHeader(
+      imageOffset: 4096, imageOctets: 70_000, patchOctets: 3, crc32: 0x9ABC_DEF0)
+    #expect(header.encoded == octets("00 10 00 00 70 11 01 00 03 00 00 00 F0 DE BC 9A"))
+    #expect(try PartHeader(decoding: header.encoded[...], at: 0) == header)
+  }
+
+  @Test func wrongHeadersAreRefusedAtTheirField() throws {
+    let (base, image) = release(1000)
+    let planner = DeliveryPlanner(
+      image: image,
+      abilities: DecoderAbilities(
+        hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: 256),
+      conditions: conditions(1000))
+    let stream = planner.composed(
+      against: PatchBase(base), partSize: 256, codecs: [.crle]
+    ).octets
+    func fault(_ offset: Int, _ value: [UInt8]) -> PatchFault? {
+      var broken = stream
+      broken.replaceSubrange(offset..<offset + value.count, with: value)
+      do throws(PatchFault) {
+        _ = try PatchParts.apply(broken, to: base, imageSize: image.count, pageSize: 256)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    #expect(fault(0, [9])?.reason == .partHeader(.imageOffset(9, expected: 0)))
+    #expect(fault(4, [0, 0])?.reason == .partHeader(.imageOctets(0, left: 1000)))
+    #expect(fault(4, [0, 0, 1])?.reason == .partHeader(.imageOctets(65536, left: 1000)))
+    #expect(fault(4, [255, 0])?.reason == .partHeader(.notWholePages(255)))
+    #expect(fault(4, [0, 2])?.reason == .partHeader(.patchDisagrees(256)))
+    #expect(fault(11, [1])?.offset == 8)
+    guard case .checksum = fault(12, [stream[12] ^ 1])?.reason else {
+      Issue.record("a wrong checksum")
+      return
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashSimulation
+import Synchronization
+import Testing
+
+/// Two straps of one kind, one of which also has a boot loader at the address behind its own.
+private final class TwoStraps: Central {
+  let clock: VirtualClock
+  private let knowsAddresses: Bool
+  private let connected = Mutex<[String]>([])
+  private let isFirstAway = Mutex(false)
+
+  init(clock: VirtualClock, knowsAddresses: Bool = true) {
+    self.clock = clock
+    self.knowsAddresses = knowsAddresses
+  }
+
+  var connections: [String] { connected.withLock { $0 } }
+
+  func takeFirstAway() { isFirstAway.withLock { $0 = true } }
+
+  struct Heard: AsyncSequence, AsyncIteratorProtocol {
+    var devices: [Advertisement]
+    let clock: VirtualClock
+
+    func makeAsyncIterator() -> Heard { self }
+
+    mutating func next() async throws(ScanFault) -> Advertisement? {
+      try await next(isolation: nil)
+    }
+
+    mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(ScanFault) -> Advertisement? {
+      guard await clock.pause(for: .seconds(devices.isEmpty ? 3_600 : 1)) else { throw .cancelled }
+      return devices.isEmpty ? nil : devices.removeFirst()
+    }
+  }
+
+  func advertisements(matching filter: AdvertisementFilter, eachOnce: Bool) -> Heard {
+    let names = [("strap:1", "Strap"), ("strap:2", "Strap"), ("strap:1+1", "DfuTarg")]
+    let devices = names.map { Advertisement(id: $0.0, name: $0.1, rssi: -60, services: []) }
+    let isAway = isFirstAway.withLock { $0 }
+    return Heard(devices: devices.dropFirst(isAway ? 1 : 0).filter(filter.accepts), clock: clock)
+  }
+
+  func connect(
+    to device: Advertisement, within limit: Duration
+  ) async throws(ConnectFault) -> any Link {
+    connected.withLock { $0.append(device.id) }
+    return PipeLink.pair(capacity: 1).0
+  }
+
+  func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
+    switch place {
+    case .home: device.id
+    case .nextAddress, .previousAddress:
+      knowsAddresses ? "\(device.id)+\(place.addressOffset)" : nil
+    }
+  }
+}
+
+@Suite struct DialerTests {
+  private static func connect(
+    _ turn: PeripheralTurn, at place: Whereabouts = .home
+  ) async -> ConnectFault? {
+    turn.move(to: place)
+    do throws(ConnectFault) {
+      _ = try await turn.connect()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private static func connections(
+    knowsAddresses: Bool = true, pins: Bool = true,
+    _ body: @escaping @Sendable (PeripheralTurn, TwoStraps) async -> [ConnectFault?]
+  ) throws -> (connections: [String], faults: [ConnectFault?]) {
+    try VirtualTimeline().run { clock in
+      let straps = TwoStraps(clock: clock, knowsAddresses: knowsAddresses)
+      let dialer = Dialer(
+        to: AdvertisementFilter(name: /Strap/), from: straps, within: .seconds(10), on: clock,
+        pins: pins)
+      return await withPeripheral(dialer, clock: clock) { peripheral in
+        let command = Command<PeripheralTurn, [ConnectFault?], Never>("connect") { turn in
+          await body(turn, straps)
+        }
+        do throws(QueueFault<Never>) {
+          return (straps.connections, try await peripheral.perform(command))
+        } catch {
+          return (straps.connections, [])
+        }
+      }
+    }
+  }
+
+  @Test func afterALossNoOtherDeviceOfTheKindIsTaken() throws {
+    let seen = Mutex<[String]>([])
+    let faults = try Self.connections { turn, straps in
+      let first = await Self.connect(turn)
+      straps.takeFirstAway()
+      let second = await Self.connect(turn)
+      seen.withLock { $0 = straps.connections }
+      return [first, second]
+    }.faults
+    #expect(seen.withLock { $0 } == ["strap:1"])
+    guard faults.count == 2, faults[0] == nil, case .deviceNotFound? = faults[1] else {
+      Issue.record("\(faults)")
+      return
+    }
+  }
+
+  @Test func withoutAPinTheFirstThatPassesIsTakenEachTime() throws {
+    let seen = Mutex<[String]>([])
+    _ = try Self.connections(pins: false) { turn, straps in
+      _ = await Self.connect(turn)
+      straps.takeFirstAway()
+      _ = await Self.connect(turn)
+      seen.withLock { $0 = straps.connections }
+      return []
+    }
+    #expect(seen.withLock { $0 } == ["strap:1", "strap:2"])
+  }
+
+  @Test func aBootLoaderIsFollowedToItsAddressAndTheApplicationBack() throws {
+    let seen = Mutex<[String]>([])
+    let faults = try Self.connections { turn, straps in
+      let faults = [
+        await Self.connect(turn), await Self.connect(turn, at: .nextAddress),
+        await Self.connect(turn, at: .home),
+      ]
+      seen.withLock { $0 = straps.connections }
+      return faults
+    }.faults
+    #expect(seen.withLock { $0 } == ["strap:1", "strap:1+1", "strap:1"])
+    #expect(faults == [nil, nil, nil])
+  }
+
+  @Test func aCentralThatCannotFollowSaysSo() throws {
+    for knowsDevice in [true, false] {
+      let faults = try Self.connections(knowsAddresses: false) { turn, _ in
+        if knowsDevice { _ = await Self.connect(turn) }
+        return [await Self.connect(turn, at: .nextAddress)]
+      }.faults
+      guard case .adapterUnavailable(let cause, _)?? = faults.first else {
+        Issue.record("\(faults)")
+        return
+      }
+      #expect(cause.contains("boot loader's address"))
+    }
+  }
+
+  @Test func everyFaultHasASentence() {
+    let device = ConnectFault.deviceNotFound(cause: "It is away.", remedy: "Wait.")
+    let faults: [any Error] = [
+      device, PeripheralFault.connect(device), ScanFault.notFound(within: .seconds(2)),
+      GATTFault.refused(AttributeHandle(3), .writeNotPermitted), GATTFault.unsubscribed,
+      SecurityFault.bondForgotten, QueueFault<PeripheralFault>.full(limit: 3),
+      QueueFault<PeripheralFault>.failed(.connect(device)), ConnectionFailure.connect(device),
+      CompoundFault<ConnectFault, GATTFault>.main(device),
+      QueueFault<Never>.preparationFailed(device),
+    ]
+    for fault in faults {
+      let text = "\(fault)"
+      #expect(text.hasSuffix(".") && text.contains(" ") && !text.contains("Fault"), "\(text)")
+      #expect(text.first?.isUppercase == true)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Crypto
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Testing
+
+/// What a simulated MCUboot asks of an image before it starts it.
+@Suite struct StartableImageTests {
+  private static let key = Curve25519.Signing.PrivateKey()
+  /// Before an Ed25519 key in its `SubjectPublicKeyInfo`.
+  private static let head = hex("30 2a 30 05 06 03 2b 65 70 03 21 00")
+
+  private static func digits(_ octets: [UInt8]) -> String { text(octets).replacing(" ", with: "") }
+
+  /// The image with a record that names the key, and one with the signature.
+  private static func signed(
+    _ file: BootableFile, by key: Curve25519.Signing.PrivateKey, damaged: Bool = false
+  ) throws -> [UInt8] {
+    let der = head + key.publicKey.rawRepresentation
+    var signature = Array(try key.signature(for: file.hash))
+    if damaged { signature[10] ^= 1 }
+    return file.hashed + hex("07 69 90 00 10 00 20 00") + file.hash + hex("01 00 20 00")
+      + SHA256.hash(data: der) + hex("24 00 40 00") + signature
+  }
+
+  /// What runs after the image was sent, put on trial, and the device was reset.
+  private func runs(_ bytes: [UInt8], hash: [UInt8], on settings: String) throws -> Bool {
+    try withBoard("smp?slot=64K&erase=0&write=0" + settings) { board, _ in
+      var host = try await SMPHost.connected(to: board)
+      _ = try await host.upload(bytes)
+      _ = try await host.setState(hash, confirm: false).get()
+      try await host.reset()
+      host = try await SMPHost.connected(to: board)
+      #expect(board.flashFaults == [])
+      return try board.runningImage() == bytes
+    }
+  }
+
+  @Test func aSignatureByTheBootLoadersKeyIsAskedFor() throws {
+    let file = BootableFile()
+    let signed = "&signed=" + Self.digits(Self.head + Self.key.publicKey.rawRepresentation)
+    let good = try Self.signed(file, by: Self.key)
+    #expect(try runs(good, hash: file.hash, on: signed))
+    #expect(try runs(good, hash: file.hash, on: signed + "&mode=overwrite"))
+    let damaged = try Self.signed(file, by: Self.key, damaged: true)
+    #expect(try !runs(damaged, hash: file.hash, on: signed))
+    let foreign = try Self.signed(file, by: Curve25519.Signing.PrivateKey())
+    #expect(try !runs(foreign, hash: file.hash, on: signed))
+    #expect(try !runs(file.bytes, hash: file.hash, on: signed), "not signed")
+    // One without a key looks at none.
+    #expect(try runs(damaged, hash: file.hash, on: ""))
+  }
+
+  @Test(arguments: ["root-rsa-2048", "root-ec-p256", "root-ed25519"])
+  func mcubootsOwnKeysTrustNobodyElse(key: String) throws {
+    let file = BootableFile()
+    let foreign = try Self.signed(file, by: Self.key)
+    #expect(try !runs(foreign, hash: file.hash, on: "&signed=" + key))
+  }
+
+  @Test(arguments: ["", "root-ed448", "3059", "00"])
+  func whatIsNoKeyIsRefused(text: String) throws {
+    #expect(throws: ProfileFault.self) { try SimulationProfile(parsing: "smp?signed=" + text) }
+  }
+
+  /// Encrypted without a key to decrypt, said to be encrypted, not bootable, compressed.
+  @Test(arguments: [0x4, 0x8, 0x10, 0x200, 0x400, 0xC00] as [UInt32])
+  func whatABootLoaderCannotStartItDoesNot(flags: UInt32) throws {
+    let file = BootableFile(flags: flags)
+    #expect(try !runs(file.bytes, hash: file.hash, on: ""))
+    #expect(try !runs(file.bytes, hash: file.hash, on: "&decompress=yes"), "no records of it")
+  }
+
+  @Test func whatWasDecompressedHasAnotherHash() throws {
+    let bytes = SampleImage.compressed(makeImage(9_000), version: .init(1, 3, 0))
+    try withBoard("smp?slot=64K&erase=0&write=0&decompress=yes&mode=overwrite") { board, _ in
+      var host = try await SMPHost.connected(to: board)
+      _ = try await host.upload(bytes)
+      let sent = try #require(try await host.call(SMPImage.ReadState()).get().slots[1].hash)
+      _ = try await host.setState(sent, confirm: false).get()
+      try await host.reset()
+      host = try await SMPHost.connected(to: board)
+      let running = try await host.call(SMPImage.ReadState()).get().slots[0]
+      #expect(running.version == "1.3.0" && running.hash != sent && running.hash?.count == 32)
+      // What runs is found by that hash, and not by the other.
+      #expect(
+        try await host.setState(running.hash, confirm: false)
+          == .failure(SMPRefusal(.group(.image, 33))))
+      #expect(
+        try await host.setState(sent, confirm: false) == .failure(SMPRefusal(.group(.image, 8))))
+    }
+  }
+}

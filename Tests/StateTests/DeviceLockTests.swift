@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import OtaflashBlueZ
+import Testing
+
+@testable import OtaflashState
+
+@Suite("Device lock")
+struct DeviceLockTests {
+  /// A device that no other test, or program, knows.
+  private static func identity(_ path: String) -> DeviceIdentity {
+    DeviceIdentity(path: path, device: "unix:" + path)
+  }
+
+  @Test("is held by one at a time and names the holder")
+  func exclusive() throws {
+    let temporary = try TemporaryDirectory()
+    let device = Self.identity(try temporary.file("device", []))
+    let lock = try DeviceLock(device)
+    #expect(throws: StateFault.deviceBusy(device: device.device, holder: getpid())) {
+      try DeviceLock(device).release()
+    }
+    try DeviceLock(Self.identity(try temporary.file("other", []))).release()
+    lock.release()
+    try DeviceLock(device).release()
+  }
+
+  @Test("one device is one, however its path is written")
+  func spellings() throws {
+    let temporary = try TemporaryDirectory()
+    let path = try temporary.file("two.sock", [])
+    let folder = temporary.path
+    try FileManager.default.createSymbolicLink(
+      atPath: folder + "/link", withDestinationPath: path)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder + "/folder", withDestinationPath: folder)
+    try #require(link(path, folder + "/hard") == 0)
+    let lock = try DeviceLock(Self.identity(path))
+    for other in [
+      folder + "//two.sock", folder + "/./two.sock", folder + "/link", folder + "/folder/two.sock",
+      folder + "/hard",
+    ] {
+      #expect(throws: StateFault.deviceBusy(device: "unix:" + other, holder: getpid())) {
+        try DeviceLock(Self.identity(other)).release()
+      }
+    }
+    lock.release()
+  }
+
+  @Test("a device that restarted, with a new file at the same place, is the same")
+  func restarted() throws {
+    let temporary = try TemporaryDirectory()
+    let path = try temporary.file("device", [])
+    let lock = try DeviceLock(Self.identity(path))
+    // What was there stays, so that the new file has a number of its own.
+    try FileManager.default.moveItem(atPath: path, toPath: temporary.path + "/former")
+    _ = try temporary.file("device", [])
+    #expect(throws: StateFault.self) { try DeviceLock(Self.identity(path)).release() }
+    lock.release()
+  }
+
+  @Test("an address is one device, whatever type it was given and however it was written")
+  func addresses() throws {
+    let texts = ["D7:31:00:5A:C3:01", "d7:31:00:5a:c3:01", "D7:31:00:5A:C3:01/public"]
+    let addresses = try texts.map { try #require(BluetoothAddress($0)) }
+    let lock = try DeviceLock(DeviceIdentity(addresses[0]))
+    for address in addresses {
+      #expect(throws: StateFault.self) { try DeviceLock(DeviceIdentity(address)).release() }
+    }
+    let other = try #require(BluetoothAddress("D7:31:00:5A:C3:02"))
+    try DeviceLock(DeviceIdentity(other)).release()
+    lock.release()
+  }
+
+  @Test("a refusal leaves no descriptor open")
+  func noLeak() throws {
+    let temporary = try TemporaryDirectory()
+    let device = Self.identity(try temporary.file("device", []))
+    let lock = try DeviceLock(device)
+    let name = String(device.name.suffix(12))
+    for _ in 0..<10 {
+      #expect(throws: StateFault.self) { try DeviceLock(device).release() }
+    }
+    #expect(try listeners(name) == 1)
+    lock.release()
+    #expect(try listeners(name) == 0)
+  }
+
+  /// Sockets in the kernel's list whose name ends so and that have not lost their owner.
+  private func listeners(_ name: String) throws -> Int {
+    try content("/proc/net/unix").split(separator: "\n").count {
+      $0.contains("@otaflash/device/") && $0.hasSuffix(name) && $0.contains(" 00010000 ")
+    }
+  }
+}

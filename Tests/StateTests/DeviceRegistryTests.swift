@@ -1,0 +1,162 @@
+import Glibc
+import OtaflashFirmware
+import Testing
+
+@testable import OtaflashState
+
+@Suite("Device registry")
+struct DeviceRegistryTests {
+  private static let flashing = DeviceRecord.Flashing(
+    outcome: .flashed, version: FirmwareVersion(1, 3, 0), at: 50)
+
+  @Test("lists the last connected first, then the last seen")
+  func order() {
+    var registry = DeviceRegistry()
+    registry.seen("a", name: nil, address: nil, at: 100)
+    registry.seen("b", name: nil, address: nil, at: 200)
+    registry.connected("c", name: nil, address: nil, at: 10)
+    registry.connected("d", name: nil, address: nil, at: 20)
+    #expect(registry.records.map(\.id) == ["d", "c", "b", "a"])
+    registry.flashed("a", Self.flashing)
+    #expect(registry.records.map(\.id) == ["a", "d", "c", "b"])
+    #expect(registry["a"]?.lastConnected == 50)
+    #expect(registry["a"]?.lastSeen == 100)
+    #expect(registry["a"]?.lastFlashing == Self.flashing)
+  }
+
+  @Test("an advertisement without a name does not take the name away")
+  func nameStays() {
+    var registry = DeviceRegistry()
+    registry.connected("a", name: "door", address: "C0:FF:EE:00:00:01", at: 1)
+    registry.seen("a", name: nil, address: nil, at: 2)
+    #expect(registry["a"]?.name == "door")
+    #expect(registry["a"]?.address == "C0:FF:EE:00:00:01")
+    #expect(registry["a"]?.lastSeen == 2)
+    #expect(registry["a"]?.lastConnected == 1)
+  }
+
+  @Test("keeps 1000 devices and forgets those not met for longest")
+  func capacity() {
+    var registry = DeviceRegistry()
+    for number in 0..<1100 {
+      registry.seen("device \(number)", name: nil, address: nil, at: Double(number))
+    }
+    #expect(registry.records.count == DeviceRegistry.capacity)
+    #expect(registry["device 99"] == nil)
+    #expect(registry["device 100"] != nil)
+    #expect(
+      DeviceRegistry((0..<1100).map { DeviceRecord(id: "\($0)", lastSeen: 0) }).records.count
+        == 1000)
+  }
+
+  @Test("survives a run, and processes change it in turn")
+  func file() throws {
+    let temporary = try TemporaryDirectory()
+    let directory = try temporary.state()
+    let first = RegistryFile(in: directory)
+    let second = RegistryFile(in: directory)
+    #expect(try first.load() == Recalled(content: nil, setAside: nil))
+    #expect(try first.update { $0.flashed("a", Self.flashing) } == nil)
+    #expect(try second.update { $0.connected("b", name: "dööр", address: nil, at: 1) } == nil)
+    let registry = try #require(try first.load().content)
+    #expect(registry.records.map(\.id) == ["a", "b"])
+    #expect(registry["a"]?.lastFlashing == Self.flashing)
+    #expect(registry["b"]?.name == "dööр")
+  }
+
+  @Test(
+    "a damaged file is set aside, told of, and does not stop the next run",
+    arguments: [
+      "", "{", "[]", "{\"format\":0}", "{\"format\":1}", "{\"format\":1,\"devices\":[{}]}",
+      // Numbers that are no times: too large for a calendar, or before there was one here.
+      "{\"format\":1,\"devices\":[{\"id\":\"x\",\"lastSeen\":1e17}]}",
+      "{\"format\":1,\"devices\":[{\"id\":\"x\",\"lastSeen\":-1.5}]}",
+      "{\"format\":1,\"devices\":[{\"id\":\"x\",\"lastSeen\":5,\"lastConnected\":253402300800}]}",
+      "{\"format\":1,\"devices\":[{\"id\":\"x\",\"lastSeen\":5,\"lastFlashing\":"
+        + "{\"outcome\":\"failed\",\"at\":1e300}}]}",
+    ])
+  func damaged(text: String) throws {
+    let temporary = try TemporaryDirectory()
+    let directory = try temporary.state()
+    try AtomicFile(path: directory.registryPath, limit: 1000).replace(with: Array(text.utf8))
+    let file = RegistryFile(in: directory)
+    let aside = try file.update { $0.seen("a", name: nil, address: nil, at: 1) }
+    #expect(aside == directory.registryPath + ".damaged")
+    #expect(try content(#require(aside)) == text)
+    #expect(try file.load().content?.records.map(\.id) == ["a"])
+  }
+
+  @Test("what a later version added to the format is written back as it was")
+  func unknownMembers() throws {
+    let temporary = try TemporaryDirectory()
+    let directory = try temporary.state()
+    let text = """
+      {"color":"red","devices":[{"id":"x","lastSeen":5,"shape":{"round":[true,null,1.5,-3]},\
+      "lastFlashing":{"outcome":"failed","at":4,"rows":12345678901}},\
+      {"id":"y","lastSeen":1}],"format":1}
+      """
+    try AtomicFile(path: directory.registryPath, limit: 1000).replace(with: Array(text.utf8))
+    let aside = try RegistryFile(in: directory).update {
+      $0.connected("x", name: "door", address: nil, at: 9)
+      $0.seen("z", name: nil, address: nil, at: 2)
+    }
+    #expect(aside == nil)
+    let kept = try content(directory.registryPath).filter { !$0.isWhitespace }
+    #expect(kept.contains(#""color":"red""#))
+    #expect(kept.contains(#""shape":{"round":[true,null,1.5,-3]}"#), "\(kept)")
+    #expect(kept.contains(#""rows":12345678901"#))
+    #expect(kept.contains(#""name":"door""#))
+    #expect(kept.contains(#""id":"z""#))
+  }
+
+  @Test("a pipe in the place of the file is told of and not waited for")
+  func pipe() throws {
+    let temporary = try TemporaryDirectory()
+    let directory = try temporary.state()
+    try #require(mkfifo(directory.registryPath, 0o600) == 0)
+    #expect(throws: StateFault.notAFile(path: directory.registryPath)) {
+      try RegistryFile(in: directory).load()
+    }
+  }
+
+  @Test("a file of a later version is left as it is")
+  func newerFormat() throws {
+    let temporary = try TemporaryDirectory()
+    let directory = try temporary.state()
+    let text = "{\"format\":2,\"machines\":{}}"
+    try AtomicFile(path: directory.registryPath, limit: 1000).replace(with: Array(text.utf8))
+    #expect(throws: StateFault.newerFormat(path: directory.registryPath, format: 2)) {
+      try RegistryFile(in: directory).update { $0.seen("a", name: nil, address: nil, at: 1) }
+    }
+    #expect(try content(directory.registryPath) == text)
+  }
+
+  @Test("a full disk keeps the former registry")
+  func fullDisk() throws {
+    let temporary = try TemporaryDirectory()
+    let directory = try temporary.state()
+    let file = RegistryFile(in: directory)
+    #expect(try file.update { $0.seen("a", name: nil, address: nil, at: 1) } == nil)
+    #expect(throws: StateFault.diskFull(path: directory.registryPath)) {
+      try RegistryFile(in: directory, writing: .full(after: 0))
+        .update { $0.seen("b", name: nil, address: nil, at: 2) }
+    }
+    #expect(try file.load().content?.records.map(\.id) == ["a"])
+  }
+
+  @Test("a process that hangs with the lock ends the wait, not the next process")
+  func lockHeldForEver() throws {
+    let temporary = try TemporaryDirectory()
+    let directory = try temporary.state()
+    let lockPath = directory.registryPath + ".lock"
+    let holder = try FileDescriptor(opening: lockPath, O_RDWR | O_CREAT)
+    try #require(flock(holder.number, LOCK_EX) == 0)
+    let impatient = RegistryFile.Patience(attempts: 2, interval: .nanoseconds(1))
+    let file = RegistryFile(in: directory, writing: .system, patience: impatient)
+    #expect(throws: StateFault.registryBusy(path: lockPath, waited: impatient.total)) {
+      try file.load()
+    }
+    try #require(flock(holder.number, LOCK_UN) == 0)
+    #expect(try file.load().content == nil)
+  }
+}

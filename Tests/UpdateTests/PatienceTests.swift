@@ -1,0 +1,62 @@
+import OtaflashATT
+import Testing
+
+@testable import OtaflashUpdate
+
+/// What counts as progress, and for how long there may be none.
+@Suite struct PatienceTests {
+  private static let start = LinkInstant(elapsed: .zero)
+
+  /// Looks at `marks` once a second, and tells after how many of them patience ended.
+  private func looks(at marks: (Int) -> Patience.Marks) -> Int? {
+    var patience = Patience(limit: .seconds(25), at: Self.start)
+    for second in 0..<1000 {
+      do throws(UpdateFault) {
+        try patience.check(marks(second), at: Self.start.advanced(by: .seconds(second)))
+      } catch {
+        #expect(error == .stalled(atOffset: marks(second).acknowledged, waited: .seconds(25)))
+        return second
+      }
+    }
+    return nil
+  }
+
+  @Test func nothingAtAllEndsAfterTheLimit() {
+    #expect(looks { _ in Patience.Marks() } == 26)
+  }
+
+  @Test func whatGoesUpAndDownIsNoProgress() {
+    #expect(looks { Patience.Marks(granted: $0 % 2) } == 27)
+    #expect(looks { Patience.Marks(granted: 49 - $0 % 50) } == 26)
+    #expect(looks { Patience.Marks(durable: $0 * 7 % 5) } == 28)
+    #expect(looks { Patience.Marks(acknowledged: 100 + $0 % 3) } == 28)
+  }
+
+  @Test func whateverRisesIsProgress() {
+    #expect(looks { Patience.Marks(acknowledged: $0 / 24) } == nil)
+    #expect(looks { Patience.Marks(durable: $0 / 24) } == nil)
+    #expect(looks { Patience.Marks(granted: $0 / 24) } == nil)
+  }
+
+  @Test func aHostThatWasStoppedLooksAgainBeforeItBlamesTheDevice() throws {
+    var patience = Patience(limit: .seconds(25), at: Self.start)
+    try patience.check(Patience.Marks(acknowledged: 10), at: Self.start)
+    let later = Self.start.advanced(by: .seconds(3600))
+    for _ in 1..<Patience.looksMinimum {
+      try patience.check(Patience.Marks(acknowledged: 10), at: later)
+    }
+    #expect(throws: UpdateFault.self) {
+      try patience.check(Patience.Marks(acknowledged: 10), at: later)
+    }
+  }
+
+  @Test func theWayBackAfterASetbackIsProgress() throws {
+    var patience = Patience(limit: .seconds(25), at: Self.start)
+    try patience.check(Patience.Marks(acknowledged: 1000), at: Self.start)
+    patience.fellBack(to: 0)
+    for step in 1...10 {
+      let now = Self.start.advanced(by: .seconds(20 * step))
+      try patience.check(Patience.Marks(acknowledged: 100 * step), at: now)
+    }
+  }
+}

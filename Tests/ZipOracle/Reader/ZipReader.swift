@@ -1,0 +1,37 @@
+import FoundationEssentials
+import Glibc
+import OtaflashFirmware
+
+/// Reads the archives whose paths come on standard input, a line each, and says of each on one line
+/// what is in it: `ok` and for every file its name in hexadecimal digits, size and CRC32, or
+/// `refused` and why.
+@main
+enum ZipReader {
+  private static let limit = 1 << 22
+
+  static func main() {
+    while let path = readLine() {
+      print(answer(path))
+    }
+  }
+
+  private static func answer(_ path: String) -> String {
+    let bytes: [UInt8]
+    do { bytes = try [UInt8](Data(contentsOf: URL(filePath: path))) } catch {
+      return "unreadable \(error)"
+    }
+    do throws(ZipFault) {
+      let archive = try ZipArchive(decoding: bytes, limit: limit)
+      return (["ok"] + archive.entries.map(line)).joined(separator: " ")
+    } catch {
+      // One line an archive, whatever names are in it.
+      let words = "\(error)".unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }
+      return "refused " + String(words)
+    }
+  }
+
+  private static func line(_ entry: ZipArchive.Entry) -> String {
+    let name = entry.name.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return "\(name):\(entry.bytes.count):\(CRC32.checksum(entry.bytes))"
+  }
+}
