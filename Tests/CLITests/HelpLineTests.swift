@@ -67,10 +67,7 @@ import Testing
         }
       }
     }
-    withKnownIssue("Commands that no fault meets get lines they do not know.", isIntermittent: true)
-    {
-      try check(origins)
-    }
+    try check(origins)
   }
 
   /// The sample of a command that does not exist is found.

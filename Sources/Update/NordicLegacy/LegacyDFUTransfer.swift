@@ -39,11 +39,13 @@ struct LegacyDFUTransfer {
 
   /// The device is to be asked what it has, before anything else is sent.
   var isQuestionDue: Bool {
-    guard asks, !isAnswerDue, !isWhole, next > asked else { return isInDoubt }
+    if isInDoubt { return true }
+    guard asks, !isAnswerDue, !isWhole, next > asked else { return false }
     return next == total || next - asked >= Self.questionSpacing
   }
 
-  /// It had less than was sent, and is asked once more.
+  /// It had less than was sent, and is asked once more before anything else is sent: receipts go on
+  /// while it takes what is behind a hole.
   private var isInDoubt: Bool { asks && !isAnswerDue && lastReport != nil }
 
   mutating func question() {
@@ -87,7 +89,6 @@ struct LegacyDFUTransfer {
     let span = pace.receiptInterval * packetSize
     guard octets == min((acknowledged / span + 1) * span, total) else { return .lost }
     acknowledged = octets
-    lastReport = nil
     window = min(window + pace.receiptInterval, pace.window)
     return .proceed
   }
