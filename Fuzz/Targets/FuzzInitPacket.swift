@@ -14,7 +14,8 @@ public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   }
   do throws(InitPacketFault) {
     let packet = try LegacyInitPacket(decoding: bytes)
-    precondition(packet.softdevices.count <= 16)
+    // A packet of 128 octets, of which 12 are something else.
+    precondition(packet.softdevices.count <= 58)
   } catch {
     _ = error.description
   }

@@ -94,16 +94,16 @@ typedef struct {
 } operation_rule;
 
 static const operation_rule rules[] = {
-    [OTA_OP_INFO] = {info, 1, 0, ALWAYS},
-    [OTA_OP_RUNNING] = {running, 0, 0, ALWAYS},
-    [OTA_OP_RESUME_POINT] = {resume_point, 0, 0, ALWAYS},
-    [OTA_OP_CHALLENGE] = {challenge, 0, 0, ALWAYS},
-    [OTA_OP_AUTHORIZE] = {authorize, OTA_PROOF_SIZE, 0, ALWAYS},
+    [OTA_OP_INFO] = {info, 1, 0, ALWAYS, 0},
+    [OTA_OP_RUNNING] = {running, 0, 0, ALWAYS, 0},
+    [OTA_OP_RESUME_POINT] = {resume_point, 0, 0, ALWAYS, 0},
+    [OTA_OP_CHALLENGE] = {challenge, 0, 0, ALWAYS, 0},
+    [OTA_OP_AUTHORIZE] = {authorize, OTA_PROOF_SIZE, 0, ALWAYS, 0},
     [OTA_OP_BEGIN] = {ota_begin, 17, NEEDS_BOTH, UNTIL_ACTIVATING, 0xF0},
-    [OTA_OP_REWIND] = {ota_rewind, 4, NEEDS_BOTH, IN_RECEIVING},
-    [OTA_OP_VERIFY] = {ota_verify, 0, NEEDS_AUTHORIZATION, IN_RECEIVING},
-    [OTA_OP_ACTIVATE] = {ota_activate, 0, NEEDS_BOTH, IN_VERIFIED},
-    [OTA_OP_CONFIRM] = {confirm, 0, NEEDS_AUTHORIZATION, UNTIL_ACTIVATING},
+    [OTA_OP_REWIND] = {ota_rewind, 4, NEEDS_BOTH, IN_RECEIVING, 0},
+    [OTA_OP_VERIFY] = {ota_verify, 0, NEEDS_AUTHORIZATION, IN_RECEIVING, 0},
+    [OTA_OP_ACTIVATE] = {ota_activate, 0, NEEDS_BOTH, IN_VERIFIED, 0},
+    [OTA_OP_CONFIRM] = {confirm, 0, NEEDS_AUTHORIZATION, UNTIL_ACTIVATING, 0},
     [OTA_OP_ABORT] = {ota_abort, 1, NEEDS_BOTH, UNTIL_ACTIVATING, 0xFE},
 };
 

@@ -26,8 +26,11 @@ for file in own kernel; do
   grep -E "$RECEIVED" "$file" >"$file.received"
   grep -vE "$RECEIVED" "$file" >"$file.sent"
 done
-# The connection may be closed before the answer to its last request was read: that one the kernel
-# alone has seen.
+# The connection is closed when its last subscription has been let go of. The kernel may drop that last
+# request, which it had taken, with the socket; or it alone sees the answer.
+if (($(wc -l <own.sent) == $(wc -l <kernel.sent) + 1)) && tail -n 1 own.sent | grep -q '^0x12'; then
+  sed -i '$d' own.sent
+fi
 if (($(wc -l <kernel.received) == $(wc -l <own.received) + 1)) &&
   tail -n 1 kernel.received | grep -q '^0x13'; then
   sed -i '$d' kernel.received
