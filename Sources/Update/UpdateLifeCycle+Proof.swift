@@ -12,13 +12,19 @@ extension UpdateLifeCycle {
   /// - Parameters:
   ///   - startTime: how much longer than `rebootLimit` the restart may take.
   ///   - before: the version that ran before; `nil` when that was not told.
+  ///   - isTaken: becomes `false` for a device that did not end the link for its restart.
   func prove(
-    _ search: inout PlaceSearch, _ startTime: Duration, before: FirmwareVersion?
+    _ search: inout PlaceSearch, _ startTime: Duration, before: FirmwareVersion?,
+    isTaken: inout Bool
   ) async throws(UpdateFault) -> RunningImage {
     var looking = search
-    defer { search = looking }
+    var isLetGo = true
+    defer {
+      search = looking
+      if !isLetGo { isTaken = false }
+    }
     let running = try await within(.reconnect) { () async throws(UpdateFault) -> RunningImage in
-      await turn.waitUntilLost(within: context.options.rebootLimit / 4)
+      isLetGo = await turn.waitUntilLost(within: context.options.rebootLimit / 6)
       turn.disconnect()
       return try await readAfterRestart(&looking, within: context.options.rebootLimit + startTime)
     }

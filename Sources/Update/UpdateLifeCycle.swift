@@ -69,16 +69,18 @@ struct UpdateLifeCycle: Sendable {
         search = PlaceSearch([place, .home])
       case .activated(let activation):
         search = PlaceSearch(activation.places)
+        var isTaken = activation.isAnswered
         do throws(UpdateFault) {
-          let running = try await prove(&search, activation.startTime, before: version)
-          // A boot loader that never answered may never have looked at the image.
-          guard activation.isAnswered || running.agreement != .untold else {
+          let running = try await prove(
+            &search, activation.startTime, before: version, isTaken: &isTaken)
+          // A boot loader that never answered, or never let go, may not have taken the image.
+          guard isTaken || running.agreement != .untold else {
             throw UpdateFault.oldVersionStillRuns(running: running.version)
           }
           return .proven(running)
         } catch {
           guard error.leavesOldVersion else { throw error }
-          if !activation.isAnswered, unansweredActivations < Self.unansweredActivationsMaximum {
+          if !isTaken, unansweredActivations < Self.unansweredActivationsMaximum {
             // ACTIVATE may never have arrived. What the device holds is whole; it is asked again.
             unansweredActivations += 1
           } else if !activation.isProven, !restart {

@@ -73,13 +73,14 @@ extension LegacyDFUReceiver {
     }
   }
 
-  /// Packets were dropped: the transfer starts over, at a slower pace. But the first time that a
-  /// device has no buffer for its first packets, it may only have needed longer to get ready.
+  /// Packets were dropped: the transfer starts over, at a slower pace. But a device that has no
+  /// buffer for its first packets may only have needed longer to get ready: that is tried first,
+  /// and again behind each slower pace.
   private func lost(
     _ transfer: LegacyDFUTransfer, hadNoBuffer: Bool = false
   ) async throws(UpdateFault) {
     let counts = context.tally.now
-    if hadNoBuffer, counts.earlyLosses == 0, counts.packetLosses == 0,
+    if hadNoBuffer, counts.earlyLosses <= counts.packetLosses,
       transfer.acknowledged < LegacyDFUPace.firstBuffers * transfer.packetSize
     {
       context.tally.losePacketsEarly()

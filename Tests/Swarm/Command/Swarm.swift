@@ -20,14 +20,15 @@ import Synchronization
     var jobs = 2
     var kind = ""
     var arguments = CommandLine.arguments.dropFirst()
-    while let option = arguments.popFirst(), let value = arguments.popFirst() {
+    while let option = arguments.popFirst() {
+      let value = arguments.popFirst() ?? ""
       switch (option, UInt64(value)) {
       case ("--seeds", let number?): seeds = number
       case ("--first", let number?): first = number
       case ("--jobs", let number?): jobs = Int(min(max(1, number), 64))
-      case ("--only", _): kind = value
+      case ("--only", _) where !value.isEmpty: kind = value
       case ("--seed", let number?): exit(Replay(seed: number).show() ? 0 : 1)
-      case ("--cuts", _): exit(CutReport(folder: value, jobs: jobs, kind: kind).isClean() ? 0 : 1)
+      case ("--cuts", _) where !value.isEmpty: exit(CutReport(folder: value, jobs: jobs, kind: kind).isClean() ? 0 : 1)
       default:
         print(usage)
         exit(64)
