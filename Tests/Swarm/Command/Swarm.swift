@@ -28,7 +28,8 @@ import Synchronization
       case ("--jobs", let number?): jobs = Int(min(max(1, number), 64))
       case ("--only", _) where !value.isEmpty: kind = value
       case ("--seed", let number?): exit(Replay(seed: number).show() ? 0 : 1)
-      case ("--cuts", _) where !value.isEmpty: exit(CutReport(folder: value, jobs: jobs, kind: kind).isClean() ? 0 : 1)
+      case ("--cuts", _) where !value.isEmpty:
+        exit(CutReport(folder: value, jobs: jobs, kind: kind).isClean() ? 0 : 1)
       default:
         print(usage)
         exit(64)
