@@ -275,7 +275,7 @@ struct UpdateLifeCycle: Sendable {
 extension UpdateFault {
   /// What ran before runs. A device that never heard of its activation cannot be told from one that
   /// took the image back.
-  fileprivate var leavesOldVersion: Bool {
+  package var leavesOldVersion: Bool {
     switch self {
     // An old image may have the new one's version.
     case .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted, .reverted:

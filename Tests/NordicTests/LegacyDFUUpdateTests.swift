@@ -139,7 +139,7 @@ import Testing
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?write=\(write)")
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.runningImage == Self.bytes)
-    #expect((1...4).contains(outcome.log.rewinds), "\(outcome.log.rewinds)")
+    #expect((1...5).contains(outcome.log.rewinds), "\(outcome.log.rewinds)")
   }
 
   /// The boot loader keeps its state and answers "invalid state" until it is reset.

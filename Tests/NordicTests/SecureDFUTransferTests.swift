@@ -186,6 +186,23 @@ import Testing
     #expect(Self.sendAll(&transfer, at: Self.start) == 11, "the late one does not count")
   }
 
+  /// On a slow link the receipt comes while its question is on its way, and answers that; the answer
+  /// comes when the next is due.
+  @Test func anAnswerThatTellsNothingNewIsNotTakenForTheNextReceipt() throws {
+    var transfer = Self.transfer(packetSize: 20, standing: .inside(400))
+    _ = Self.sendAll(&transfer, at: Self.start)
+    transfer.doubt()
+    #expect(try Self.check(&transfer, 640) == .proceed)
+    #expect(Self.sendAll(&transfer, at: Self.start) == 12)
+    let late = SecureDFUProgress(of: Self.image, upTo: 640)
+    #expect(try transfer.received(receipt: late) == .proceed)
+    #expect(transfer.step(at: Self.start) == .waitForReceipt)
+    transfer.doubt()
+    #expect(try transfer.checked(late) == .proceed)
+    #expect(transfer.step(at: Self.start) == .askChecksum)
+    #expect(try transfer.checked(late) == .again(from: 0), "all that was sent is lost")
+  }
+
   @Test func theHoldCountsPacketsHoweverShort() throws {
     var transfer = Self.transfer(packetSize: 20)
     transfer.created(at: Self.start)

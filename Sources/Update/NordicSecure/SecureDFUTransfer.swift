@@ -51,6 +51,8 @@ struct SecureDFUTransfer {
   /// Those of them that a lost packet explains: the first, or none.
   private var strays = 0
   private var creationRepeats = 0
+  /// The last answer to checksum told nothing new, and the question was put once more.
+  private var isAskedAgain = false
   /// Octets that the boot loader is known to hold as they are in the image.
   private(set) var acknowledged: Int
 
@@ -151,6 +153,7 @@ struct SecureDFUTransfer {
   mutating func received(receipt progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
     // A receipt that nobody waits for any more is late, and tells nothing new.
     guard case .sending(let object, let next) = phase, receipts.isDue else { return .proceed }
+    guard !isKnown(progress) else { return .proceed }
     receipts.received()
     guard agrees(progress, upTo: next) else { return try again(object, progress, sent: next) }
     acknowledged = next
@@ -172,7 +175,14 @@ struct SecureDFUTransfer {
     guard case .checking(let object, let sent) = phase else {
       preconditionFailure("no checksum was asked for")
     }
-    guard agrees(progress, upTo: sent) else { return try again(object, progress, sent: sent) }
+    guard agrees(progress, upTo: sent) else {
+      if isKnown(progress), !isAskedAgain {
+        isAskedAgain = true
+        return .proceed
+      }
+      return try again(object, progress, sent: sent)
+    }
+    isAskedAgain = false
     acknowledged = sent
     if sent < object.upperBound {
       phase = .sending(object, next: sent)
@@ -198,6 +208,12 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
+  /// Nothing new: the answer to a question that a slow link's receipt had answered already. Where
+  /// the boot loader has really lost all that was sent since, the next question tells.
+  private func isKnown(_ progress: SecureDFUProgress) -> Bool {
+    progress.offset <= acknowledged && agrees(progress, upTo: progress.offset)
+  }
+
   private func agrees(_ progress: SecureDFUProgress, upTo offset: Int) -> Bool {
     progress == SecureDFUProgress(offset: offset, crc32: image.checksum(ofFirst: offset))
   }
@@ -214,6 +230,7 @@ struct SecureDFUTransfer {
     }
     if !strayed { eraseWait.missed() }
     if repeats > 1 { eraseWait.overflowed() }
+    isAskedAgain = false
     acknowledged = object.lowerBound
     phase = .creating(object)
     return .again(from: object.lowerBound)

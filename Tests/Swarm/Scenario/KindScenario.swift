@@ -20,7 +20,8 @@ extension Scenario {
     scenario.cancelAfter = draw.chance(0.1) ? draw.moment() : nil
     scenario.powerCutAfter = draw.chance(0.1) ? draw.moment() : nil
     scenario.losses = draw.losses()
-    scenario.mustFail = faults.contains { device.lies.contains($0) }
+    let lies = device.lies.intersection(faults)
+    scenario.mustFail = !lies.subtracting(faults.undoneByPower(scenario.powerCutAfter)).isEmpty
     scenario.mustSucceed =
       faults.allSatisfy(device.passing.contains) && KindDraw.isSteady(link)
       && scenario.losses.isEmpty && scenario.cancelAfter == nil && scenario.powerCutAfter == nil
@@ -139,12 +140,16 @@ struct KindDraw {
   private mutating func secureBootLoader() -> DrawnDevice {
     var device = DrawnDevice(name: "nordic-dfu")
     let banks = pick(SecureBootLoaderSettings.Banks.allCases)
+    let (entry, object) = (
+      pick(SecureBootLoaderSettings.Entry.allCases), pick(["4K", "4K", "8K"])
+    )
+    let (mtu, inactivity) = (pick([23, 100, 247]), pick(["5s", "120s", "120s"]))
     device.settings = [
-      "entry=\(pick(SecureBootLoaderSettings.Entry.allCases).rawValue)",
-      "banks=\(banks.rawValue)",
-      "object=\(pick(["4K", "4K", "8K"]))", "mtu=\(pick([23, 100, 247]))",
-      "inactivity=\(pick(["5s", "120s", "120s"]))",
+      "entry=\(entry.rawValue)", "banks=\(banks.rawValue)", "object=\(object)", "mtu=\(mtu)",
+      "inactivity=\(inactivity)",
     ]
+    // A link may need longer for an object, behind which alone the timer starts anew.
+    device.takesEveryImage = inactivity != "5s"
     drawInformation(&device)
     // What ran before is gone.
     if banks == .single { device.lies.subtract([.comesBackOld, .reverts]) }

@@ -33,15 +33,27 @@ extension Scenario {
     scenario.cancelAfter = draw.chance(0.1) ? draw.moment() : nil
     scenario.powerCutAfter = draw.chance(0.15) ? draw.moment() : nil
     scenario.losses = draw.losses()
-    scenario.mustFail = !SwarmDraw.lying.isDisjoint(with: faults)
+    let lies = Set(faults).intersection(SwarmDraw.lying)
+    scenario.mustFail = !lies.subtracting(faults.undoneByPower(scenario.powerCutAfter)).isEmpty
     scenario.mustSucceed =
       faults.allSatisfy(SwarmDraw.passing.contains) && SwarmDraw.isSteady(link)
+      // The longest erase and a PDU that is seconds late are more than the host's patience.
+      && !(settings.contains("erase=20s") && faults.contains(.latePDU))
       && scenario.cancelAfter == nil
       // A new image that loses its power before it is confirmed is rightly taken back.
       && (scenario.powerCutAfter == nil || !settings.contains("trial=yes"))
       && key.map { SwarmDraw.octets(ofHex: $0) } == scenario.key && size <= 32_768
       && (version >= FirmwareVersion(1, 2, 0) || scenario.allowDowngrade)
     return scenario
+  }
+}
+
+extension [FaultName] {
+  /// Lies that go with an activation: power that fails in its midst has the device start the new
+  /// image without them.
+  func undoneByPower(_ powerCutAfter: Duration?) -> Set<FaultName> {
+    powerCutAfter == nil && !contains(.resetAtFlashOperation)
+      ? [] : [.neverReturns, .newAddress, .otherBoard]
   }
 }
 
