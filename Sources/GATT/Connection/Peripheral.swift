@@ -95,7 +95,9 @@ public final class Peripheral: CommandPerformer {
     }
     let isTaken = core.offer {
       await enqueued.run { () async throws(QueueFault<Failure>) -> Output in
-        try await core.queue.perform(command, with: PeripheralTurn(core), at: place)
+        try await core.queue.perform(command, with: PeripheralTurn(core), at: place) {
+          enqueued.isCancelled
+        }
       }
     }
     if !isTaken {
