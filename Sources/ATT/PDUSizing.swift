@@ -18,6 +18,7 @@ public struct PDUSizing: Sendable {
   ///   - linkLayerPayload: octets that a data packet carries, 27…251: 251 with Data Length
   ///     Extension, 27 without.
   ///   - phy: shifts the balance between octets and packets.
+  ///   - isEncrypted: four octets of each packet are its integrity check.
   public init(linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false) {
     precondition((27...251).contains(linkLayerPayload), "a packet carries 27...251 octets")
     payload = linkLayerPayload

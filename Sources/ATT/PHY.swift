@@ -37,7 +37,9 @@ public enum PHY: String, CaseIterable, Sendable {
 
   /// The time on air of one data packet.
   ///
-  /// - Parameter payload: link-layer payload, 0…251 octets; 0 is the empty packet.
+  /// - Parameters:
+  ///   - payload: link-layer payload, 0…251 octets; 0 is the empty packet.
+  ///   - encrypted: adds the four octets of the integrity check.
   public func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
     let octets = payload + (encrypted && payload > 0 ? Self.integrityCodeOctets : 0)
     // Preamble, access address 4, header 2, payload, CRC 3 octets; the coded PHY spreads its parts

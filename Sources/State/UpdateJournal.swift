@@ -43,7 +43,9 @@ public struct UpdateJournal: Sendable {
   private let device: String
   private let json: VersionedJSON<Page>
 
-  /// - Parameter directory: created before (`StateDirectory.create()`).
+  /// - Parameters:
+  ///   - device: the name under which the device is locked.
+  ///   - directory: created before (`StateDirectory.create()`).
   public init(device: String, in directory: StateDirectory) {
     self.init(device: device, in: directory, writing: .system)
   }

@@ -46,7 +46,9 @@ public struct DeviceInspection: Sendable {
   /// The images to compare with the device.
   public let images: [FirmwareImage]
 
-  /// - Parameter images: of one package; none to look at the device alone.
+  /// - Parameters:
+  ///   - options: the device's key, the protocol, and how to connect; nothing is written.
+  ///   - images: of one package; none to look at the device alone.
   public init(options: UpdateOptions = UpdateOptions(), images: [FirmwareImage] = []) {
     self.options = options
     self.images = images

@@ -53,7 +53,10 @@ public struct LinkBenchmark: Sendable {
   public let key: [UInt8]?
   private let observeRoundTrip: @Sendable (Duration) -> Void
 
-  /// - Parameter observeRoundTrip: told the time from each Write Request to its response.
+  /// - Parameters:
+  ///   - setting: how to write.
+  ///   - key: the device's, where it asks for one.
+  ///   - observeRoundTrip: told the time from each Write Request to its response.
   public init(
     setting: Setting, key: [UInt8]? = nil,
     observeRoundTrip: @escaping @Sendable (Duration) -> Void = { _ in }

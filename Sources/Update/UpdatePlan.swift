@@ -11,8 +11,11 @@ public struct UpdatePlan: Equatable, Sendable {
   public let allowOtherHardware: Bool
 
   /// - Parameters:
+  ///   - image: what is sent.
   ///   - version: 0.0.0 when nobody says.
   ///   - hardware: `.any` when nobody says.
+  ///   - allowDowngrade: tells the device that an older version is meant.
+  ///   - allowOtherHardware: tells it that another board's image is meant.
   public init(
     image: FirmwareImage, version: FirmwareVersion = .unknown,
     hardware: HardwareID = .any, allowDowngrade: Bool = false,

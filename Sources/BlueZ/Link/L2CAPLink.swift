@@ -44,6 +44,7 @@ public final class L2CAPLink: Link {
 
   /// Connects to a device.
   /// - Parameters:
+  ///   - device: its address, with the kind of it.
   ///   - adapter: the adapter's own address; `nil` takes the first one that is on, which is a guess
   ///     where there are two.
   ///   - limit: 1 to 60 s; longer is cut to 60 s, the kernel's maximum.

@@ -17,6 +17,7 @@ public struct Discovery: AsyncSequence, Sendable {
 
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
+  ///   - filter: the devices that are told.
   ///   - limit: `nil` goes on until the loop is left.
   ///   - reportsDuplicates: every advertisement, instead of each device once.
   ///   - scanning: how to listen, for this discovery: what was set before is put back at its end.

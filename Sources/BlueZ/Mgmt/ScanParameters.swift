@@ -31,6 +31,7 @@ public struct ScanParameters: Equatable, Sendable {
   /// `nil` where one is outside 2.5 ms...10.24 s, or the window is longer than the interval.
   ///
   /// - Parameters:
+  ///   - kind: whether devices are asked for their scan response.
   ///   - interval: from the beginning of a window to that of the next, rounded to 0.625 ms.
   ///   - window: how long is listened in each.
   public init?(_ kind: Kind = .active, interval: Duration, window: Duration) {

@@ -14,6 +14,7 @@ public struct ELFFile: Equatable, Sendable {
 
   /// Reads a little-endian program of 32 or 64 bits.
   /// - Parameters:
+  ///   - file: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
   public init(

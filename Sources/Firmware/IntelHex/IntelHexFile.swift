@@ -7,6 +7,7 @@ public struct IntelHexFile: Equatable, Sendable {
   /// allowed. Records may come in any order of addresses but must not overlap.
   /// A byte order mark of UTF-8 is passed over.
   /// - Parameters:
+  ///   - text: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
   /// - Throws: `.intelHex` with the line, counted from 1, and what is wrong with it; `.addresses`.

@@ -8,6 +8,7 @@ public struct SRecordFile: Equatable, Sendable {
   /// The last record is of type 7, 8 or 9, or a right count of all data records: a file with it is
   /// whole, and srec_cat writes no other end when it knows no start address.
   /// - Parameters:
+  ///   - text: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
   /// - Throws: `.sRecord` with the line, counted from 1, and what is wrong with it; `.addresses`.

@@ -24,6 +24,7 @@ public struct UF2File: Equatable, Sendable {
 
   /// Reads a whole file, which must be for one kind of chip and have all its blocks in order.
   /// - Parameters:
+  ///   - file: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
   public init(

@@ -29,7 +29,9 @@ public struct ZipArchive: Equatable, Sendable {
   public subscript(name: String) -> [UInt8]? { entries.first { $0.name == name }?.bytes }
 
   /// Unpacks a whole archive.
-  /// - Parameter limit: of all entries together, in bytes.
+  /// - Parameters:
+  ///   - bytes: the whole archive.
+  ///   - limit: of all entries together, in bytes.
   public init(decoding bytes: [UInt8], limit: Int) throws(ZipFault) {
     guard Self.begins(bytes) else { throw .notAnArchive }
     let directory = try ZipDirectory(of: bytes, entryMaximum: Self.entryMaximum)

@@ -15,6 +15,7 @@ public enum BTSnoop {
   /// One record.
   /// - Parameters:
   ///   - packet: the HCI packet with its H4 type octet.
+  ///   - direction: from the host's side.
   ///   - microseconds: when it crossed, since 1970.
   public static func record(
     _ packet: HCIPacket, _ direction: TracingLink.Direction, at microseconds: Int64

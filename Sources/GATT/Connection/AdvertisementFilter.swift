@@ -27,9 +27,13 @@ public struct AdvertisementFilter: Sendable {
     self.ids = ids
   }
 
-  /// - Parameter name: matches anywhere in the name: a literal, `try Regex(text)`, or one of your
-  ///   own, with or without captures, which is handed over. For one that is used elsewhere, too,
-  ///   take a `NamePattern`.
+  /// - Parameters:
+  ///   - pattern: matches anywhere in the name: a literal, `try Regex(text)`, or one of your own,
+  ///     with or without captures, which is handed over. For one that is used elsewhere, too, take
+  ///     a `NamePattern`.
+  ///   - services: all of them are advertised; none asks for none.
+  ///   - rssiMinimum: in dBm; `nil` takes every strength.
+  ///   - ids: the only devices that pass; an empty set lets all pass.
   public init<Output>(
     name pattern: sending Regex<Output>, services: [BluetoothUUID] = [], rssiMinimum: Int? = nil,
     ids: Set<Advertisement.ID> = []
@@ -38,7 +42,11 @@ public struct AdvertisementFilter: Sendable {
     self.init(services: services, rssiMinimum: rssiMinimum, ids: ids) { expression.matches($0) }
   }
 
-  /// - Parameter name: matches anywhere in the name.
+  /// - Parameters:
+  ///   - pattern: matches anywhere in the name.
+  ///   - services: all of them are advertised; none asks for none.
+  ///   - rssiMinimum: in dBm; `nil` takes every strength.
+  ///   - ids: the only devices that pass; an empty set lets all pass.
   public init(
     name pattern: NamePattern, services: [BluetoothUUID] = [], rssiMinimum: Int? = nil,
     ids: Set<Advertisement.ID> = []

@@ -18,7 +18,10 @@ public final class Peripheral: CommandPerformer {
   /// reference the connection is closed at once, streams of its values end with `.linkLost`, and
   /// commands that were enqueued and wait are turned away.
   ///
-  /// - Parameter dialer: makes a link each time a connection is needed.
+  /// - Parameters:
+  ///   - dialer: makes a link each time a connection is needed.
+  ///   - clock: for every wait of its connections.
+  ///   - limits: what it may keep at most.
   public init(
     _ dialer: Dialer, clock: any LinkClock, limits: PeripheralLimits = PeripheralLimits()
   ) {
@@ -110,7 +113,11 @@ public final class Peripheral: CommandPerformer {
 
 /// Gives `body` a peripheral, and closes its connection when `body` has ended, however it ended.
 ///
-/// - Parameter dialer: makes a link each time a connection is needed.
+/// - Parameters:
+///   - dialer: makes a link each time a connection is needed.
+///   - clock: for every wait of its connections.
+///   - limits: what it may keep at most.
+///   - body: the work; the peripheral is closed behind it.
 public func withPeripheral<Value: Sendable, Failure: Error>(
   _ dialer: Dialer, clock: any LinkClock, limits: PeripheralLimits = PeripheralLimits(),
   _ body: @escaping @Sendable (Peripheral) async throws(Failure) -> Value

@@ -25,6 +25,8 @@ public final class TracingLink: Link {
   private let hasEnded = Atomic(false)
 
   /// - Parameters:
+  ///   - link: what carries the PDUs.
+  ///   - clock: tells when each crossed.
   ///   - trace: told of a PDU before it is handed to the transport, so that no answer is ever told
   ///     before its request, and of one that was received before it is passed on. It must return
   ///     soon: the link waits for it.

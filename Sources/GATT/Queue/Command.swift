@@ -58,7 +58,11 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
   /// time limit within this command ran out, or where a request is still without an answer: what
   /// comes behind one waits for it.
   ///
-  /// - Parameter random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
+  /// - Parameters:
+  ///   - strategy: the waits, and the most further attempts.
+  ///   - clock: for the waits.
+  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
+  ///   - isWorthRetrying: `false` throws the failure at once.
   public func retrying(
     _ strategy: ReconnectionStrategy, on clock: any LinkClock,
     random: (@Sendable () -> Double)? = nil,

@@ -58,7 +58,11 @@ extension CommandPerformer {
   /// `isWorthRetrying` accepts (`Command.retrying`). It gets the command's own error, or the
   /// `QueueFault` of an inner decorator.
   ///
-  /// - Parameter random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
+  /// - Parameters:
+  ///   - strategy: the waits, and the most further attempts.
+  ///   - clock: for the waits.
+  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
+  ///   - isWorthRetrying: `false` throws the failure at once.
   public func retrying(
     _ strategy: ReconnectionStrategy, on clock: any LinkClock,
     random: (@Sendable () -> Double)? = nil,

@@ -52,6 +52,7 @@ public final class GATTServer: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
+  ///   - table: the attributes; `install` replaces them.
   ///   - receiveMTU: the largest PDU that this server takes.
   ///   - valuesMaximum: notifications and indications that may wait to be sent, 1 or more.
   ///   - report: called on the serving task; may notify and indicate, must not block.
@@ -93,8 +94,11 @@ public final class GATTServer: Sendable {
   /// Serves one client until the link ends, then closes the link and says why it ended. Traps when
   /// a client is being served already.
   ///
-  /// - Parameter security: what the link offers for all of the connection, beside what it says of
-  ///   itself at each request.
+  /// - Parameters:
+  ///   - link: to the client; closed behind it.
+  ///   - clock: for the confirmations of indications.
+  ///   - security: what the link offers for all of the connection, beside what it says of itself at
+  ///     each request.
   public func serve(
     _ link: any Link, clock: any LinkClock, security: AttributeSecurity = []
   ) async -> LinkLoss {

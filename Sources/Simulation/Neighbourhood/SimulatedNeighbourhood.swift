@@ -67,8 +67,11 @@ public final class SimulatedNeighbourhood: Central {
 /// Gives `peripherals` power, and `body` a scanner that hears them; the power goes when `body` has
 /// ended, however it ended.
 ///
-/// - Parameter random: moves the advertisements in time, and loses packets where a radio model says
-///   so.
+/// - Parameters:
+///   - peripherals: the devices in range.
+///   - clock: theirs and the host's.
+///   - random: moves the advertisements in time, and loses packets where a radio model says so.
+///   - body: the host's side.
 public func withNeighbourhood<Value: Sendable, Failure: Error>(
   _ peripherals: [SimulatedPeripheral], clock: any LinkClock,
   random: SeededRandom = SeededRandom(seed: 1),
@@ -86,7 +89,9 @@ public func withNeighbourhood<Value: Sendable, Failure: Error>(
 
 /// Runs `body` near simulated devices, in virtual time that starts at zero.
 ///
-/// - Parameter makePeripherals: each makes one device.
+/// - Parameters:
+///   - makePeripherals: each makes one device.
+///   - body: the host's side: gets a central and a clock.
 /// - Throws: what the closures throw, and `SimulationFault`.
 public func simulate<Value: Sendable>(
   near makePeripherals: [(VirtualClock) throws -> SimulatedPeripheral],

@@ -23,6 +23,8 @@ public final class SimulatedConnection: Sendable {
 
   /// - Parameters:
   ///   - model: must pass `RadioModel.validate()`.
+  ///   - clock: that of both ends.
+  ///   - random: loses packets.
   ///   - cutAfterPDUs: the radio falls silent after that many PDUs, both directions together.
   public init(
     model: RadioModel, clock: any LinkClock, random: SeededRandom, cutAfterPDUs: Int? = nil

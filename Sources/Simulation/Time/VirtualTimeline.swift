@@ -25,7 +25,9 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
 
   /// Runs `body` to its end. A timeline may run several bodies, one after the other; time goes on.
   ///
-  /// - Parameter limit: the virtual time that the run may take.
+  /// - Parameters:
+  ///   - limit: the virtual time that the run may take.
+  ///   - body: gets the clock on which everything in it must wait.
   /// - Throws: the hang that was found. The body's task is cancelled and unwound as far as it
   ///   reacts to that; what still waits then stays suspended for ever.
   public func run<Value: Sendable>(

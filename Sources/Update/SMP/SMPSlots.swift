@@ -33,7 +33,9 @@ public struct SMPSlots: Sendable {
   /// Which of the device's images; 0 for the only one.
   public let image: Int
 
-  /// - Parameter image: 0 or more.
+  /// - Parameters:
+  ///   - action: what is done to the slots.
+  ///   - image: 0 or more.
   public init(_ action: Action, image: Int = 0) {
     precondition(image >= 0)
     self.action = action
