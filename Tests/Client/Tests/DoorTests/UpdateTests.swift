@@ -20,6 +20,17 @@ import Testing
     #expect(result.verified)
   }
 
+  @Test func theAppUpdatesADoorWhoseLinkIsLost() throws {
+    let image = FirmwareImage(
+      name: "app", format: .binary, bytes: [UInt8](repeating: 0xA5, count: 40_000),
+      version: FirmwareVersion(1, 3, 0), hardware: .any)
+    let result = try simulate("sim:?loss=2%&cut-after=1s") { board, clock in
+      let door = DoorModel(board.dialer, clock: clock)
+      return try await door.update(to: image)
+    }
+    #expect(result.verified && result.resumes == 1)
+  }
+
   @Test func theAppShowsProgress() throws {
     let shown = Mutex<[Int]>([])
     let result = try simulate { board, clock in
