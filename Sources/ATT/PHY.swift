@@ -40,7 +40,7 @@ public enum PHY: String, CaseIterable, Sendable {
   /// - Parameters:
   ///   - payload: link-layer payload, 0…251 octets; 0 is the empty packet.
   ///   - encrypted: adds the four octets of the integrity check.
-  public func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
+  package func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
     let octets = payload + (encrypted && payload > 0 ? Self.integrityCodeOctets : 0)
     // Preamble, access address 4, header 2, payload, CRC 3 octets; the coded PHY spreads its parts
     // as figure 2.7 has it: preamble 80, address 256, CI 16 and TERM1 24 at S=8, the rest at S.

@@ -10,7 +10,7 @@ public enum IOCapability: UInt8, Sendable, CaseIterable {
 }
 
 /// What the kernel says, or asks, about a pairing (kernel mgmt.h).
-public enum PairingEvent: Equatable, Sendable {
+package enum PairingEvent: Equatable, Sendable {
   /// Keys for a device. Not kept when the devices do not bond.
   case newLongTermKey(LongTermKey, isToBeKept: Bool)
   case newIdentityResolvingKey(
@@ -24,7 +24,7 @@ public enum PairingEvent: Equatable, Sendable {
   case disconnected(BluetoothAddress, DisconnectReason)
 
   /// Why the kernel gave up a link.
-  public enum DisconnectReason: Equatable, Sendable {
+  package enum DisconnectReason: Equatable, Sendable {
     case timedOut, byThisComputer, byDevice
     /// The keys did not fit: the device has forgotten the pairing.
     case authenticationFailure

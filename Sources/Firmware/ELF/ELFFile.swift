@@ -4,7 +4,7 @@
 public struct ELFFile: Equatable, Sendable {
   static let magic: [UInt8] = [0x7F, 0x45, 0x4C, 0x46]
   /// More segments than any firmware has.
-  public static let segmentMaximum = 64
+  static let segmentMaximum = 64
   private static let executable: UInt16 = 2
   private static let sharedObject: UInt16 = 3
   private static let load: UInt32 = 1

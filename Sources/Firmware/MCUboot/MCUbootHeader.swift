@@ -34,17 +34,17 @@ public struct MCUbootHeader: Equatable, Sendable {
   }
 
   /// Of the octets that are looked at; a build may make the header longer.
-  public static let size = 32
-  public static let magic: UInt32 = 0x96F3_B83D
+  package static let size = 32
+  static let magic: UInt32 = 0x96F3_B83D
   /// Of the format before MCUboot 1.0.
-  public static let oldMagic: UInt32 = 0x96F3_B83C
+  package static let oldMagic: UInt32 = 0x96F3_B83C
 
   /// Where the image runs: in RAM, or with the flag `romFixed` in flash; otherwise 0.
   public let loadAddress: UInt32
   /// Octets from the start of the file to the body, 32…65535.
   public let headerSize: UInt16
   /// Octets of the protected TLV area; 0 when there is none.
-  public let protectedSize: UInt16
+  package let protectedSize: UInt16
   /// Octets of the body.
   public let bodySize: UInt32
   public let flags: Flags

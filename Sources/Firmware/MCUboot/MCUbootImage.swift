@@ -44,15 +44,15 @@ public struct MCUbootImage: Equatable, Sendable {
 
   public let header: MCUbootHeader
   /// The entries that the hash covers.
-  public let protectedEntries: [MCUbootTLV]
+  package let protectedEntries: [MCUbootTLV]
   /// The other entries: hash, key hash, signatures.
-  public let entries: [MCUbootTLV]
+  package let entries: [MCUbootTLV]
   /// Octets from the start of the file that hash and signature cover: header, body and protected
   /// entries.
-  public let coveredSize: Int
+  package let coveredSize: Int
   /// Octets of the image with all its entries. What follows in the file is fill or a trailer.
   public let size: Int
-  public let trailer: MCUbootTrailer?
+  package let trailer: MCUbootTrailer?
   /// `nil` for an image that carries none.
   public let hash: Hash?
 

@@ -1,16 +1,10 @@
 /// One entry behind the body of an MCUboot image: type, length, value (MCUboot design,
 /// `struct image_tlv`).
-public struct MCUbootTLV: Equatable, Sendable {
-  public let type: MCUbootTLVType
-  public let value: [UInt8]
+package struct MCUbootTLV: Equatable, Sendable {
+  package let type: MCUbootTLVType
+  package let value: [UInt8]
   /// Of the entry's first octet in the file.
-  public let offset: Int
-
-  public init(type: MCUbootTLVType, value: [UInt8], offset: Int) {
-    self.type = type
-    self.value = value
-    self.offset = offset
-  }
+  package let offset: Int
 }
 
 /// What an entry says (`IMAGE_TLV_…`). Types that are not named here are kept as they are.

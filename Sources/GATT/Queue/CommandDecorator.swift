@@ -90,7 +90,7 @@ extension CommandPerformer {
 }
 
 /// Ends each command after a time (`CommandPerformer.timeLimit`).
-public struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
+struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
   private let duration: Duration
   private let clock: any LinkClock
 
@@ -99,7 +99,7 @@ public struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
     self.clock = clock
   }
 
-  public func decorate<Output, Failure>(
+  func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>> {
     command.timeLimit(duration, on: clock, orThrow: .timedOut(after: duration))
@@ -107,13 +107,13 @@ public struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
 }
 
 /// Runs each command again after some failures (`CommandPerformer.retrying`).
-public struct RetryDecorator<Context: Sendable>: CommandDecorator {
+struct RetryDecorator<Context: Sendable>: CommandDecorator {
   let strategy: ReconnectionStrategy
   let clock: any LinkClock
   let random: (@Sendable () -> Double)?
   let isWorthRetrying: @Sendable (any Error) -> Bool
 
-  public func decorate<Output, Failure>(
+  func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>> {
     command.retrying(strategy, on: clock, random: random) { fault in
@@ -127,7 +127,7 @@ public struct RetryDecorator<Context: Sendable>: CommandDecorator {
 }
 
 /// Runs another command before or behind each (`CommandPerformer.preceded`, `followed`).
-public struct PreparationDecorator<Context: Sendable>: CommandDecorator {
+struct PreparationDecorator<Context: Sendable>: CommandDecorator {
   private let preparation: Command<Context, Void, any Error>
   private let isConclusion: Bool
 
@@ -140,7 +140,7 @@ public struct PreparationDecorator<Context: Sendable>: CommandDecorator {
     }
   }
 
-  public func decorate<Output, Failure>(
+  func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>> {
     let typed = preparation.mapFailure { QueueFault<Failure>.preparationFailed($0) }

@@ -72,7 +72,7 @@ public final class SimulatedNeighbourhood: Central {
 ///   - clock: theirs and the host's.
 ///   - random: moves the advertisements in time, and loses packets where a radio model says so.
 ///   - body: the host's side.
-public func withNeighbourhood<Value: Sendable, Failure: Error>(
+package func withNeighbourhood<Value: Sendable, Failure: Error>(
   _ peripherals: [SimulatedPeripheral], clock: any LinkClock,
   random: SeededRandom = SeededRandom(seed: 1),
   _ body: @escaping @Sendable (SimulatedNeighbourhood) async throws(Failure) -> Value

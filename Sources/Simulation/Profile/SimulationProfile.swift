@@ -60,7 +60,7 @@ public struct SimulationProfile: Hashable, Sendable {
   public var startsOnTrial = false
   public var linkDrop = LinkDrop.timeout
   public var security = Security.none
-  public var faults = FaultPlan()
+  package var faults = FaultPlan()
 
   /// The plain device.
   public init() {}
@@ -89,7 +89,7 @@ extension SimulationProfile {
   public static let keys = keys(of: .otaReceiver)
 
   /// The profiles whose kind of device has keys of its own.
-  public static let kinds: [(name: String, keys: [KindKeyListing])] =
+  package static let kinds: [(name: String, keys: [KindKeyListing])] =
     ["smp", "nordic-dfu", "nordic-legacy"].map { name in
       var profile = SimulationProfile()
       presets.first { $0.name == name }?.apply(&profile)

@@ -1,7 +1,7 @@
 /// The time between the anchors of two connection events: 7.5 ms…4 s in steps of 1.25 ms (Core 5.4,
 /// Vol 6, Part B, 4.5.1).
 public struct ConnectionInterval: Hashable, Sendable {
-  public static let stepMicroseconds = 1250
+  static let stepMicroseconds = 1250
 
   public let microseconds: Int
 

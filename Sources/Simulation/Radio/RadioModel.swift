@@ -12,9 +12,9 @@ public struct RadioModel: Hashable, Sendable {
   }
 
   /// The L2CAP basic header: length and channel (Core 5.4, Vol 3, Part A, 3.1).
-  public static let l2capHeaderOctets = 4
+  static let l2capHeaderOctets = 4
   /// Opcode and handle before the value of a write or notification.
-  public static let attWriteHeaderOctets = 3
+  static let attWriteHeaderOctets = 3
 
   public var phy = PHY.le2M
   /// The largest link-layer payload, 27 (no data length extension)…251 octets.
@@ -43,19 +43,19 @@ public struct RadioModel: Hashable, Sendable {
 
   public init() {}
 
-  public func airTimeMicroseconds(payload: Int) -> Int {
+  func airTimeMicroseconds(payload: Int) -> Int {
     phy.airTimeMicroseconds(payload: payload, encrypted: isEncrypted)
   }
 
   /// The time of a packet each way, from the start of the first to the end of the second. The next
   /// pair may begin one interframe space later.
-  public func pairMicroseconds(central: Int, peripheral: Int) -> Int {
+  package func pairMicroseconds(central: Int, peripheral: Int) -> Int {
     airTimeMicroseconds(payload: central) + PHY.interframeSpaceMicroseconds
       + airTimeMicroseconds(payload: peripheral)
   }
 
   /// The link-layer payloads that carry an ATT PDU with its L2CAP header.
-  public func fragments(ofPDU octets: Int) -> [Int] {
+  package func fragments(ofPDU octets: Int) -> [Int] {
     var rest = octets + Self.l2capHeaderOctets
     var fragments: [Int] = []
     while rest > 0 {
@@ -66,7 +66,7 @@ public struct RadioModel: Hashable, Sendable {
   }
 
   /// The time from an anchor to the moment at which the last packet of the event must have ended.
-  public var usableEventMicroseconds: Int {
+  var usableEventMicroseconds: Int {
     min(
       interval.microseconds - endOfEventReserveMicroseconds,
       eventLengthLimitMicroseconds ?? .max)

@@ -104,7 +104,7 @@ public struct SMPServerSettings: Hashable, Sendable {
   /// The boot loader decompresses images that are compressed, instead of refusing them.
   public var decompresses = false
   /// The key that must have signed what is started; `nil` = the boot loader looks at no signature.
-  public var key: ImageKey?
+  var key: ImageKey?
   /// The boot loader starts no image with a lower version.
   public var forbidsDowngrade = false
   /// Requests of the image group that are refused as busy before one is carried out.

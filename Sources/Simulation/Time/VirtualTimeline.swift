@@ -9,7 +9,7 @@ import Synchronization
 /// and actors with an executor of their own do not, and have no place in a simulation.
 public final class VirtualTimeline: TaskExecutor, Sendable {
   /// Jobs that may run at one instant before the run is called spinning.
-  public static let jobsPerInstantMaximum = 500_000
+  package static let jobsPerInstantMaximum = 500_000
   /// Jobs that a failed run may still execute while its cancelled tasks unwind.
   static let unwindingJobsMaximum = 500_000
 
