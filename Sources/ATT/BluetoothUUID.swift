@@ -3,6 +3,7 @@
 public struct BluetoothUUID: Hashable, Sendable {
   /// The 128 bits, most significant first, as two halves.
   public let high: UInt64
+  /// The less significant half.
   public let low: UInt64
 
   private static let baseHigh: UInt64 = 0x0000_0000_0000_1000

@@ -1,23 +1,31 @@
 /// A range of handles, both ends included (Core 5.4, Vol 3, Part F, 3.4.3).
 public struct HandleRange: Hashable, Sendable {
+  /// The range's lowest handle, itself within it.
   public let first: AttributeHandle
+  /// The range's highest handle, itself within it.
   public let last: AttributeHandle
 
+  /// The handles from `first` to `last`, both included.
   public init(_ first: AttributeHandle, _ last: AttributeHandle) {
     self.first = first
     self.last = last
   }
 
+  /// Every handle.
   public static let all = HandleRange(.first, .last)
 
+  /// Whether `handle` is in the range.
   public func contains(_ handle: AttributeHandle) -> Bool { first <= handle && handle <= last }
 }
 
 /// An attribute's handle and type, as Find Information answers it (3.4.3.2).
 public struct AttributeInformation: Hashable, Sendable {
+  /// The attribute's own handle.
   public let handle: AttributeHandle
+  /// The attribute's type.
   public let type: BluetoothUUID
 
+  /// An attribute of a server.
   public init(handle: AttributeHandle, type: BluetoothUUID) {
     self.handle = handle
     self.type = type

@@ -8,6 +8,7 @@ public struct BluetoothAddress: Hashable, Sendable {
 
   /// Six octets in the order of the air and the kernel, least significant first.
   public let littleEndian: [UInt8]
+  /// Public or random.
   public let kind: Kind
 
   /// `nil` unless there are six octets.

@@ -8,12 +8,14 @@ public struct AddressLayout: Equatable, Sendable {
 
   /// Data of the file that is no part of the image.
   public struct LeftOut: Equatable, Sendable {
+    /// Where it lies.
     public let region: AddressRegion
     /// Octets that the file gives there.
     public let dataCount: Int
     /// Why; `nil` for what lies outside the region that was asked for.
     public let known: KnownRegion?
 
+    /// A part of a file that is not in the image.
     public init(region: AddressRegion, dataCount: Int, known: KnownRegion?) {
       self.region = region
       self.dataCount = dataCount
@@ -23,12 +25,14 @@ public struct AddressLayout: Equatable, Sendable {
 
   /// The address of the image's first byte.
   public let lowestAddress: UInt32
+  /// Where the program begins, where the file says it.
   public let start: Start?
   /// Bytes that the file gives for the image; the rest of it is fill.
   public let dataCount: Int
   /// In order of addresses.
   public let leftOut: [LeftOut]
 
+  /// Where an image lies, and what of its file is not in it.
   public init(lowestAddress: UInt32, start: Start?, dataCount: Int, leftOut: [LeftOut] = []) {
     self.lowestAddress = lowestAddress
     self.start = start

@@ -20,6 +20,7 @@ public struct FirmwareImage: Equatable, Sendable {
   /// How a person names the image: the file's last path component, or `-` for standard input; in
   /// a package the name of the file within it.
   public let name: String
+  /// The kind of file that it was read from.
   public let format: Format
   /// The bytes of the slot, from its first address; gaps between addresses are filled with 0xFF.
   public let bytes: [UInt8]
@@ -32,8 +33,10 @@ public struct FirmwareImage: Equatable, Sendable {
   public let hardware: HardwareID?
   /// The addresses of the file; `nil` for a raw binary, which has none.
   public let layout: AddressLayout?
+  /// What the octets are, as far as they tell.
   public let content: Content
 
+  /// An image of octets that the program has; nothing is looked for in them.
   public init(
     name: String, format: Format, bytes: [UInt8], version: FirmwareVersion?, hardware: HardwareID?,
     layout: AddressLayout? = nil, content: Content = .plain
@@ -56,6 +59,7 @@ public struct MCUbootPlace: Hashable, Sendable {
   /// The slot that the image was linked for; `nil` when it is for whichever is free.
   public let slot: Int?
 
+  /// The place of one image of a device with several.
   public init(imageIndex: Int = 0, slot: Int? = nil) {
     self.imageIndex = imageIndex
     self.slot = slot

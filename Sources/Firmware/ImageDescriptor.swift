@@ -10,10 +10,12 @@ public struct ImageDescriptor: Hashable, Sendable {
   /// `OTAimg` and two octets that are no text, so that no string of a program is taken for one.
   static let magic: [UInt8] = [0x4F, 0x54, 0x41, 0x69, 0x6D, 0x67, 0xD1, 0x5C]
 
+  /// The image's version.
   public let version: FirmwareVersion
   /// `nil` (0 in the block) when the image runs on any board.
   public let hardware: HardwareID?
 
+  /// A descriptor to be put into an image; `nil` for any hardware.
   public init(version: FirmwareVersion, hardware: HardwareID?) {
     self.version = version
     self.hardware = hardware

@@ -10,6 +10,7 @@ import OtaflashGATT
 public struct FirmwareUpdate: Sendable {
   /// How a person names what is sent.
   public let name: String
+  /// What the caller decided.
   public let options: UpdateOptions
   /// Images that share one restart, in the order of the restarts.
   private let rounds: [[FirmwareImage]]

@@ -2,12 +2,15 @@ import OtaflashFirmware
 
 /// What will be sent, once nothing stands in the way.
 public struct UpdatePlan: Equatable, Sendable {
+  /// What is sent.
   public let image: FirmwareImage
   /// What is announced to the device, where its protocol announces it.
   public let version: FirmwareVersion
+  /// What it is announced for.
   public let hardware: HardwareID
   /// The device shall accept an older version, or another board.
   public let allowDowngrade: Bool
+  /// The device is told that another board's image is meant.
   public let allowOtherHardware: Bool
 
   /// - Parameters:

@@ -19,6 +19,7 @@ public struct LongTermKey: Equatable, Sendable {
 
   /// The device's identity address.
   public let device: BluetoothAddress
+  /// How the key was made.
   public let kind: Kind
   /// Legacy pairing makes a key for each role; this one is for the central.
   public let isForCentral: Bool
@@ -26,6 +27,7 @@ public struct LongTermKey: Equatable, Sendable {
   public let size: UInt8
   /// By which a device finds the key again; 0 with Secure Connections.
   public let diversifier: UInt16
+  /// `Rand` of legacy pairing; 0 for keys of Secure Connections.
   public let random: UInt64
   /// 16 octets.
   public let value: [UInt8]

@@ -14,8 +14,11 @@ public struct ScanParameters: Equatable, Sendable {
   public static let permitted: ClosedRange<Duration> =
     .microseconds(2_500)...(.microseconds(10_240_000))
 
+  /// Active or passive.
   public let kind: Kind
+  /// From the beginning of a window to that of the next.
   public let interval: Duration
+  /// How long is listened in each interval.
   public let window: Duration
 
   /// Finds devices soon, at the cost of connections that stand.

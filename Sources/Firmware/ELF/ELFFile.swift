@@ -9,7 +9,9 @@ public struct ELFFile: Equatable, Sendable {
   private static let sharedObject: UInt16 = 3
   private static let load: UInt32 = 1
 
+  /// The image: the segments at their physical addresses, and fill between.
   public let bytes: [UInt8]
+  /// Where the image lies.
   public let layout: AddressLayout
 
   /// Reads a little-endian program of 32 or 64 bits.

@@ -1,6 +1,8 @@
 /// An Intel HEX file as one stretch of memory, from its lowest to its highest address.
 public struct IntelHexFile: Equatable, Sendable {
+  /// The image: the records at their addresses, and 0xFF between.
   public let bytes: [UInt8]
+  /// Where the image lies.
   public let layout: AddressLayout
 
   /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are

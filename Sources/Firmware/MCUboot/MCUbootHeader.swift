@@ -7,14 +7,23 @@ public struct MCUbootHeader: Equatable, Sendable {
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    /// `IMAGE_F_PIC`: runs at any address.
     public static let positionIndependent = Flags(rawValue: 0x1)
+    /// `IMAGE_F_ENCRYPTED_AES128`.
     public static let encryptedAES128 = Flags(rawValue: 0x4)
+    /// `IMAGE_F_ENCRYPTED_AES256`.
     public static let encryptedAES256 = Flags(rawValue: 0x8)
+    /// `IMAGE_F_NON_BOOTABLE`: not to be started by itself.
     public static let nonBootable = Flags(rawValue: 0x10)
+    /// `IMAGE_F_RAM_LOAD`: copied to its load address before it runs.
     public static let ramLoad = Flags(rawValue: 0x20)
+    /// `IMAGE_F_ROM_FIXED`: runs at its load address alone.
     public static let romFixed = Flags(rawValue: 0x100)
+    /// `IMAGE_F_COMPRESSED_LZMA1`.
     public static let compressedLZMA1 = Flags(rawValue: 0x200)
+    /// `IMAGE_F_COMPRESSED_LZMA2`.
     public static let compressedLZMA2 = Flags(rawValue: 0x400)
+    /// `IMAGE_F_COMPRESSED_ARM_THUMB_FLT`: filtered for ARM Thumb before it was compressed.
     public static let compressedARMThumb = Flags(rawValue: 0x800)
 
     static let names: [(Flags, String)] = [
@@ -47,7 +56,9 @@ public struct MCUbootHeader: Equatable, Sendable {
   package let protectedSize: UInt16
   /// Octets of the body.
   public let bodySize: UInt32
+  /// What the boot loader does with it.
   public let flags: Flags
+  /// The version that imgtool was given.
   public let version: MCUbootVersion
 
   /// Whether a file that begins with these bytes is meant to be an MCUboot image.

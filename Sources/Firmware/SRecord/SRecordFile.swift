@@ -1,6 +1,8 @@
 /// A Motorola S-record file as one stretch of memory, from its lowest to its highest address.
 public struct SRecordFile: Equatable, Sendable {
+  /// The image: the records at their addresses, and 0xFF between.
   public let bytes: [UInt8]
+  /// Where the image lies.
   public let layout: AddressLayout
 
   /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are

@@ -17,7 +17,9 @@ public struct UF2File: Equatable, Sendable {
     static let extensionsPresent = Flags(rawValue: 0x0000_8000)
   }
 
+  /// The image: the blocks at their addresses, and 0xFF between.
   public let bytes: [UInt8]
+  /// Where the image lies.
   public let layout: AddressLayout
   /// `nil` when the file does not say.
   public let family: UF2Family?

@@ -58,9 +58,12 @@ extension ProofFault: CustomStringConvertible {
 
 /// A fault of one image of a package, with its name.
 public struct PartFault: Error, Equatable, Sendable {
+  /// The part's name.
   public let part: String
+  /// What is wrong with it.
   public let fault: ProofFault
 
+  /// A part of a package that is not proven.
   public init(part: String, fault: ProofFault) {
     self.part = part
     self.fault = fault

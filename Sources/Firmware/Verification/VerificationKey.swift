@@ -4,6 +4,7 @@ import SwiftASN1
 
 /// The public key that images must be signed by.
 public struct VerificationKey: Sendable {
+  /// The key's kind.
   public enum Algorithm: String, Sendable, CaseIterable {
     case ed25519 = "Ed25519"
     case ecdsaP256 = "ECDSA P-256"
@@ -28,6 +29,7 @@ public struct VerificationKey: Sendable {
   /// an RSA key its `RSAPublicKey` alone.
   let encoded: [UInt8]
 
+  /// The key's kind.
   public var algorithm: Algorithm {
     switch material {
     case .ed25519: .ed25519

@@ -5,6 +5,7 @@ import Synchronization
 public struct CapturedPeer: Equatable, Sendable {
   /// Six octets, least significant first.
   public let littleEndian: [UInt8]
+  /// The address is a random one.
   public let isRandom: Bool
 
   /// `nil` unless there are six octets.

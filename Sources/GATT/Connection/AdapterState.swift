@@ -12,6 +12,7 @@ public enum AdapterState: Equatable, Sendable {
 
 /// What knows whether an adapter is on.
 public protocol AdapterMonitor: Sendable {
+  /// What `adapterStates` returns.
   associatedtype States: AsyncSequence
   where States.Element == AdapterState, States.Failure == ScanFault
 

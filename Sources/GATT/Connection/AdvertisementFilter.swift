@@ -17,6 +17,7 @@ public struct AdvertisementFilter: Sendable {
   /// The device must be one of these, in either case of letters; none takes every device.
   public var ids: Set<Advertisement.ID>
 
+  /// A filter by any condition on the name; without arguments, one that takes every device.
   public init(
     services: [BluetoothUUID] = [], rssiMinimum: Int? = nil, ids: Set<Advertisement.ID> = [],
     name: (@Sendable (String) -> Bool)? = nil
@@ -54,6 +55,7 @@ public struct AdvertisementFilter: Sendable {
     self.init(name: pattern.expression, services: services, rssiMinimum: rssiMinimum, ids: ids)
   }
 
+  /// Whether the device passes.
   public func accepts(_ advertisement: Advertisement) -> Bool {
     if let name, advertisement.name.map(name) != true { return false }
     if let rssiMinimum, advertisement.rssi.map({ $0 < rssiMinimum }) ?? true { return false }
@@ -76,6 +78,7 @@ private final class LockedExpression: Sendable {
 
 /// A regular expression for device names, checked when it is made.
 public struct NamePattern: Sendable, Equatable {
+  /// The expression as it was written.
   public let text: String
 
   /// `nil` when the text is not a regular expression (Swift `Regex` syntax).

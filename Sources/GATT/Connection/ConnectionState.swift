@@ -31,10 +31,14 @@ public enum ConnectionInput: Equatable, Sendable {
 
 /// One observed step: from, to, and the error when there was one.
 public struct ConnectionTransition: Equatable, Sendable {
+  /// The state before.
   public let from: ConnectionState
+  /// The state now.
   public let to: ConnectionState
+  /// Why, where something went wrong.
   public let failure: ConnectionFailure?
 
+  /// A step, permitted or not.
   public init(from: ConnectionState, to: ConnectionState, failure: ConnectionFailure? = nil) {
     self.from = from
     self.to = to
@@ -46,14 +50,18 @@ public struct ConnectionTransition: Equatable, Sendable {
 public struct ConnectionMachine: Equatable, Sendable {
   /// An input that the present state does not permit; it names both, and the state is unchanged.
   public struct IllegalStep: Error, Equatable, Sendable {
+    /// The state in which it came.
     public let state: ConnectionState
+    /// What came.
     public let input: ConnectionInput
   }
 
+  /// Where the connection stands.
   public private(set) var state = ConnectionState.idle
   /// What was reached last on this connection, where a failed procedure leads back to.
   private var reached = ConnectionState.connected
 
+  /// A machine in `idle`.
   public init() {}
 
   /// Takes one step.

@@ -6,6 +6,7 @@ import OtaflashATT
 /// `withPeripheral` gives one to a body and ends with it. One that is made by `init` is held, by an
 /// app's model for instance, as long as somebody refers to it: it then ends as by `close`.
 public final class Peripheral: CommandPerformer {
+  /// What its commands get.
   public typealias Context = PeripheralTurn
 
   let core: PeripheralCore
@@ -37,6 +38,7 @@ public final class Peripheral: CommandPerformer {
 
   deinit { core.close() }
 
+  /// The clock of its connections' waits.
   public var clock: any LinkClock { core.clock }
 
   /// Where the connection stands now.

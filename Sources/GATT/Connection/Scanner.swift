@@ -4,6 +4,7 @@ import Synchronization
 /// What listens to the devices that advertise: an adapter of this machine, or a simulated
 /// neighbourhood.
 public protocol Scanner: Sendable {
+  /// What `advertisements(matching:eachOnce:)` returns.
   associatedtype Advertisements: AsyncSequence
   where Advertisements.Element == Advertisement, Advertisements.Failure == ScanFault
 

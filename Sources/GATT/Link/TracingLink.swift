@@ -3,14 +3,19 @@ import Synchronization
 
 /// A link that tells of every PDU that crosses it, and changes nothing.
 public final class TracingLink: Link {
+  /// From the host's side.
   public enum Direction: Equatable, Sendable { case sent, received }
 
   /// One PDU on its way.
   public struct Crossing: Equatable, Sendable {
+    /// Sent or received.
     public let direction: Direction
+    /// When it crossed.
     public let instant: LinkInstant
+    /// The whole PDU, its opcode first.
     public let pdu: [UInt8]
 
+    /// A PDU that crossed the link.
     public init(direction: Direction, instant: LinkInstant, pdu: [UInt8]) {
       self.direction = direction
       self.instant = instant

@@ -4,9 +4,11 @@
 /// Decorators wrap a command in a new one: `timeLimit`, `retrying`, `preceded`, `followed`,
 /// `mapFailure`. They nest, the outermost last. `CommandDecorator` wraps every command of a queue.
 public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Sendable {
+  /// What a log calls it.
   public let name: String
   let body: @Sendable (Context) async throws(Failure) -> Output
 
+  /// A command of your own.
   public init(
     _ name: String, _ body: @escaping @Sendable (Context) async throws(Failure) -> Output
   ) {

@@ -1,6 +1,7 @@
 /// Something that is done to every command of a queue. Conform a type to it for a decorator of your
 /// own; `CommandPerformer` has methods for those below.
 public protocol CommandDecorator<Context>: Sendable {
+  /// What the commands work on.
   associatedtype Context: Sendable
 
   /// Wraps `command` in a new one. What the decorator itself fails with is `.timedOut` or

@@ -1,5 +1,6 @@
 /// What performs commands, each in its turn: a peripheral, or one whose queue is decorated.
 public protocol CommandPerformer<Context>: Sendable {
+  /// What the commands work on.
   associatedtype Context: Sendable
 
   /// Waits for the command's turn and runs it in the caller's task.

@@ -29,6 +29,7 @@ public enum GATTServerEvent: Equatable, Sendable {
 public final class GATTServer: Sendable {
   /// An indication not confirmed for so long ends the link (Part F, 3.3.3).
   public static let confirmationTimeout = RequestSlot.transactionTimeout
+  /// Notifications and indications that may wait where nothing else was asked for.
   public static let defaultValuesMaximum = 64
   /// The end of a link whose client left an indication unconfirmed; errno 110 is ETIMEDOUT.
   public static let unconfirmed = LinkLoss.failed(

@@ -19,6 +19,7 @@ public final class SimulatedBoard: Sendable {
   /// Data writes after which a vanishing adapter does.
   private static let adapterWritesMaximum = 100
 
+  /// What it was made of.
   public let profile: SimulationProfile
   let clock: any LinkClock
   let flash: SimulatedFlash
@@ -142,6 +143,7 @@ public final class SimulatedBoard: Sendable {
   /// The identity of the image that runs.
   public var running: SlotImage { firmware.running }
 
+  /// What has happened to the board since it was made.
   public var counters: BoardCounters {
     let traffic = history.traffic
     return state.withLock {

@@ -6,9 +6,13 @@ import Synchronization
 public final class SimulatedFlash: Sendable {
   /// What has been done to the flash since the start.
   public struct Counts: Hashable, Sendable {
+    /// Pages erased.
     public var erases = 0
+    /// Write operations.
     public var writes = 0
+    /// Octets in them.
     public var octetsWritten = 0
+    /// Operations that a loss of power left half done.
     public var torn = 0
   }
 

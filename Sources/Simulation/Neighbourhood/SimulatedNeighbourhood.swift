@@ -7,6 +7,7 @@ import Synchronization
 ///
 /// Made by `withNeighbourhood`, and valid inside its body.
 public final class SimulatedNeighbourhood: Central {
+  /// The devices in range.
   public let peripherals: [SimulatedPeripheral]
   private let clock: any LinkClock
   private let random: Mutex<SeededRandom>

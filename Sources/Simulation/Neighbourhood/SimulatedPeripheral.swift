@@ -20,8 +20,11 @@ public final class SimulatedPeripheral: Sendable {
     var isOff = false
   }
 
+  /// What a scanner hears of it.
   public let advertisement: Advertisement
+  /// How often it advertises.
   public let advertisingInterval: Duration
+  /// What it serves; notify and indicate with it.
   public let server: GATTServer
   private let radio: RadioModel
   private let clock: any LinkClock

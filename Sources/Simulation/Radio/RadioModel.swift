@@ -16,10 +16,13 @@ public struct RadioModel: Hashable, Sendable {
   /// Opcode and handle before the value of a write or notification.
   static let attWriteHeaderOctets = 3
 
+  /// Of both directions.
   public var phy = PHY.le2M
   /// The largest link-layer payload, 27 (no data length extension)…251 octets.
   public var payloadMaximum = 251
+  /// Each packet carries an integrity check of four octets.
   public var isEncrypted = false
+  /// The time between two connection events.
   public var interval = ConnectionInterval.milliseconds15
   /// Silence after which a side gives the link up; the default is that of Linux.
   public var supervisionTimeout: Duration = .milliseconds(420)
@@ -34,6 +37,7 @@ public struct RadioModel: Hashable, Sendable {
   /// Packets with a wrong CRC that a side receives in a row before it closes the event: 2 by the
   /// specification (Core 5.4, Vol 6, Part B, 4.5.6); some controllers close it at the first.
   public var errorsClosingEvent = 2
+  /// When a device answers a request.
   public var responseEvent = ResponseEvent.next
   /// Packets that a side's controller holds; its host refills it between events. `nil` = enough.
   public var controllerBuffers: Int?
@@ -41,6 +45,7 @@ public struct RadioModel: Hashable, Sendable {
   /// kernel socket with a send buffer of 32 KiB holds (about 1,280 are charged a fragment).
   public var hostQueueOctets = 12_288
 
+  /// A radio with the defaults above.
   public init() {}
 
   func airTimeMicroseconds(payload: Int) -> Int {

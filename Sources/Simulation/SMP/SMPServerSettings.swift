@@ -67,22 +67,26 @@ public struct SMPServerSettings: Hashable, Sendable {
 
   /// Network buffers, shared by requests and responses.
   public struct NetBuffers: Hashable, Sendable {
+    /// How many there are.
     public var count: Int
     /// Octets of the longest message, its header included.
     public var size: Int
 
+    /// So many buffers of so many octets.
     public init(count: Int, size: Int) {
       self.count = count
       self.size = size
     }
   }
 
+  /// How the boot loader activates images.
   public var mode = BootMode.swapMove
   /// Images with two slots each: the application's, and those of other cores or parts.
   public var imageCount = 1
   /// Images beside the application's may be confirmed once they run
   /// (MCUMGR_GRP_IMG_ALLOW_CONFIRM_NON_ACTIVE_IMAGE_ANY).
   public var confirmsOtherImages = true
+  /// `CONFIG_MCUMGR_TRANSPORT_NETBUF_COUNT` and `…_SIZE`.
   public var netBuffers = NetBuffers(count: 4, size: 2475)
   /// Messages may be longer than a write.
   public var reassembles = true
@@ -112,6 +116,7 @@ public struct SMPServerSettings: Hashable, Sendable {
   /// The server refuses messages of the second version as too new.
   public var isVersion1 = false
 
+  /// A server with the defaults above.
   public init() {}
 
   /// Octets of a flash word that a server of 2021 has, as on an nRF52.

@@ -77,6 +77,7 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
 
   private func unwind() { _ = runReadyJobs(atMost: Self.unwindingJobsMaximum) }
 
+  /// Puts a job behind those that are ready at this moment.
   public func enqueue(_ job: consuming ExecutorJob) {
     let unowned = UnownedJob(job)
     state.withLock { $0.ready.append(unowned) }
