@@ -1,7 +1,9 @@
 /// A physical layer of Bluetooth LE and what a packet costs on it (Core 5.4, Vol 6, Part B, 2.1,
 /// 2.2). All times are whole microseconds.
 public enum PHY: String, CaseIterable, Sendable {
+  /// One megabit a second, which every device has.
   case le1M = "1M"
+  /// Two megabits a second.
   case le2M = "2M"
   /// LE Coded, as controllers and kernels name it: whether with two or eight symbols per bit, the
   /// sender chooses for each packet and tells no host. Its times are those of two, the faster.

@@ -2,7 +2,9 @@
 public struct BluetoothAddress: Hashable, Sendable {
   /// The type that connection requests must name; with the wrong one a device is never found.
   public enum Kind: UInt8, Hashable, Sendable {
+    /// Given by the maker, out of the IEEE's.
     case publicDevice = 1
+    /// Drawn by the device: static, or changing.
     case random = 2
   }
 

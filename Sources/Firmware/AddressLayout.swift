@@ -2,7 +2,9 @@
 public struct AddressLayout: Equatable, Sendable {
   /// Where execution starts: record type 03 or 05 of Intel HEX, the entry point of an ELF file.
   public enum Start: Equatable, Sendable {
+    /// Code segment and instruction pointer of an 80x86.
     case segment(cs: UInt16, ip: UInt16)
+    /// An address.
     case linear(UInt32)
   }
 

@@ -2,10 +2,15 @@
 public struct FirmwareImage: Equatable, Sendable {
   /// The file format that the bytes came from.
   public enum Format: String, Sendable, CaseIterable {
+    /// Octets as they are.
     case binary
+    /// Intel HEX.
     case intelHex = "intel-hex"
+    /// Motorola S-records.
     case sRecord = "s-record"
+    /// UF2 blocks.
     case uf2
+    /// An ELF program.
     case elf
   }
 
@@ -13,7 +18,9 @@ public struct FirmwareImage: Equatable, Sendable {
   public enum Content: Equatable, Sendable {
     /// The bytes of a slot, of which only a descriptor or a sidecar file says anything.
     case plain
+    /// An MCUboot image, and which of the device's it is for.
     case mcuboot(MCUbootImage, place: MCUbootPlace)
+    /// A part of a Nordic DFU package, with its init packet.
     case nordic(NordicInitPacket)
   }
 

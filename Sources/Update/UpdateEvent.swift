@@ -5,10 +5,15 @@ import OtaflashGATT
 /// What an update tells while it runs, in order. The command line draws these and writes them as
 /// JSON Lines; it decides nothing.
 public enum UpdateEvent: Equatable, Sendable {
+  /// A connection is being made; 1 for the first attempt in a row.
   case connecting(attempt: Int)
+  /// The link stands.
   case connected(LinkReport)
+  /// The device has told what it is and what it runs.
   case device(DeviceReport)
+  /// A stage of the life cycle begins.
   case stageBegan(UpdateStage)
+  /// A stage has ended well.
   case stageEnded(UpdateStage, took: Duration)
   /// Of a package with several images, the one that is sent next; `number` counts from 1.
   case part(name: String, number: Int, of: Int)
@@ -20,6 +25,7 @@ public enum UpdateEvent: Equatable, Sendable {
   case deviceBusy
   /// Sending went back because a data PDU was lost, or a block's CRC32 differed.
   case rewound(to: Int, because: RewindReason)
+  /// The link was lost; it is made again after `retryIn`.
   case linkLost(reason: String, acknowledged: Int, attempt: Int, retryIn: Duration)
   /// The host has restarted the device, because its transfer can only begin anew; the link ended by
   /// that. `because` is a clause.
@@ -30,13 +36,35 @@ public enum UpdateEvent: Equatable, Sendable {
 
 /// The steps of the one life cycle that every protocol fills in.
 public enum UpdateStage: String, Sendable, CaseIterable {
-  case connect, authorize, detach, prepare, upload, verify, activate, reconnect, confirm
+  /// Link, MTU, discovery; the device says what it runs and what it holds of an earlier transfer.
+  case connect
+  /// Challenge and proof, where the device has a key.
+  case authorize
+  /// The application hands over to the boot loader, where that is what takes the image.
+  case detach
+  /// Image and device are compared, and the image is announced.
+  case prepare
+  /// The image's octets.
+  case upload
+  /// The device reads its flash back.
+  case verify
+  /// The device agrees to restart into the image.
+  case activate
+  /// The device is looked for.
+  case reconnect
+  /// What runs is read back; an image on trial is made permanent.
+  case confirm
 }
 
 /// Why sending went back.
 public enum RewindReason: String, Equatable, Sendable {
-  case gap, overrun
+  /// A data PDU was lost on its way.
+  case gap
+  /// The device had no room for a data PDU.
+  case overrun
+  /// The CRC32 of a block differed.
   case blockChecksum = "block-checksum"
+  /// The device said nothing for too long.
   case silence
 }
 
@@ -104,6 +132,7 @@ public struct DeviceReport: Equatable, Sendable {
 
   /// How the device's last start went, as its boot loader says.
   public enum BootOutcome: String, Sendable {
+    /// As usual.
     case normal
     /// The last activation was carried out.
     case activated

@@ -34,7 +34,9 @@ public struct UpdatePlan: Equatable, Sendable {
 
 /// What to do with an image and a device, decided before a byte is written.
 public enum Preflight: Equatable, Sendable {
+  /// The device runs this very image; nothing is sent.
   case alreadyCurrent
+  /// The image is sent.
   case send(UpdatePlan)
 
   /// Compares what is known of the image with what the device says of itself.

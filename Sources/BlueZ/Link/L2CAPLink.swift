@@ -5,6 +5,7 @@ import OtaflashGATT
 
 /// What the link must guarantee before attributes are exchanged (kernel `BT_SECURITY`).
 public enum SecurityLevel: UInt8, Comparable, Sendable {
+  /// No encryption is asked for.
   case low = 1
   /// Encrypted, without protection against a man in the middle.
   case medium = 2

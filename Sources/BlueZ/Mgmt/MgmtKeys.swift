@@ -3,10 +3,13 @@
 public struct LongTermKey: Equatable, Sendable {
   /// How the key came to be, which says what a link encrypted by it guarantees.
   public enum Kind: UInt8, Sendable, CaseIterable {
+    /// Legacy pairing, "Just Works".
     case legacyUnauthenticated = 0
+    /// Legacy pairing with a passkey.
     case legacyAuthenticated = 1
     /// LE Secure Connections.
     case secureUnauthenticated = 2
+    /// Secure Connections, with a passkey or a comparison of numbers.
     case secureAuthenticated = 3
     /// Made with a key pair that everybody knows; never kept.
     case debug = 4

@@ -1,11 +1,15 @@
 /// What this side of a pairing can show and ask (Core 5.4, Vol 3, Part H, 2.3.2); the two sides'
 /// together decide how they are paired.
 public enum IOCapability: UInt8, Sendable, CaseIterable {
+  /// Shows digits.
   case displayOnly = 0
+  /// Shows digits, and can be asked yes or no.
   case displayYesNo = 1
+  /// Takes digits.
   case keyboardOnly = 2
   /// Pairing is "Just Works": encrypted, not protected against a man in the middle.
   case noInputNoOutput = 3
+  /// Shows digits and takes some.
   case keyboardDisplay = 4
 }
 

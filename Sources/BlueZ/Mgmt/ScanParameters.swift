@@ -5,6 +5,7 @@ import OtaflashATT
 public struct ScanParameters: Equatable, Sendable {
   /// Whether devices are asked for their scan response.
   public enum Kind: Equatable, Sendable {
+    /// Devices are asked for their scan response.
     case active
     /// Listens only. Linux's discovery cannot: it asks each device it hears.
     case passive

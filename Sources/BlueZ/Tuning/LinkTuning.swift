@@ -70,13 +70,17 @@ public struct LinkTuning: Equatable, Sendable {
 public struct TuningStep: Equatable, Sendable {
   /// What was asked for.
   public enum Subject: String, Sendable, CaseIterable {
+    /// The time between two connection events.
     case interval
+    /// The PHY of both directions.
     case phy = "PHY"
+    /// The octets of a link-layer packet.
     case payload = "packet"
   }
 
   /// What came of it.
   public enum Outcome: Equatable, Sendable {
+    /// The link has it now.
     case granted
     /// The controller or the device said no; the clause says why.
     case refused(String)

@@ -83,12 +83,15 @@ public struct MCUbootBoard: Equatable, Sendable {
 public enum BoardFault: Error, Equatable, Sendable {
   /// Which of the two ids.
   public enum Kind: String, Sendable {
+    /// `IMAGE_TLV_UUID_VID`.
     case vendor
+    /// `IMAGE_TLV_UUID_CID`.
     case `class`
   }
 
   /// It names no vendor, or no class; other images than MCUboot's never do.
   case notStated(Kind)
+  /// The image is for another vendor, or another class.
   case differs(Kind, stated: MCUbootIdentifier, wanted: MCUbootIdentifier)
 }
 

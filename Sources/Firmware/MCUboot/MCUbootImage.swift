@@ -8,8 +8,11 @@ public struct MCUbootImage: Equatable, Sendable {
   public struct Hash: Hashable, Sendable {
     /// The hash's kind.
     public enum Algorithm: String, Sendable, CaseIterable {
+      /// 32 octets.
       case sha256 = "SHA-256"
+      /// 48 octets.
       case sha384 = "SHA-384"
+      /// 64 octets.
       case sha512 = "SHA-512"
 
       init?(_ type: MCUbootTLVType) {

@@ -3,6 +3,7 @@ public struct LegacyInitPacket: Equatable, Sendable {
   /// What the device compares the received firmware with. Packets of version 0.5 and before end
   /// with a CRC16; later ones have an extension, whose first number says which.
   public enum Integrity: Equatable, Sendable {
+    /// CRC-16-CCITT of the image.
     case crc16(UInt16)
     /// The SHA-256 of the firmware. `signature` is that of extension 2, 64 octets: R and S of ECDSA
     /// P-256 over all of the packet before it, each with its first octet first.

@@ -3,7 +3,9 @@
 public struct NordicInitPacket: Equatable, Sendable {
   /// The protocol decides on the layout.
   public enum Command: Equatable, Sendable {
+    /// Of SDK 12 and later.
     case secure(SecureInitPacket)
+    /// Of SDK 11 and earlier.
     case legacy(LegacyInitPacket)
   }
 

@@ -1,8 +1,12 @@
 /// What of a Nordic device a firmware file replaces.
 public enum NordicRole: String, Sendable, CaseIterable {
+  /// What the device is for.
   case application
+  /// Nordic's Bluetooth stack.
   case softdevice
+  /// What updates the others.
   case bootloader
+  /// Both, which are replaced together.
   case softdeviceAndBootloader = "softdevice_bootloader"
 
   /// An application waits until the rest has been started.

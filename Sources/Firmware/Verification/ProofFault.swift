@@ -10,6 +10,7 @@ public enum ProofFault: Error, Equatable, Sendable {
   case otherKey(stated: [UInt8], wanted: [UInt8])
   /// The image is signed by a key of another algorithm.
   case otherAlgorithm(image: String, key: VerificationKey.Algorithm)
+  /// The signature is not one of this key's for this image.
   case signatureWrong
   /// Hash and signature cover what only the device can decrypt.
   case encrypted

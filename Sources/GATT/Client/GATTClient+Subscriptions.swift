@@ -3,7 +3,9 @@ import OtaflashATT
 extension GATTClient {
   /// Which of the two kinds a subscription asks for.
   public enum Subscription: UInt16, Sendable {
+    /// Values without a confirmation.
     case notifications = 0x0001
+    /// Values that are confirmed one by one.
     case indications = 0x0002
   }
 

@@ -2,7 +2,9 @@ import OtaflashATT
 
 /// What an adapter can do at the moment.
 public enum AdapterState: Equatable, Sendable {
+  /// The adapter is on.
   case poweredOn
+  /// The adapter is off, and can be switched on.
   case poweredOff
   /// Off, and a switch keeps it off.
   case blocked(hard: Bool)

@@ -1,15 +1,31 @@
 /// Where a connection stands, from nothing to a subscribed peer.
 public enum ConnectionState: String, Sendable, CaseIterable {
-  case idle, scanning, discovered, connecting, connected
+  /// No link, and nothing that makes one.
+  case idle
+  /// The device is looked for.
+  case scanning
+  /// The device was heard.
+  case discovered
+  /// The link is being made.
+  case connecting
+  /// The link stands.
+  case connected
+  /// The device is asked for its services.
   case discoveringServices = "discovering-services"
+  /// The services are known.
   case servicesReady = "services-ready"
-  case subscribing, ready
+  /// The device is asked for values.
+  case subscribing
+  /// Values are on their way.
+  case ready
 }
 
 /// Why a connection went back: to `idle` when it ended, to the last state that was reached when a
 /// procedure on it failed.
 public enum ConnectionFailure: Error, Equatable, Sendable {
+  /// No connection could be made.
   case connect(ConnectFault)
+  /// A procedure failed, or the connection was lost.
   case gatt(GATTFault)
   /// A dialer reported what cannot happen in the state that is; the state is unchanged.
   indirect case impossible(ConnectionMachine.IllegalStep)
@@ -26,6 +42,7 @@ public enum ConnectionInput: Equatable, Sendable {
   case subscriptionFailed(GATTFault)
   /// This side closed the connection on purpose.
   case closed
+  /// What was under way failed.
   case failed(ConnectionFailure)
 }
 

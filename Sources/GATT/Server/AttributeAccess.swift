@@ -31,7 +31,9 @@ public struct AttributeSecurity: OptionSet, Hashable, Sendable {
 
 /// Whether an attribute may be read, or written, at all, and what the link must offer.
 public enum AttributePermission: Hashable, Sendable {
+  /// On no link.
   case forbidden
+  /// On a link with this much security.
   case permitted(AttributeSecurity)
 }
 

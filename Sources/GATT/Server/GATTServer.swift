@@ -5,6 +5,7 @@ import Synchronization
 public enum ValueOutcome: Equatable, Sendable {
   /// It will be sent in its turn, unless the link ends or the client unsubscribes first.
   case queued
+  /// No client is there.
   case notConnected
   /// The client has not configured the characteristic for this.
   case notSubscribed
@@ -16,11 +17,15 @@ public enum ValueOutcome: Equatable, Sendable {
 
 /// What a server reports while it serves.
 public enum GATTServerEvent: Equatable, Sendable {
+  /// A client is served from now on.
   case connected(ConnectionID)
+  /// The client has asked for its MTU.
   case mtuChanged(ConnectionID, ATTMTU)
   /// The client subscribed, or unsubscribed when the configuration is empty.
   case configured(ConnectionID, AttributeHandle, ClientConfiguration)
+  /// The client has confirmed an indication of this value.
   case confirmed(ConnectionID, AttributeHandle)
+  /// The link to the client is over.
   case disconnected(ConnectionID, LinkLoss)
 }
 

@@ -14,6 +14,7 @@ public struct SimulationProfile: Hashable, Sendable {
 
   /// What a link must offer before the device takes an update over it.
   public enum Security: String, CaseIterable, Sendable {
+    /// None.
     case none
     /// Paired, in whatever way.
     case encrypted

@@ -4,12 +4,17 @@ public struct SMPServerSettings: Hashable, Sendable {
   public enum BootMode: String, CaseIterable, Sendable {
     /// One slot, which a recovery server in the boot loader writes.
     case single
+    /// `MCUBOOT_SWAP_USING_SCRATCH`.
     case swapScratch = "swap-scratch"
+    /// `MCUBOOT_OVERWRITE_ONLY`.
     case overwrite
+    /// `MCUBOOT_SWAP_USING_MOVE`.
     case swapMove = "swap"
     /// The slot with the higher version runs where it lies.
     case directXIP = "direct-xip"
+    /// `MCUBOOT_DIRECT_XIP_REVERT`.
     case directXIPRevert = "direct-xip-revert"
+    /// `MCUBOOT_RAM_LOAD`.
     case ramLoad = "ram-load"
     /// A second application, the loader, writes the slot of the first.
     case firmwareLoader = "firmware-loader"

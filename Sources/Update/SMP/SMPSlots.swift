@@ -5,6 +5,7 @@ import OtaflashGATT
 public struct SMPSlots: Sendable {
   /// What is done to the slots.
   public enum Action: Equatable, Sendable {
+    /// Nothing; the slots are told.
     case list
     /// Start an image once at the next restart: that in the slot which does not run, or the one
     /// whose hash begins so.
