@@ -118,7 +118,7 @@ format:
 lint:
 	$(SWIFT) format lint --strict --recursive --configuration .swift-format \
 	  Package.swift Sources Tests Examples
-	shellcheck --severity=warning tools/deps Tests/run Tests/swift Examples/*.sh Benchmarks/run .ci/run \
+	shellcheck --severity=warning tools/deps tools/docs Tests/run Tests/swift Tests/Client/run Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/KernelLab/scenarios/*.sh
 
@@ -129,7 +129,7 @@ man:
 
 # An app that depends on the package by its products alone (Tests/Client), built and tested.
 client: deps
-	cd Tests/Client && $(SWIFT) test --scratch-path ../../.build/client
+	Tests/Client/run
 
 # DocC archives of all libraries, in .build/documentation.
 docs: deps

@@ -168,9 +168,3 @@ package.targets += [
     name: "ExamplesTests", dependencies: (examples + ["FleetFlash"]).map { .target(name: $0) },
     swiftSettings: strict),
 ]
-
-// The documentation is built with a plugin that nobody who depends on the package should fetch.
-if Context.environment["OTAFLASH_DOCUMENTATION"] != nil {
-  package.dependencies.append(
-    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
-}

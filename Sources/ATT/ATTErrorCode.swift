@@ -4,29 +4,53 @@ public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
+  /// The code of an octet, reserved ones included.
   public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// The handle is none of this server's.
   public static let invalidHandle = ATTErrorCode(0x01)
+  /// The attribute cannot be read.
   public static let readNotPermitted = ATTErrorCode(0x02)
+  /// The attribute cannot be written.
   public static let writeNotPermitted = ATTErrorCode(0x03)
+  /// The request is malformed.
   public static let invalidPDU = ATTErrorCode(0x04)
+  /// The attribute wants a link that is authenticated.
   public static let insufficientAuthentication = ATTErrorCode(0x05)
+  /// The server does not know the request.
   public static let requestNotSupported = ATTErrorCode(0x06)
+  /// The offset is behind the end of the value.
   public static let invalidOffset = ATTErrorCode(0x07)
+  /// The attribute wants an authorization.
   public static let insufficientAuthorization = ATTErrorCode(0x08)
+  /// Too many writes are prepared.
   public static let prepareQueueFull = ATTErrorCode(0x09)
+  /// No attribute was found in the range that was asked for.
   public static let attributeNotFound = ATTErrorCode(0x0A)
+  /// The value cannot be read or written in parts.
   public static let attributeNotLong = ATTErrorCode(0x0B)
+  /// The link's key is shorter than the attribute wants.
   public static let encryptionKeySizeTooShort = ATTErrorCode(0x0C)
+  /// The value has not the length that the attribute wants.
   public static let invalidAttributeValueLength = ATTErrorCode(0x0D)
+  /// The server has failed, and no other code says how.
   public static let unlikelyError = ATTErrorCode(0x0E)
+  /// The attribute wants a link that is encrypted.
   public static let insufficientEncryption = ATTErrorCode(0x0F)
+  /// The type cannot be used to group attributes.
   public static let unsupportedGroupType = ATTErrorCode(0x10)
+  /// The server is short of memory.
   public static let insufficientResources = ATTErrorCode(0x11)
+  /// The server's attributes have changed; they must be discovered anew.
   public static let databaseOutOfSync = ATTErrorCode(0x12)
+  /// The value is not allowed (Core 5.4).
   public static let valueNotAllowed = ATTErrorCode(0x13)
+  /// The value is refused (Core Specification Supplement, Part B, 1.2, as the next three).
   public static let writeRequestRejected = ATTErrorCode(0xFC)
+  /// The Client Characteristic Configuration is not set as the procedure wants it.
   public static let clientConfigurationImproperlyConfigured = ATTErrorCode(0xFD)
+  /// A procedure is under way, and another cannot begin.
   public static let procedureAlreadyInProgress = ATTErrorCode(0xFE)
+  /// The value is out of its range.
   public static let outOfRange = ATTErrorCode(0xFF)
 }

@@ -6,6 +6,7 @@ public struct ATTMTU: Hashable, Comparable, Sendable {
 
   /// In force until an exchange has ended (Vol 3, Part G, 5.2.1).
   public static let `default` = ATTMTU(unchecked: 23)
+  /// 517 octets: a value of 512, its opcode, handle and offset.
   public static let maximum = ATTMTU(unchecked: 517)
 
   /// `nil` outside 23…517.

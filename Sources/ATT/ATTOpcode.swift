@@ -1,6 +1,6 @@
 /// The opcodes of the Attribute Protocol (Core 5.4, Vol 3, Part F, 3.4.8). Bit 6 marks a command,
 /// bit 7 an authentication signature, bits 0…5 are the method (3.3.1).
-public enum ATTOpcode: UInt8, CaseIterable, Hashable, Sendable {
+package enum ATTOpcode: UInt8, CaseIterable, Hashable, Sendable {
   case errorResponse = 0x01
   case exchangeMTURequest = 0x02
   case exchangeMTUResponse = 0x03
@@ -35,12 +35,12 @@ public enum ATTOpcode: UInt8, CaseIterable, Hashable, Sendable {
 
   /// Whether an opcode, known or not, has the command bit: a server ignores such a PDU when it does
   /// not know it, and answers any other with Error Response 0x06 (3.3).
-  public static func isCommand(_ opcode: UInt8) -> Bool { opcode & 0x40 != 0 }
+  package static func isCommand(_ opcode: UInt8) -> Bool { opcode & 0x40 != 0 }
 }
 
 extension ATTRequest {
   /// The opcode that this request starts with.
-  public var opcode: ATTOpcode {
+  package var opcode: ATTOpcode {
     switch self {
     case .exchangeMTU: .exchangeMTURequest
     case .findInformation: .findInformationRequest
@@ -60,7 +60,7 @@ extension ATTRequest {
 
 extension ATTResponse {
   /// The opcode that this response starts with.
-  public var opcode: ATTOpcode {
+  package var opcode: ATTOpcode {
     switch self {
     case .error: .errorResponse
     case .exchangeMTU: .exchangeMTUResponse
@@ -80,7 +80,7 @@ extension ATTResponse {
 
   /// Whether this may end the request that started with `request`: the response of the same method,
   /// or an Error Response that names the request (3.4.1.1).
-  public func answers(_ request: ATTOpcode) -> Bool {
+  package func answers(_ request: ATTOpcode) -> Bool {
     if case .error(let error) = self { return error.requestOpcode == request.rawValue }
     // In the table of opcodes a response follows its request (3.4.8).
     return opcode.rawValue == request.rawValue + 1

@@ -1,5 +1,5 @@
 /// A client's request; the server answers each with one response (Core 5.4, Vol 3, Part F, 3.4).
-public enum ATTRequest: Equatable, Sendable {
+package enum ATTRequest: Equatable, Sendable {
   case exchangeMTU(clientReceiveMTU: UInt16)
   case findInformation(HandleRange)
   case findByTypeValue(HandleRange, type: UInt16, value: [UInt8])
@@ -15,7 +15,7 @@ public enum ATTRequest: Equatable, Sendable {
 }
 
 /// A server's answer to a request.
-public enum ATTResponse: Equatable, Sendable {
+package enum ATTResponse: Equatable, Sendable {
   case error(ErrorResponse)
   case exchangeMTU(serverReceiveMTU: UInt16)
   case findInformation([AttributeInformation])
@@ -34,7 +34,7 @@ public enum ATTResponse: Equatable, Sendable {
 }
 
 /// Any PDU of the Attribute Protocol.
-public enum ATTPDU: Equatable, Sendable {
+package enum ATTPDU: Equatable, Sendable {
   case request(ATTRequest)
   case response(ATTResponse)
   case writeCommand(AttributeHandle, value: [UInt8])

@@ -1,14 +1,14 @@
 extension ATTPDU {
   /// Octets of an authentication signature: a 4-octet counter and an 8-octet code (Core 5.4, Vol 3,
   /// Part F, 3.4.5.4).
-  public static let signatureSize = 12
+  static let signatureSize = 12
 
   /// Reads one whole PDU, as the transport delivered it (3.4). An opcode that is not in the table
   /// is no fault: it decodes as `.unknown`.
   ///
   /// - Throws: `DecodeFault` when the layout of a known opcode is not kept. Values are not judged:
   ///   handle 0x0000, a range that runs backwards and an MTU below 23 all decode.
-  public init(decoding bytes: [UInt8]) throws(DecodeFault) {
+  package init(decoding bytes: [UInt8]) throws(DecodeFault) {
     var reader = try PDUReader(bytes)
     guard let opcode = ATTOpcode(rawValue: reader.opcode) else {
       self = .unknown(opcode: reader.opcode)

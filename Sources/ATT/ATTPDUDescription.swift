@@ -1,7 +1,7 @@
 extension ATTPDU: CustomStringConvertible {
   /// One line for people: the PDU's name, what it is about, and how much it carries, as
   /// `WriteRequest 0x0010 495 octets`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .request(let request): request.description
     case .response(let response): response.description
@@ -22,7 +22,7 @@ extension ATTPDU: CustomStringConvertible {
 }
 
 extension ATTRequest: CustomStringConvertible {
-  public var description: String { opcode.name + " " + details }
+  package var description: String { opcode.name + " " + details }
 
   private var details: String {
     switch self {
@@ -43,7 +43,7 @@ extension ATTRequest: CustomStringConvertible {
 }
 
 extension ATTResponse: CustomStringConvertible {
-  public var description: String { details.isEmpty ? opcode.name : opcode.name + " " + details }
+  package var description: String { details.isEmpty ? opcode.name : opcode.name + " " + details }
 
   private var details: String {
     switch self {
@@ -67,7 +67,7 @@ extension ATTResponse: CustomStringConvertible {
 
 extension ATTOpcode {
   /// The PDU's name as the specification writes it, without spaces: `WriteRequest`.
-  public var name: String {
+  package var name: String {
     let text = "\(self)"
     return text.prefix(1).uppercased() + text.dropFirst()
   }

@@ -14,7 +14,7 @@ enum InformationFormat: UInt8 {
 extension ATTPDU {
   /// The octets of this PDU. A list that is empty or uneven, a part longer than its length field
   /// can say, or a signature that is not 12 octets long is the caller's bug and traps.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     switch self {
     case .request(let request): return request.encoded
     case .response(let response): return response.encoded
@@ -46,7 +46,7 @@ extension ATTPDU {
 
 extension ATTRequest {
   /// The octets of this request. Fewer than two handles in a Read Multiple traps.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var bytes: [UInt8] = [opcode.rawValue]
     switch self {
     case .exchangeMTU(let clientReceiveMTU):
@@ -83,7 +83,7 @@ extension ATTRequest {
 
 extension ATTResponse {
   /// The octets of this response. A list that is empty or uneven traps.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var bytes: [UInt8] = [opcode.rawValue]
     switch self {
     case .error(let error):

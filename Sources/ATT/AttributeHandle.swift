@@ -4,11 +4,14 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
   public let rawValue: UInt16
 
   public init(rawValue: UInt16) { self.rawValue = rawValue }
+  /// A handle by its number; 0 is reserved.
   public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
   /// "No attribute", as error responses say it.
   public static let none = AttributeHandle(0)
+  /// 0x0001.
   public static let first = AttributeHandle(0x0001)
+  /// 0xFFFF.
   public static let last = AttributeHandle(0xFFFF)
 
   /// The handle that follows, or `nil` after 0xFFFF.

@@ -3,12 +3,13 @@
 public struct BluetoothUUID: Hashable, Sendable {
   /// The 128 bits, most significant first, as two halves.
   public let high: UInt64
+  /// The less significant half.
   public let low: UInt64
 
   private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
   private static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
 
-  public init(high: UInt64, low: UInt64) {
+  init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }

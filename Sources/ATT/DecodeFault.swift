@@ -4,8 +4,8 @@
 ///
 /// A handle range with `first > last` or handle 0x0000 is well-formed: the specification wants it
 /// answered with Error Response 0x01, so it decodes and the server judges it (3.4.3.1).
-public struct DecodeFault: Error, Hashable, Sendable {
-  public enum Reason: Hashable, Sendable {
+package struct DecodeFault: Error, Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
     /// A PDU of no octets.
     case empty
     /// The PDU ends before its fields do.
@@ -25,17 +25,17 @@ public struct DecodeFault: Error, Hashable, Sendable {
   }
 
   /// The first octet of the PDU; `nil` when there was none.
-  public let opcode: UInt8?
-  public let reason: Reason
+  package let opcode: UInt8?
+  package let reason: Reason
 
-  public init(opcode: UInt8?, reason: Reason) {
+  package init(opcode: UInt8?, reason: Reason) {
     self.opcode = opcode
     self.reason = reason
   }
 }
 
 extension DecodeFault: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     guard let opcode else { return "empty PDU" }
     let digits = String(opcode, radix: 16, uppercase: true)
     return "PDU 0x\(opcode < 0x10 ? "0" : "")\(digits): \(cause)"

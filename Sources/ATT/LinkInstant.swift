@@ -6,15 +6,18 @@ public struct LinkInstant: InstantProtocol, Hashable, Sendable {
   /// Time since the clock's start.
   public let elapsed: Duration
 
+  /// The moment `elapsed` after the clock's beginning.
   public init(elapsed: Duration) { self.elapsed = elapsed }
 
   /// The clock's start.
   public static let start = LinkInstant(elapsed: .zero)
 
+  /// The moment `duration` later.
   public func advanced(by duration: Duration) -> LinkInstant {
     LinkInstant(elapsed: elapsed + duration)
   }
 
+  /// The time from here to `other`; negative where that is earlier.
   public func duration(to other: LinkInstant) -> Duration { other.elapsed - elapsed }
 
   public static func < (left: LinkInstant, right: LinkInstant) -> Bool {

@@ -1,23 +1,31 @@
 /// A range of handles, both ends included (Core 5.4, Vol 3, Part F, 3.4.3).
 public struct HandleRange: Hashable, Sendable {
+  /// The range's lowest handle, itself within it.
   public let first: AttributeHandle
+  /// The range's highest handle, itself within it.
   public let last: AttributeHandle
 
+  /// The handles from `first` to `last`, both included.
   public init(_ first: AttributeHandle, _ last: AttributeHandle) {
     self.first = first
     self.last = last
   }
 
+  /// Every handle.
   public static let all = HandleRange(.first, .last)
 
+  /// Whether `handle` is in the range.
   public func contains(_ handle: AttributeHandle) -> Bool { first <= handle && handle <= last }
 }
 
 /// An attribute's handle and type, as Find Information answers it (3.4.3.2).
 public struct AttributeInformation: Hashable, Sendable {
+  /// The attribute's own handle.
   public let handle: AttributeHandle
+  /// The attribute's type.
   public let type: BluetoothUUID
 
+  /// An attribute of a server.
   public init(handle: AttributeHandle, type: BluetoothUUID) {
     self.handle = handle
     self.type = type
@@ -25,62 +33,62 @@ public struct AttributeInformation: Hashable, Sendable {
 }
 
 /// An attribute's handle and value, as Read By Type answers it (3.4.4.2).
-public struct AttributeData: Hashable, Sendable {
-  public let handle: AttributeHandle
-  public let value: [UInt8]
+package struct AttributeData: Hashable, Sendable {
+  package let handle: AttributeHandle
+  package let value: [UInt8]
 
-  public init(handle: AttributeHandle, value: [UInt8]) {
+  package init(handle: AttributeHandle, value: [UInt8]) {
     self.handle = handle
     self.value = value
   }
 }
 
 /// A group's handles and the value of its first attribute (3.4.4.10).
-public struct AttributeGroupData: Hashable, Sendable {
-  public let handles: HandleRange
-  public let value: [UInt8]
+package struct AttributeGroupData: Hashable, Sendable {
+  package let handles: HandleRange
+  package let value: [UInt8]
 
-  public init(handles: HandleRange, value: [UInt8]) {
+  package init(handles: HandleRange, value: [UInt8]) {
     self.handles = handles
     self.value = value
   }
 }
 
 /// A value and the length the server gave it; `value` is shorter when the MTU cut it (3.4.4.12).
-public struct LengthValue: Hashable, Sendable {
-  public let length: UInt16
-  public let value: [UInt8]
+package struct LengthValue: Hashable, Sendable {
+  package let length: UInt16
+  package let value: [UInt8]
 
-  public init(length: UInt16, value: [UInt8]) {
+  package init(length: UInt16, value: [UInt8]) {
     self.length = length
     self.value = value
   }
 }
 
 /// One entry of a Multiple Handle Value Notification (3.4.7.4).
-public struct HandleLengthValue: Hashable, Sendable {
-  public let handle: AttributeHandle
-  public let value: [UInt8]
+package struct HandleLengthValue: Hashable, Sendable {
+  package let handle: AttributeHandle
+  package let value: [UInt8]
 
-  public init(handle: AttributeHandle, value: [UInt8]) {
+  package init(handle: AttributeHandle, value: [UInt8]) {
     self.handle = handle
     self.value = value
   }
 }
 
 /// What Execute Write does with the queue (3.4.6.3).
-public enum ExecuteWriteFlags: UInt8, Sendable {
+package enum ExecuteWriteFlags: UInt8, Sendable {
   case cancel = 0
   case commit = 1
 }
 
 /// Error Response (3.4.1.1): which request failed, on which attribute, and why.
-public struct ErrorResponse: Hashable, Sendable {
-  public let requestOpcode: UInt8
-  public let handle: AttributeHandle
-  public let code: ATTErrorCode
+package struct ErrorResponse: Hashable, Sendable {
+  package let requestOpcode: UInt8
+  package let handle: AttributeHandle
+  package let code: ATTErrorCode
 
-  public init(requestOpcode: UInt8, handle: AttributeHandle, code: ATTErrorCode) {
+  package init(requestOpcode: UInt8, handle: AttributeHandle, code: ATTErrorCode) {
     self.requestOpcode = requestOpcode
     self.handle = handle
     self.code = code

@@ -4,7 +4,7 @@
 ///
 /// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): for each packet
 /// its octets, two spaces of 150 µs, and the empty packet that acknowledges it.
-public struct PDUSizing: Sendable {
+package struct PDUSizing: Sendable {
   /// Octets of an L2CAP header (Vol 3, Part A, 3.1).
   private static let l2capHeaderSize = 4
   /// Octets of opcode and handle, which carry none of the image.
@@ -18,7 +18,8 @@ public struct PDUSizing: Sendable {
   ///   - linkLayerPayload: octets that a data packet carries, 27…251: 251 with Data Length
   ///     Extension, 27 without.
   ///   - phy: shifts the balance between octets and packets.
-  public init(linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false) {
+  ///   - isEncrypted: four octets of each packet are its integrity check.
+  package init(linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false) {
     precondition((27...251).contains(linkLayerPayload), "a packet carries 27...251 octets")
     payload = linkLayerPayload
     self.phy = phy
@@ -31,7 +32,7 @@ public struct PDUSizing: Sendable {
   /// payload), and `mtu` itself, whose last packet is part full. Within the same number of packets
   /// more octets are always better, since each packet costs its fixed share once. Equal rates take
   /// the smaller PDU: it needs less memory on the device.
-  public func bestSize(mtu: ATTMTU) -> Int {
+  package func bestSize(mtu: ATTMTU) -> Int {
     let packets = (mtu.octets + Self.l2capHeaderSize) / payload
     let full = packets * payload - Self.l2capHeaderSize
     guard full > Self.writeHeaderSize else { return mtu.octets }
@@ -43,7 +44,7 @@ public struct PDUSizing: Sendable {
   }
 
   /// Time on air of one PDU of `size` octets in an uninterrupted stream, with acknowledgements.
-  public func airTimeMicroseconds(size: Int) -> Int {
+  package func airTimeMicroseconds(size: Int) -> Int {
     let octets = size + Self.l2capHeaderSize
     let (packets, rest) = octets.quotientAndRemainder(dividingBy: payload)
     let whole = packets * exchangeMicroseconds(octets: payload)

@@ -1,7 +1,9 @@
 /// A physical layer of Bluetooth LE and what a packet costs on it (Core 5.4, Vol 6, Part B, 2.1,
 /// 2.2). All times are whole microseconds.
 public enum PHY: String, CaseIterable, Sendable {
+  /// One megabit a second, which every device has.
   case le1M = "1M"
+  /// Two megabits a second.
   case le2M = "2M"
   /// LE Coded, as controllers and kernels name it: whether with two or eight symbols per bit, the
   /// sender chooses for each packet and tells no host. Its times are those of two, the faster.
@@ -37,8 +39,10 @@ public enum PHY: String, CaseIterable, Sendable {
 
   /// The time on air of one data packet.
   ///
-  /// - Parameter payload: link-layer payload, 0…251 octets; 0 is the empty packet.
-  public func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
+  /// - Parameters:
+  ///   - payload: link-layer payload, 0…251 octets; 0 is the empty packet.
+  ///   - encrypted: adds the four octets of the integrity check.
+  package func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
     let octets = payload + (encrypted && payload > 0 ? Self.integrityCodeOctets : 0)
     // Preamble, access address 4, header 2, payload, CRC 3 octets; the coded PHY spreads its parts
     // as figure 2.7 has it: preamble 80, address 256, CI 16 and TERM1 24 at S=8, the rest at S.

@@ -1,5 +1,5 @@
 /// Why an ATT bearer must be closed by this side (Core 5.4, Vol 3, Part F, 3.3).
-public enum ATTFault: Error, Hashable, Sendable {
+package enum ATTFault: Error, Hashable, Sendable {
   /// The peer sent a PDU that cannot be decoded.
   case malformed(DecodeFault)
   /// The peer sent a response that answers no open request.
@@ -9,7 +9,7 @@ public enum ATTFault: Error, Hashable, Sendable {
 }
 
 extension ATTFault: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .malformed(let fault): "malformed \(fault)"
     case .unsolicited(let opcode): "unsolicited \(opcode)"
@@ -19,12 +19,12 @@ extension ATTFault: CustomStringConvertible {
 }
 
 /// The one request an ATT bearer may have open (Core 5.4, Vol 3, Part F, 3.3.2).
-public struct RequestSlot: Sendable {
+package struct RequestSlot: Sendable {
   /// How long a request or an indication may stay unanswered before the bearer is dead (3.3.3).
-  public static let transactionTimeout = Duration.seconds(30)
+  package static let transactionTimeout = Duration.seconds(30)
 
   /// What the caller must do with a response.
-  public enum OnResponse: Equatable, Sendable {
+  package enum OnResponse: Equatable, Sendable {
     case complete(ATTResponse)
     case disconnect(ATTFault)
   }
@@ -38,10 +38,10 @@ public struct RequestSlot: Sendable {
 
   private var state = State.idle
 
-  public init() {}
+  package init() {}
 
   /// When the open request expires; `nil` when none is open.
-  public var deadline: LinkInstant? {
+  package var deadline: LinkInstant? {
     switch state {
     case .awaiting(_, let deadline): deadline
     case .idle, .poisoned: nil
@@ -49,13 +49,13 @@ public struct RequestSlot: Sendable {
   }
 
   /// Opens the slot. Calling it while a request is open, or on a dead bearer, is a bug and traps.
-  public mutating func sent(_ opcode: ATTOpcode, deadline: LinkInstant) {
+  package mutating func sent(_ opcode: ATTOpcode, deadline: LinkInstant) {
     guard case .idle = state else { preconditionFailure("a second request while one is open") }
     state = .awaiting(opcode, deadline: deadline)
   }
 
   /// Closes the slot of a request that never left this side.
-  public mutating func withdraw() {
+  package mutating func withdraw() {
     switch state {
     case .awaiting: state = .idle
     case .idle, .poisoned: break
@@ -63,7 +63,7 @@ public struct RequestSlot: Sendable {
   }
 
   /// Closes the slot, or poisons it: an unsolicited response ends the bearer.
-  public mutating func received(_ response: ATTResponse) -> OnResponse {
+  package mutating func received(_ response: ATTResponse) -> OnResponse {
     switch state {
     case .awaiting(let opcode, _) where response.answers(opcode):
       state = .idle
@@ -76,12 +76,12 @@ public struct RequestSlot: Sendable {
 
   /// Whether the open request has outlived its deadline at `now`. If so the slot is poisoned: no
   /// further request may be sent on this bearer (3.3.3).
-  public mutating func expired(at now: LinkInstant) -> Bool {
+  package mutating func expired(at now: LinkInstant) -> Bool {
     guard case .awaiting(_, let deadline) = state, deadline <= now else { return false }
     state = .poisoned
     return true
   }
 
   /// Marks the bearer dead, for whatever reason the link ended.
-  public mutating func poison() { state = .poisoned }
+  package mutating func poison() { state = .poisoned }
 }

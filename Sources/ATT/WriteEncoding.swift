@@ -2,7 +2,7 @@ extension ATTPDU {
   /// Write Command (Core 5.4, Vol 3, Part F, 3.4.5.3) with a value put together from an optional
   /// little-endian 32-bit prefix and a part of a larger array; equal to
   /// `ATTPDU.writeCommand(handle, value: prefix + octets).encoded`.
-  public static func encodeWriteCommand(
+  package static func encodeWriteCommand(
     _ handle: AttributeHandle, prefix: UInt32? = nil, octets: ArraySlice<UInt8>
   ) -> [UInt8] {
     var pdu: [UInt8] = []
@@ -12,7 +12,7 @@ extension ATTPDU {
 
   /// The same in place of what `pdu` held, whose memory is used again: the path of every image
   /// octet, one copy and no allocation.
-  public static func encodeWriteCommand(
+  package static func encodeWriteCommand(
     _ handle: AttributeHandle, prefix: UInt32? = nil, octets: ArraySlice<UInt8>,
     into pdu: inout [UInt8]
   ) {
@@ -20,7 +20,7 @@ extension ATTPDU {
   }
 
   /// Write Request (3.4.5.1) with a value put together as for `encodeWriteCommand`.
-  public static func encodeWriteRequest(
+  package static func encodeWriteRequest(
     _ handle: AttributeHandle, prefix: UInt32? = nil, octets: ArraySlice<UInt8>
   ) -> [UInt8] {
     var pdu: [UInt8] = []

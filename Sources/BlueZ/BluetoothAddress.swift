@@ -2,12 +2,15 @@
 public struct BluetoothAddress: Hashable, Sendable {
   /// The type that connection requests must name; with the wrong one a device is never found.
   public enum Kind: UInt8, Hashable, Sendable {
+    /// Given by the maker, out of the IEEE's.
     case publicDevice = 1
+    /// Drawn by the device: static, or changing.
     case random = 2
   }
 
   /// Six octets in the order of the air and the kernel, least significant first.
   public let littleEndian: [UInt8]
+  /// Public or random.
   public let kind: Kind
 
   /// `nil` unless there are six octets.

@@ -2,10 +2,12 @@
 public enum AddressFault: Error, Equatable, Sendable {
   /// A stretch of a file's data, in which there may be small gaps.
   public struct Place: Equatable, Sendable {
+    /// Where it lies.
     public let region: AddressRegion
     /// Octets that the file gives there.
     public let dataCount: Int
 
+    /// A part of a file.
     public init(region: AddressRegion, dataCount: Int) {
       self.region = region
       self.dataCount = dataCount

@@ -1,7 +1,7 @@
 /// Addresses from one up to, and not including, another: `0x00001000..0x00012ECC`.
 public struct AddressRegion: Hashable, Sendable {
   /// One behind the last 32-bit address.
-  public static let end: UInt64 = 1 << 32
+  static let end: UInt64 = 1 << 32
 
   /// Not empty; ends at 2^32 at the latest.
   public let range: Range<UInt64>

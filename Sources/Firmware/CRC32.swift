@@ -5,21 +5,25 @@ public struct CRC32: Hashable, Sendable {
   /// The checksum of all bytes so far; 0 before the first.
   public private(set) var value: UInt32 = 0
 
+  /// The checksum of nothing, to be continued.
   public init() {}
 
   /// Goes on from a checksum computed before.
   public init(continuing value: UInt32) { self.value = value }
 
+  /// Continues with `bytes`.
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
     value = UInt32(truncatingIfNeeded: crc32_z(UInt(value), base, bytes.count))
   }
 
+  /// Continues with `bytes`.
   public mutating func update(_ bytes: some Collection<UInt8>) {
     let done: Void? = bytes.withContiguousStorageIfAvailable { update(UnsafeRawBufferPointer($0)) }
     if done == nil { Array(bytes).withUnsafeBytes { update($0) } }
   }
 
+  /// The checksum of `bytes` alone.
   public static func checksum(_ bytes: some Collection<UInt8>) -> UInt32 {
     var crc = CRC32()
     crc.update(bytes)

@@ -9,6 +9,7 @@ extension FirmwareImage {
   /// file or of a ZIP archive. Of an archive there must be one image in it.
   /// - Parameters:
   ///   - name: the file's last path component, or `-`.
+  ///   - bytes: the whole file.
   ///   - sidecar: what the file `<name>.json` says.
   ///   - overrides: what the user says; it wins.
   ///   - region: the addresses that are wanted; `nil` for all but what `KnownRegion.all` lists.

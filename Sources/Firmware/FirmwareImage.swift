@@ -2,10 +2,15 @@
 public struct FirmwareImage: Equatable, Sendable {
   /// The file format that the bytes came from.
   public enum Format: String, Sendable, CaseIterable {
+    /// Octets as they are.
     case binary
+    /// Intel HEX.
     case intelHex = "intel-hex"
+    /// Motorola S-records.
     case sRecord = "s-record"
+    /// UF2 blocks.
     case uf2
+    /// An ELF program.
     case elf
   }
 
@@ -13,13 +18,16 @@ public struct FirmwareImage: Equatable, Sendable {
   public enum Content: Equatable, Sendable {
     /// The bytes of a slot, of which only a descriptor or a sidecar file says anything.
     case plain
+    /// An MCUboot image, and which of the device's it is for.
     case mcuboot(MCUbootImage, place: MCUbootPlace)
+    /// A part of a Nordic DFU package, with its init packet.
     case nordic(NordicInitPacket)
   }
 
   /// How a person names the image: the file's last path component, or `-` for standard input; in
   /// a package the name of the file within it.
   public let name: String
+  /// The kind of file that it was read from.
   public let format: Format
   /// The bytes of the slot, from its first address; gaps between addresses are filled with 0xFF.
   public let bytes: [UInt8]
@@ -32,8 +40,10 @@ public struct FirmwareImage: Equatable, Sendable {
   public let hardware: HardwareID?
   /// The addresses of the file; `nil` for a raw binary, which has none.
   public let layout: AddressLayout?
+  /// What the octets are, as far as they tell.
   public let content: Content
 
+  /// An image of octets that the program has; nothing is looked for in them.
   public init(
     name: String, format: Format, bytes: [UInt8], version: FirmwareVersion?, hardware: HardwareID?,
     layout: AddressLayout? = nil, content: Content = .plain
@@ -56,6 +66,7 @@ public struct MCUbootPlace: Hashable, Sendable {
   /// The slot that the image was linked for; `nil` when it is for whichever is free.
   public let slot: Int?
 
+  /// The place of one image of a device with several.
   public init(imageIndex: Int = 0, slot: Int? = nil) {
     self.imageIndex = imageIndex
     self.slot = slot

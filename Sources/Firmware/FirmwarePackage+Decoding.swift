@@ -6,6 +6,7 @@ extension FirmwarePackage {
   /// package, anything else one image (`FirmwareImage.decode`).
   /// - Parameters:
   ///   - name: the file's last path component, or `-`.
+  ///   - bytes: the whole file.
   ///   - sidecar: what the file `<name>.json` says, of every image in the file.
   ///   - overrides: what the user says; it wins.
   ///   - region: the addresses that are wanted of a file that has some.

@@ -16,10 +16,12 @@ public struct FirmwarePackage: Equatable, Sendable {
 
   /// The file's last path component, or `-` for standard input.
   public let name: String
+  /// What the file is.
   public let kind: Kind
   /// In the order in which they are sent; at least one.
   public let parts: [FirmwareImage]
 
+  /// A package of images that the program has, in the order in which they are sent.
   public init(name: String, kind: Kind, parts: [FirmwareImage]) {
     precondition(!parts.isEmpty, "a package without images")
     self.name = name

@@ -1,9 +1,13 @@
 /// The version of an image as the OTA service carries it: `major.minor.patch`, in 4 octets.
 public struct FirmwareVersion: Hashable, Comparable, Sendable {
+  /// 0…255.
   public let major: UInt8
+  /// 0…255.
   public let minor: UInt8
+  /// 0…65,535.
   public let patch: UInt16
 
+  /// major.minor.patch.
   public init(_ major: UInt8, _ minor: UInt8, _ patch: UInt16) {
     self.major = major
     self.minor = minor

@@ -4,6 +4,7 @@ public struct HardwareID: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt32
 
   public init(rawValue: UInt32) { self.rawValue = rawValue }
+  /// The id by its number.
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
   /// No board's own: what an image says that runs on all of them (docs/image-descriptor.md).

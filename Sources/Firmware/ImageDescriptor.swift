@@ -4,16 +4,18 @@ public struct ImageDescriptor: Hashable, Sendable {
   /// Octets of a descriptor.
   public static let size = 32
   /// How far into an image a descriptor is looked for, in octets.
-  public static let searchLimit = 0x1_0000
+  static let searchLimit = 0x1_0000
   /// The layout this version writes and reads.
-  public static let layout: UInt8 = 1
+  static let layout: UInt8 = 1
   /// `OTAimg` and two octets that are no text, so that no string of a program is taken for one.
-  public static let magic: [UInt8] = [0x4F, 0x54, 0x41, 0x69, 0x6D, 0x67, 0xD1, 0x5C]
+  static let magic: [UInt8] = [0x4F, 0x54, 0x41, 0x69, 0x6D, 0x67, 0xD1, 0x5C]
 
+  /// The image's version.
   public let version: FirmwareVersion
   /// `nil` (0 in the block) when the image runs on any board.
   public let hardware: HardwareID?
 
+  /// A descriptor to be put into an image; `nil` for any hardware.
   public init(version: FirmwareVersion, hardware: HardwareID?) {
     self.version = version
     self.hardware = hardware

@@ -1,9 +1,11 @@
 /// What someone other than the image says of it: a sidecar file, or the command line.
 public struct ImageIdentity: Equatable, Sendable {
+  /// `nil` where nothing is said.
   public var version: FirmwareVersion?
   /// `.any` for an image that runs on every board.
   public var hardware: HardwareID?
 
+  /// What somebody says of an image.
   public init(version: FirmwareVersion? = nil, hardware: HardwareID? = nil) {
     self.version = version
     self.hardware = hardware

@@ -12,7 +12,9 @@ public struct KnownRegion: Hashable, Sendable {
 
   /// What lies there, as its maker calls it.
   public let name: String
+  /// The chips that have it, as a person names them.
   public let families: String
+  /// Where it lies.
   public let region: AddressRegion
   /// Where its maker says so.
   public let source: String

@@ -1,13 +1,13 @@
 /// CRC32 of every prefix of an image, found in the time of one block: the checksums at the block
 /// boundaries are kept.
-public struct PrefixChecksums: Sendable {
+package struct PrefixChecksums: Sendable {
   /// Octets between two kept checksums.
   private static let stride = 4096
 
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   private let kept: [UInt32]
 
-  public init(_ bytes: [UInt8]) {
+  package init(_ bytes: [UInt8]) {
     self.bytes = bytes
     var crc = CRC32()
     var kept: [UInt32] = [0]
@@ -19,10 +19,10 @@ public struct PrefixChecksums: Sendable {
   }
 
   /// Octets of the image.
-  public var count: Int { bytes.count }
+  package var count: Int { bytes.count }
 
   /// CRC32 of the first `length` octets, 0…`count`.
-  public func checksum(ofFirst length: Int) -> UInt32 {
+  package func checksum(ofFirst length: Int) -> UInt32 {
     precondition((0...bytes.count).contains(length))
     if length == bytes.count { return kept[kept.count - 1] }
     let block = length / Self.stride

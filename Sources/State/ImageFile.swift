@@ -34,7 +34,11 @@ public enum ImageFile {
   public static let sidecarSuffix = ".json"
 
   /// Reads a file that holds one image: `loadPackage` and its only part.
-  /// - Parameter limit: in bytes; no more than one byte beyond it is read.
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - overrides: what the user says; it wins.
+  ///   - region: the addresses that are wanted of a file that has some.
+  ///   - limit: in bytes; no more than one byte beyond it is read.
   public static func load(
     _ path: String, overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
     limit: Int = FirmwareImage.defaultLimit
@@ -52,6 +56,9 @@ public enum ImageFile {
   ///
   /// A FIFO or standard input may have nothing yet: cancelling the task ends the wait.
   /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - overrides: what the user says; it wins.
+  ///   - region: the addresses that are wanted of a file that has some.
   ///   - limit: in bytes; no more than one byte beyond it is read.
   ///   - onSilence: told once, when nothing has come for two seconds.
   public static func loadPackage(

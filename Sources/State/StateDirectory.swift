@@ -29,8 +29,11 @@ public struct StateDirectory: Equatable, Sendable {
     }
   }
 
+  /// The list of devices.
   public var registryPath: String { path + "/devices.json" }
+  /// The folder of the notes of unfinished updates.
   public var journalPath: String { path + "/journal" }
+  /// The folder of the pairings' keys.
   public var bondsPath: String { path + "/bonds" }
 
   private static func makeDirectory(_ path: String) throws(StateFault) {

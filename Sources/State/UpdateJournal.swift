@@ -1,18 +1,24 @@
 /// A note of an unfinished update, one small file a device. It is a hint for people and for the
 /// text that says how to go on; where a transfer really goes on, the device says.
 public struct UpdateJournal: Sendable {
+  /// What is noted of an update.
   public struct Entry: Codable, Equatable, Sendable {
+    /// The device's name.
     public let device: String
+    /// The image's name.
     public let imageName: String
     /// In bytes.
     public let imageSize: Int
+    /// Of the image as it is sent.
     public let imageCRC32: UInt32
     /// Octets that the device has acknowledged in order.
     public var acknowledged: Int
     /// Seconds since 1970.
     public let started: Double
+    /// Seconds since 1970.
     public var updated: Double
 
+    /// A note of an update that goes on.
     public init(
       device: String, imageName: String, imageSize: Int, imageCRC32: UInt32, acknowledged: Int,
       started: Double, updated: Double
@@ -43,7 +49,9 @@ public struct UpdateJournal: Sendable {
   private let device: String
   private let json: VersionedJSON<Page>
 
-  /// - Parameter directory: created before (`StateDirectory.create()`).
+  /// - Parameters:
+  ///   - device: the name under which the device is locked.
+  ///   - directory: created before (`StateDirectory.create()`).
   public init(device: String, in directory: StateDirectory) {
     self.init(device: device, in: directory, writing: .system)
   }

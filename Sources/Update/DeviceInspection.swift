@@ -5,13 +5,19 @@ import OtaflashGATT
 /// What a device offers: its services, its Device Information strings, and what its update protocol
 /// says. Reads only; nothing on the device changes.
 public struct Inspection: Equatable, Sendable {
+  /// A service with its characteristics.
   public struct Service: Equatable, Sendable {
+    /// The service's type.
     public let uuid: BluetoothUUID
+    /// The service's attributes.
     public let handles: HandleRange
+    /// In the order of their handles.
     public let characteristics: [DiscoveredCharacteristic]
   }
 
+  /// What is known of the link.
   public let link: LinkReport
+  /// In the order of their handles.
   public let services: [Service]
   /// The strings of the Device Information service by characteristic, where there is one.
   public let deviceInformation: [BluetoothUUID: String]
@@ -22,9 +28,12 @@ public struct Inspection: Equatable, Sendable {
 
   /// What an update to an image would decide on this connection, before the first byte.
   public struct Prospect: Equatable, Sendable {
+    /// The image that was asked about.
     public let image: FirmwareImage
+    /// What an update would do with it, or why it would be refused.
     public let decision: Result<Preflight, UpdateFault>
 
+    /// What an update would do with an image.
     public init(image: FirmwareImage, decision: Result<Preflight, UpdateFault>) {
       self.image = image
       self.decision = decision
@@ -42,11 +51,14 @@ public struct DeviceInspection: Sendable {
   ]
   private static let deviceInformation = BluetoothUUID(0x180A)
 
+  /// What an update would be given.
   public let options: UpdateOptions
   /// The images to compare with the device.
   public let images: [FirmwareImage]
 
-  /// - Parameter images: of one package; none to look at the device alone.
+  /// - Parameters:
+  ///   - options: the device's key, the protocol, and how to connect; nothing is written.
+  ///   - images: of one package; none to look at the device alone.
   public init(options: UpdateOptions = UpdateOptions(), images: [FirmwareImage] = []) {
     self.options = options
     self.images = images

@@ -10,13 +10,17 @@ import OtaflashGATT
 public struct FirmwareUpdate: Sendable {
   /// How a person names what is sent.
   public let name: String
+  /// What the caller decided.
   public let options: UpdateOptions
   /// Images that share one restart, in the order of the restarts.
   private let rounds: [[FirmwareImage]]
   private let observe: @Sendable (UpdateEvent) -> Void
 
-  /// - Parameter observe: told what happens, in order, from the update's own task. It must return
-  ///   soon; it can change nothing.
+  /// - Parameters:
+  ///   - package: the images, each of which goes to its own slot or boot loader.
+  ///   - options: what the caller decides.
+  ///   - observe: told what happens, in order, from the update's own task. It must return soon; it
+  ///     can change nothing.
   public init(
     package: FirmwarePackage, options: UpdateOptions = UpdateOptions(),
     observe: @escaping @Sendable (UpdateEvent) -> Void = { _ in }

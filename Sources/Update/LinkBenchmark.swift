@@ -8,6 +8,7 @@ import Synchronization
 public struct LinkBenchmark: Sendable {
   /// One way of sending.
   public struct Setting: Hashable, Sendable {
+    /// With response or without.
     public var mode = WriteMode.withResponse
     /// ATT_MTU to ask for, 23…517 octets.
     public var mtu = 512
@@ -20,16 +21,19 @@ public struct LinkBenchmark: Sendable {
     /// Transfers, one after the other on one connection, 1 or more.
     public var repeats = 1
 
+    /// With response, and as much as the device permits.
     public init() {}
   }
 
   /// One transfer.
   public struct Measurement: Equatable, Sendable {
+    /// What was known of the link while it was measured.
     public let link: LinkReport
     /// Octets of image a data write.
     public let chunk: Int
     /// Octets that the device has, and octets that were sent for it, repeats included.
     public let octets: Int
+    /// Octets of data sent, repeats included.
     public let octetsSent: Int
     /// From the first data write to the Status that acknowledges the last octet.
     public let took: Duration
@@ -37,6 +41,7 @@ public struct LinkBenchmark: Sendable {
     public let rewinds: Int
     /// How often the device said that it takes nothing for now.
     public let busySigns: Int
+    /// What the sender waited for.
     public let waits: TransferWaits
     /// Whether more octets would have shown the same rate; `nil` where the setting says how many.
     public fileprivate(set) var hasSettled: Bool?
@@ -48,12 +53,16 @@ public struct LinkBenchmark: Sendable {
   /// The setting's version is never looked at by a sink; one that no rule refuses.
   private static let version = FirmwareVersion(255, 255, 65535)
 
+  /// How it writes.
   public let setting: Setting
   /// The device's key, where it asks for one.
   public let key: [UInt8]?
   private let observeRoundTrip: @Sendable (Duration) -> Void
 
-  /// - Parameter observeRoundTrip: told the time from each Write Request to its response.
+  /// - Parameters:
+  ///   - setting: how to write.
+  ///   - key: the device's, where it asks for one.
+  ///   - observeRoundTrip: told the time from each Write Request to its response.
   public init(
     setting: Setting, key: [UInt8]? = nil,
     observeRoundTrip: @escaping @Sendable (Duration) -> Void = { _ in }

@@ -13,6 +13,7 @@ public enum WriteMode: String, Sendable, CaseIterable {
 public struct UpdateOptions: Sendable {
   /// `nil` = the one that the device offers and that can carry the image.
   public var updateProtocol: UpdateProtocol?
+  /// With response, or without.
   public var mode = WriteMode.withResponse
   /// ATT_MTU to ask for, 23…517 octets.
   public var mtu = 512
@@ -23,7 +24,9 @@ public struct UpdateOptions: Sendable {
   public var windowLimit: Int?
   /// The device's key, for a device that asks for authorization.
   public var key: [UInt8]?
+  /// Send an image with a lower version than the one that runs.
   public var allowDowngrade = false
+  /// Send an image that is for another board.
   public var allowOtherHardware = false
   /// Send an image although nobody says which version or hardware it is for. It is announced as
   /// version 0.0.0, or for the device's own hardware.
@@ -58,5 +61,6 @@ public struct UpdateOptions: Sendable {
   /// The longest time to say goodbye when cancelled.
   public var farewellLimit = Duration.milliseconds(1500)
 
+  /// The defaults.
   public init() {}
 }

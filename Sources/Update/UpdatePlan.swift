@@ -2,17 +2,23 @@ import OtaflashFirmware
 
 /// What will be sent, once nothing stands in the way.
 public struct UpdatePlan: Equatable, Sendable {
+  /// What is sent.
   public let image: FirmwareImage
   /// What is announced to the device, where its protocol announces it.
   public let version: FirmwareVersion
+  /// What it is announced for.
   public let hardware: HardwareID
   /// The device shall accept an older version, or another board.
   public let allowDowngrade: Bool
+  /// The device is told that another board's image is meant.
   public let allowOtherHardware: Bool
 
   /// - Parameters:
+  ///   - image: what is sent.
   ///   - version: 0.0.0 when nobody says.
   ///   - hardware: `.any` when nobody says.
+  ///   - allowDowngrade: tells the device that an older version is meant.
+  ///   - allowOtherHardware: tells it that another board's image is meant.
   public init(
     image: FirmwareImage, version: FirmwareVersion = .unknown,
     hardware: HardwareID = .any, allowDowngrade: Bool = false,
@@ -28,7 +34,9 @@ public struct UpdatePlan: Equatable, Sendable {
 
 /// What to do with an image and a device, decided before a byte is written.
 public enum Preflight: Equatable, Sendable {
+  /// The device runs this very image; nothing is sent.
   case alreadyCurrent
+  /// The image is sent.
   case send(UpdatePlan)
 
   /// Compares what is known of the image with what the device says of itself.

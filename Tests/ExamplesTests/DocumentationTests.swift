@@ -1,16 +1,17 @@
 import Foundation
 import Testing
 
-/// The overviews show code that is compiled and run: each of their snippets must be found, line by
-/// line and whatever its indentation, in an example or a test.
+/// The README and the overviews show code that is compiled and run: each of their snippets must be
+/// found, line by line and whatever its indentation, in an example, a test, or the client's manifest.
 @Suite struct DocumentationTests {
-  /// Each overview, and how many snippets it has at least.
+  /// Each document, and how many snippets it has at least.
   @Test(arguments: [
-    ("GATT", 4), ("Update", 4), ("Simulation", 4), ("BlueZ", 4), ("Firmware", 1), ("ATT", 0),
-    ("State", 0),
+    ("README.md", 3), (overview(of: "GATT"), 4), (overview(of: "Update"), 4),
+    (overview(of: "Simulation"), 4), (overview(of: "BlueZ"), 4), (overview(of: "Firmware"), 1),
+    (overview(of: "ATT"), 0), (overview(of: "State"), 0),
   ])
-  func everySnippetIsCodeThatRuns(_ target: String, atLeast count: Int) throws {
-    let overview = try text(of: Self.root.appending(path: Self.overview(of: target)))
+  func everySnippetIsCodeThatRuns(_ document: String, atLeast count: Int) throws {
+    let overview = try text(of: Self.root.appending(path: document))
     let sources = try Self.swiftFiles(in: Self.proven).map { file in
       try Self.lines(text(of: file))
     }

@@ -233,6 +233,30 @@ private func text<Value>(_ body: () async throws -> Value) async -> String {
     #expect(order.withLock { $0 } == [1] + (3...40))
   }
 
+  @Test func whatIsCancelledBeforeItsTurnNeverRuns() throws {
+    let device = CountingDevice()
+    let order = Mutex<[Int]>([])
+    let fate = try near(device) { clock -> [String] in
+      await withPeripheral(device.dialer, clock: clock) { peripheral in
+        let enqueued = (0..<4).map { number in
+          peripheral.enqueue(
+            Command<PeripheralTurn, Int, Never>("\(number)") { _ in
+              order.withLock { $0.append(number) }
+              return number
+            })
+        }
+        // None has begun; the turn of each comes while its task starts.
+        for number in [0, 2] { enqueued[number].cancel() }
+        var fate: [String] = []
+        for command in enqueued { fate.append(await text { try await command.value }) }
+        return fate
+      }
+    }
+    let cancelled = "\(QueueFault<Never>.cancelledInQueue)"
+    #expect(fate == [cancelled, "1", cancelled, "3"])
+    #expect(order.withLock { $0 } == [1, 3])
+  }
+
   @Test func whatIsBeyondTheBoundIsRefusedAtOnce() throws {
     let device = CountingDevice()
     let seen = try near(device) { clock -> [String] in

@@ -5,10 +5,12 @@ import OtaflashGATT
 
 /// One thing that must be right for flashing over Bluetooth, and how it stands.
 public struct DoctorCheck: Equatable, Sendable {
+  /// How a check ended: `warn` where something works less well than it could.
   public enum Verdict: String, Sendable { case pass, warn, fail }
 
   /// What was looked at, such as `kernel support`.
   public let check: String
+  /// How the check ended.
   public let verdict: Verdict
   /// What was found, as a sentence.
   public let finding: String
@@ -20,6 +22,7 @@ public struct DoctorCheck: Equatable, Sendable {
 public struct Doctor: Sendable {
   private let facts: DoctorFacts
 
+  /// One who looks at this machine.
   public init() { facts = .machine }
 
   init(facts: DoctorFacts) { self.facts = facts }

@@ -45,6 +45,7 @@ public final class EventLoop: TaskExecutor {
     }
   }
 
+  /// Runs a job on the loop's thread, behind those that wait already.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let mustWake = state.withLock { state in

@@ -6,10 +6,13 @@ import OtaflashGATT
 public struct EventLoopClock: LinkClock {
   private static let origin = EventLoop.shared.now.elapsed
 
+  /// The clock of the process; all of them are the same.
   public init() {}
 
+  /// The time since a moment of the process's own.
   public var now: LinkInstant { LinkInstant(elapsed: EventLoop.shared.now.elapsed - Self.origin) }
 
+  /// What the kernel's timer can tell apart.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
   public func randomFraction() -> Double { Double.random(in: 0..<1) }

@@ -4,15 +4,15 @@ import OtaflashATT
 import OtaflashGATT
 
 /// What the kernel tells an unprivileged process about a link.
-public struct L2CAPFacts: Equatable, Sendable {
+struct L2CAPFacts: Equatable, Sendable {
   /// The controller's number for the connection, as raw HCI commands want it.
-  public let hciHandle: UInt16
+  let hciHandle: UInt16
   /// `nil` where the kernel does not tell.
-  public let transmitPHY: PHY?
-  public let receivePHY: PHY?
+  let transmitPHY: PHY?
+  let receivePHY: PHY?
   /// The largest L2CAP payload in each direction, in octets; not the ATT_MTU.
-  public let sendMTU: UInt16
-  public let receiveMTU: UInt16
+  let sendMTU: UInt16
+  let receiveMTU: UInt16
 }
 
 extension PHY {
@@ -53,7 +53,7 @@ extension L2CAPLink {
 
   /// Reads the link's facts.
   /// - Throws: `.closedLocally`, or the error of a link that is gone.
-  public func kernelFacts() throws(LinkLoss) -> L2CAPFacts {
+  func kernelFacts() throws(LinkLoss) -> L2CAPFacts {
     let result = socket.withDescriptor { raw -> Result<L2CAPFacts, SystemError> in
       Result { () throws(SystemError) in try Self.facts(of: raw) }
     }

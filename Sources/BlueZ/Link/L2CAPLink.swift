@@ -5,6 +5,7 @@ import OtaflashGATT
 
 /// What the link must guarantee before attributes are exchanged (kernel `BT_SECURITY`).
 public enum SecurityLevel: UInt8, Comparable, Sendable {
+  /// No encryption is asked for.
   case low = 1
   /// Encrypted, without protection against a man in the middle.
   case medium = 2
@@ -44,6 +45,7 @@ public final class L2CAPLink: Link {
 
   /// Connects to a device.
   /// - Parameters:
+  ///   - device: its address, with the kind of it.
   ///   - adapter: the adapter's own address; `nil` takes the first one that is on, which is a guess
   ///     where there are two.
   ///   - limit: 1 to 60 s; longer is cut to 60 s, the kernel's maximum.

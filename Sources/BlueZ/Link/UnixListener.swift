@@ -7,6 +7,7 @@ public final class UnixListener: Sendable {
   /// Connections that may wait for `accept`.
   private static let backlog: Int32 = 16
 
+  /// Where the socket file lies.
   public let path: String
   private let socket: ListeningSocket
 

@@ -30,6 +30,7 @@ public struct AdapterStates: AsyncSequence, AdapterMonitor, Sendable {
 
   public func adapterStates() -> AdapterStates { self }
 
+  /// Asks the kernel, and waits for its events.
   public struct Iterator: AsyncIteratorProtocol {
     private let states: AdapterStates
     private var session: MgmtSession?

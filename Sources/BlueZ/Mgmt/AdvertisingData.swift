@@ -3,24 +3,24 @@ import OtaflashGATT
 
 /// The structures of an advertisement (Core Specification Supplement, Part A). A malformed one is
 /// left out and the rest is read: advertisements come from strangers.
-public struct AdvertisingData: Equatable, Sendable {
+package struct AdvertisingData: Equatable, Sendable {
   /// The complete local name, or the shortened one when there is no other.
-  public private(set) var name: String?
-  public private(set) var services: [BluetoothUUID] = []
+  package private(set) var name: String?
+  package private(set) var services: [BluetoothUUID] = []
   /// The flags octet (1.3), bit 1 general discoverable, bit 2 no BR/EDR.
-  public private(set) var flags: UInt8?
+  package private(set) var flags: UInt8?
   /// Company identifier and data (1.4).
-  public private(set) var manufacturerData: [ManufacturerData] = []
-  public private(set) var serviceData: [ServiceData] = []
+  package private(set) var manufacturerData: [ManufacturerData] = []
+  package private(set) var serviceData: [ServiceData] = []
   /// In dBm (1.5).
-  public private(set) var txPower: Int8?
+  package private(set) var txPower: Int8?
   /// An assigned number (1.12).
-  public private(set) var appearance: UInt16?
+  package private(set) var appearance: UInt16?
 
-  public init() {}
+  package init() {}
 
   /// Reads `length | type | data` structures until the end, a zero length or a cut structure.
-  public init(decoding octets: some Sequence<UInt8>) {
+  package init(decoding octets: some Sequence<UInt8>) {
     var rest = Array(octets)[...]
     while let length = rest.popFirst(), length > 0, rest.count >= Int(length) {
       let structure = rest.prefix(Int(length))

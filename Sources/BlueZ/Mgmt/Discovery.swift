@@ -4,9 +4,9 @@ import OtaflashATT
 ///
 /// Each iteration is a discovery of its own. It ends with `nil` at the time limit, and however it
 /// ends (limit, error, cancellation, a `break` out of the loop) the kernel is told to stop.
-public struct Discovery: AsyncSequence, Sendable {
-  public typealias Element = DiscoveredDevice
-  public typealias Failure = MgmtFault
+package struct Discovery: AsyncSequence, Sendable {
+  package typealias Element = DiscoveredDevice
+  package typealias Failure = MgmtFault
 
   private let adapter: UInt16
   private let filter: DiscoveryFilter
@@ -17,11 +17,12 @@ public struct Discovery: AsyncSequence, Sendable {
 
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
+  ///   - filter: the devices that are told.
   ///   - limit: `nil` goes on until the loop is left.
   ///   - reportsDuplicates: every advertisement, instead of each device once.
   ///   - scanning: how to listen, for this discovery: what was set before is put back at its end.
   ///     `nil` leaves it to the kernel.
-  public init(
+  package init(
     adapter: UInt16 = 0, filter: DiscoveryFilter = DiscoveryFilter(), within limit: Duration?,
     reportsDuplicates: Bool = false, scanning: ScanParameters? = nil
   ) {
@@ -44,9 +45,9 @@ public struct Discovery: AsyncSequence, Sendable {
     self.open = open
   }
 
-  public func makeAsyncIterator() -> Iterator { Iterator(discovery: self) }
+  package func makeAsyncIterator() -> Iterator { Iterator(discovery: self) }
 
-  public struct Iterator: AsyncIteratorProtocol {
+  package struct Iterator: AsyncIteratorProtocol {
     private enum Phase {
       case before(Discovery)
       case running(DiscoveryRun)
@@ -56,12 +57,12 @@ public struct Discovery: AsyncSequence, Sendable {
 
     fileprivate init(discovery: Discovery) { phase = .before(discovery) }
 
-    public mutating func next() async throws(MgmtFault) -> DiscoveredDevice? {
+    package mutating func next() async throws(MgmtFault) -> DiscoveredDevice? {
       try await next(isolation: nil)
     }
 
     /// The next device; starts the discovery when called first.
-    public mutating func next(
+    package mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(MgmtFault) -> DiscoveredDevice? {
       do throws(MgmtFault) {

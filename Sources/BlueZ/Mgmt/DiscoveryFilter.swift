@@ -2,21 +2,21 @@ import OtaflashATT
 import OtaflashGATT
 
 /// A device that advertises, with everything its advertisements have said so far.
-public struct DiscoveredDevice: Equatable, Sendable {
-  public let address: BluetoothAddress
-  public internal(set) var name: String?
+package struct DiscoveredDevice: Equatable, Sendable {
+  package let address: BluetoothAddress
+  package internal(set) var name: String?
   /// In dBm, of the latest report that had one.
-  public internal(set) var rssi: Int8?
-  public internal(set) var services: [BluetoothUUID] = []
+  package internal(set) var rssi: Int8?
+  package internal(set) var services: [BluetoothUUID] = []
   /// The latest of each company.
-  public internal(set) var manufacturerData: [ManufacturerData] = []
+  package internal(set) var manufacturerData: [ManufacturerData] = []
   /// The latest of each service.
-  public internal(set) var serviceData: [ServiceData] = []
+  package internal(set) var serviceData: [ServiceData] = []
   /// In dBm.
-  public internal(set) var txPower: Int8?
-  public internal(set) var appearance: UInt16?
+  package internal(set) var txPower: Int8?
+  package internal(set) var appearance: UInt16?
   /// By its latest advertisement; `nil` before the kernel has said.
-  public internal(set) var isConnectable: Bool?
+  package internal(set) var isConnectable: Bool?
 
   init(address: BluetoothAddress) { self.address = address }
 
@@ -40,17 +40,17 @@ public struct DiscoveredDevice: Equatable, Sendable {
 }
 
 /// Which devices a discovery reports. Every condition that is set must hold.
-public struct DiscoveryFilter: Sendable {
+package struct DiscoveryFilter: Sendable {
   /// Matches anywhere in the name; a device without a name never matches.
-  public var name: NamePattern?
+  package var name: NamePattern?
   /// The device must advertise all of them.
-  public var services: [BluetoothUUID]
+  package var services: [BluetoothUUID]
   /// In dBm; a device whose strength is unknown does not pass (kernel `is_filter_match`).
-  public var rssiMinimum: Int8?
+  package var rssiMinimum: Int8?
   /// Any further condition.
-  public var condition: @Sendable (DiscoveredDevice) -> Bool
+  package var condition: @Sendable (DiscoveredDevice) -> Bool
 
-  public init(
+  package init(
     name: NamePattern? = nil, services: [BluetoothUUID] = [], rssiMinimum: Int8? = nil,
     condition: @escaping @Sendable (DiscoveredDevice) -> Bool = { _ in true }
   ) {

@@ -1,7 +1,7 @@
 import OtaflashATT
 
 /// A command of the kernel's management interface (BlueZ doc/mgmt-api.txt; kernel mgmt.h).
-public enum MgmtCommand: Equatable, Sendable {
+package enum MgmtCommand: Equatable, Sendable {
   case readIndexList
   case readControllerInformation
   case setPowered(Bool)
@@ -35,13 +35,13 @@ public enum MgmtCommand: Equatable, Sendable {
   case unpair(BluetoothAddress)
 
   /// The index that commands which concern no adapter carry.
-  public static let noIndex: UInt16 = 0xFFFF
+  package static let noIndex: UInt16 = 0xFFFF
   /// LE public and LE random, as the discovery commands want them.
   static let lowEnergyAddresses: UInt8 = 0x06
   /// The kernel's word for "no RSSI limit".
   private static let anyRSSI: UInt8 = 0x7F
 
-  public var opcode: UInt16 {
+  package var opcode: UInt16 {
     switch self {
     case .readIndexList: 0x0003
     case .readControllerInformation: 0x0004
@@ -69,7 +69,7 @@ public enum MgmtCommand: Equatable, Sendable {
   }
 
   /// The whole packet: opcode, adapter index, length and parameters, little-endian.
-  public func encoded(index: UInt16) -> [UInt8] {
+  package func encoded(index: UInt16) -> [UInt8] {
     let parameters = parameters
     return opcode.octets + index.octets + UInt16(parameters.count).octets + parameters
   }
@@ -102,18 +102,18 @@ public enum MgmtCommand: Equatable, Sendable {
 
 /// The connection parameters that the kernel uses when it next connects to a device. Kernel 6.1
 /// forgets the other devices' entries when they are loaded; 6.12 also updates a standing link.
-public struct MgmtConnectionParameters: Equatable, Sendable {
-  public let device: BluetoothAddress
+package struct MgmtConnectionParameters: Equatable, Sendable {
+  package let device: BluetoothAddress
   /// In units of 1.25 ms, 6 ... 3200.
-  public let intervalMinimum: UInt16
-  public let intervalMaximum: UInt16
+  package let intervalMinimum: UInt16
+  package let intervalMaximum: UInt16
   /// Connection events that the device may skip, 0 ... 499.
-  public let latency: UInt16
+  package let latency: UInt16
   /// In units of 10 ms, 10 ... 3200.
-  public let supervisionTimeout: UInt16
+  package let supervisionTimeout: UInt16
 
   /// `nil` for what the kernel would refuse (`hci_check_conn_params`).
-  public init?(
+  package init?(
     device: BluetoothAddress, intervalMinimum: UInt16, intervalMaximum: UInt16, latency: UInt16,
     supervisionTimeout: UInt16
   ) {

@@ -23,9 +23,7 @@ struct MgmtPacket: Equatable, Sendable {
 }
 
 /// The packet does not have the shape of its event; the kernel never sends such a one.
-public struct MgmtDecodeFault: Error, Equatable {
-  public init() {}
-}
+package struct MgmtDecodeFault: Error, Equatable {}
 
 /// The events that otaflash reads (kernel mgmt.h).
 enum MgmtEvent: Equatable, Sendable {
@@ -96,27 +94,27 @@ struct AdvertisingReport: Equatable, Sendable {
 }
 
 /// An adapter's settings, as bits (kernel mgmt.h).
-public struct MgmtSettings: OptionSet, Hashable, Sendable {
-  public let rawValue: UInt32
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
+package struct MgmtSettings: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt32
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  public static let powered = MgmtSettings(rawValue: 1 << 0)
-  public static let bondable = MgmtSettings(rawValue: 1 << 4)
-  public static let lowEnergy = MgmtSettings(rawValue: 1 << 9)
-  public static let advertising = MgmtSettings(rawValue: 1 << 10)
-  public static let secureConnections = MgmtSettings(rawValue: 1 << 11)
+  package static let powered = MgmtSettings(rawValue: 1 << 0)
+  package static let bondable = MgmtSettings(rawValue: 1 << 4)
+  package static let lowEnergy = MgmtSettings(rawValue: 1 << 9)
+  package static let advertising = MgmtSettings(rawValue: 1 << 10)
+  package static let secureConnections = MgmtSettings(rawValue: 1 << 11)
 }
 
 /// The answer to Read Controller Information.
-public struct ControllerInformation: Equatable, Sendable {
-  public let address: BluetoothAddress
+package struct ControllerInformation: Equatable, Sendable {
+  package let address: BluetoothAddress
   /// The Core version that the controller claims, as its assigned number (9 is 5.0).
-  public let version: UInt8
-  public let manufacturer: UInt16
-  public let supported: MgmtSettings
-  public let current: MgmtSettings
+  package let version: UInt8
+  package let manufacturer: UInt16
+  package let supported: MgmtSettings
+  package let current: MgmtSettings
 
-  public init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
+  package init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
     var fields = MgmtFields(octets[...])
     address = BluetoothAddress(checked: Array(try fields.octets(6)), kind: .publicDevice)
     version = try fields.uint8()

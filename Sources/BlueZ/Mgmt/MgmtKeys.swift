@@ -3,10 +3,13 @@
 public struct LongTermKey: Equatable, Sendable {
   /// How the key came to be, which says what a link encrypted by it guarantees.
   public enum Kind: UInt8, Sendable, CaseIterable {
+    /// Legacy pairing, "Just Works".
     case legacyUnauthenticated = 0
+    /// Legacy pairing with a passkey.
     case legacyAuthenticated = 1
     /// LE Secure Connections.
     case secureUnauthenticated = 2
+    /// Secure Connections, with a passkey or a comparison of numbers.
     case secureAuthenticated = 3
     /// Made with a key pair that everybody knows; never kept.
     case debug = 4
@@ -19,6 +22,7 @@ public struct LongTermKey: Equatable, Sendable {
 
   /// The device's identity address.
   public let device: BluetoothAddress
+  /// How the key was made.
   public let kind: Kind
   /// Legacy pairing makes a key for each role; this one is for the central.
   public let isForCentral: Bool
@@ -26,6 +30,7 @@ public struct LongTermKey: Equatable, Sendable {
   public let size: UInt8
   /// By which a device finds the key again; 0 with Secure Connections.
   public let diversifier: UInt16
+  /// `Rand` of legacy pairing; 0 for keys of Secure Connections.
   public let random: UInt64
   /// 16 octets.
   public let value: [UInt8]

@@ -1,16 +1,20 @@
 /// What this side of a pairing can show and ask (Core 5.4, Vol 3, Part H, 2.3.2); the two sides'
 /// together decide how they are paired.
 public enum IOCapability: UInt8, Sendable, CaseIterable {
+  /// Shows digits.
   case displayOnly = 0
+  /// Shows digits, and can be asked yes or no.
   case displayYesNo = 1
+  /// Takes digits.
   case keyboardOnly = 2
   /// Pairing is "Just Works": encrypted, not protected against a man in the middle.
   case noInputNoOutput = 3
+  /// Shows digits and takes some.
   case keyboardDisplay = 4
 }
 
 /// What the kernel says, or asks, about a pairing (kernel mgmt.h).
-public enum PairingEvent: Equatable, Sendable {
+package enum PairingEvent: Equatable, Sendable {
   /// Keys for a device. Not kept when the devices do not bond.
   case newLongTermKey(LongTermKey, isToBeKept: Bool)
   case newIdentityResolvingKey(
@@ -24,7 +28,7 @@ public enum PairingEvent: Equatable, Sendable {
   case disconnected(BluetoothAddress, DisconnectReason)
 
   /// Why the kernel gave up a link.
-  public enum DisconnectReason: Equatable, Sendable {
+  package enum DisconnectReason: Equatable, Sendable {
     case timedOut, byThisComputer, byDevice
     /// The keys did not fit: the device has forgotten the pairing.
     case authenticationFailure

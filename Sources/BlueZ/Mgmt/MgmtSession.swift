@@ -5,7 +5,7 @@ import OtaflashGATT
 import Synchronization
 
 /// A conversation with the kernel's management interface. Used by one task at a time.
-public final class MgmtSession: Sendable {
+package final class MgmtSession: Sendable {
   /// Longest packet read; an extended advertisement has up to 1650 octets.
   private static let packetMaximum = 4096
   /// Events kept while a command waits for its answer; further ones are dropped, oldest first,
@@ -17,7 +17,7 @@ public final class MgmtSession: Sendable {
   private let backlog = Mutex<[MgmtPacket]>([])
 
   /// Opens the control socket. Reading needs no capability; changing needs CAP_NET_ADMIN.
-  public convenience init() throws(MgmtFault) {
+  package convenience init() throws(MgmtFault) {
     let raw = Glibc.socket(AF_BLUETOOTH, otaflash_raw_type, BTPROTO_HCI)
     guard raw >= 0 else { throw MgmtFault(openError: errno, call: "socket") }
     let descriptor = FileDescriptor(owning: raw)
@@ -39,11 +39,11 @@ public final class MgmtSession: Sendable {
     }
   }
 
-  public func close() { socket.close() }
+  func close() { socket.close() }
 
   /// Carries out one command and returns the answer's parameters.
   @discardableResult
-  public func perform(
+  func perform(
     _ command: MgmtCommand, index: UInt16 = MgmtCommand.noIndex
   ) async throws(MgmtFault) -> [UInt8] {
     let deadline = EventLoop.shared.now.advanced(by: Self.answerLimit)

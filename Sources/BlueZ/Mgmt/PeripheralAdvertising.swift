@@ -10,7 +10,9 @@ public struct PeripheralAdvertising: Equatable, Sendable {
   /// Connectable, general discoverable (mgmt-api.txt, Add Advertising); the kernel adds the flags.
   private static let flags: UInt32 = 1 << 0 | 1 << 1
 
+  /// 1…`nameMaximum` octets of UTF-8.
   public let name: String
+  /// The service by which the device is found.
   public let service: BluetoothUUID
 
   /// `nil` when the name is empty or longer than `nameMaximum` octets of UTF-8.

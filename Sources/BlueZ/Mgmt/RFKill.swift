@@ -2,12 +2,12 @@ import COtaflashBluetooth
 import Glibc
 
 /// The switches that silence radios (kernel Documentation/driver-api/rfkill.rst).
-public struct RFKillSwitch: Equatable, Sendable {
-  public let number: UInt32
+package struct RFKillSwitch: Equatable, Sendable {
+  package let number: UInt32
   /// Blocked by software: `rfkill unblock bluetooth` lifts it.
-  public let isSoftBlocked: Bool
+  package let isSoftBlocked: Bool
   /// Blocked by a key or a slider on the machine.
-  public let isHardBlocked: Bool
+  package let isHardBlocked: Bool
 
   /// Reads one `struct rfkill_event` of /dev/rfkill: number, type, operation, soft, hard. `nil`
   /// when it is not the presence of a Bluetooth switch.
@@ -22,7 +22,7 @@ public struct RFKillSwitch: Equatable, Sendable {
   }
 
   /// The Bluetooth switches of this machine; `nil` where there is no /dev/rfkill to read.
-  public static func all(device: String = "/dev/rfkill") -> [RFKillSwitch]? {
+  package static func all(device: String = "/dev/rfkill") -> [RFKillSwitch]? {
     let raw = Glibc.open(device, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard raw >= 0 else { return nil }
     let descriptor = FileDescriptor(owning: raw)

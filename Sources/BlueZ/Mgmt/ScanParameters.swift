@@ -5,6 +5,7 @@ import OtaflashATT
 public struct ScanParameters: Equatable, Sendable {
   /// Whether devices are asked for their scan response.
   public enum Kind: Equatable, Sendable {
+    /// Devices are asked for their scan response.
     case active
     /// Listens only. Linux's discovery cannot: it asks each device it hears.
     case passive
@@ -14,8 +15,11 @@ public struct ScanParameters: Equatable, Sendable {
   public static let permitted: ClosedRange<Duration> =
     .microseconds(2_500)...(.microseconds(10_240_000))
 
+  /// Active or passive.
   public let kind: Kind
+  /// From the beginning of a window to that of the next.
   public let interval: Duration
+  /// How long is listened in each interval.
   public let window: Duration
 
   /// Finds devices soon, at the cost of connections that stand.
@@ -31,6 +35,7 @@ public struct ScanParameters: Equatable, Sendable {
   /// `nil` where one is outside 2.5 ms...10.24 s, or the window is longer than the interval.
   ///
   /// - Parameters:
+  ///   - kind: whether devices are asked for their scan response.
   ///   - interval: from the beginning of a window to that of the next, rounded to 0.625 ms.
   ///   - window: how long is listened in each.
   public init?(_ kind: Kind = .active, interval: Duration, window: Duration) {

@@ -1,15 +1,15 @@
 /// What the kernel asks for on links for which nobody has told it otherwise (BlueZ
 /// doc/mgmt-api.txt, Read Default System Configuration).
-public struct SystemConfiguration: Equatable, Sendable {
+package struct SystemConfiguration: Equatable, Sendable {
   /// In units of 1.25 ms.
-  public let intervalMinimum: UInt16
-  public let intervalMaximum: UInt16
-  public let latency: UInt16
+  package let intervalMinimum: UInt16
+  package let intervalMaximum: UInt16
+  package let latency: UInt16
   /// In units of 10 ms.
-  public let supervisionTimeout: UInt16
+  package let supervisionTimeout: UInt16
   /// How discoveries listen, in units of 0.625 ms; `nil` in kernels before 5.11.
-  public let discoveryInterval: UInt16?
-  public let discoveryWindow: UInt16?
+  package let discoveryInterval: UInt16?
+  package let discoveryWindow: UInt16?
 
   /// Reads type, length and value of each entry; `nil` when one of the four is missing or the list
   /// is torn.
@@ -46,12 +46,12 @@ public struct SystemConfiguration: Equatable, Sendable {
 
 /// One value of 16 bits among the adapter's defaults (BlueZ doc/mgmt-api.txt, Set Default System
 /// Configuration).
-public struct SystemParameter: Equatable, Sendable {
+package struct SystemParameter: Equatable, Sendable {
   static let discoveryInterval: UInt16 = 0x0011
   static let discoveryWindow: UInt16 = 0x0012
 
-  public let type: UInt16
-  public let value: UInt16
+  package let type: UInt16
+  package let value: UInt16
 
   var octets: [UInt8] { type.octets + [2] + value.octets }
 }

@@ -6,6 +6,7 @@ public struct Bond: Equatable, Sendable {
 
   /// One or two, all of one device.
   public private(set) var longTermKeys: [LongTermKey]
+  /// The key by which the device's private addresses are told, where it gave one.
   public internal(set) var identityResolvingKey: IdentityResolvingKey?
 
   /// `nil` unless there are one or two keys of one device.

@@ -23,6 +23,8 @@ extension PairingAgent {
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
   ///   - makesBonds: `false` uses the keys of earlier pairings only.
+  ///   - user: who answers the kernel's questions.
+  ///   - store: where the keys are kept.
   ///   - trouble: gets what the store threw. It must return soon.
   public convenience init(
     adapter: UInt16, makesBonds: Bool, user: PairingUser, store: any BondStore,

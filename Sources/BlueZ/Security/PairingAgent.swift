@@ -49,6 +49,7 @@ public final class PairingAgent: Sendable {
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
   ///   - makesBonds: `false` uses the keys of earlier pairings only.
+  ///   - user: who answers the kernel's questions.
   ///   - bonds: the pairings of an adapter, by its own address.
   ///   - keep: gets a new bond, or one that has grown by a key, with the adapter's own address.
   public convenience init(

@@ -17,6 +17,7 @@ public struct PairingUser: Sendable {
   let show: @Sendable (BluetoothAddress, UInt32) -> Void
 
   /// - Parameters:
+  ///   - capability: what the user can see and type (Core 5.4, Vol 3, Part C, 5.2.2.4).
   ///   - confirm: answers yes or no.
   ///   - passkey: the six digits that the device shows; `nil` when there is no answer.
   ///   - show: gets six digits that are to be typed in at the other side. It must return soon.

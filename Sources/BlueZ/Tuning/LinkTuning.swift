@@ -4,6 +4,7 @@ import OtaflashATT
 public struct LinkTuning: Equatable, Sendable {
   /// Core 5.4, Vol 6, Part B, 4.5.1.
   public static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.seconds(4))
+  /// Octets that a link-layer packet may carry (Core 5.4, Vol 6, Part B, 4.5.10).
   public static let payloads = 27...251
   /// Milliseconds, with the specification's own limits (4.5.2).
   public static let supervisionTimeouts: ClosedRange<Duration> = .milliseconds(100)...(.seconds(32))
@@ -14,10 +15,12 @@ public struct LinkTuning: Equatable, Sendable {
   public var latency: UInt16
   /// How long the device may be silent before it counts as gone.
   public var supervisionTimeout: Duration
+  /// The PHY to ask for in both directions; `nil` leaves it.
   public var phy: PHY?
   /// Octets of payload in one link-layer packet.
   public var payload: Int?
 
+  /// What is `nil` is left as it is.
   public init(
     interval: ClosedRange<Duration>? = nil, latency: UInt16 = 0,
     supervisionTimeout: Duration = .seconds(2), phy: PHY? = nil, payload: Int? = nil
@@ -65,13 +68,19 @@ public struct LinkTuning: Equatable, Sendable {
 
 /// One thing that was asked of a link, and what became of it.
 public struct TuningStep: Equatable, Sendable {
+  /// What was asked for.
   public enum Subject: String, Sendable, CaseIterable {
+    /// The time between two connection events.
     case interval
+    /// The PHY of both directions.
     case phy = "PHY"
+    /// The octets of a link-layer packet.
     case payload = "packet"
   }
 
+  /// What came of it.
   public enum Outcome: Equatable, Sendable {
+    /// The link has it now.
     case granted
     /// The controller or the device said no; the clause says why.
     case refused(String)
@@ -79,9 +88,11 @@ public struct TuningStep: Equatable, Sendable {
     case notPermitted
   }
 
+  /// What was asked for.
   public let subject: Subject
   /// With its unit: `7.5…15 ms`, `2M`, `251 B`.
   public let asked: String
+  /// What came of it.
   public let outcome: Outcome
   /// What the link has; `nil` when nobody said.
   public let now: String?

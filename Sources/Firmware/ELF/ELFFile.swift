@@ -4,16 +4,19 @@
 public struct ELFFile: Equatable, Sendable {
   static let magic: [UInt8] = [0x7F, 0x45, 0x4C, 0x46]
   /// More segments than any firmware has.
-  public static let segmentMaximum = 64
+  static let segmentMaximum = 64
   private static let executable: UInt16 = 2
   private static let sharedObject: UInt16 = 3
   private static let load: UInt32 = 1
 
+  /// The image: the segments at their physical addresses, and fill between.
   public let bytes: [UInt8]
+  /// Where the image lies.
   public let layout: AddressLayout
 
   /// Reads a little-endian program of 32 or 64 bits.
   /// - Parameters:
+  ///   - file: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
   public init(

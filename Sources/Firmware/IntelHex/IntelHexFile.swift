@@ -1,12 +1,15 @@
 /// An Intel HEX file as one stretch of memory, from its lowest to its highest address.
 public struct IntelHexFile: Equatable, Sendable {
+  /// The image: the records at their addresses, and 0xFF between.
   public let bytes: [UInt8]
+  /// Where the image lies.
   public let layout: AddressLayout
 
   /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
   /// allowed. Records may come in any order of addresses but must not overlap.
   /// A byte order mark of UTF-8 is passed over.
   /// - Parameters:
+  ///   - text: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
   /// - Throws: `.intelHex` with the line, counted from 1, and what is wrong with it; `.addresses`.

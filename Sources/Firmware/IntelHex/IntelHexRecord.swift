@@ -1,6 +1,6 @@
 /// One line of an Intel HEX file: `:LLOOOOTT…CC` (Intel, Hexadecimal Object File Format
 /// Specification, Revision A, 1988, section 2).
-public enum IntelHexRecord: Equatable, Sendable {
+package enum IntelHexRecord: Equatable, Sendable {
   /// Type 00: 0…255 octets at an offset from the base address in force.
   case data(loadOffset: UInt16, [UInt8])
   /// Type 01: the last record of the file.
@@ -17,7 +17,7 @@ public enum IntelHexRecord: Equatable, Sendable {
   /// Reads one line without its line end; digits of either case. The load offset of records other
   /// than data is not used by the specification and is ignored, as other readers do.
   /// - Throws: what is wrong with the line.
-  public init(decoding line: some Collection<UInt8>) throws(IntelHexFault) {
+  package init(decoding line: some Collection<UInt8>) throws(IntelHexFault) {
     let fields = try Self.octets(of: line)
     guard fields.count >= Self.overhead else { throw .tooShort(octets: fields.count) }
     let payload = Array(fields[4..<(fields.count - 1)])
@@ -33,7 +33,7 @@ public enum IntelHexRecord: Equatable, Sendable {
   }
 
   /// The line with upper-case digits, without a line end. At most 255 octets of data.
-  public var encoded: String {
+  package var encoded: String {
     let (type, loadOffset, payload) = fields
     precondition(payload.count <= 255, "a record holds at most 255 octets")
     var octets = [UInt8(payload.count)] + Self.bigEndian(loadOffset) + [type] + payload

@@ -3,6 +3,7 @@
 public struct EmbeddedImage: Equatable, Sendable {
   /// From the first octet of the file's image.
   public let offset: Int
+  /// The image that was found.
   public let image: MCUbootImage
 
   /// Slots begin where pages of flash do; the smallest are of 512 octets.

@@ -7,14 +7,23 @@ public struct MCUbootHeader: Equatable, Sendable {
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    /// `IMAGE_F_PIC`: runs at any address.
     public static let positionIndependent = Flags(rawValue: 0x1)
+    /// `IMAGE_F_ENCRYPTED_AES128`.
     public static let encryptedAES128 = Flags(rawValue: 0x4)
+    /// `IMAGE_F_ENCRYPTED_AES256`.
     public static let encryptedAES256 = Flags(rawValue: 0x8)
+    /// `IMAGE_F_NON_BOOTABLE`: not to be started by itself.
     public static let nonBootable = Flags(rawValue: 0x10)
+    /// `IMAGE_F_RAM_LOAD`: copied to its load address before it runs.
     public static let ramLoad = Flags(rawValue: 0x20)
+    /// `IMAGE_F_ROM_FIXED`: runs at its load address alone.
     public static let romFixed = Flags(rawValue: 0x100)
+    /// `IMAGE_F_COMPRESSED_LZMA1`.
     public static let compressedLZMA1 = Flags(rawValue: 0x200)
+    /// `IMAGE_F_COMPRESSED_LZMA2`.
     public static let compressedLZMA2 = Flags(rawValue: 0x400)
+    /// `IMAGE_F_COMPRESSED_ARM_THUMB_FLT`: filtered for ARM Thumb before it was compressed.
     public static let compressedARMThumb = Flags(rawValue: 0x800)
 
     static let names: [(Flags, String)] = [
@@ -34,20 +43,22 @@ public struct MCUbootHeader: Equatable, Sendable {
   }
 
   /// Of the octets that are looked at; a build may make the header longer.
-  public static let size = 32
-  public static let magic: UInt32 = 0x96F3_B83D
+  package static let size = 32
+  static let magic: UInt32 = 0x96F3_B83D
   /// Of the format before MCUboot 1.0.
-  public static let oldMagic: UInt32 = 0x96F3_B83C
+  package static let oldMagic: UInt32 = 0x96F3_B83C
 
   /// Where the image runs: in RAM, or with the flag `romFixed` in flash; otherwise 0.
   public let loadAddress: UInt32
   /// Octets from the start of the file to the body, 32…65535.
   public let headerSize: UInt16
   /// Octets of the protected TLV area; 0 when there is none.
-  public let protectedSize: UInt16
+  package let protectedSize: UInt16
   /// Octets of the body.
   public let bodySize: UInt32
+  /// What the boot loader does with it.
   public let flags: Flags
+  /// The version that imgtool was given.
   public let version: MCUbootVersion
 
   /// Whether a file that begins with these bytes is meant to be an MCUboot image.

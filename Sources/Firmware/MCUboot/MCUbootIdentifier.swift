@@ -56,8 +56,10 @@ extension MCUbootImage {
 public struct MCUbootBoard: Equatable, Sendable {
   /// `nil` = whichever.
   public let vendorID: MCUbootIdentifier?
+  /// `nil` takes every class.
   public let classID: MCUbootIdentifier?
 
+  /// The device that images must be for.
   public init(vendorID: MCUbootIdentifier?, classID: MCUbootIdentifier?) {
     self.vendorID = vendorID
     self.classID = classID
@@ -79,13 +81,17 @@ public struct MCUbootBoard: Equatable, Sendable {
 
 /// Why an image is not for a certain kind of device.
 public enum BoardFault: Error, Equatable, Sendable {
+  /// Which of the two ids.
   public enum Kind: String, Sendable {
+    /// `IMAGE_TLV_UUID_VID`.
     case vendor
+    /// `IMAGE_TLV_UUID_CID`.
     case `class`
   }
 
   /// It names no vendor, or no class; other images than MCUboot's never do.
   case notStated(Kind)
+  /// The image is for another vendor, or another class.
   case differs(Kind, stated: MCUbootIdentifier, wanted: MCUbootIdentifier)
 }
 

@@ -6,9 +6,13 @@
 public struct MCUbootImage: Equatable, Sendable {
   /// The hash that an image carries of its own header, body and protected entries.
   public struct Hash: Hashable, Sendable {
+    /// The hash's kind.
     public enum Algorithm: String, Sendable, CaseIterable {
+      /// 32 octets.
       case sha256 = "SHA-256"
+      /// 48 octets.
       case sha384 = "SHA-384"
+      /// 64 octets.
       case sha512 = "SHA-512"
 
       init?(_ type: MCUbootTLVType) {
@@ -21,10 +25,12 @@ public struct MCUbootImage: Equatable, Sendable {
       }
     }
 
+    /// SHA-256, SHA-384 or SHA-512.
     public let algorithm: Algorithm
     /// 32, 48 or 64 octets.
     public let octets: [UInt8]
 
+    /// A hash that was read, or one to compare with.
     public init(algorithm: Algorithm, octets: [UInt8]) {
       self.algorithm = algorithm
       self.octets = octets
@@ -33,29 +39,34 @@ public struct MCUbootImage: Equatable, Sendable {
 
   /// Another image that must be there, in at least this version.
   public struct Dependency: Hashable, Sendable {
+    /// Of the device's images, 0 or more.
     public let imageIndex: UInt8
+    /// The lowest version that will do.
     public let version: MCUbootVersion
 
+    /// An image that must be there, too.
     public init(imageIndex: UInt8, version: MCUbootVersion) {
       self.imageIndex = imageIndex
       self.version = version
     }
   }
 
+  /// What the image begins with.
   public let header: MCUbootHeader
   /// The entries that the hash covers.
-  public let protectedEntries: [MCUbootTLV]
+  package let protectedEntries: [MCUbootTLV]
   /// The other entries: hash, key hash, signatures.
-  public let entries: [MCUbootTLV]
+  package let entries: [MCUbootTLV]
   /// Octets from the start of the file that hash and signature cover: header, body and protected
   /// entries.
-  public let coveredSize: Int
+  package let coveredSize: Int
   /// Octets of the image with all its entries. What follows in the file is fill or a trailer.
   public let size: Int
-  public let trailer: MCUbootTrailer?
+  package let trailer: MCUbootTrailer?
   /// `nil` for an image that carries none.
   public let hash: Hash?
 
+  /// The header's.
   public var version: MCUbootVersion { header.version }
   /// The body can be read only with a key that is not the host's.
   public var isEncrypted: Bool {

@@ -1,16 +1,10 @@
 /// One entry behind the body of an MCUboot image: type, length, value (MCUboot design,
 /// `struct image_tlv`).
-public struct MCUbootTLV: Equatable, Sendable {
-  public let type: MCUbootTLVType
-  public let value: [UInt8]
+package struct MCUbootTLV: Equatable, Sendable {
+  package let type: MCUbootTLVType
+  package let value: [UInt8]
   /// Of the entry's first octet in the file.
-  public let offset: Int
-
-  public init(type: MCUbootTLVType, value: [UInt8], offset: Int) {
-    self.type = type
-    self.value = value
-    self.offset = offset
-  }
+  package let offset: Int
 }
 
 /// What an entry says (`IMAGE_TLV_…`). Types that are not named here are kept as they are.
@@ -20,34 +14,59 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public init(rawValue: UInt16) { self.rawValue = rawValue }
   private init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
+  /// `IMAGE_TLV_KEYHASH`: SHA-256 of the public key.
   public static let keyHash = MCUbootTLVType(0x01)
+  /// `IMAGE_TLV_PUBKEY`: the public key itself.
   public static let publicKey = MCUbootTLVType(0x02)
+  /// `IMAGE_TLV_SHA256`.
   public static let sha256 = MCUbootTLVType(0x10)
+  /// `IMAGE_TLV_SHA384`.
   public static let sha384 = MCUbootTLVType(0x11)
+  /// `IMAGE_TLV_SHA512`.
   public static let sha512 = MCUbootTLVType(0x12)
+  /// `IMAGE_TLV_RSA2048_PSS`.
   public static let rsa2048 = MCUbootTLVType(0x20)
+  /// `IMAGE_TLV_ECDSA224`, which MCUboot has given up.
   public static let ecdsa224 = MCUbootTLVType(0x21)
+  /// `IMAGE_TLV_ECDSA_SIG`: P-256 or P-384, by the key.
   public static let ecdsa = MCUbootTLVType(0x22)
+  /// `IMAGE_TLV_RSA3072_PSS`.
   public static let rsa3072 = MCUbootTLVType(0x23)
+  /// `IMAGE_TLV_ED25519`.
   public static let ed25519 = MCUbootTLVType(0x24)
   /// The signature covers the image itself, not its hash.
   public static let pureSignature = MCUbootTLVType(0x25)
+  /// `IMAGE_TLV_ENC_RSA2048`: the image's key, encrypted with RSA-OAEP.
   public static let keyEncryptedRSA2048 = MCUbootTLVType(0x30)
+  /// `IMAGE_TLV_ENC_KW`: with AES key wrap.
   public static let keyWrapped = MCUbootTLVType(0x31)
+  /// `IMAGE_TLV_ENC_EC256`: with ECIES on P-256.
   public static let keyEncryptedEC256 = MCUbootTLVType(0x32)
+  /// `IMAGE_TLV_ENC_X25519`: with ECIES on X25519.
   public static let keyEncryptedX25519 = MCUbootTLVType(0x33)
+  /// `IMAGE_TLV_ENC_X25519_SHA512`: the same, with SHA-512.
   public static let keyEncryptedX25519SHA512 = MCUbootTLVType(0x34)
+  /// `IMAGE_TLV_DEPENDENCY`: another image that must be there.
   public static let dependency = MCUbootTLVType(0x40)
+  /// `IMAGE_TLV_SEC_CNT`: against going back.
   public static let securityCounter = MCUbootTLVType(0x50)
+  /// `IMAGE_TLV_BOOT_RECORD`: for attestation.
   public static let bootRecord = MCUbootTLVType(0x60)
+  /// `IMAGE_TLV_DECOMP_SIZE`.
   public static let decompressedSize = MCUbootTLVType(0x70)
+  /// `IMAGE_TLV_DECOMP_SHA`.
   public static let decompressedSHA = MCUbootTLVType(0x71)
+  /// `IMAGE_TLV_DECOMP_SIGNATURE`.
   public static let decompressedSignature = MCUbootTLVType(0x72)
+  /// `IMAGE_TLV_COMP_DEC_SIZE`.
   public static let compressedDecodedSize = MCUbootTLVType(0x73)
+  /// `IMAGE_TLV_UUID_VID`: whose device it is for.
   public static let vendorID = MCUbootTLVType(0x74)
+  /// `IMAGE_TLV_UUID_CID`: the class of device it is for.
   public static let classID = MCUbootTLVType(0x75)
   /// The numbers of the MCUboot documentation; its header file has the two above.
   public static let documentedVendorID = MCUbootTLVType(0x80)
+  /// The class by the number in MCUboot's document.
   public static let documentedClassID = MCUbootTLVType(0x81)
 
   private static let names: [MCUbootTLVType: String] = [

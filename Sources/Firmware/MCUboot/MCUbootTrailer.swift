@@ -1,8 +1,8 @@
 /// What a boot loader keeps at the end of a slot, in a file that was padded to the size of one
 /// (MCUboot design, image trailer).
-public struct MCUbootTrailer: Equatable, Sendable {
+package struct MCUbootTrailer: Equatable, Sendable {
   /// What the boot loader is told to do with the image (`swap_info`, low four bits).
-  public enum Swap: Equatable, Sendable {
+  package enum Swap: Equatable, Sendable {
     case none
     case test
     case permanent
@@ -23,7 +23,7 @@ public struct MCUbootTrailer: Equatable, Sendable {
   }
 
   /// A flag of one octet: 1, or 0xFF as erased flash is.
-  public enum Flag: Equatable, Sendable {
+  package enum Flag: Equatable, Sendable {
     case set
     case unset
     case bad(UInt8)
@@ -37,7 +37,7 @@ public struct MCUbootTrailer: Equatable, Sendable {
     }
   }
 
-  public static let magicSize = 16
+  static let magicSize = 16
   /// For a `BOOT_MAX_ALIGN` of 8.
   private static let magic8: [UInt8] = [
     0x77, 0xC2, 0x95, 0xF3, 0x60, 0xD2, 0xEF, 0x7F, 0x35, 0x52, 0x50, 0x0F, 0x2C, 0xB6, 0x79, 0x80,
@@ -49,11 +49,11 @@ public struct MCUbootTrailer: Equatable, Sendable {
   private static let alignments = [8, 16, 32]
 
   /// Octets to which each field is padded: 8, 16 or 32.
-  public let alignment: Int
+  package let alignment: Int
   /// The image is confirmed: it is not reverted at the next reset.
-  public let imageOK: Flag
-  public let copyDone: Flag
-  public let swap: Swap
+  package let imageOK: Flag
+  package let copyDone: Flag
+  package let swap: Swap
 
   /// Looks at the end of a file, not before `start`, where the image proper ends.
   init?(endOf bytes: [UInt8], notBefore start: Int) {

@@ -4,11 +4,16 @@
 /// The order compares all four numbers. A boot loader compares the build number only if it was
 /// built to; `firmwareVersion` leaves it out.
 public struct MCUbootVersion: Hashable, Comparable, Sendable {
+  /// 0…255.
   public let major: UInt8
+  /// 0…255.
   public let minor: UInt8
+  /// 0…65,535.
   public let revision: UInt16
+  /// Counts builds of one version; many devices do not tell it.
   public let build: UInt32
 
+  /// major.minor.revision+build.
   public init(_ major: UInt8, _ minor: UInt8, _ revision: UInt16, build: UInt32 = 0) {
     self.major = major
     self.minor = minor

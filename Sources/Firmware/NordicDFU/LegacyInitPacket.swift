@@ -3,6 +3,7 @@ public struct LegacyInitPacket: Equatable, Sendable {
   /// What the device compares the received firmware with. Packets of version 0.5 and before end
   /// with a CRC16; later ones have an extension, whose first number says which.
   public enum Integrity: Equatable, Sendable {
+    /// CRC-16-CCITT of the image.
     case crc16(UInt16)
     /// The SHA-256 of the firmware. `signature` is that of extension 2, 64 octets: R and S of ECDSA
     /// P-256 over all of the packet before it, each with its first octet first.
@@ -20,12 +21,17 @@ public struct LegacyInitPacket: Equatable, Sendable {
   /// Of ECDSA P-256, in octets.
   static let signatureSize = 64
 
+  /// The kind of device; 0xFFFF for any.
   public let deviceType: UInt16
+  /// The device's revision; 0xFFFF for any.
   public let deviceRevision: UInt16
+  /// The application's version; 0xFFFFFFFF for none.
   public let applicationVersion: UInt32
+  /// The SoftDevices that will do, by their numbers; 0xFFFE for any.
   public let softdevices: [UInt16]
   /// The number of the extension, 0 to 2; `nil` for a packet without one.
   public let extensionNumber: UInt32?
+  /// What the boot loader compares the image with.
   public let integrity: Integrity
 
   /// Reads a packet whose length must be that of its fields.

@@ -3,16 +3,22 @@
 public struct NordicInitPacket: Equatable, Sendable {
   /// The protocol decides on the layout.
   public enum Command: Equatable, Sendable {
+    /// Of SDK 12 and later.
     case secure(SecureInitPacket)
+    /// Of SDK 11 and earlier.
     case legacy(LegacyInitPacket)
   }
 
   /// As they are in the package and go to the device.
   public let bytes: [UInt8]
+  /// What the image is for the device.
   public let role: NordicRole
+  /// How large its parts are.
   public let sizes: NordicSizes
+  /// What the packet says.
   public let command: Command
 
+  /// An init packet that was read.
   public init(bytes: [UInt8], role: NordicRole, sizes: NordicSizes, command: Command) {
     self.bytes = bytes
     self.role = role

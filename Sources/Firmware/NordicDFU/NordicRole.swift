@@ -1,8 +1,12 @@
 /// What of a Nordic device a firmware file replaces.
 public enum NordicRole: String, Sendable, CaseIterable {
+  /// What the device is for.
   case application
+  /// Nordic's Bluetooth stack.
   case softdevice
+  /// What updates the others.
   case bootloader
+  /// Both, which are replaced together.
   case softdeviceAndBootloader = "softdevice_bootloader"
 
   /// An application waits until the rest has been started.
@@ -22,10 +26,14 @@ extension NordicRole: CustomStringConvertible {
 
 /// How many octets of a firmware file belong to whom.
 public struct NordicSizes: Hashable, Sendable {
+  /// In octets; 0 where there is none.
   public let softdevice: UInt32
+  /// In octets; 0 where there is none.
   public let bootloader: UInt32
+  /// In octets; 0 where there is none.
   public let application: UInt32
 
+  /// Sizes in octets.
   public init(softdevice: UInt32 = 0, bootloader: UInt32 = 0, application: UInt32 = 0) {
     self.softdevice = softdevice
     self.bootloader = bootloader

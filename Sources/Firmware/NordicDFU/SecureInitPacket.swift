@@ -32,7 +32,9 @@ public struct SecureInitPacket: Equatable, Sendable {
     case ed25519 = 1
   }
 
+  /// Who vouches for the packet.
   public struct Signature: Equatable, Sendable {
+    /// How it was signed.
     public let algorithm: SignatureAlgorithm
     /// 64 octets; of ECDSA R and S, each with its last octet first.
     public let octets: [UInt8]
@@ -40,6 +42,7 @@ public struct SecureInitPacket: Equatable, Sendable {
 
   /// What the boot loader checks at every start (`ValidationType`).
   public struct BootValidation: Equatable, Sendable {
+    /// What the boot loader compares before each start.
     public enum Kind: UInt64, Sendable, CaseIterable {
       case none = 0
       case crc = 1
@@ -47,21 +50,29 @@ public struct SecureInitPacket: Equatable, Sendable {
       case ecdsaP256 = 3
     }
 
+    /// What is compared.
     public let kind: Kind
+    /// What it is compared with.
     public let octets: [UInt8]
   }
 
+  /// `fw_version`; `nil` where the packet has none.
   public let firmwareVersion: UInt32?
+  /// `hw_version`; `nil` where the packet has none.
   public let hardwareVersion: UInt32?
   /// The ids of the SoftDevices of which one must be there. `0xFFFE` means any.
   public let requiredSoftdevices: [UInt32]
+  /// What the image is.
   public let content: Content
+  /// How large its parts are.
   public let sizes: NordicSizes
+  /// Of the image's hash.
   public let hashAlgorithm: HashAlgorithm
   /// Of the whole firmware file, with the last octet first.
   public let hash: [UInt8]
   /// A boot loader built for debugging then does not compare versions.
   public let isDebug: Bool
+  /// What the boot loader compares before each start; none for its own choice.
   public let bootValidations: [BootValidation]
   /// `nil` for an unsigned packet.
   public let signature: Signature?

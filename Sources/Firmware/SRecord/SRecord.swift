@@ -1,7 +1,7 @@
 /// One line of a Motorola S-record file: `S`, a type, and in hexadecimal the count of the octets
 /// that follow, an address, data, and a checksum (Motorola M68000 Family Programmer's Reference
 /// Manual, appendix C).
-public enum SRecord: Equatable, Sendable {
+package enum SRecord: Equatable, Sendable {
   /// S0: whatever the tool that wrote the file says of it.
   case header([UInt8])
   /// S1, S2, S3: octets at an address of 16, 24 or 32 bits. None reach beyond these.
@@ -16,7 +16,7 @@ public enum SRecord: Equatable, Sendable {
 
   /// Reads one line without its line end; digits of either case.
   /// - Throws: what is wrong with the line.
-  public init(decoding line: some Collection<UInt8>) throws(SRecordFault) {
+  package init(decoding line: some Collection<UInt8>) throws(SRecordFault) {
     guard let mark = line.first, mark == UInt8(ascii: "S") else {
       throw .noRecordMark(found: line.first)
     }

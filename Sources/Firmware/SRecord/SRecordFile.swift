@@ -1,6 +1,8 @@
 /// A Motorola S-record file as one stretch of memory, from its lowest to its highest address.
 public struct SRecordFile: Equatable, Sendable {
+  /// The image: the records at their addresses, and 0xFF between.
   public let bytes: [UInt8]
+  /// Where the image lies.
   public let layout: AddressLayout
 
   /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
@@ -8,6 +10,7 @@ public struct SRecordFile: Equatable, Sendable {
   /// The last record is of type 7, 8 or 9, or a right count of all data records: a file with it is
   /// whole, and srec_cat writes no other end when it knows no start address.
   /// - Parameters:
+  ///   - text: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
   /// - Throws: `.sRecord` with the line, counted from 1, and what is wrong with it; `.addresses`.

@@ -17,13 +17,16 @@ public struct UF2File: Equatable, Sendable {
     static let extensionsPresent = Flags(rawValue: 0x0000_8000)
   }
 
+  /// The image: the blocks at their addresses, and 0xFF between.
   public let bytes: [UInt8]
+  /// Where the image lies.
   public let layout: AddressLayout
   /// `nil` when the file does not say.
   public let family: UF2Family?
 
   /// Reads a whole file, which must be for one kind of chip and have all its blocks in order.
   /// - Parameters:
+  ///   - file: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
   public init(

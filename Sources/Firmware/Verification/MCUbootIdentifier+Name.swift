@@ -8,7 +8,9 @@ extension MCUbootIdentifier {
 
   /// The UUID of a name (RFC 9562, 5.5: version 5), as imgtool makes one of `--vid` and `--cid`.
   ///
-  /// - Parameter namespace: of domain names for a vendor, the vendor's for a class.
+  /// - Parameters:
+  ///   - name: a domain name, or a device's class.
+  ///   - namespace: of domain names for a vendor, the vendor's for a class.
   public init(name: String, in namespace: MCUbootIdentifier) {
     var octets = Array(Insecure.SHA1.hash(data: namespace.octets + Array(name.utf8)).prefix(16))
     octets[6] = octets[6] & 0x0F | 0x50

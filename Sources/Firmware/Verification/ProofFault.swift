@@ -10,6 +10,7 @@ public enum ProofFault: Error, Equatable, Sendable {
   case otherKey(stated: [UInt8], wanted: [UInt8])
   /// The image is signed by a key of another algorithm.
   case otherAlgorithm(image: String, key: VerificationKey.Algorithm)
+  /// The signature is not one of this key's for this image.
   case signatureWrong
   /// Hash and signature cover what only the device can decrypt.
   case encrypted
@@ -58,9 +59,12 @@ extension ProofFault: CustomStringConvertible {
 
 /// A fault of one image of a package, with its name.
 public struct PartFault: Error, Equatable, Sendable {
+  /// The part's name.
   public let part: String
+  /// What is wrong with it.
   public let fault: ProofFault
 
+  /// A part of a package that is not proven.
   public init(part: String, fault: ProofFault) {
     self.part = part
     self.fault = fault

@@ -4,11 +4,17 @@ import SwiftASN1
 
 /// The public key that images must be signed by.
 public struct VerificationKey: Sendable {
+  /// The key's kind.
   public enum Algorithm: String, Sendable, CaseIterable {
+    /// RFC 8032.
     case ed25519 = "Ed25519"
+    /// FIPS 186, on P-256.
     case ecdsaP256 = "ECDSA P-256"
+    /// FIPS 186, on P-384.
     case ecdsaP384 = "ECDSA P-384"
+    /// RSASSA-PSS (RFC 8017) with 2,048 bits.
     case rsa2048 = "RSA-2048"
+    /// RSASSA-PSS (RFC 8017) with 3,072 bits.
     case rsa3072 = "RSA-3072"
   }
 
@@ -28,6 +34,7 @@ public struct VerificationKey: Sendable {
   /// an RSA key its `RSAPublicKey` alone.
   let encoded: [UInt8]
 
+  /// The key's kind.
   public var algorithm: Algorithm {
     switch material {
     case .ed25519: .ed25519
@@ -122,15 +129,21 @@ public struct VerificationKey: Sendable {
 
 /// Why a file is no key to check signatures with.
 public enum VerificationKeyFault: Error, Equatable, Sendable {
+  /// The file is longer than any key.
   case tooLarge(limit: Int)
+  /// There is no block of PEM in the file.
   case notPEM
+  /// The file has a private key, which belongs elsewhere.
   case privateKey
+  /// The file has more keys than one.
   case severalKeys(Int)
   /// A PEM file of another kind, by its label.
   case notAPublicKey(String)
+  /// What is in the block is no public key.
   case malformed
   /// An algorithm that no boot loader here uses, by its object identifier.
   case unknownAlgorithm(String)
+  /// An RSA key of a size that no boot loader knows.
   case unusedRSASize(bits: Int)
 }
 

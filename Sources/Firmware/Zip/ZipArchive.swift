@@ -2,15 +2,15 @@
 /// one piece, not encrypted. Nothing is written to a disk, and no more is unpacked than the limits
 /// allow, whatever the archive says of itself. What it says twice must agree, so that no two
 /// readers find different files in it.
-public struct ZipArchive: Equatable, Sendable {
-  public struct Entry: Equatable, Sendable {
+package struct ZipArchive: Equatable, Sendable {
+  package struct Entry: Equatable, Sendable {
     /// As the archive has it: a path of plain names.
-    public let name: String
-    public let bytes: [UInt8]
+    package let name: String
+    package let bytes: [UInt8]
   }
 
   /// More files than any firmware package has.
-  public static let entryMaximum = 64
+  package static let entryMaximum = 64
   /// Deflate makes at most 1032 octets of one (zlib, technical details).
   static let ratioMaximum = 1032
   private static let localMagic: [UInt8] = [0x50, 0x4B, 0x03, 0x04]
@@ -21,16 +21,18 @@ public struct ZipArchive: Equatable, Sendable {
   private static let deflated: UInt16 = 8
 
   /// In the archive's order, without its folders.
-  public let entries: [Entry]
+  package let entries: [Entry]
 
   /// Whether a file that begins with these bytes is meant to be an archive.
   static func begins(_ bytes: [UInt8]) -> Bool { bytes.starts(with: localMagic) }
 
-  public subscript(name: String) -> [UInt8]? { entries.first { $0.name == name }?.bytes }
+  package subscript(name: String) -> [UInt8]? { entries.first { $0.name == name }?.bytes }
 
   /// Unpacks a whole archive.
-  /// - Parameter limit: of all entries together, in bytes.
-  public init(decoding bytes: [UInt8], limit: Int) throws(ZipFault) {
+  /// - Parameters:
+  ///   - bytes: the whole archive.
+  ///   - limit: of all entries together, in bytes.
+  package init(decoding bytes: [UInt8], limit: Int) throws(ZipFault) {
     guard Self.begins(bytes) else { throw .notAnArchive }
     let directory = try ZipDirectory(of: bytes, entryMaximum: Self.entryMaximum)
     var entries: [Entry] = []

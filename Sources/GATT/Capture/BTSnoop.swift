@@ -3,20 +3,21 @@
 ///
 /// A file is `fileHeader` and then one record after another, each a whole HCI packet with a time
 /// and a direction. All fields are big-endian.
-public enum BTSnoop {
+package enum BTSnoop {
   /// `btsnoop\0`, version 1, datalink 1002 (HCI UART, H4).
-  public static let fileHeader: [UInt8] =
+  package static let fileHeader: [UInt8] =
     Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x03, 0xEA]
   /// The octets before a record's packet.
-  public static let recordHeaderSize = 24
+  static let recordHeaderSize = 24
   /// Microseconds from the format's beginning of time, in the year 0, to 1970.
   private static let microsecondsTo1970: Int64 = 0x00DC_DDB3_0F2F_8000
 
   /// One record.
   /// - Parameters:
   ///   - packet: the HCI packet with its H4 type octet.
+  ///   - direction: from the host's side.
   ///   - microseconds: when it crossed, since 1970.
-  public static func record(
+  static func record(
     _ packet: HCIPacket, _ direction: TracingLink.Direction, at microseconds: Int64
   ) -> [UInt8] {
     var record: [UInt8] = []

@@ -1,8 +1,8 @@
 /// A packet between a host and its controller, with the type octet of the UART transport (Core 5.4,
 /// Vol 4, Part A, 2). A captured link is told in these, although it may never have had a
 /// controller: they are what dissectors read.
-public struct HCIPacket: Equatable, Sendable {
-  public let octets: [UInt8]
+struct HCIPacket: Equatable, Sendable {
+  let octets: [UInt8]
   /// ACL data, not an event.
   let isData: Bool
 

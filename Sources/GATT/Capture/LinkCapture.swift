@@ -5,6 +5,7 @@ import Synchronization
 public struct CapturedPeer: Equatable, Sendable {
   /// Six octets, least significant first.
   public let littleEndian: [UInt8]
+  /// The address is a random one.
   public let isRandom: Bool
 
   /// `nil` unless there are six octets.
@@ -86,7 +87,11 @@ public final class LinkCapture: Sendable {
 extension Dialer {
   /// The same, with its links recorded in `capture`.
   ///
-  /// - Parameter now: this moment, in microseconds since 1970; the times in the log go on from it.
+  /// - Parameters:
+  ///   - capture: the log.
+  ///   - peer: how the log names the device.
+  ///   - clock: the links' own.
+  ///   - now: this moment, in microseconds since 1970; the times in the log go on from it.
   public func capturing(
     into capture: LinkCapture, as peer: CapturedPeer, on clock: any LinkClock, now: Int64
   ) -> Dialer {

@@ -3,7 +3,9 @@ import OtaflashATT
 extension GATTClient {
   /// Which of the two kinds a subscription asks for.
   public enum Subscription: UInt16, Sendable {
+    /// Values without a confirmation.
     case notifications = 0x0001
+    /// Values that are confirmed one by one.
     case indications = 0x0002
   }
 
@@ -12,7 +14,10 @@ extension GATTClient {
   /// when the last has let go of its stream: by the connection itself, in its turn, as long as the
   /// link stands. A device that is paired remembers what was written when a link ends before that.
   ///
-  /// - Parameter kind: `nil` takes notifications where there are some, else indications.
+  /// - Parameters:
+  ///   - characteristic: one that `characteristics(of:)` found on this connection.
+  ///   - kind: `nil` takes notifications where there are some, else indications.
+  ///   - capacity: values kept for a reader that is slow, 1 or more; the oldest are dropped.
   public func subscribe(
     to characteristic: DiscoveredCharacteristic, as kind: Subscription? = nil,
     buffering capacity: Int = notificationBufferDefault

@@ -49,6 +49,7 @@ package final class NotificationObserver: Sendable {
 /// Letting go of it (and of its iterators) ends this subscriber's subscription.
 public struct NotificationStream: AsyncSequence, Sendable {
   public struct Element: Equatable, Sendable {
+    /// The characteristic's value, as it was sent.
     public let value: [UInt8]
     /// Values that came before this one and were dropped because the buffer was full.
     public let lostBefore: Int

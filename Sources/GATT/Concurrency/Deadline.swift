@@ -6,7 +6,7 @@ import OtaflashATT
 /// result that `body` still produced in spite of its cancellation is not thrown away.
 ///
 /// - Throws: what `body` throws, or `timeout` when the deadline ended it.
-public func withDeadline<Value: Sendable, Failure: Error>(
+package func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: Failure,
   _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {

@@ -2,7 +2,9 @@ import OtaflashATT
 
 /// What an adapter can do at the moment.
 public enum AdapterState: Equatable, Sendable {
+  /// The adapter is on.
   case poweredOn
+  /// The adapter is off, and can be switched on.
   case poweredOff
   /// Off, and a switch keeps it off.
   case blocked(hard: Bool)
@@ -12,6 +14,7 @@ public enum AdapterState: Equatable, Sendable {
 
 /// What knows whether an adapter is on.
 public protocol AdapterMonitor: Sendable {
+  /// What `adapterStates` returns.
   associatedtype States: AsyncSequence
   where States.Element == AdapterState, States.Failure == ScanFault
 

@@ -23,6 +23,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
   /// Whether the device takes connections now; `nil` when the adapter did not say.
   public let isConnectable: Bool?
 
+  /// What a scanner of your own has heard.
   public init(
     id: String, name: String?, rssi: Int?, services: [BluetoothUUID],
     manufacturerData: [ManufacturerData] = [], serviceData: [ServiceData] = [],
@@ -50,8 +51,10 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
 public struct ManufacturerData: Hashable, Sendable {
   /// The company's assigned number.
   public let company: UInt16
+  /// What the company defines, 0 or more octets.
   public let data: [UInt8]
 
+  /// Data of a company.
   public init(company: UInt16, data: [UInt8]) {
     self.company = company
     self.data = data
@@ -60,9 +63,12 @@ public struct ManufacturerData: Hashable, Sendable {
 
 /// Service Data (Core Specification Supplement, Part A, 1.11).
 public struct ServiceData: Hashable, Sendable {
+  /// Whose data it is.
   public let service: BluetoothUUID
+  /// What the service defines, 0 or more octets.
   public let data: [UInt8]
 
+  /// Data of a service.
   public init(service: BluetoothUUID, data: [UInt8]) {
     self.service = service
     self.data = data

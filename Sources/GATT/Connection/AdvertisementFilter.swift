@@ -17,6 +17,7 @@ public struct AdvertisementFilter: Sendable {
   /// The device must be one of these, in either case of letters; none takes every device.
   public var ids: Set<Advertisement.ID>
 
+  /// A filter by any condition on the name; without arguments, one that takes every device.
   public init(
     services: [BluetoothUUID] = [], rssiMinimum: Int? = nil, ids: Set<Advertisement.ID> = [],
     name: (@Sendable (String) -> Bool)? = nil
@@ -27,9 +28,13 @@ public struct AdvertisementFilter: Sendable {
     self.ids = ids
   }
 
-  /// - Parameter name: matches anywhere in the name: a literal, `try Regex(text)`, or one of your
-  ///   own, with or without captures, which is handed over. For one that is used elsewhere, too,
-  ///   take a `NamePattern`.
+  /// - Parameters:
+  ///   - pattern: matches anywhere in the name: a literal, `try Regex(text)`, or one of your own,
+  ///     with or without captures, which is handed over. For one that is used elsewhere, too, take
+  ///     a `NamePattern`.
+  ///   - services: all of them are advertised; none asks for none.
+  ///   - rssiMinimum: in dBm; `nil` takes every strength.
+  ///   - ids: the only devices that pass; an empty set lets all pass.
   public init<Output>(
     name pattern: sending Regex<Output>, services: [BluetoothUUID] = [], rssiMinimum: Int? = nil,
     ids: Set<Advertisement.ID> = []
@@ -38,7 +43,11 @@ public struct AdvertisementFilter: Sendable {
     self.init(services: services, rssiMinimum: rssiMinimum, ids: ids) { expression.matches($0) }
   }
 
-  /// - Parameter name: matches anywhere in the name.
+  /// - Parameters:
+  ///   - pattern: matches anywhere in the name.
+  ///   - services: all of them are advertised; none asks for none.
+  ///   - rssiMinimum: in dBm; `nil` takes every strength.
+  ///   - ids: the only devices that pass; an empty set lets all pass.
   public init(
     name pattern: NamePattern, services: [BluetoothUUID] = [], rssiMinimum: Int? = nil,
     ids: Set<Advertisement.ID> = []
@@ -46,6 +55,7 @@ public struct AdvertisementFilter: Sendable {
     self.init(name: pattern.expression, services: services, rssiMinimum: rssiMinimum, ids: ids)
   }
 
+  /// Whether the device passes.
   public func accepts(_ advertisement: Advertisement) -> Bool {
     if let name, advertisement.name.map(name) != true { return false }
     if let rssiMinimum, advertisement.rssi.map({ $0 < rssiMinimum }) ?? true { return false }
@@ -68,6 +78,7 @@ private final class LockedExpression: Sendable {
 
 /// A regular expression for device names, checked when it is made.
 public struct NamePattern: Sendable, Equatable {
+  /// The expression as it was written.
   public let text: String
 
   /// `nil` when the text is not a regular expression (Swift `Regex` syntax).

@@ -1,15 +1,31 @@
 /// Where a connection stands, from nothing to a subscribed peer.
 public enum ConnectionState: String, Sendable, CaseIterable {
-  case idle, scanning, discovered, connecting, connected
+  /// No link, and nothing that makes one.
+  case idle
+  /// The device is looked for.
+  case scanning
+  /// The device was heard.
+  case discovered
+  /// The link is being made.
+  case connecting
+  /// The link stands.
+  case connected
+  /// The device is asked for its services.
   case discoveringServices = "discovering-services"
+  /// The services are known.
   case servicesReady = "services-ready"
-  case subscribing, ready
+  /// The device is asked for values.
+  case subscribing
+  /// Values are on their way.
+  case ready
 }
 
 /// Why a connection went back: to `idle` when it ended, to the last state that was reached when a
 /// procedure on it failed.
 public enum ConnectionFailure: Error, Equatable, Sendable {
+  /// No connection could be made.
   case connect(ConnectFault)
+  /// A procedure failed, or the connection was lost.
   case gatt(GATTFault)
   /// A dialer reported what cannot happen in the state that is; the state is unchanged.
   indirect case impossible(ConnectionMachine.IllegalStep)
@@ -26,15 +42,20 @@ public enum ConnectionInput: Equatable, Sendable {
   case subscriptionFailed(GATTFault)
   /// This side closed the connection on purpose.
   case closed
+  /// What was under way failed.
   case failed(ConnectionFailure)
 }
 
 /// One observed step: from, to, and the error when there was one.
 public struct ConnectionTransition: Equatable, Sendable {
+  /// The state before.
   public let from: ConnectionState
+  /// The state now.
   public let to: ConnectionState
+  /// Why, where something went wrong.
   public let failure: ConnectionFailure?
 
+  /// A step, permitted or not.
   public init(from: ConnectionState, to: ConnectionState, failure: ConnectionFailure? = nil) {
     self.from = from
     self.to = to
@@ -46,14 +67,18 @@ public struct ConnectionTransition: Equatable, Sendable {
 public struct ConnectionMachine: Equatable, Sendable {
   /// An input that the present state does not permit; it names both, and the state is unchanged.
   public struct IllegalStep: Error, Equatable, Sendable {
+    /// The state in which it came.
     public let state: ConnectionState
+    /// What came.
     public let input: ConnectionInput
   }
 
+  /// Where the connection stands.
   public private(set) var state = ConnectionState.idle
   /// What was reached last on this connection, where a failed procedure leads back to.
   private var reached = ConnectionState.connected
 
+  /// A machine in `idle`.
   public init() {}
 
   /// Takes one step.

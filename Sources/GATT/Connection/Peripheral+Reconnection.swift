@@ -27,6 +27,7 @@ extension Peripheral {
   ///   - adapter: an adapter that was switched off is waited for, for as long as that takes; `nil`
   ///     ends at once.
   ///   - observe: told of each attempt. It must return soon.
+  ///   - body: the work on one connection, which begins anew after each loss.
   /// - Throws: the last failure when no attempt is left, and at once what no new connection mends:
   ///   a refusal, a violation, a missing right or adapter, a cancellation.
   public func keepingConnected<Output: Sendable>(

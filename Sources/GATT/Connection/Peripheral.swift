@@ -6,6 +6,7 @@ import OtaflashATT
 /// `withPeripheral` gives one to a body and ends with it. One that is made by `init` is held, by an
 /// app's model for instance, as long as somebody refers to it: it then ends as by `close`.
 public final class Peripheral: CommandPerformer {
+  /// What its commands get.
   public typealias Context = PeripheralTurn
 
   let core: PeripheralCore
@@ -18,7 +19,10 @@ public final class Peripheral: CommandPerformer {
   /// reference the connection is closed at once, streams of its values end with `.linkLost`, and
   /// commands that were enqueued and wait are turned away.
   ///
-  /// - Parameter dialer: makes a link each time a connection is needed.
+  /// - Parameters:
+  ///   - dialer: makes a link each time a connection is needed.
+  ///   - clock: for every wait of its connections.
+  ///   - limits: what it may keep at most.
   public init(
     _ dialer: Dialer, clock: any LinkClock, limits: PeripheralLimits = PeripheralLimits()
   ) {
@@ -34,6 +38,7 @@ public final class Peripheral: CommandPerformer {
 
   deinit { core.close() }
 
+  /// The clock of its connections' waits.
   public var clock: any LinkClock { core.clock }
 
   /// Where the connection stands now.
@@ -95,7 +100,9 @@ public final class Peripheral: CommandPerformer {
     }
     let isTaken = core.offer {
       await enqueued.run { () async throws(QueueFault<Failure>) -> Output in
-        try await core.queue.perform(command, with: PeripheralTurn(core), at: place)
+        try await core.queue.perform(command, with: PeripheralTurn(core), at: place) {
+          enqueued.isCancelled
+        }
       }
     }
     if !isTaken {
@@ -108,7 +115,11 @@ public final class Peripheral: CommandPerformer {
 
 /// Gives `body` a peripheral, and closes its connection when `body` has ended, however it ended.
 ///
-/// - Parameter dialer: makes a link each time a connection is needed.
+/// - Parameters:
+///   - dialer: makes a link each time a connection is needed.
+///   - clock: for every wait of its connections.
+///   - limits: what it may keep at most.
+///   - body: the work; the peripheral is closed behind it.
 public func withPeripheral<Value: Sendable, Failure: Error>(
   _ dialer: Dialer, clock: any LinkClock, limits: PeripheralLimits = PeripheralLimits(),
   _ body: @escaping @Sendable (Peripheral) async throws(Failure) -> Value

@@ -8,6 +8,7 @@ public struct PeripheralLimits: Equatable, Sendable {
   /// Steps of the connection kept for an observer that does not read them. 1 or more.
   public var transitionsKept = 64
 
+  /// The bounds where nothing else is asked for.
   public init() {}
 }
 

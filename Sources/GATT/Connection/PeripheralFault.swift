@@ -2,7 +2,9 @@ import OtaflashATT
 
 /// Why an operation on a peripheral failed.
 public enum PeripheralFault: Error, Equatable, Sendable {
+  /// No connection could be made.
   case connect(ConnectFault)
+  /// The operation failed on the connection.
   case gatt(GATTFault)
   /// Cancelled, or turned away, before its turn came; or what a decorator of the queue did failed.
   case queue(QueueFault<Never>)

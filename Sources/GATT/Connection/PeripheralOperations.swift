@@ -4,8 +4,11 @@ import OtaflashATT
 extension CommandPerformer where Context == PeripheralTurn {
   /// Runs one piece of work on the connection in its turn, and connects first where needed.
   ///
-  /// - Parameter limit: the longest time from its turn on, connecting included; then it fails with
-  ///   `.gatt(.timedOut)`.
+  /// - Parameters:
+  ///   - name: for the log, and for decorators.
+  ///   - limit: the longest time from its turn on, connecting included; then it fails with
+  ///     `.gatt(.timedOut)`.
+  ///   - body: the work on the connection; nothing of the queue comes between.
   public func perform<Output: Sendable>(
     _ name: String, within limit: Duration? = nil,
     _ body: @escaping @Sendable (GATTClient) async throws(GATTFault) -> Output
@@ -77,8 +80,11 @@ extension CommandPerformer where Context == PeripheralTurn {
 
   /// Subscribes in its turn; the values then flow beside whatever the queue does.
   ///
-  /// - Parameter capacity: values kept for a reader that is slow, 1 or more; the oldest are
-  ///   dropped.
+  /// - Parameters:
+  ///   - characteristic: the first one with this UUID in the service.
+  ///   - service: the first one with this UUID.
+  ///   - capacity: values kept for a reader that is slow, 1 or more; the oldest are dropped.
+  ///   - limit: the longest time from its turn on, connecting included.
   public func subscribe(
     to characteristic: BluetoothUUID, in service: BluetoothUUID,
     buffering capacity: Int = GATTClient.notificationBufferDefault, within limit: Duration? = nil

@@ -8,6 +8,7 @@ public struct PeripheralTurn: Sendable {
 
   init(_ core: PeripheralCore) { self.core = core }
 
+  /// The clock of the peripheral's waits.
   public var clock: any LinkClock { core.clock }
 
   /// The connection, made first where there is none or it was lost.

@@ -24,7 +24,10 @@ public struct ReconnectionStrategy: Sendable {
 
   /// Waits `wait` each time.
   ///
-  /// - Parameter attempts: `Int.max` tries for ever.
+  /// - Parameters:
+  ///   - wait: zero or more.
+  ///   - attempts: `Int.max` tries for ever.
+  ///   - jitter: 0…1: the largest part by which chance shortens a wait.
   public static func constant(
     _ wait: Duration, attempts: Int = 8, jitter: Double = 0.2
   ) -> ReconnectionStrategy {
@@ -75,7 +78,9 @@ public struct ReconnectionStrategy: Sendable {
 
   /// The wait before further attempt `attempt` (1, 2, …), or `nil` when the bound is reached.
   ///
-  /// - Parameter random: 0 ..< 1; the caller's, so that a simulation can replay it.
+  /// - Parameters:
+  ///   - attempt: 1 or more.
+  ///   - random: 0 ..< 1; the caller's, so that a simulation can replay it.
   public func delay(beforeAttempt attempt: Int, random: Double) -> Duration? {
     precondition(attempt >= 1)
     guard attempt <= attemptsMaximum else { return nil }

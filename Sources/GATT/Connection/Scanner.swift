@@ -4,14 +4,17 @@ import Synchronization
 /// What listens to the devices that advertise: an adapter of this machine, or a simulated
 /// neighbourhood.
 public protocol Scanner: Sendable {
+  /// What `advertisements(matching:eachOnce:)` returns.
   associatedtype Advertisements: AsyncSequence
   where Advertisements.Element == Advertisement, Advertisements.Failure == ScanFault
 
   /// The devices that pass `filter`. The scan starts with the first element that is asked for and
   /// stops when the iterator is gone, by a `break` or a cancelled task.
   ///
-  /// - Parameter eachOnce: each device once, when it first passes; else every report of it, with
-  ///   its strength then.
+  /// - Parameters:
+  ///   - filter: what a device must be like to be told.
+  ///   - eachOnce: each device once, when it first passes; else every report of it, with its
+  ///     strength then.
   func advertisements(matching filter: AdvertisementFilter, eachOnce: Bool) -> Advertisements
 }
 
@@ -108,7 +111,10 @@ extension Dialer {
   /// loader's address next to its own.
   ///
   /// - Parameters:
+  ///   - filter: what the device must be like.
+  ///   - central: finds it and connects to it.
   ///   - limit: the longest time to find the device, and again to connect to it.
+  ///   - clock: for the time limit.
   ///   - pins: `false` takes the first that passes each time: for a device that changes its address
   ///     and is the only one of its kind.
   public init(

@@ -26,6 +26,7 @@ public final class SharedScan: Scanner {
   private let state = Mutex(State())
 
   /// - Parameters:
+  ///   - scanner: an adapter, or a simulated neighbourhood.
   ///   - filter: what the scan itself hears; readers may ask for less of it.
   ///   - devicesMaximum: the most devices in the list, 1 or more; the one that was not heard for
   ///     the longest time is dropped for a new one.

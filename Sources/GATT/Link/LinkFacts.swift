@@ -5,7 +5,9 @@ public struct LinkFacts: Equatable, Sendable {
   /// Octets of payload that a link-layer packet can carry (Core 5.4, Vol 6, Part B, 4.5.10).
   package static let linkLayerPayloads = 27...251
 
+  /// The PHY in use.
   public var phy: PHY?
+  /// The time between two connection events, 7.5 ms…4 s.
   public var connectionInterval: Duration?
   /// Octets of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
@@ -14,6 +16,7 @@ public struct LinkFacts: Equatable, Sendable {
   /// How long the peer may be silent before the link counts as lost, 100 ms…32 s.
   public var supervisionTimeout: Duration?
 
+  /// What is not known is `nil`.
   public init(
     phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
     peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil

@@ -14,8 +14,11 @@ public enum SecurityFault: Error, Equatable, Hashable, Sendable {
   case pairingFailed(reason: String)
   /// The link reached no more than this.
   case insufficient(reached: AttributeSecurity)
+  /// The device, or its user, did not answer in time.
   case timedOut(after: Duration)
+  /// The link was lost meanwhile.
   case linkLost(LinkLoss)
+  /// The task was cancelled.
   case cancelled
 }
 

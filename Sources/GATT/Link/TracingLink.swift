@@ -3,14 +3,19 @@ import Synchronization
 
 /// A link that tells of every PDU that crosses it, and changes nothing.
 public final class TracingLink: Link {
+  /// From the host's side.
   public enum Direction: Equatable, Sendable { case sent, received }
 
   /// One PDU on its way.
   public struct Crossing: Equatable, Sendable {
+    /// Sent or received.
     public let direction: Direction
+    /// When it crossed.
     public let instant: LinkInstant
+    /// The whole PDU, its opcode first.
     public let pdu: [UInt8]
 
+    /// A PDU that crossed the link.
     public init(direction: Direction, instant: LinkInstant, pdu: [UInt8]) {
       self.direction = direction
       self.instant = instant
@@ -25,6 +30,8 @@ public final class TracingLink: Link {
   private let hasEnded = Atomic(false)
 
   /// - Parameters:
+  ///   - link: what carries the PDUs.
+  ///   - clock: tells when each crossed.
   ///   - trace: told of a PDU before it is handed to the transport, so that no answer is ever told
   ///     before its request, and of one that was received before it is passed on. It must return
   ///     soon: the link waits for it.

@@ -4,9 +4,11 @@
 /// Decorators wrap a command in a new one: `timeLimit`, `retrying`, `preceded`, `followed`,
 /// `mapFailure`. They nest, the outermost last. `CommandDecorator` wraps every command of a queue.
 public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Sendable {
+  /// What a log calls it.
   public let name: String
   let body: @Sendable (Context) async throws(Failure) -> Output
 
+  /// A command of your own.
   public init(
     _ name: String, _ body: @escaping @Sendable (Context) async throws(Failure) -> Output
   ) {
@@ -58,7 +60,11 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
   /// time limit within this command ran out, or where a request is still without an answer: what
   /// comes behind one waits for it.
   ///
-  /// - Parameter random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
+  /// - Parameters:
+  ///   - strategy: the waits, and the most further attempts.
+  ///   - clock: for the waits.
+  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
+  ///   - isWorthRetrying: `false` throws the failure at once.
   public func retrying(
     _ strategy: ReconnectionStrategy, on clock: any LinkClock,
     random: (@Sendable () -> Double)? = nil,

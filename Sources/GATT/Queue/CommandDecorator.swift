@@ -1,6 +1,7 @@
 /// Something that is done to every command of a queue. Conform a type to it for a decorator of your
 /// own; `CommandPerformer` has methods for those below.
 public protocol CommandDecorator<Context>: Sendable {
+  /// What the commands work on.
   associatedtype Context: Sendable
 
   /// Wraps `command` in a new one. What the decorator itself fails with is `.timedOut` or
@@ -58,7 +59,11 @@ extension CommandPerformer {
   /// `isWorthRetrying` accepts (`Command.retrying`). It gets the command's own error, or the
   /// `QueueFault` of an inner decorator.
   ///
-  /// - Parameter random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
+  /// - Parameters:
+  ///   - strategy: the waits, and the most further attempts.
+  ///   - clock: for the waits.
+  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
+  ///   - isWorthRetrying: `false` throws the failure at once.
   public func retrying(
     _ strategy: ReconnectionStrategy, on clock: any LinkClock,
     random: (@Sendable () -> Double)? = nil,
@@ -86,7 +91,7 @@ extension CommandPerformer {
 }
 
 /// Ends each command after a time (`CommandPerformer.timeLimit`).
-public struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
+struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
   private let duration: Duration
   private let clock: any LinkClock
 
@@ -95,7 +100,7 @@ public struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
     self.clock = clock
   }
 
-  public func decorate<Output, Failure>(
+  func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>> {
     command.timeLimit(duration, on: clock, orThrow: .timedOut(after: duration))
@@ -103,13 +108,13 @@ public struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
 }
 
 /// Runs each command again after some failures (`CommandPerformer.retrying`).
-public struct RetryDecorator<Context: Sendable>: CommandDecorator {
+struct RetryDecorator<Context: Sendable>: CommandDecorator {
   let strategy: ReconnectionStrategy
   let clock: any LinkClock
   let random: (@Sendable () -> Double)?
   let isWorthRetrying: @Sendable (any Error) -> Bool
 
-  public func decorate<Output, Failure>(
+  func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>> {
     command.retrying(strategy, on: clock, random: random) { fault in
@@ -123,7 +128,7 @@ public struct RetryDecorator<Context: Sendable>: CommandDecorator {
 }
 
 /// Runs another command before or behind each (`CommandPerformer.preceded`, `followed`).
-public struct PreparationDecorator<Context: Sendable>: CommandDecorator {
+struct PreparationDecorator<Context: Sendable>: CommandDecorator {
   private let preparation: Command<Context, Void, any Error>
   private let isConclusion: Bool
 
@@ -136,7 +141,7 @@ public struct PreparationDecorator<Context: Sendable>: CommandDecorator {
     }
   }
 
-  public func decorate<Output, Failure>(
+  func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>> {
     let typed = preparation.mapFailure { QueueFault<Failure>.preparationFailed($0) }

@@ -1,5 +1,6 @@
 /// What performs commands, each in its turn: a peripheral, or one whose queue is decorated.
 public protocol CommandPerformer<Context>: Sendable {
+  /// What the commands work on.
   associatedtype Context: Sendable
 
   /// Waits for the command's turn and runs it in the caller's task.
@@ -47,9 +48,11 @@ public final class CommandQueue: Sendable {
 
   func giveUp(_ place: SerialGate.Arrival) { gate.giveUp(place) }
 
+  /// - Parameter isCancelled: asked when the turn has come, which may be before the cancellation
+  ///   has reached the task that waits for it.
   func perform<Context, Output, Failure>(
     _ command: Command<Context, Output, Failure>, with context: Context,
-    at place: SerialGate.Arrival
+    at place: SerialGate.Arrival, unless isCancelled: () -> Bool = { false }
   ) async throws(QueueFault<Failure>) -> Output {
     switch await gate.enter(at: place) {
     case .entered: break
@@ -58,6 +61,7 @@ public final class CommandQueue: Sendable {
     case .full: throw .full(limit: waitingMaximum)
     }
     defer { gate.leave() }
+    guard !isCancelled() else { throw .cancelledInQueue }
     do throws(Failure) {
       return try await command.run(with: context)
     } catch {

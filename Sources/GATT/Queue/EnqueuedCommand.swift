@@ -3,6 +3,7 @@ import Synchronization
 /// A command that somebody put into a peripheral's queue without waiting for it.
 public final class EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
   private struct State {
+    var isCancelled = false
     var result: Result<Output, QueueFault<Failure>>?
     var waiters: [OneShot<Void>] = []
   }
@@ -30,8 +31,14 @@ public final class EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
     }
   }
 
-  /// Takes the command out of the queue, or cancels it when it is running.
-  public func cancel() { cancelled.fulfil(()) }
+  /// Takes the command out of the queue, or cancels it when it is running. One that has not begun
+  /// never does.
+  public func cancel() {
+    state.withLock { $0.isCancelled = true }
+    cancelled.fulfil(())
+  }
+
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   func run(_ body: @escaping @Sendable () async throws(QueueFault<Failure>) -> Output) async {
     settle(await runCancellably(until: cancelled, body))

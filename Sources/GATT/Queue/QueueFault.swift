@@ -4,6 +4,7 @@ public enum QueueFault<Failure: Error>: Error {
   case cancelledInQueue
   /// As many commands wait as the queue holds.
   case full(limit: Int)
+  /// The queue takes no commands any more.
   case closed
   /// The command ran and failed.
   case failed(Failure)

@@ -12,8 +12,11 @@ public struct AttributeSecurity: OptionSet, Hashable, Sendable {
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// The link is encrypted.
   public static let encryption = AttributeSecurity(rawValue: 0x01)
+  /// The link's keys are authenticated: a passkey, or a comparison of numbers.
   public static let authentication = AttributeSecurity(rawValue: 0x02)
+  /// The client was authorized by the application.
   public static let authorization = AttributeSecurity(rawValue: 0x04)
 
   /// The error that a link with `self` gets from an attribute that asks for `needed`.
@@ -28,12 +31,15 @@ public struct AttributeSecurity: OptionSet, Hashable, Sendable {
 
 /// Whether an attribute may be read, or written, at all, and what the link must offer.
 public enum AttributePermission: Hashable, Sendable {
+  /// On no link.
   case forbidden
+  /// On a link with this much security.
   case permitted(AttributeSecurity)
 }
 
 /// Who reads or writes, and how.
 public struct AttributeContext: Hashable, Sendable {
+  /// Which of the server's connections asks.
   public let connection: ConnectionID
   /// ATT_MTU in force.
   public let mtu: ATTMTU
@@ -82,7 +88,9 @@ public struct ClientConfiguration: OptionSet, Hashable, Sendable {
 
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+  /// The client wants notifications.
   public static let notification = ClientConfiguration(rawValue: 0x0001)
+  /// The client wants indications.
   public static let indication = ClientConfiguration(rawValue: 0x0002)
 
   var littleEndian: [UInt8] {

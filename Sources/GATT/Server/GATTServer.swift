@@ -5,6 +5,7 @@ import Synchronization
 public enum ValueOutcome: Equatable, Sendable {
   /// It will be sent in its turn, unless the link ends or the client unsubscribes first.
   case queued
+  /// No client is there.
   case notConnected
   /// The client has not configured the characteristic for this.
   case notSubscribed
@@ -16,11 +17,15 @@ public enum ValueOutcome: Equatable, Sendable {
 
 /// What a server reports while it serves.
 public enum GATTServerEvent: Equatable, Sendable {
+  /// A client is served from now on.
   case connected(ConnectionID)
+  /// The client has asked for its MTU.
   case mtuChanged(ConnectionID, ATTMTU)
   /// The client subscribed, or unsubscribed when the configuration is empty.
   case configured(ConnectionID, AttributeHandle, ClientConfiguration)
+  /// The client has confirmed an indication of this value.
   case confirmed(ConnectionID, AttributeHandle)
+  /// The link to the client is over.
   case disconnected(ConnectionID, LinkLoss)
 }
 
@@ -29,6 +34,7 @@ public enum GATTServerEvent: Equatable, Sendable {
 public final class GATTServer: Sendable {
   /// An indication not confirmed for so long ends the link (Part F, 3.3.3).
   public static let confirmationTimeout = RequestSlot.transactionTimeout
+  /// Notifications and indications that may wait where nothing else was asked for.
   public static let defaultValuesMaximum = 64
   /// The end of a link whose client left an indication unconfirmed; errno 110 is ETIMEDOUT.
   public static let unconfirmed = LinkLoss.failed(
@@ -52,6 +58,7 @@ public final class GATTServer: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
+  ///   - table: the attributes; `install` replaces them.
   ///   - receiveMTU: the largest PDU that this server takes.
   ///   - valuesMaximum: notifications and indications that may wait to be sent, 1 or more.
   ///   - report: called on the serving task; may notify and indicate, must not block.
@@ -93,8 +100,11 @@ public final class GATTServer: Sendable {
   /// Serves one client until the link ends, then closes the link and says why it ended. Traps when
   /// a client is being served already.
   ///
-  /// - Parameter security: what the link offers for all of the connection, beside what it says of
-  ///   itself at each request.
+  /// - Parameters:
+  ///   - link: to the client; closed behind it.
+  ///   - clock: for the confirmations of indications.
+  ///   - security: what the link offers for all of the connection, beside what it says of itself at
+  ///     each request.
   public func serve(
     _ link: any Link, clock: any LinkClock, security: AttributeSecurity = []
   ) async -> LinkLoss {

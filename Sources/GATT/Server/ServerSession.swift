@@ -1,7 +1,7 @@
 import OtaflashATT
 
 /// What a server must do because of a PDU, in order.
-public enum ServerEffect: Equatable, Sendable {
+package enum ServerEffect: Equatable, Sendable {
   /// Send this response.
   case respond(ATTResponse)
   /// ATT_MTU is this from now on; the response that precedes this effect still obeyed the old one.
@@ -14,17 +14,17 @@ public enum ServerEffect: Equatable, Sendable {
 
 /// One client's view of a server (Core 5.4, Vol 3, Part F, 3.3 and 3.4): its MTU, its prepared
 /// writes, its subscriptions. Takes PDUs and says what to do; knows no link, no clock and no task.
-public struct ServerSession: Sendable {
+package struct ServerSession: Sendable {
   /// Prepared writes kept for one client; the next is refused with 0x09.
-  public static let preparedWritesMaximum = 64
+  package static let preparedWritesMaximum = 64
   /// The longest attribute value (3.2.9).
-  public static let valueSizeMaximum = 512
+  static let valueSizeMaximum = 512
 
-  public let connection: ConnectionID
+  package let connection: ConnectionID
   /// ATT_MTU in force, both ways.
-  public private(set) var mtu = ATTMTU.default
+  package private(set) var mtu = ATTMTU.default
   /// What the link offers now; to be kept up to date by whoever knows the link.
-  public var security: AttributeSecurity
+  package var security: AttributeSecurity
   private let receiveMTU: ATTMTU
   var preparedWrites: [PreparedWrite] = []
   private var configurations: [AttributeHandle: ClientConfiguration] = [:]
@@ -35,7 +35,7 @@ public struct ServerSession: Sendable {
     let part: [UInt8]
   }
 
-  public init(
+  package init(
     connection: ConnectionID, receiveMTU: ATTMTU = .maximum, security: AttributeSecurity = []
   ) {
     self.connection = connection
@@ -44,13 +44,13 @@ public struct ServerSession: Sendable {
   }
 
   /// What the client configured for the characteristic with this value handle.
-  public func configuration(of value: AttributeHandle) -> ClientConfiguration {
+  package func configuration(of value: AttributeHandle) -> ClientConfiguration {
     configurations[value] ?? []
   }
 
   /// Takes one PDU. A request always leads to exactly one `.respond`; a command to none, whatever
   /// becomes of it.
-  public mutating func received(_ pdu: [UInt8], in table: inout AttributeTable) -> [ServerEffect] {
+  package mutating func received(_ pdu: [UInt8], in table: inout AttributeTable) -> [ServerEffect] {
     do throws(DecodeFault) {
       let decoded = try ATTPDU(decoding: pdu)
       guard pdu.count <= mtu.octets else { return refuse(decoded.requestOpcode, .invalidPDU) }

@@ -64,10 +64,14 @@ public struct BoardCounters: Hashable, Sendable {
   public var pdus = 0
   /// Data writes that reached the board, and the octets of image in them, repeats included.
   public var dataWrites = 0
+  /// Octets of image in them, those that are sent again included.
   public var dataOctets = 0
+  /// Connections that a host has made.
   public var connections = 0
+  /// Restarts, whatever their cause.
   public var resets = 0
   /// Operations that the program has asked of the flash.
   public var flashOperations = 0
+  /// Operations of the flash, by their kind.
   public var flash = SimulatedFlash.Counts()
 }

@@ -4,8 +4,11 @@ import OtaflashFirmware
 public struct SlotImage: Hashable, Sendable {
   /// In octets; 0 = nothing.
   public var size: UInt32 = 0
+  /// Of the image's octets.
   public var crc32: UInt32 = 0
+  /// The version that it was announced with.
   public var version = FirmwareVersion(0, 0, 0)
+  /// The hardware that it is for.
   public var hardware = HardwareID(0)
 }
 

@@ -31,6 +31,7 @@ extension SimulatedBoard {
 ///   - profile: what stands behind `-d` on the command line, such as `sim:nordic-dfu?seed=7`
 ///     (otaflash-simulate(1)).
 ///   - limit: the virtual time that the run may take.
+///   - body: the host's side: code that takes a dialer and a clock.
 /// - Throws: what `body` throws, `ProfileFault`, and `SimulationFault` for a run that hangs.
 public func simulate<Value: Sendable>(
   _ profile: String = "sim:", limit: Duration = .seconds(86_400),

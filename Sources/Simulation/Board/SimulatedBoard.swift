@@ -5,10 +5,10 @@ import OtaflashGATT
 /// and a radio. `run()` is its power supply; `dial()` is the host's way to it.
 ///
 /// ```swift
-/// let board = try SimulatedBoard(profile: SimulationProfile(parsing: "sim:?loss=1%"), clock:
-/// clock) await withTaskGroup { group in
-///   group.addTask { await board.run() }
-///   …
+/// let profile = try SimulationProfile(parsing: "sim:?loss=1%")
+/// let board = try SimulatedBoard(profile: profile, clock: clock)
+/// let result = try await board.powered {
+///   try await FirmwareUpdate(image: image).run(on: board.dialer, clock: clock)
 /// }
 /// ```
 public final class SimulatedBoard: Sendable {
@@ -19,6 +19,7 @@ public final class SimulatedBoard: Sendable {
   /// Data writes after which a vanishing adapter does.
   private static let adapterWritesMaximum = 100
 
+  /// What it was made of.
   public let profile: SimulationProfile
   let clock: any LinkClock
   let flash: SimulatedFlash
@@ -32,8 +33,10 @@ public final class SimulatedBoard: Sendable {
   let radios = Mailbox<SimulatedConnection>(capacity: SimulatedBoard.radiosMaximum)
 
   /// - Parameters:
+  ///   - profile: what kind of device it is, its settings and its faults.
   ///   - storage: at least `profile.flashSize` octets; `nil` = memory. A storage that has been a
   ///     board's before goes on where that one stood.
+  ///   - clock: the host's, too: both sides live in one time.
   ///   - seed: replaces the profile's.
   /// - Throws: what the storage throws.
   public init(
@@ -91,7 +94,9 @@ public final class SimulatedBoard: Sendable {
 
   /// Connects to whatever of the device advertises under `address`, such as its boot loader.
   ///
-  /// - Parameter address: `nil` = any, as for a host behind a transport without addresses.
+  /// - Parameters:
+  ///   - address: `nil` = any, as for a host behind a transport without addresses.
+  ///   - limit: the longest time until the device advertises.
   /// - Throws: as `dial(within:)` does.
   public func dial(
     address: DeviceAddress?, within limit: Duration = .seconds(10)
@@ -138,6 +143,7 @@ public final class SimulatedBoard: Sendable {
   /// The identity of the image that runs.
   public var running: SlotImage { firmware.running }
 
+  /// What has happened to the board since it was made.
   public var counters: BoardCounters {
     let traffic = history.traffic
     return state.withLock {

@@ -36,6 +36,7 @@ public final class FlashFile: FlashMedium {
 
   deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
 
+  /// The octets of a range of addresses.
   public func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     try transfer("pread", count: range.count) { done in
@@ -47,6 +48,7 @@ public final class FlashFile: FlashMedium {
     return bytes
   }
 
+  /// Writes octets as they are.
   public func write(_ bytes: [UInt8], at address: Int) throws(FlashFault) {
     try transfer("pwrite", count: bytes.count) { done in
       bytes.withUnsafeBytes {

@@ -5,8 +5,10 @@ public protocol FlashMedium: AnyObject, Sendable {
   /// In octets.
   var size: Int { get }
 
+  /// The octets of a range of addresses.
   func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8]
 
+  /// Replaces octets, whatever was there.
   func write(_ bytes: [UInt8], at address: Int) throws(FlashFault)
 }
 
@@ -15,13 +17,16 @@ public final class FlashMemory: FlashMedium {
   public let size: Int
   private let bytes: Mutex<[UInt8]>
 
+  /// `size` octets, all erased.
   public init(size: Int) {
     self.size = size
     bytes = Mutex([UInt8](repeating: 0xFF, count: size))
   }
 
+  /// The octets of a range of addresses.
   public func read(_ range: Range<Int>) -> [UInt8] { bytes.withLock { Array($0[range]) } }
 
+  /// Replaces octets, whatever was there.
   public func write(_ new: [UInt8], at address: Int) {
     bytes.withLock { $0.replaceSubrange(address..<address + new.count, with: new) }
   }

@@ -6,13 +6,17 @@ import Synchronization
 public final class SimulatedFlash: Sendable {
   /// What has been done to the flash since the start.
   public struct Counts: Hashable, Sendable {
+    /// Pages erased.
     public var erases = 0
+    /// Write operations.
     public var writes = 0
+    /// Octets in them.
     public var octetsWritten = 0
+    /// Operations that a loss of power left half done.
     public var torn = 0
   }
 
-  public let geometry: FlashGeometry
+  let geometry: FlashGeometry
   private let medium: any FlashMedium
   private let state: Mutex<State>
 
@@ -25,7 +29,7 @@ public final class SimulatedFlash: Sendable {
   }
 
   /// Bytes of `medium` that are not 0xFF count as written.
-  public init(
+  package init(
     geometry: FlashGeometry, medium: any FlashMedium, random: SeededRandom
   ) throws(FlashFault) {
     precondition(medium.size >= geometry.size, "the medium is smaller than the flash")
@@ -35,18 +39,18 @@ public final class SimulatedFlash: Sendable {
     state = Mutex(State(isWritten: isWritten, random: random))
   }
 
-  public var counts: Counts { state.withLock { $0.counts } }
+  package var counts: Counts { state.withLock { $0.counts } }
 
   /// From now on the first byte of each write to the page at `address` is read back with a wrong
   /// bit.
-  public func weaken(pageAt address: Int) { state.withLock { _ = $0.weakPages.insert(address) } }
+  package func weaken(pageAt address: Int) { state.withLock { _ = $0.weakPages.insert(address) } }
 
-  public func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8] {
+  package func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8] {
     try checkBounds(range)
     return try medium.read(range)
   }
 
-  public func perform(_ operation: FlashOperation) throws(FlashFault) {
+  package func perform(_ operation: FlashOperation) throws(FlashFault) {
     try state.withLock { (state) throws(FlashFault) in
       try check(operation, state)
       switch operation {
@@ -65,7 +69,7 @@ public final class SimulatedFlash: Sendable {
 
   /// The power fails inside an operation: a page is left half erased, a write half done, with bits
   /// in between that are anybody's guess (the seed's).
-  public func tear(_ operation: FlashOperation) throws(FlashFault) {
+  package func tear(_ operation: FlashOperation) throws(FlashFault) {
     try state.withLock { (state) throws(FlashFault) in
       try check(operation, state)
       state.counts.torn += 1

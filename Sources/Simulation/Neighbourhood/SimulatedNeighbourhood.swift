@@ -7,6 +7,7 @@ import Synchronization
 ///
 /// Made by `withNeighbourhood`, and valid inside its body.
 public final class SimulatedNeighbourhood: Central {
+  /// The devices in range.
   public let peripherals: [SimulatedPeripheral]
   private let clock: any LinkClock
   private let random: Mutex<SeededRandom>
@@ -67,9 +68,12 @@ public final class SimulatedNeighbourhood: Central {
 /// Gives `peripherals` power, and `body` a scanner that hears them; the power goes when `body` has
 /// ended, however it ended.
 ///
-/// - Parameter random: moves the advertisements in time, and loses packets where a radio model says
-///   so.
-public func withNeighbourhood<Value: Sendable, Failure: Error>(
+/// - Parameters:
+///   - peripherals: the devices in range.
+///   - clock: theirs and the host's.
+///   - random: moves the advertisements in time, and loses packets where a radio model says so.
+///   - body: the host's side.
+package func withNeighbourhood<Value: Sendable, Failure: Error>(
   _ peripherals: [SimulatedPeripheral], clock: any LinkClock,
   random: SeededRandom = SeededRandom(seed: 1),
   _ body: @escaping @Sendable (SimulatedNeighbourhood) async throws(Failure) -> Value
@@ -86,7 +90,9 @@ public func withNeighbourhood<Value: Sendable, Failure: Error>(
 
 /// Runs `body` near simulated devices, in virtual time that starts at zero.
 ///
-/// - Parameter makePeripherals: each makes one device.
+/// - Parameters:
+///   - makePeripherals: each makes one device.
+///   - body: the host's side: gets a central and a clock.
 /// - Throws: what the closures throw, and `SimulationFault`.
 public func simulate<Value: Sendable>(
   near makePeripherals: [(VirtualClock) throws -> SimulatedPeripheral],

@@ -6,8 +6,10 @@ import Synchronization
 /// radio, and lives its own life beside that.
 ///
 /// ```swift
-/// let strap = try SimulatedPeripheral(advertising: advertisement, server: server, clock: clock) {
-///   strap in while await clock.pause(for: .seconds(1)) { strap.server.notify(…) }
+/// let strap = try SimulatedPeripheral(
+///   advertising: advertisement, server: server, clock: clock
+/// ) { strap in
+///   while await clock.pause(for: .seconds(1)) { strap.server.notify(handle, value) }
 /// }
 /// ```
 public final class SimulatedPeripheral: Sendable {
@@ -18,8 +20,11 @@ public final class SimulatedPeripheral: Sendable {
     var isOff = false
   }
 
+  /// What a scanner hears of it.
   public let advertisement: Advertisement
+  /// How often it advertises.
   public let advertisingInterval: Duration
+  /// What it serves; notify and indicate with it.
   public let server: GATTServer
   private let radio: RadioModel
   private let clock: any LinkClock
@@ -28,7 +33,11 @@ public final class SimulatedPeripheral: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
+  ///   - advertisement: what it is heard as; its `id` is unique among those near it.
   ///   - advertisingInterval: 20 ms…10.24 s (Core 5.4, Vol 6, Part B, 4.4.2.2).
+  ///   - server: what it serves a host that connects.
+  ///   - radio: intervals, packet sizes and losses of its connections.
+  ///   - clock: the host's, too.
   ///   - behaviour: what the device does by itself as long as it has power. It returns, or ends
   ///     when its task is cancelled.
   /// - Throws: what `RadioModel.validate()` throws.

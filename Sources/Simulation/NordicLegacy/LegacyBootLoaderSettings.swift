@@ -28,23 +28,29 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
 
   /// The buffers that data packets wait in for the flash.
   public struct Pool: Hashable, Sendable {
+    /// Packets that the pool has room for.
     public var packets: Int
     /// Of the longest packet.
     public var octets: Int
 
+    /// A pool of so many packets and octets.
     public init(packets: Int, octets: Int) {
       self.packets = packets
       self.octets = octets
     }
   }
 
+  /// Whose boot loader it is.
   public var variant = Variant.sdk11
+  /// How the application is made to start it.
   public var entry = Entry.buttonless
+  /// How many images its flash has room for.
   public var banks = Banks.single
   /// `nil` = as the variant has it: 8 of 32 octets, or Adafruit's 16 of 600.
   public var pool: Pool?
   /// What an init packet must name; 0xFFFF in it fits every device.
   public var deviceType: UInt16 = 0x0001
+  /// The revision that init packets must name.
   public var deviceRevision: UInt16 = 0x0001
   /// The SoftDevice in flash, as the list in an init packet numbers it.
   public var softDevice: UInt16 = 0x0064
@@ -56,6 +62,7 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
   /// The application tells its version in a Device Information Service.
   public var hasDeviceInformation = true
 
+  /// Nordic's boot loader of SDK 11, with the defaults above.
   public init() {}
 
   var packetPool: Pool {

@@ -30,11 +30,15 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
     case none
   }
 
+  /// How the application is made to start it.
   public var entry = Entry.buttonless
+  /// Whose signatures it takes.
   public var verification = Verification.sample
+  /// How many images its flash has room for.
   public var banks = Banks.dual
   /// The version of the application that left the factory, in its init packet.
   public var applicationVersion: UInt32 = 1
+  /// The number that Version answers, and updates of it must exceed.
   public var bootLoaderVersion: UInt32 = 1
   /// What an init packet must name exactly.
   public var hardwareVersion: UInt32 = 52
@@ -51,6 +55,7 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
   /// The application tells its version in a Device Information Service.
   public var hasDeviceInformation = true
 
+  /// A boot loader with the defaults above.
   public init() {}
 
   /// X and Y; `nil` = signatures are not looked at.

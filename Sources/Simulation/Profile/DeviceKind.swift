@@ -61,11 +61,11 @@ struct KindKey<Settings>: Sendable {
 }
 
 /// What a person is told of a key that one kind of device has.
-public struct KindKeyListing: Hashable, Sendable {
-  public let key: String
-  public let summary: String
+package struct KindKeyListing: Hashable, Sendable {
+  package let key: String
+  package let summary: String
   /// What a value must look like.
-  public let allowed: String
+  package let allowed: String
 }
 
 /// The settings of one kind.

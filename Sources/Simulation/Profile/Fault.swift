@@ -1,5 +1,5 @@
 /// Something that goes wrong with a simulated device, on purpose.
-public enum Fault: Hashable, Sendable {
+package enum Fault: Hashable, Sendable {
   /// The radio falls silent, once, after that many PDUs in both directions together.
   case cutAtPDU(Int)
   /// The radio falls silent, once, that long after the first connection.
@@ -64,14 +64,14 @@ public enum Fault: Hashable, Sendable {
 }
 
 /// The faults of one device.
-public struct FaultPlan: Hashable, Sendable {
-  public private(set) var faults: Set<Fault>
+package struct FaultPlan: Hashable, Sendable {
+  package private(set) var faults: Set<Fault>
 
-  public init(_ faults: Set<Fault> = []) { self.faults = faults }
+  package init(_ faults: Set<Fault> = []) { self.faults = faults }
 
-  public mutating func add(_ fault: Fault) { faults.insert(fault) }
+  mutating func add(_ fault: Fault) { faults.insert(fault) }
 
-  public func contains(_ fault: Fault) -> Bool { faults.contains(fault) }
+  func contains(_ fault: Fault) -> Bool { faults.contains(fault) }
 
   /// The value of the one fault of a kind, as in `plan.value { if case .cutAtPDU(let n) = $0 … }`.
   func value<Value>(of part: (Fault) -> Value?) -> Value? { faults.lazy.compactMap(part).first }

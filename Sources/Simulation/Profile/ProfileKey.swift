@@ -2,12 +2,12 @@ import OtaflashATT
 import OtaflashFirmware
 
 /// The settings of a profile that are not faults.
-public enum ProfileKey: String, CaseIterable, Sendable {
+package enum ProfileKey: String, CaseIterable, Sendable {
   case seed, interval, phy, ll, loss, errors, mtu, erase, write, buffers, queue, ring, slot, version
   case hardware, key, boot, trial, response, drop, security
 
   /// What a value must look like.
-  public var allowedValues: String {
+  package var allowedValues: String {
     switch self {
     case .seed: return "a decimal number"
     case .interval: return "7.5ms to 4s in steps of 1.25 ms"

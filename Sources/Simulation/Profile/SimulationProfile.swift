@@ -14,6 +14,7 @@ public struct SimulationProfile: Hashable, Sendable {
 
   /// What a link must offer before the device takes an update over it.
   public enum Security: String, CaseIterable, Sendable {
+    /// None.
     case none
     /// Paired, in whatever way.
     case encrypted
@@ -36,12 +37,15 @@ public struct SimulationProfile: Hashable, Sendable {
   /// What the application calls itself, in its advertisement and as its Device Name (Core 5.4, Vol
   /// 3, Part C, 12.1); `nil` = what its kind does. Boot loaders keep their own name.
   public var givenName: String?
+  /// Draws every chance of the board: the same seed, the same run.
   public var seed: UInt64 = 1
+  /// The radio of its connections.
   public var radio = RadioModel()
   /// The largest ATT_MTU that the device agrees to, 23…517.
   public var mtu = 517
   /// The time to erase one page of 4 KiB.
   public var eraseTime: Duration = .milliseconds(85)
+  /// The time to write 4 KiB.
   public var writeTimePer4KiB: Duration = .milliseconds(40)
   /// The receive buffer, in octets: a multiple of `rowSize`.
   public var ringSize = 8192
@@ -51,6 +55,7 @@ public struct SimulationProfile: Hashable, Sendable {
   public var slotSize = 512 * 1024
   /// What runs before the first update.
   public var version = FirmwareVersion(1, 2, 0)
+  /// The board's own id.
   public var hardware = HardwareID(0x0000_A001)
   /// The key of the authorization; `nil` = the device wants none.
   public var key: [UInt8]?
@@ -58,9 +63,11 @@ public struct SimulationProfile: Hashable, Sendable {
   public var bootTime: Duration = .milliseconds(300)
   /// New images run on trial until they are confirmed.
   public var startsOnTrial = false
+  /// How a host notices that the board has restarted.
   public var linkDrop = LinkDrop.timeout
+  /// What a link must offer for an update.
   public var security = Security.none
-  public var faults = FaultPlan()
+  package var faults = FaultPlan()
 
   /// The plain device.
   public init() {}
@@ -89,7 +96,7 @@ extension SimulationProfile {
   public static let keys = keys(of: .otaReceiver)
 
   /// The profiles whose kind of device has keys of its own.
-  public static let kinds: [(name: String, keys: [KindKeyListing])] =
+  package static let kinds: [(name: String, keys: [KindKeyListing])] =
     ["smp", "nordic-dfu", "nordic-legacy"].map { name in
       var profile = SimulationProfile()
       presets.first { $0.name == name }?.apply(&profile)

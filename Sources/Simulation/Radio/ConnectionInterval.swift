@@ -1,8 +1,9 @@
 /// The time between the anchors of two connection events: 7.5 ms…4 s in steps of 1.25 ms (Core 5.4,
 /// Vol 6, Part B, 4.5.1).
 public struct ConnectionInterval: Hashable, Sendable {
-  public static let stepMicroseconds = 1250
+  static let stepMicroseconds = 1250
 
+  /// A multiple of 1,250, 7,500…4,000,000.
   public let microseconds: Int
 
   /// `nil` outside 7500…4,000,000 µs or off the 1.25 ms grid.
@@ -15,10 +16,15 @@ public struct ConnectionInterval: Hashable, Sendable {
 
   private init(steps: Int) { microseconds = steps * Self.stepMicroseconds }
 
+  /// 7.5 ms, the shortest that is permitted.
   public static let shortest = ConnectionInterval(steps: 6)
+  /// 15 ms.
   public static let milliseconds15 = ConnectionInterval(steps: 12)
+  /// 30 ms.
   public static let milliseconds30 = ConnectionInterval(steps: 24)
+  /// 50 ms.
   public static let milliseconds50 = ConnectionInterval(steps: 40)
 
+  /// The interval as a duration.
   public var duration: Duration { .microseconds(microseconds) }
 }

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 
 /// A side of a connection.
-public enum ConnectionRole: Sendable {
+enum ConnectionRole: Sendable {
   case central, peripheral
 
   var peer: ConnectionRole { self == .central ? .peripheral : .central }

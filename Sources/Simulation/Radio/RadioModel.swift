@@ -12,14 +12,17 @@ public struct RadioModel: Hashable, Sendable {
   }
 
   /// The L2CAP basic header: length and channel (Core 5.4, Vol 3, Part A, 3.1).
-  public static let l2capHeaderOctets = 4
+  static let l2capHeaderOctets = 4
   /// Opcode and handle before the value of a write or notification.
-  public static let attWriteHeaderOctets = 3
+  static let attWriteHeaderOctets = 3
 
+  /// Of both directions.
   public var phy = PHY.le2M
   /// The largest link-layer payload, 27 (no data length extension)…251 octets.
   public var payloadMaximum = 251
+  /// Each packet carries an integrity check of four octets.
   public var isEncrypted = false
+  /// The time between two connection events.
   public var interval = ConnectionInterval.milliseconds15
   /// Silence after which a side gives the link up; the default is that of Linux.
   public var supervisionTimeout: Duration = .milliseconds(420)
@@ -34,6 +37,7 @@ public struct RadioModel: Hashable, Sendable {
   /// Packets with a wrong CRC that a side receives in a row before it closes the event: 2 by the
   /// specification (Core 5.4, Vol 6, Part B, 4.5.6); some controllers close it at the first.
   public var errorsClosingEvent = 2
+  /// When a device answers a request.
   public var responseEvent = ResponseEvent.next
   /// Packets that a side's controller holds; its host refills it between events. `nil` = enough.
   public var controllerBuffers: Int?
@@ -41,21 +45,22 @@ public struct RadioModel: Hashable, Sendable {
   /// kernel socket with a send buffer of 32 KiB holds (about 1,280 are charged a fragment).
   public var hostQueueOctets = 12_288
 
+  /// A radio with the defaults above.
   public init() {}
 
-  public func airTimeMicroseconds(payload: Int) -> Int {
+  func airTimeMicroseconds(payload: Int) -> Int {
     phy.airTimeMicroseconds(payload: payload, encrypted: isEncrypted)
   }
 
   /// The time of a packet each way, from the start of the first to the end of the second. The next
   /// pair may begin one interframe space later.
-  public func pairMicroseconds(central: Int, peripheral: Int) -> Int {
+  package func pairMicroseconds(central: Int, peripheral: Int) -> Int {
     airTimeMicroseconds(payload: central) + PHY.interframeSpaceMicroseconds
       + airTimeMicroseconds(payload: peripheral)
   }
 
   /// The link-layer payloads that carry an ATT PDU with its L2CAP header.
-  public func fragments(ofPDU octets: Int) -> [Int] {
+  package func fragments(ofPDU octets: Int) -> [Int] {
     var rest = octets + Self.l2capHeaderOctets
     var fragments: [Int] = []
     while rest > 0 {
@@ -66,7 +71,7 @@ public struct RadioModel: Hashable, Sendable {
   }
 
   /// The time from an anchor to the moment at which the last packet of the event must have ended.
-  public var usableEventMicroseconds: Int {
+  var usableEventMicroseconds: Int {
     min(
       interval.microseconds - endOfEventReserveMicroseconds,
       eventLengthLimitMicroseconds ?? .max)

@@ -6,13 +6,13 @@ import Synchronization
 ///
 /// Anchors lie at whole intervals after the start, and every packet ends at its own deadline, so
 /// time does not drift on a real clock. While neither side has data nothing happens at all.
-public final class SimulatedConnection: Sendable {
+package final class SimulatedConnection: Sendable {
   private struct Signals {
     let room = WakeSignal()
     let arrival = WakeSignal()
   }
 
-  public let model: RadioModel
+  let model: RadioModel
   private let clock: any LinkClock
   private let start: LinkInstant
   private let state: Mutex<ConnectionState>
@@ -23,8 +23,10 @@ public final class SimulatedConnection: Sendable {
 
   /// - Parameters:
   ///   - model: must pass `RadioModel.validate()`.
+  ///   - clock: that of both ends.
+  ///   - random: loses packets.
   ///   - cutAfterPDUs: the radio falls silent after that many PDUs, both directions together.
-  public init(
+  package init(
     model: RadioModel, clock: any LinkClock, random: SeededRandom, cutAfterPDUs: Int? = nil
   ) throws(RadioModelFault) {
     try model.validate()
@@ -34,8 +36,8 @@ public final class SimulatedConnection: Sendable {
     state = Mutex(ConnectionState(model: model, random: random, cutAfterPDUs: cutAfterPDUs))
   }
 
-  public var central: SimulatedLink { SimulatedLink(connection: self, role: .central) }
-  public var peripheral: SimulatedLink { SimulatedLink(connection: self, role: .peripheral) }
+  package var central: SimulatedLink { SimulatedLink(connection: self, role: .central) }
+  package var peripheral: SimulatedLink { SimulatedLink(connection: self, role: .peripheral) }
 
   /// Connection events of the encryption start procedure (Core 5.4, Vol 6, Part B, 5.1.3.1).
   private static let encryptionEvents = 4
@@ -51,11 +53,11 @@ public final class SimulatedConnection: Sendable {
   }
 
   /// PDUs that have arrived, both directions together.
-  public var pdusDelivered: Int { state.withLock { $0.pdusDelivered } }
+  package var pdusDelivered: Int { state.withLock { $0.pdusDelivered } }
 
   /// Drives the link layer until both sides know that the link is over. Cancelling the task ends
   /// the link as if both sides had gone out of range.
-  public func run() async {
+  package func run() async {
     var event = 0
     while !Task.isCancelled {
       switch state.withLock({ $0.situation }) {
@@ -116,14 +118,14 @@ public final class SimulatedConnection: Sendable {
 extension SimulatedConnection {
   /// The radio falls silent, as when one side goes out of range: both sides notice after the
   /// supervision timeout.
-  public func cut() {
+  func cut() {
     state.withLock { $0.fallSilent(at: clock.now) }
     radio.signal()
   }
 
   /// One side is gone without a word (power, reset, a pulled adapter): it sees `loss` at once, its
   /// peer a supervision timeout.
-  public func vanish(_ role: ConnectionRole, with loss: LinkLoss) {
+  func vanish(_ role: ConnectionRole, with loss: LinkLoss) {
     state.withLock {
       $0.end(role, with: loss)
       $0.fallSilent(at: clock.now)

@@ -1,25 +1,25 @@
 import OtaflashGATT
 
 /// One end of a simulated connection.
-public final class SimulatedLink: Link {
+package final class SimulatedLink: Link {
   private let connection: SimulatedConnection
   private let role: ConnectionRole
 
   /// As on a kernel L2CAP socket.
-  public let maximumPDUSize = 672
+  package let maximumPDUSize = 672
 
   /// The parameters of the model, known exactly.
-  public var facts: LinkFacts {
+  package var facts: LinkFacts {
     let model = connection.model
     return LinkFacts(
       phy: model.phy, connectionInterval: model.interval.duration,
       linkLayerPayload: model.payloadMaximum)
   }
 
-  public var security: AttributeSecurity { connection.security }
+  package var security: AttributeSecurity { connection.security }
 
   /// The two sides are paired without a question.
-  public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
+  package func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     try await connection.secure(wanted)
   }
 
@@ -28,7 +28,7 @@ public final class SimulatedLink: Link {
     self.role = role
   }
 
-  public func send(_ pdu: [UInt8]) async throws(LinkLoss) {
+  package func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     guard pdu.count <= maximumPDUSize else {
       throw .tooLarge(octets: pdu.count, limit: maximumPDUSize)
     }
@@ -42,7 +42,7 @@ public final class SimulatedLink: Link {
     }
   }
 
-  public func receive() async throws(LinkLoss) -> [UInt8] {
+  package func receive() async throws(LinkLoss) -> [UInt8] {
     while true {
       switch connection.takeReceived(by: role) {
       case .pdu(let pdu): return pdu
@@ -54,5 +54,5 @@ public final class SimulatedLink: Link {
     }
   }
 
-  public func close() { connection.end(role, with: .closedLocally) }
+  package func close() { connection.end(role, with: .closedLocally) }
 }

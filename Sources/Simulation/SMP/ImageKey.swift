@@ -3,7 +3,7 @@ import CryptoExtras
 
 /// The public key by which a simulated MCUboot checks the signatures of images, as it is built into
 /// a real one.
-public struct ImageKey: Hashable, Sendable {
+struct ImageKey: Hashable, Sendable {
   private enum Material {
     case rsa(_RSA.Signing.PublicKey)
     case ecdsaP256(P256.Signing.PublicKey)

@@ -4,12 +4,17 @@ public struct SMPServerSettings: Hashable, Sendable {
   public enum BootMode: String, CaseIterable, Sendable {
     /// One slot, which a recovery server in the boot loader writes.
     case single
+    /// `MCUBOOT_SWAP_USING_SCRATCH`.
     case swapScratch = "swap-scratch"
+    /// `MCUBOOT_OVERWRITE_ONLY`.
     case overwrite
+    /// `MCUBOOT_SWAP_USING_MOVE`.
     case swapMove = "swap"
     /// The slot with the higher version runs where it lies.
     case directXIP = "direct-xip"
+    /// `MCUBOOT_DIRECT_XIP_REVERT`.
     case directXIPRevert = "direct-xip-revert"
+    /// `MCUBOOT_RAM_LOAD`.
     case ramLoad = "ram-load"
     /// A second application, the loader, writes the slot of the first.
     case firmwareLoader = "firmware-loader"
@@ -67,22 +72,26 @@ public struct SMPServerSettings: Hashable, Sendable {
 
   /// Network buffers, shared by requests and responses.
   public struct NetBuffers: Hashable, Sendable {
+    /// How many there are.
     public var count: Int
     /// Octets of the longest message, its header included.
     public var size: Int
 
+    /// So many buffers of so many octets.
     public init(count: Int, size: Int) {
       self.count = count
       self.size = size
     }
   }
 
+  /// How the boot loader activates images.
   public var mode = BootMode.swapMove
   /// Images with two slots each: the application's, and those of other cores or parts.
   public var imageCount = 1
   /// Images beside the application's may be confirmed once they run
   /// (MCUMGR_GRP_IMG_ALLOW_CONFIRM_NON_ACTIVE_IMAGE_ANY).
   public var confirmsOtherImages = true
+  /// `CONFIG_MCUMGR_TRANSPORT_NETBUF_COUNT` and `…_SIZE`.
   public var netBuffers = NetBuffers(count: 4, size: 2475)
   /// Messages may be longer than a write.
   public var reassembles = true
@@ -104,7 +113,7 @@ public struct SMPServerSettings: Hashable, Sendable {
   /// The boot loader decompresses images that are compressed, instead of refusing them.
   public var decompresses = false
   /// The key that must have signed what is started; `nil` = the boot loader looks at no signature.
-  public var key: ImageKey?
+  var key: ImageKey?
   /// The boot loader starts no image with a lower version.
   public var forbidsDowngrade = false
   /// Requests of the image group that are refused as busy before one is carried out.
@@ -112,6 +121,7 @@ public struct SMPServerSettings: Hashable, Sendable {
   /// The server refuses messages of the second version as too new.
   public var isVersion1 = false
 
+  /// A server with the defaults above.
   public init() {}
 
   /// Octets of a flash word that a server of 2021 has, as on an nRF52.

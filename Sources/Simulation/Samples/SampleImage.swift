@@ -6,7 +6,9 @@ import OtaflashFirmware
 public enum SampleImage {
   /// An MCUboot image with a SHA-256 and no signature.
   ///
-  /// - Parameter body: what follows the header of 512 octets.
+  /// - Parameters:
+  ///   - body: what follows the header of 512 octets.
+  ///   - version: what the header tells.
   public static func mcuboot(_ body: [UInt8], version: FirmwareVersion) -> [UInt8] {
     BootableImage.assemble(
       version: BootableImage.Version(
@@ -17,7 +19,9 @@ public enum SampleImage {
   /// An MCUboot image that says it is compressed (LZMA2), with the size and the hash that it has
   /// decompressed. Its body is no LZMA: nothing here decompresses it.
   ///
-  /// - Parameter body: what follows the header of 512 octets; it stands for twice as much.
+  /// - Parameters:
+  ///   - body: what follows the header of 512 octets; it stands for twice as much.
+  ///   - version: what the header tells.
   public static func compressed(_ body: [UInt8], version: FirmwareVersion) -> [UInt8] {
     let plain = mcuboot(body + body, version: version)
     guard let hash = BootableImage(decoding: plain[...])?.hash else {

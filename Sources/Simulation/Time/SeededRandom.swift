@@ -3,6 +3,7 @@
 public struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
+  /// The same seed gives the same numbers.
   public init(seed: UInt64) { state = seed }
 
   public mutating func next() -> UInt64 {
@@ -20,6 +21,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     return Double(next() >> 11) * 0x1p-53 < probability
   }
 
+  /// So many octets, each as likely.
   public mutating func bytes(count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
   }

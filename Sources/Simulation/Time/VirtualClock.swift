@@ -7,8 +7,10 @@ public struct VirtualClock: LinkClock {
 
   init(timeline: VirtualTimeline) { self.timeline = timeline }
 
+  /// The timeline's moment.
   public var now: LinkInstant { timeline.now }
 
+  /// What the timeline can tell apart.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
   public func randomFraction() -> Double { timeline.randomFraction() }

@@ -9,7 +9,7 @@ import Synchronization
 /// and actors with an executor of their own do not, and have no place in a simulation.
 public final class VirtualTimeline: TaskExecutor, Sendable {
   /// Jobs that may run at one instant before the run is called spinning.
-  public static let jobsPerInstantMaximum = 500_000
+  package static let jobsPerInstantMaximum = 500_000
   /// Jobs that a failed run may still execute while its cancelled tasks unwind.
   static let unwindingJobsMaximum = 500_000
 
@@ -25,7 +25,9 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
 
   /// Runs `body` to its end. A timeline may run several bodies, one after the other; time goes on.
   ///
-  /// - Parameter limit: the virtual time that the run may take.
+  /// - Parameters:
+  ///   - limit: the virtual time that the run may take.
+  ///   - body: gets the clock on which everything in it must wait.
   /// - Throws: the hang that was found. The body's task is cancelled and unwound as far as it
   ///   reacts to that; what still waits then stays suspended for ever.
   public func run<Value: Sendable>(
@@ -75,6 +77,7 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
 
   private func unwind() { _ = runReadyJobs(atMost: Self.unwindingJobsMaximum) }
 
+  /// Puts a job behind those that are ready at this moment.
   public func enqueue(_ job: consuming ExecutorJob) {
     let unowned = UnownedJob(job)
     state.withLock { $0.ready.append(unowned) }

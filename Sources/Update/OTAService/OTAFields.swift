@@ -1,10 +1,10 @@
 /// What is wrong with a message of the OTA service.
-public enum OTADecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
+package enum OTADecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
   case tooShort(String, octets: Int)
   case unknownValue(String, UInt8)
   case wrongAnswer(expected: UInt8, got: UInt8)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .tooShort(let message, let octets):
       "the \(message) message ends after \(octets) octets, before its fields do"

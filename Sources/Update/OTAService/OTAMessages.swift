@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 /// A request written to Control (docs/ota-service.md, 4).
-public enum OTARequest: Equatable, Sendable {
+package enum OTARequest: Equatable, Sendable {
   case info(hostVersion: UInt8)
   case running
   case resumePoint
@@ -14,7 +14,7 @@ public enum OTARequest: Equatable, Sendable {
   case confirm
   case abort(discard: Bool)
 
-  public var opcode: UInt8 {
+  package var opcode: UInt8 {
     switch self {
     case .info: 0x01
     case .running: 0x02
@@ -30,7 +30,7 @@ public enum OTARequest: Equatable, Sendable {
     }
   }
 
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var writer = OTAWriter()
     writer.uint8(opcode)
     switch self {
@@ -46,25 +46,25 @@ public enum OTARequest: Equatable, Sendable {
 }
 
 /// What BEGIN announces.
-public struct OTABegin: Equatable, Sendable {
-  public struct Flags: OptionSet, Sendable {
-    public let rawValue: UInt8
+package struct OTABegin: Equatable, Sendable {
+  package struct Flags: OptionSet, Sendable {
+    package let rawValue: UInt8
 
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    public static let restart = Flags(rawValue: 1)
-    public static let allowDowngrade = Flags(rawValue: 2)
-    public static let allowOtherHardware = Flags(rawValue: 4)
-    public static let sink = Flags(rawValue: 8)
+    package static let restart = Flags(rawValue: 1)
+    package static let allowDowngrade = Flags(rawValue: 2)
+    package static let allowOtherHardware = Flags(rawValue: 4)
+    package static let sink = Flags(rawValue: 8)
   }
 
-  public var flags: Flags
-  public var imageSize: Int
-  public var imageCRC32: UInt32
-  public var version: FirmwareVersion
-  public var hardware: HardwareID
+  package var flags: Flags
+  package var imageSize: Int
+  package var imageCRC32: UInt32
+  package var version: FirmwareVersion
+  package var hardware: HardwareID
 
-  public init(
+  package init(
     flags: Flags, imageSize: Int, imageCRC32: UInt32, version: FirmwareVersion,
     hardware: HardwareID
   ) {
@@ -87,12 +87,12 @@ public struct OTABegin: Equatable, Sendable {
 }
 
 /// An answer indicated by Control: `opcode | 0x80, result, payload`.
-public struct OTAAnswer: Equatable, Sendable {
-  public let opcode: UInt8
-  public let result: UInt8
-  public let payload: [UInt8]
+package struct OTAAnswer: Equatable, Sendable {
+  package let opcode: UInt8
+  package let result: UInt8
+  package let payload: [UInt8]
 
-  public init(decoding bytes: [UInt8]) throws(OTADecodeFault) {
+  package init(decoding bytes: [UInt8]) throws(OTADecodeFault) {
     var reader = OTAReader(bytes, of: "Control")
     opcode = try reader.uint8()
     result = try reader.uint8()
@@ -101,18 +101,18 @@ public struct OTAAnswer: Equatable, Sendable {
 }
 
 /// INFO's answer.
-public struct OTAInfo: Equatable, Sendable {
-  public let version: UInt8
-  public let needsAuthorization: Bool
-  public let isAuthorized: Bool
-  public let hasSink: Bool
-  public let hardware: HardwareID
-  public let slotSize: Int
-  public let pageSize: Int
-  public let largestChunk: Int
-  public let bufferSize: Int
+package struct OTAInfo: Equatable, Sendable {
+  package let version: UInt8
+  package let needsAuthorization: Bool
+  package let isAuthorized: Bool
+  package let hasSink: Bool
+  package let hardware: HardwareID
+  package let slotSize: Int
+  package let pageSize: Int
+  package let largestChunk: Int
+  package let bufferSize: Int
 
-  public init(decoding payload: [UInt8]) throws(OTADecodeFault) {
+  package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
     var reader = OTAReader(payload, of: "INFO")
     version = try reader.uint8()
     let flags = try reader.uint8()
@@ -128,19 +128,19 @@ public struct OTAInfo: Equatable, Sendable {
 }
 
 /// RUNNING's answer.
-public struct OTARunning: Equatable, Sendable {
-  public enum BootOutcome: UInt8, Sendable {
+package struct OTARunning: Equatable, Sendable {
+  package enum BootOutcome: UInt8, Sendable {
     case normal = 0
     case activated, rejected
   }
 
-  public let version: FirmwareVersion
-  public let imageSize: Int
-  public let imageCRC32: UInt32
-  public let bootOutcome: BootOutcome
-  public let onTrial: Bool
+  package let version: FirmwareVersion
+  package let imageSize: Int
+  package let imageCRC32: UInt32
+  package let bootOutcome: BootOutcome
+  package let onTrial: Bool
 
-  public init(decoding payload: [UInt8]) throws(OTADecodeFault) {
+  package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
     var reader = OTAReader(payload, of: "RUNNING")
     version = FirmwareVersion(
       try reader.uint8(), try reader.uint8(), try reader.uint16())
@@ -156,13 +156,13 @@ public struct OTARunning: Equatable, Sendable {
 }
 
 /// RESUME POINT's answer; all zero when the device holds nothing.
-public struct OTAResumePoint: Equatable, Sendable {
-  public let imageSize: Int
-  public let imageCRC32: UInt32
-  public let nextOffset: Int
-  public let heldCRC32: UInt32
+package struct OTAResumePoint: Equatable, Sendable {
+  package let imageSize: Int
+  package let imageCRC32: UInt32
+  package let nextOffset: Int
+  package let heldCRC32: UInt32
 
-  public init(decoding payload: [UInt8]) throws(OTADecodeFault) {
+  package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
     var reader = OTAReader(payload, of: "RESUME POINT")
     imageSize = Int(try reader.uint32())
     imageCRC32 = try reader.uint32()
@@ -172,11 +172,11 @@ public struct OTAResumePoint: Equatable, Sendable {
 }
 
 /// Where the device stands: the answer to BEGIN and REWIND.
-public struct OTAPosition: Equatable, Sendable {
-  public let nextOffset: Int
-  public let crc32: UInt32
+package struct OTAPosition: Equatable, Sendable {
+  package let nextOffset: Int
+  package let crc32: UInt32
 
-  public init(decoding payload: [UInt8]) throws(OTADecodeFault) {
+  package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
     var reader = OTAReader(payload, of: "BEGIN or REWIND")
     nextOffset = Int(try reader.uint32())
     crc32 = try reader.uint32()

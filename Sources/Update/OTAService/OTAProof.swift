@@ -2,13 +2,13 @@ import Crypto
 import OtaflashFirmware
 
 /// The proof that the host knows the device's key (docs/ota-service.md, 4.2 CHALLENGE/AUTHORIZE).
-public enum OTAProof {
-  public static let challengeSize = 16
-  public static let proofSize = 16
+package enum OTAProof {
+  package static let challengeSize = 16
+  package static let proofSize = 16
   private static let context = Array("otaflash authorize".utf8)
 
   /// The first 16 octets of HMAC-SHA-256(key, "otaflash authorize" | challenge | hardware id).
-  public static func proof(
+  package static func proof(
     key: [UInt8], challenge: [UInt8], hardware: HardwareID
   ) -> [UInt8] {
     let mac = HMAC<SHA256>.authenticationCode(
@@ -17,7 +17,7 @@ public enum OTAProof {
   }
 
   /// Whether `proof` is right, compared in constant time.
-  public static func isValid(
+  package static func isValid(
     _ proof: [UInt8], key: [UInt8], challenge: [UInt8], hardware: HardwareID
   ) -> Bool {
     let expected = self.proof(key: key, challenge: challenge, hardware: hardware)

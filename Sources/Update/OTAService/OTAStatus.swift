@@ -1,28 +1,28 @@
 /// The Status characteristic's value (docs/ota-service.md, 2): 16 octets.
-public struct OTAStatus: Equatable, Sendable {
-  public enum State: UInt8, Sendable {
+package struct OTAStatus: Equatable, Sendable {
+  package enum State: UInt8, Sendable {
     case idle = 0
     case receiving, verifying, verified, activating
   }
 
   /// Why the status was sent (2.1).
-  public enum Note: UInt8, Sendable {
+  package enum Note: UInt8, Sendable {
     case none = 0
     case gap, overrun, flashFault, noSession, notAuthorized
   }
 
-  public var state: State
-  public var note: Note
+  package var state: State
+  package var note: Note
   /// Octets beyond `nextOffset` that the device takes now; 0 = busy.
-  public var window: Int
+  package var window: Int
   /// The next octet of the image that the device wants.
-  public var nextOffset: Int
+  package var nextOffset: Int
   /// CRC32 of the image octets 0 ..< `nextOffset` as received.
-  public var crc32: UInt32
+  package var crc32: UInt32
   /// Octets that survive a reset of the device.
-  public var durableOffset: Int
+  package var durableOffset: Int
 
-  public init(
+  package init(
     state: State, note: Note, window: Int, nextOffset: Int, crc32: UInt32, durableOffset: Int
   ) {
     self.state = state
@@ -34,9 +34,9 @@ public struct OTAStatus: Equatable, Sendable {
   }
 
   /// Where the device stops taking data, as an offset in the image.
-  public var limit: Int { nextOffset + window }
+  package var limit: Int { nextOffset + window }
 
-  public init(decoding bytes: [UInt8]) throws(OTADecodeFault) {
+  package init(decoding bytes: [UInt8]) throws(OTADecodeFault) {
     var reader = OTAReader(bytes, of: "Status")
     let state = try reader.uint8()
     let note = try reader.uint8()
@@ -50,7 +50,7 @@ public struct OTAStatus: Equatable, Sendable {
     durableOffset = Int(try reader.uint32())
   }
 
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var writer = OTAWriter()
     writer.uint8(state.rawValue)
     writer.uint8(note.rawValue)

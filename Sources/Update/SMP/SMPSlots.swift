@@ -3,7 +3,9 @@ import OtaflashGATT
 
 /// Looks at the slots of a device with MCUboot, or changes what its boot loader does with them.
 public struct SMPSlots: Sendable {
+  /// What is done to the slots.
   public enum Action: Equatable, Sendable {
+    /// Nothing; the slots are told.
     case list
     /// Start an image once at the next restart: that in the slot which does not run, or the one
     /// whose hash begins so.
@@ -16,24 +18,32 @@ public struct SMPSlots: Sendable {
 
   /// What the device says afterwards.
   public struct Listing: Equatable, Sendable {
+    /// The slots of every image, in the device's order.
     public let slots: [SlotReport]
     /// `nil` where the device does not tell.
     public let mode: SMPBootloaderMode?
     /// Octets of each slot by its number, where the device tells.
     public let sizes: [Size]
 
+    /// The size of a slot, as the server tells it.
     public struct Size: Equatable, Sendable {
+      /// The image's number, 0 or more.
       public let image: Int
+      /// The slot's number, 0 or 1.
       public let slot: Int
+      /// The slot's size.
       public let octets: Int
     }
   }
 
+  /// What is done.
   public let action: Action
   /// Which of the device's images; 0 for the only one.
   public let image: Int
 
-  /// - Parameter image: 0 or more.
+  /// - Parameters:
+  ///   - action: what is done to the slots.
+  ///   - image: 0 or more.
   public init(_ action: Action, image: Int = 0) {
     precondition(image >= 0)
     self.action = action
@@ -118,6 +128,7 @@ public struct SMPReset: Sendable {
   /// Start the boot loader's recovery instead of the application (Zephyr, retained boot mode).
   public let toBootLoader: Bool
 
+  /// A restart.
   public init(isForced: Bool = false, toBootLoader: Bool = false) {
     self.isForced = isForced
     self.toBootLoader = toBootLoader

@@ -14,7 +14,9 @@ public struct SlotReport: Equatable, Sendable {
   public let isConfirmed: Bool
   /// It is started next; only once, unless it is permanent or confirmed then.
   public let isPending: Bool
+  /// What is pending is started for good.
   public let isPermanent: Bool
+  /// The boot loader would start it.
   public let isBootable: Bool
 
   init(_ slot: SMPImage.Slot) {

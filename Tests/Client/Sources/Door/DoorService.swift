@@ -15,6 +15,7 @@ extension BluetoothUUID {
 /// An error of the app's own, thrown in the middle of work on a connection.
 public enum DoorError: Error, Equatable {
   case unreadable([UInt8])
+  case nameTooLong(String)
 }
 
 public enum DoorState: UInt8, Sendable {

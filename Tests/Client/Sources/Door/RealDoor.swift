@@ -34,3 +34,23 @@ public func stateOfTheNearestDoor() async throws -> DoorState {
     }
   }
 }
+
+/// The door itself on a real adapter: advertises, and serves one host after the other until it is
+/// cancelled.
+public func serveDoor(_ server: GATTServer, named name: String) async throws {
+  guard let advertisement = PeripheralAdvertising(name: name, service: .door) else {
+    throw DoorError.nameTooLong(name)
+  }
+  let clock = EventLoopClock()
+  try await withTaskExecutorPreference(EventLoop.shared) {
+    let advertiser = try await Advertiser(adapter: 0)
+    defer { advertiser.stop() }
+    let listener = try L2CAPListener(adapter: advertiser.address)
+    defer { listener.close() }
+    try await advertiser.start(advertisement)
+    while true {
+      let end = await server.serve(try await listener.accept(), clock: clock)
+      if case .cancelled = end { return }
+    }
+  }
+}

@@ -8,6 +8,93 @@ import Testing
 /// Scan, connect, discover, read, observe, reconnect; a service of one's own on both sides; the queue
 /// and its decorators; a peripheral that is held.
 @Suite struct CentralTests {
+  @Test func theDoorsNearbyAreListedTheNearestFirst() throws {
+    let (near, far) = (DoorFirmware(), DoorFirmware())
+    let (collected, list) = try simulate(near: [
+      { try far.peripheral("Door 8", rssi: -80, on: $0) },
+      { try near.peripheral("Door 7", rssi: -50, on: $0) },
+      { try far.peripheral("Window 1", on: $0) },
+    ]) { central, clock in
+      let collected = try await central.discovered(
+        for: .seconds(2), matching: doors, on: clock)
+      // For a screen: one scan, however many look at it.
+      let scan = SharedScan(of: central, matching: doors)
+      for try await list in scan.lists() where list.count == 2 {
+        return (collected.map(\.name), list.map(\.name))
+      }
+      return (collected.map(\.name), [])
+    }
+    #expect(collected == ["Door 7", "Door 8"])
+    #expect(list == ["Door 7", "Door 8"])
+  }
+
+  @Test func everythingThatADoorOffersIsDiscovered() throws {
+    let firmware = DoorFirmware()
+    let lines = try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
+      let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
+      return try await DoorModel(dialer, clock: clock).inventory()
+    }
+    for uuid in [BluetoothUUID.doorState, .doorLock, .doorCode] {
+      #expect(lines.contains { $0.hasPrefix("\(BluetoothUUID.door) \(uuid) ") }, "\(lines)")
+    }
+  }
+
+  @Test func whatADoorShouldNotSayIsAnErrorOfTheAppsOwn() throws {
+    let firmware = DoorFirmware(saysNonsense: true)
+    try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
+      let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
+      await #expect(throws: DoorError.unreadable([7])) {
+        try await DoorModel(dialer, clock: clock).state()
+      }
+    }
+  }
+
+  @Test func aQueueRetriesNotesAndDisconnectsBehindEachCommand() throws {
+    let firmware = DoorFirmware(busyReads: 2)
+    let logbook = Logbook()
+    try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
+      let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
+      let peripheral = Peripheral(dialer, clock: clock)
+      let disconnect = Command<PeripheralTurn, Void, Never>("disconnect") { $0.disconnect() }
+      let careful = peripheral.decorated(by: logbook)
+        .retrying(.linear(attempts: 3), on: clock) { fault in
+          if case .gatt(.refused) = fault as? PeripheralFault { true } else { false }
+        }
+        .followed(by: disconnect)
+      let state = try await careful.read(.doorState, in: .door, within: .seconds(2))
+      // The door has opened while it was asked again.
+      #expect(state == [1])
+      #expect(peripheral.connectionState == .idle)
+      await peripheral.close()
+    }
+    let name = "read \(BluetoothUUID.doorState)"
+    #expect(logbook.lines == ["\(name): failed", "\(name): failed", "\(name): done"])
+  }
+
+  @Test func commandsThatFailInTheirOwnWaysAreCombined() throws {
+    enum CodeFault: Error { case noCode }
+    let firmware = DoorFirmware()
+    try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
+      let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
+      let peripheral = Peripheral(dialer, clock: clock)
+      let ask = Command<PeripheralTurn, Void, CodeFault>("ask") {
+        (_) async throws(CodeFault) in throw .noCode
+      }
+      let lock = Command(onConnection: "lock") { (client) async throws(GATTFault) in
+        try await client.write([1], to: try await client.characteristic(.doorLock, in: .door))
+      }
+      do throws(QueueFault<CompoundFault<PeripheralFault, CodeFault>>) {
+        try await peripheral.perform(lock.preceded(by: ask))
+        Issue.record("the door was locked")
+      } catch .failed(.other(.noCode)) {
+        // Nothing was connected for it.
+        #expect(peripheral.connectionState == .idle)
+      }
+      await peripheral.close()
+    }
+    #expect(firmware.locks.isEmpty)
+  }
+
   @Test func theNearestDoorIsFoundReadAndFollowedOverALoss() throws {
     let firmware = DoorFirmware()
     let events = Mutex<[ReconnectionEvent]>([])

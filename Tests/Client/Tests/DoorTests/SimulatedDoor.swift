@@ -7,18 +7,33 @@ import Synchronization
 /// The other side of the app's service: a door that opens and closes every second.
 final class DoorFirmware: Sendable {
   private struct State {
+    var busyReads: Int
+    let saysNonsense: Bool
     var isOpen = false
     var isUnlockedFor = false
     var locks: [UInt8] = []
   }
 
   private static let code: UInt8 = 42
-  private let state = Mutex(State())
+  private let state: Mutex<State>
+
+  /// - Parameter busyReads: so many reads are refused before the first that is answered.
+  init(busyReads: Int = 0, saysNonsense: Bool = false) {
+    state = Mutex(State(busyReads: busyReads, saysNonsense: saysNonsense))
+  }
 
   /// What was written to the lock, in order.
   var locks: [UInt8] { state.withLock { $0.locks } }
 
-  private var value: [UInt8] { state.withLock { [$0.isOpen ? 1 : 0] } }
+  private func read() -> Result<[UInt8], ATTErrorCode> {
+    state.withLock { state in
+      guard state.busyReads == 0 else {
+        state.busyReads -= 1
+        return .failure(.insufficientResources)
+      }
+      return .success([state.saysNonsense ? 7 : state.isOpen ? 1 : 0])
+    }
+  }
 
   private func move() -> [UInt8] {
     state.withLock { state in
@@ -27,17 +42,15 @@ final class DoorFirmware: Sendable {
     }
   }
 
-  func peripheral(
-    _ name: String = "Door 7", rssi: Int = -60, on clock: any LinkClock,
-    leavingRangeAfter moves: Int? = nil
-  ) throws -> SimulatedPeripheral {
-    let table = AttributeTable(services: [
+  /// What the door serves, over whatever link.
+  var table: AttributeTable {
+    AttributeTable(services: [
       LocalService(
         .door,
         characteristics: [
           LocalCharacteristic(
             .doorState, properties: [.read, .notify],
-            value: .computed { _ in .success(self.value) }),
+            value: .computed { _ in self.read() }),
           LocalCharacteristic(
             .doorLock, properties: .write,
             value: .dynamic(
@@ -50,6 +63,13 @@ final class DoorFirmware: Sendable {
               write: { octets, _ in self.enter(octets) })),
         ])
     ])
+  }
+
+  func peripheral(
+    _ name: String = "Door 7", rssi: Int = -60, on clock: any LinkClock,
+    leavingRangeAfter moves: Int? = nil
+  ) throws -> SimulatedPeripheral {
+    let table = table
     let handle = table.handle(of: .doorState)
     let advertisement = Advertisement(
       id: "sim:\(name)", name: name, rssi: rssi, services: [.door])

@@ -8,6 +8,7 @@ import Testing
 
 /// What an app tests of its own update flow, against boards that are simulated in virtual time.
 @Suite struct UpdateTests {
+  private static let next = FirmwareVersion(1, 3, 0)
   private static let image = FirmwareImage(
     name: "app", format: .binary, bytes: [UInt8](repeating: 0xA5, count: 40_000),
     version: FirmwareVersion(1, 3, 0), hardware: .any)
@@ -17,6 +18,17 @@ import Testing
       try await FirmwareUpdate(image: Self.image).run(on: board.dialer, clock: clock)
     }
     #expect(result.verified)
+  }
+
+  @Test func theAppUpdatesADoorWhoseLinkIsLost() throws {
+    let image = FirmwareImage(
+      name: "app", format: .binary, bytes: [UInt8](repeating: 0xA5, count: 40_000),
+      version: FirmwareVersion(1, 3, 0), hardware: .any)
+    let result = try simulate("sim:?loss=2%&cut-after=1s") { board, clock in
+      let door = DoorModel(board.dialer, clock: clock)
+      return try await door.update(to: image)
+    }
+    #expect(result.verified && result.resumes == 1)
   }
 
   @Test func theAppShowsProgress() throws {
@@ -30,6 +42,81 @@ import Testing
     let percents = shown.withLock { $0 }
     #expect(percents == percents.sorted())
     #expect(percents.last == 100)
+  }
+
+  @Test func aLostLinkIsTriedAgainByTheApp() throws {
+    var options = UpdateOptions()
+    options.mode = .withoutResponse
+    options.reconnection = .none
+    let result = try simulate("sim:?cut-at-pdu=60") { [options] board, clock in
+      let model = DoorModel(board.dialer, clock: clock)
+      do throws(QueueFault<UpdateFault>) {
+        _ = try await model.update(to: Self.image, options: options, attempts: 0)
+        Issue.record("the link was not lost")
+      } catch .failed(.linkLost(_, let stage, resumable: true, let acknowledged)) {
+        #expect(stage == .upload && acknowledged > 0)
+      }
+      return try await model.update(to: Self.image, options: options)
+    }
+    #expect(result.verified && result.resumes == 1)
+    let alone = try simulate("sim:?cut-at-pdu=60") { [options] board, clock in
+      try await DoorModel(board.dialer, clock: clock).update(to: Self.image, options: options)
+    }
+    #expect(alone.verified && alone.resumes == 1)
+  }
+
+  @Test func whatABoardRefusesIsNotTriedAgain() throws {
+    let old = FirmwareImage(
+      name: "old", format: .binary, bytes: [1, 2, 3, 4], version: FirmwareVersion(1, 0, 0),
+      hardware: .any)
+    try simulate { board, clock in
+      let model = DoorModel(board.dialer, clock: clock)
+      do throws(QueueFault<UpdateFault>) {
+        _ = try await model.update(to: old)
+        Issue.record("an older version was taken")
+      } catch .failed(.downgrade(let running, let image)) {
+        #expect(running > image)
+      }
+      #expect(board.counters.dataOctets == 0)
+    }
+  }
+
+  @Test func aBoardIsLookedAtBeforeItIsUpdated() throws {
+    let inspection = try simulate { board, clock in
+      try await DeviceInspection(images: [Self.image]).run(on: board.dialer, clock: clock)
+    }
+    #expect(inspection.device?.runningVersion == FirmwareVersion(1, 2, 0))
+    guard case .send(let plan) = try inspection.prospects.first?.decision.get() else {
+      Issue.record("the image would not be sent")
+      return
+    }
+    #expect(plan.version == Self.next)
+  }
+
+  @Test func aSignedPackageGoesToADeviceWithMCUboot() throws {
+    let file = SampleImage.mcuboot([UInt8](repeating: 7, count: 30_000), version: Self.next)
+    let package = try FirmwarePackage.decode(name: "app.signed.bin", bytes: file)
+    let result = try simulate("sim:smp?loss=1%") { board, clock in
+      let result = try await FirmwareUpdate(package: package).run(on: board.dialer, clock: clock)
+      #expect(try board.runningImage().starts(with: file))
+      return result
+    }
+    #expect(result.proof == .readBack)
+  }
+
+  @Test func aFleetIsUpdatedAtOnce() throws {
+    let profiles = try (1...3).map { try SimulationProfile(parsing: "sim:?loss=1%&seed=\($0)") }
+    let results = try simulate(boards: profiles) { boards, clock in
+      try await withThrowingTaskGroup(of: UpdateResult.self) { group in
+        for board in boards {
+          group.addTask {
+            try await FirmwareUpdate(image: Self.image).run(on: board.dialer, clock: clock)
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+    }
+    #expect(results.map(\.verified) == [true, true, true])
   }
 
   @Test func aCancelledUpdateGoesOnWhereItStopped() throws {
