@@ -71,7 +71,7 @@ let package = Package(
       path: "Sources/BlueZ", swiftSettings: strict),
     .target(
       name: "OtaflashState",
-      dependencies: ["OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate"],
+      dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate"],
       path: "Sources/State", swiftSettings: strict),
     .executableTarget(
       name: "otaflash",

@@ -153,7 +153,7 @@ private final class TwoStraps: Central {
   }
 
   @Test func everyFaultHasASentence() {
-    let device = ConnectFault.deviceNotFound(cause: "It is away.", remedy: "Wait.")
+    let device = ConnectFault.deviceNotFound(cause: "It is away.", remedy: .advice("Wait."))
     let faults: [any Error] = [
       device, PeripheralFault.connect(device), ScanFault.notFound(within: .seconds(2)),
       GATTFault.refused(AttributeHandle(3), .writeNotPermitted), GATTFault.unsubscribed,

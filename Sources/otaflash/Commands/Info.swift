@@ -165,7 +165,7 @@ extension DeviceReport {
   }
 
   var rows: [[String]] {
-    var rows = [["protocol", "\(updateProtocol.rawValue) \(protocolVersion)"]]
+    var rows = [["protocol", "\(updateProtocol.name) \(protocolVersion)"]]
     func add(_ name: String, _ value: String?) {
       if let value { rows.append([name, value]) }
     }

@@ -61,11 +61,6 @@ extension FaultReport {
           why: "Name one of them by its address: " + matches.joined(separator: ", ") + ".",
           help: context.command(["scan", "--name", pattern]), exit: .deviceUnavailable)
       case .state(let fault): FaultReport(fault, in: context)
-      case .timeLimit(let limit, let resumable, let acknowledged):
-        FaultReport(
-          .timeLimit, "the time limit of \(Text.seconds(limit)) ran out",
-          why: Self.kept(resumable, acknowledged), help: context.again,
-          exit: resumable ? .linkLostResumable : .linkLost, retryable: true)
       case .unhealthy(let failed, let command):
         FaultReport(
           .noAdapter, failed == 1 ? "1 check failed" : "\(failed) checks failed",
@@ -238,30 +233,21 @@ extension FaultReport {
   }
 
   init(_ fault: StateFault, in context: FaultContext) {
-    let why =
-      "The state directory keeps locks, resume hints and the list of devices; XDG_STATE_HOME "
-      + "moves it."
-    self =
+    let (verdict, what): (Verdict, String?) =
       switch fault {
-      case .deviceBusy(let device, let holder):
-        FaultReport(
-          .deviceBusy, "another otaflash works on \(device)",
-          why: holder.map { "It is process \($0); wait until it has ended." }
-            ?? "Wait until it has ended.",
-          help: context.again, exit: .deviceUnavailable, retryable: true)
-      case .registryBusy:
-        FaultReport(
-          .state, "\(fault)", why: "A process that holds it for so long hangs, or its disk does.",
-          help: context.again, exit: .systemCall, retryable: true)
+      case .deviceBusy(let device, _):
+        (
+          Verdict(.deviceBusy, .deviceUnavailable, retryable: true),
+          "another otaflash works on \(device)"
+        )
+      case .registryBusy: (Verdict(.state, .systemCall, retryable: true), nil)
       case .noPlace, .notADirectory, .impossiblePlace, .notAFile, .tooLarge, .newerFormat:
-        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .configuration)
-      case .permissionDenied:
-        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .permissionDenied)
-      case .diskFull:
-        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .outputFailed)
-      case .system:
-        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .systemCall)
+        (Verdict(.state, .configuration), nil)
+      case .permissionDenied: (Verdict(.state, .permissionDenied), nil)
+      case .diskFull: (Verdict(.state, .outputFailed), nil)
+      case .system: (Verdict(.state, .systemCall), nil)
       }
+    self.init(fault, verdict, what: what, help: context.doctor, in: context)
   }
 
   /// The command that shows the place in the file.
