@@ -114,7 +114,8 @@ let package = Package(
       name: "GATTServerTests", dependencies: ["OtaflashATT", "OtaflashGATT"],
       swiftSettings: strict),
     .testTarget(
-      name: "StateTests", dependencies: ["OtaflashBlueZ", "OtaflashFirmware", "OtaflashState"],
+      name: "StateTests",
+      dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashState"],
       swiftSettings: strict),
     .testTarget(
       name: "BlueZTests",

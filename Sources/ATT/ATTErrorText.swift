@@ -23,7 +23,7 @@ extension ATTErrorCode: CustomStringConvertible {
     case .invalidOffset: "the offset is beyond the value"
     case .insufficientAuthorization: "not authorized"
     case .prepareQueueFull: "too many prepared writes"
-    case .attributeNotFound: "no attribute in the range"
+    case .attributeNotFound: "no such attribute in the range"
     case .attributeNotLong: "it is not a long attribute"
     case .encryptionKeySizeTooShort: "the encryption key is too short"
     case .invalidAttributeValueLength: "the value's length is not accepted"
@@ -37,9 +37,9 @@ extension ATTErrorCode: CustomStringConvertible {
     case .clientConfigurationImproperlyConfigured: "indications are not switched on"
     case .procedureAlreadyInProgress: "a procedure is already in progress"
     case .outOfRange: "the value is out of range"
-    case _ where isApplicationError: "a code of the application's own"
-    case _ where rawValue >= 0xE0: "a code of a common profile"
-    default: "a reserved code"
+    case _ where isApplicationError: "an error of the application"
+    case _ where rawValue >= 0xE0: "an error of a common profile"
+    default: "a reserved error code"
     }
   }
 

@@ -52,6 +52,13 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case timedOut(after: Duration, resumable: Bool, acknowledged: Int)
 }
 
+extension UpdateFault: TimeLimitedFault {
+  public func ended(by limit: Duration) -> UpdateFault {
+    guard case .cancelled(let resumable, let acknowledged) = self else { return self }
+    return .timedOut(after: limit, resumable: resumable, acknowledged: acknowledged)
+  }
+}
+
 extension UpdateFault {
   /// The device has judged what it received, or keeps nothing of it: no later update goes on there.
   public var endsTransfer: Bool {

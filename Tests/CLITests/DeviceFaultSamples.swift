@@ -13,12 +13,12 @@ extension FaultSamples {
   static let updates: [UpdateFault] = {
     var all = ownUpdates
     all += DeviceRefusal.allCases.map { UpdateFault.refused(.prepare, $0) }
-    for kind in [ProtocolRefusal.Kind.unsuitable, .rejected, .forbidden, .protocolBroken] {
-      for remedy in [nil] + remedies {
-        let refusal = ProtocolRefusal(
-          code: "1", meaning: "no", advice: "Do it.", kind: kind, remedy: remedy)
-        all.append(.declined(.prepare, refusal))
-      }
+    let kinds = [ProtocolRefusal.Kind.unsuitable, .rejected, .forbidden, .protocolBroken]
+    let refusals = kinds.map { ($0, nil as Remedy?) } + remedies.map { (.rejected, $0) }
+    all += refusals.map { kind, remedy in
+      .declined(
+        .prepare,
+        ProtocolRefusal(code: "1", meaning: "no", advice: "Do it.", kind: kind, remedy: remedy))
     }
     all += connects.map { UpdateFault.couldNotConnect($0) }
     all += procedures.map { UpdateFault.gatt(.connect, $0) }

@@ -38,7 +38,7 @@ enum FaultSamples {
       .checksumDiffers(name: "app.bin", wanted: 1, found: 2),
       .otherBoard(name: "app.bin", .notStated(.vendor)),
       .verificationKey(path: "a key.pem", .privateKey),
-      .noMatch(pattern: "do*r", waited: .seconds(5)),
+      .noMatch(pattern: "do*r", waited: .seconds(5)), .noLastDevice,
       .ambiguous(pattern: "^d", matches: ["C0:FF:EE:00:00:01 (door-01)"]),
       .unhealthy(failed: 2, command: "rfkill unblock bluetooth"),
       .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)), .stopped,
@@ -88,6 +88,7 @@ enum FaultSamples {
     case .notFirmware: 23
     case .identityUnknown: 24
     case .imageNotTaken: 25
+    case .noLastDevice: 26
     }
   }
 

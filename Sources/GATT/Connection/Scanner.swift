@@ -115,7 +115,8 @@ extension Dialer {
     to filter: AdvertisementFilter, from central: some Central, within limit: Duration,
     on clock: any LinkClock, pins: Bool = true
   ) {
-    self.init(reportsItsSteps: true) { (request) async throws(ConnectFault) -> any Link in
+    self.init(reportsItsSteps: true, scans: true) {
+      (request) async throws(ConnectFault) -> any Link in
       request.report(.scanStarted)
       let device: Advertisement
       do throws(ScanFault) {
@@ -127,7 +128,10 @@ extension Dialer {
       request.report(.deviceFound)
       request.report(.connectStarted)
       let link = try await central.connect(to: device, within: limit)
-      if pins, request.whereabouts == .home { request.pin.set(device) }
+      if request.whereabouts == .home {
+        if pins { request.pin.set(device) }
+        request.pin.connected(to: device)
+      }
       return link
     }
   }

@@ -47,7 +47,8 @@ extension CommandPerformer {
   }
 
   /// The same queue, whose commands end after `duration` from their turn on, with
-  /// `QueueFault.timedOut`.
+  /// `QueueFault.timedOut`; one whose failure tells how far it came (`TimeLimitedFault`), such as a
+  /// firmware update, with that.
   public func timeLimit(
     _ duration: Duration, on clock: any LinkClock
   ) -> DecoratedPerformer<Context> {
@@ -98,7 +99,15 @@ public struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
   public func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>> {
-    command.timeLimit(duration, on: clock, orThrow: .timedOut(after: duration))
+    command.timeLimit(duration, on: clock) { [duration] fault in
+      if case .failed(let failure as any TimeLimitedFault) = fault,
+        let ended = failure.ended(by: duration) as? Failure
+      {
+        .failed(ended)
+      } else {
+        .timedOut(after: duration)
+      }
+    }
   }
 }
 

@@ -104,7 +104,7 @@ struct Bench: Subcommand {
     if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
     guard phy != nil || interval != nil else { return }
     switch target.device.kind {
-    case .simulated: return
+    case .simulated, .last: return
     case .unix:
       throw ValidationError("--phy and --interval are for sim: devices and those on the air")
     case .address, .name:
@@ -116,6 +116,12 @@ struct Bench: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
+    // Only then is it known whether the device is measured in virtual time.
+    guard target.device.kind != .last else {
+      var settled = self
+      settled.target.device = try target.device.settled(in: session)
+      return try await settled.perform(in: session)
+    }
     let earlier = try baseline.map { path throws(CommandFault) in try Self.baseline(path) }
     let pen = try plot?.pen(avoiding: session.inputs)
     let key = try keyFile.map { path throws(CommandFault) in try Self.key(path) }

@@ -55,6 +55,11 @@ extension FaultReport {
           .deviceNotFound, "no device with a name like '\(pattern)' was found",
           why: "Nothing that matches advertised within \(Text.seconds(waited)).",
           help: context.command(["scan"]), exit: .deviceUnavailable, retryable: true)
+      case .noLastDevice:
+        FaultReport(
+          .deviceNotFound, "there is no last device",
+          why: "None was connected to from here, or the list of devices was removed.",
+          help: context.command(["scan"]), exit: .deviceUnavailable)
       case .ambiguous(let pattern, let matches):
         FaultReport(
           .deviceAmbiguous, "\(matches.count) devices have a name like '\(pattern)'",

@@ -29,6 +29,8 @@ enum CommandFault: Error {
   case survey(MgmtFault)
   /// No device advertises a name that matches.
   case noMatch(pattern: String, waited: Duration)
+  /// `last`, and none was connected to.
+  case noLastDevice
   /// Several devices match; each with address and name.
   case ambiguous(pattern: String, matches: [String])
   case state(StateFault)
