@@ -1,5 +1,7 @@
 import Testing
 
+@testable import otaflash
+
 /// `-d last` of the built program.
 @Suite(.waitsForPrograms) struct LastDeviceTests {
   @Test func lastIsTheDeviceConnectedToLast() throws {
@@ -19,6 +21,7 @@ import Testing
       ["flash", "firmware-samples/app-1.3.0.bin", "-d", "last", "--dry-run", "--json"])
     #expect(flash.status == 0, "\(flash.errors)\(flash.output)")
     #expect(flash.output.contains("would-flash"))
+    #expect(flash.output.contains(#""id":"sim:fast?seed=3""#))
   }
 
   /// The measurement is one in virtual time, as where the device is named.
@@ -40,6 +43,19 @@ import Testing
     #expect(outcome.status == 69 && outcome.code == "E-DEVICE-NOT-FOUND", "\(outcome.errors)")
     #expect(outcome.errors.contains("there is no last device"))
     #expect(outcome.errors.contains("otaflash scan\n"))
+  }
+
+  /// A command that is printed names the device: meanwhile another may be the last.
+  @Test func whatIsPrintedNamesTheDevice() throws {
+    let program = try Program()
+    #expect(try program.run(["info", "-d", "sim:smp"]).status == 0)
+    let outcome = try program.run(
+      ["flash", "firmware-samples/app-1.3.0.bin", "-d", "last", "--restart"])
+    #expect(outcome.status == 5 && outcome.errors.contains("help: "), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("-d last"), "\(outcome.errors)")
+    let words = LastDevice.words(
+      ["flash", "last", "-d", "last", "--device=last", "-q"], naming: "sim:smp")
+    #expect(words == ["flash", "last", "-d", "sim:smp", "--device=sim:smp", "-q"])
   }
 
   /// A simulated device has no radio whose link could be tuned; that is found out late.

@@ -15,7 +15,11 @@ private enum Drop {
     high: 0xD000_0000_0000_0000, low: 0x80_00_00_00_00_00_00_02)
   static let data = BluetoothUUID(high: 0xD000_0000_0000_0000, low: 0x80_00_00_00_00_00_00_03)
 
-  enum Operation: UInt8 { case begin = 1, beginAnew, start }
+  enum Operation: UInt8 {
+    case begin = 1
+    case beginAnew
+    case start
+  }
 }
 
 /// What the control point reads as.

@@ -4,7 +4,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 /// What a link can carry, measured without touching the device's flash.
-struct Bench: Subcommand {
+struct Bench: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
     abstract: "Measure what a device's link carries, and what holds it back.",
@@ -116,12 +116,6 @@ struct Bench: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    // Only then is it known whether the device is measured in virtual time.
-    guard target.device.kind != .last else {
-      var settled = self
-      settled.target.device = try target.device.settled(in: session)
-      return try await settled.perform(in: session)
-    }
     let earlier = try baseline.map { path throws(CommandFault) in try Self.baseline(path) }
     let pen = try plot?.pen(avoiding: session.inputs)
     let key = try keyFile.map { path throws(CommandFault) in try Self.key(path) }

@@ -29,11 +29,7 @@ struct Destination: Sendable {
     isTuningExplicit: Bool = false
   ) async throws(CommandFault) -> Destination {
     let tuner = RadioTuning.tuner(tuning, isExplicit: isTuningExplicit, in: session)
-    let settled = try selector.settled(in: session)
-    if isTuningExplicit, tuning != nil, !settled.isOnAir {
-      throw .usage(message: DeviceSelector.untunable, command: "")
-    }
-    var destination = try await locate(settled, in: session, policy, tuner)
+    var destination = try await locate(selector, in: session, policy, tuner)
     if let limit = session.global.transactionLimit {
       destination.dialer = destination.dialer.answering(within: limit.duration)
     }
@@ -70,7 +66,7 @@ struct Destination: Sendable {
         identity: selector.text, lockIdentity: DeviceIdentity(path: path, device: selector.text),
         name: nil, address: nil, dialer: device.dialer, clock: EventLoopClock(), device: device,
         pairing: nil)
-    case .last: throw .noLastDevice
+    case .last: preconditionFailure("a run names its device before it begins")
     }
   }
 

@@ -45,22 +45,6 @@ struct DeviceSelector: Equatable, Sendable {
     }
     return .address(address)
   }
-
-  /// Itself; for `last` the device that was connected to last, which is told.
-  func settled(in session: Session) throws(CommandFault) -> DeviceSelector {
-    guard case .last = kind else { return self }
-    let records = try DeviceRecords.open(session).devices()
-    guard let last = records.first(where: { $0.lastConnected != nil }) else {
-      throw .noLastDevice
-    }
-    do {
-      let selector = try Self.parse(last.id)
-      session.console.note("the last device is \(selector.text)")
-      return selector
-    } catch {
-      throw .noLastDevice
-    }
-  }
 }
 
 extension String {

@@ -58,7 +58,7 @@ extension FaultReport {
       case .noLastDevice:
         FaultReport(
           .deviceNotFound, "there is no last device",
-          why: "None was connected to from here, or the list of devices was removed.",
+          why: "None was connected to from here, or the list of devices was removed or damaged.",
           help: context.command(["scan"]), exit: .deviceUnavailable)
       case .ambiguous(let pattern, let matches):
         FaultReport(
@@ -259,8 +259,8 @@ extension FaultReport {
   private static func show(
     _ fault: FirmwareFault, in path: String, _ context: FaultContext
   ) -> String {
-    if case .addresses(let fault) = fault, let place = fault.places.first {
-      return context.again(choosing: "--region", "\(place.region)")
+    if case .chooseRegion(let regions) = fault.remedy, let first = regions.first {
+      return context.again(choosing: "--region", "\(first)")
     }
     guard context.subject.image != "-" else {
       return context.command(["image", "verify", "--help"])
@@ -268,25 +268,26 @@ extension FaultReport {
     let file = "-- " + ShellWords.quote(path)
     // unzip knows no `--`.
     let archive = ShellWords.quote(path.hasPrefix("-") ? "./" + path : path)
-    return switch fault {
-    case .intelHex(let line, _), .sRecord(let line, _): "sed -n \(line)p \(file)"
-    case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
-      .descriptorsDiffer(_, let offset):
-      "od -A d -t x1 -j \(offset) -N \(ImageDescriptor.size) \(file)"
-    case .mcuboot(let fault): "od -A d -t x1 -j \(fault.offset) -N 32 \(file)"
-    case .headerContradicted: "od -A d -t x1 -N \(MCUbootHeader.size) \(file)"
-    case .uf2, .elf, .foreignFormat: "od -A d -c -N 64 \(file)"
-    case .zip: "unzip -v \(archive)"
-    case .manifest(.missing): "unzip -l \(archive)"
-    case .manifest: "unzip -p \(archive) manifest.json"
-    case .initPacket(let name, _), .inFile(let name, _):
+    return switch fault.remedy {
+    case .lookAtLine(let line): "sed -n \(line)p \(file)"
+    case .lookAtOctets(let range):
+      "od -A d -t x1 -j \(range.lowerBound) -N \(range.count) \(file)"
+    case .lookAtBeginning: "od -A d -c -N 64 \(file)"
+    case .lookAtArchive: "unzip \(Self.isUnreadable(fault) ? "-v" : "-l") \(archive)"
+    case .lookAtFileInArchive("manifest.json"): "unzip -p \(archive) manifest.json"
+    case .lookAtFileInArchive(let name):
       "unzip -p \(archive) \(ShellWords.quote(name)) | od -A d -t x1"
-    case .severalImages: context.command(["image", "info", path])
-    case .addresses: context.command(["image", "info", path])
-    case .tooLarge where path.hasPrefix("/dev/"): "head -c 64 \(file) | od -A d -c"
-    case .empty, .tooLarge: "ls -l \(file)"
-    case .versionContradicted, .hardwareContradicted:
-      "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)
+    case .mendSidecar: "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)
+    case .chooseAnotherFile:
+      path.hasPrefix("/dev/") && fault != .empty
+        ? "head -c 64 \(file) | od -A d -c" : "ls -l \(file)"
+    case .inspectImage, .chooseRegion, .buildAgain, .signImage, .chooseAnotherKey:
+      context.command(["image", "info", path])
     }
+  }
+
+  /// The archive itself is at fault, not what is missing in it.
+  private static func isUnreadable(_ fault: FirmwareFault) -> Bool {
+    if case .zip = fault { true } else { false }
   }
 }

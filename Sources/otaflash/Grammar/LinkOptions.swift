@@ -77,20 +77,14 @@ struct LinkOptions: ParsableArguments, Sendable {
 extension DeviceSelector {
   /// - Throws: for a device that is not on the air, whose link cannot be tuned.
   func check(_ options: LinkOptions) throws {
-    guard isOnAir || kind == .last || !options.asksForSomething else {
-      throw ValidationError(Self.untunable)
-    }
-  }
-
-  /// Reached by radio; where `last` is, nobody knows before it was looked up.
-  var isOnAir: Bool {
     switch kind {
-    case .address, .name: true
-    case .unix, .simulated, .last: false
+    case .address, .name, .last: return
+    case .unix, .simulated:
+      guard !options.asksForSomething else {
+        throw ValidationError(
+          "--interval, --phy and --supervision are for devices on the air; a simulated one takes "
+            + "'sim:?interval=15ms&phy=2M'")
+      }
     }
   }
-
-  static let untunable =
-    "--interval, --phy and --supervision are for devices on the air; a simulated one takes "
-    + "'sim:?interval=15ms&phy=2M'"
 }
