@@ -46,4 +46,23 @@ import Testing
         "Run `otaflash doctor`.", "send it with --restart", "$(command -v otaflash)",
       ])
   }
+
+  /// Who catches a fault shows it: an enum's own notation is no text.
+  @Test func everyPublicFaultHasWords() throws {
+    var faults: [String] = []
+    var described: Set<String> = []
+    for target in ImportTests.permitted.keys {
+      for file in try ImportTests.files(of: "Sources/\(target)") {
+        let kinds = /public enum (\w+(?:Fault|Loss|Refusal))\b[^{]*Error/
+        faults += file.text.matches(of: kinds).map { String($0.1) }
+        let words =
+          /(?:extension|enum) (\w+)[^{\n]*\b(?:CustomStringConvertible|ExplainedFault)\b/
+        described.formUnion(file.text.matches(of: words).map { String($0.1) })
+      }
+    }
+    #expect(faults.count > 25)
+    for fault in faults where !described.contains(fault) {
+      Issue.record("\(fault) has no words")
+    }
+  }
 }
