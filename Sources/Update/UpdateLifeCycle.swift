@@ -209,9 +209,9 @@ struct UpdateLifeCycle: Sendable {
       defer { context.tally.prepare(took: began.duration(to: context.clock.now)) }
       return try await session.prepare(plan, restart: restart)
     }
-    let offset = upload.offset
-    context.tally.acknowledge(offset)
     let total = plan.image.bytes.count
+    let offset = try upload.offset(in: total, .prepare)
+    context.tally.acknowledge(offset)
     // Where all of it is held there is nothing to take up.
     if offset > 0 && offset < total { context.tally.resume() }
     context.observe(.transferBegan(offset: offset, total: total, resumed: offset > 0))
@@ -232,7 +232,8 @@ struct UpdateLifeCycle: Sendable {
         try await session.verify(image)
       }
       guard case .wanted(let rest) = verdict else { return }
-      context.observe(.rewound(to: rest.offset, because: .gap))
+      let offset = try rest.offset(in: image.bytes.count, .verify)
+      context.observe(.rewound(to: offset, because: .gap))
       upload = rest
     }
     throw .noProgress(atOffset: upload.offset, repeats: Self.verdictsMaximum)
@@ -264,6 +265,16 @@ struct UpdateLifeCycle: Sendable {
     let value = try await body()
     context.observe(.stageEnded(stage, took: began.duration(to: context.clock.now)))
     return value
+  }
+}
+
+extension PreparedUpload {
+  /// - Throws: `.protocolViolation` for an offset that the image has not.
+  fileprivate func offset(in total: Int, _ stage: UpdateStage) throws(UpdateFault) -> Int {
+    guard (0...total).contains(offset) else {
+      throw .protocolViolation(stage, "it says it holds \(offset) of \(total) octets")
+    }
+    return offset
   }
 }
 

@@ -36,7 +36,7 @@ public protocol UpdateSession: Sendable {
   /// it takes an image where it is.
   var bootLoaderPlace: Whereabouts? { get }
 
-  /// Where the device may be after the images were activated, in the order to look.
+  /// Where the device may be after the images were activated, in the order to look: one or more.
   func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts]
 
   /// Compares image and device (`Preflight.check` does most of it). Nothing is written.
@@ -74,7 +74,7 @@ public protocol UpdateSession: Sendable {
   /// What runs now, compared with the image.
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage
 
-  /// Makes an image on trial permanent.
+  /// Makes an image on trial permanent; called where `running` says that it is on trial.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault)
 
   /// Whether the device keeps what it has acknowledged when the connection ends, so that the next
@@ -105,6 +105,8 @@ extension UpdateSession {
 
   public func startTime(of images: [FirmwareImage]) -> Duration { .zero }
 
+  public func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
+
   public var keepsProgress: Bool { true }
 
   public func abandon() async throws(UpdateFault) {}
@@ -117,7 +119,8 @@ public struct PreparedUpload: Sendable {
   let send: @Sendable () async throws(UpdateFault) -> Void
 
   /// - Parameters:
-  ///   - offset: 0 up to the size of the image.
+  ///   - offset: 0 up to the size of the image; another one, which only a device can have told, ends
+  ///     the update with `.protocolViolation`.
   ///   - send: sends the rest, and returns when the device has all of the image.
   public init(from offset: Int, send: @escaping @Sendable () async throws(UpdateFault) -> Void) {
     self.offset = offset

@@ -135,9 +135,6 @@ private struct DropSession: UpdateSession {
       outcome: .activated)
   }
 
-  /// Nothing is on trial.
-  func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
-
   private func held(_ stage: UpdateStage) async throws(UpdateFault) -> Int {
     do throws(GATTFault) {
       return Int(DropState(try await client.read(control))?.held ?? 0)
@@ -177,8 +174,13 @@ private final class DropDevice: Sendable {
   private let memory: Mutex<Memory>
   let server = GATTServer()
 
-  /// - Parameter cuts: what the device holds when its link is lost, each once.
-  init(cuts: [Int] = []) {
+  private let boast: UInt32
+
+  /// - Parameters:
+  ///   - cuts: what the device holds when its link is lost, each once.
+  ///   - boast: octets that it says it holds, and does not.
+  init(cuts: [Int] = [], boast: UInt32 = 0) {
+    self.boast = boast
     memory = Mutex(Memory(cuts: cuts))
     server.install(
       AttributeTable(services: [
@@ -188,7 +190,11 @@ private final class DropDevice: Sendable {
             LocalCharacteristic(
               Drop.control, properties: [.read, .write],
               value: .dynamic(
-                read: { [unowned self] _ in .success(state.encoded) },
+                read: { [unowned self] _ in
+                  var state = state
+                  state.held += boast
+                  return .success(state.encoded)
+                },
                 write: { [unowned self] octets, _ in perform(octets) })),
             LocalCharacteristic(
               Drop.data, properties: [.write],
@@ -332,6 +338,13 @@ private final class DropDevice: Sendable {
     #expect(second.verified && second.resumes == 1 && second.octetsSent < 15_500)
     let third = try update(device, to: image(size: 20_000)).outcome.get()
     #expect(third.outcome == .alreadyCurrent)
+  }
+
+  @Test func aDeviceThatHoldsMoreThanThereIsBreaksItsProtocol() throws {
+    let run = try update(DropDevice(boast: 1_000), to: image(size: 100))
+    #expect(
+      run.outcome
+        == .failure(.protocolViolation(.prepare, "it says it holds 1000 of 100 octets")))
   }
 
   /// Who does not name the protocol does not know the device; who asks for another is told.

@@ -156,9 +156,6 @@ struct LegacyDFUSession: UpdateSession {
     return RunningImage(
       identity, expecting: image, before: context.identityBefore, validation: validation)
   }
-
-  /// Nothing is on trial that this host could confirm.
-  func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
 }
 
 extension UpdateFault {

@@ -115,7 +115,4 @@ struct SecureDFUSession: UpdateSession {
     case .bootLoader: image.leavesBootLoader ? .newBootLoader : .bootLoader
     }
   }
-
-  /// A boot loader's check is final: nothing is on trial.
-  func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
 }
