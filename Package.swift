@@ -71,7 +71,7 @@ let package = Package(
       path: "Sources/BlueZ", swiftSettings: strict),
     .target(
       name: "OtaflashState",
-      dependencies: ["OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate"],
+      dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate"],
       path: "Sources/State", swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
@@ -114,7 +114,8 @@ let package = Package(
       name: "GATTServerTests", dependencies: ["OtaflashATT", "OtaflashGATT"],
       swiftSettings: strict),
     .testTarget(
-      name: "StateTests", dependencies: ["OtaflashBlueZ", "OtaflashFirmware", "OtaflashState"],
+      name: "StateTests",
+      dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashState"],
       swiftSettings: strict),
     .testTarget(
       name: "BlueZTests",

@@ -5,41 +5,51 @@ extension ATTErrorCode: CustomStringConvertible {
   /// Codes whose meaning the profile or service above defines (Core 5.4, Vol 3, Part F, 3.4.1.1).
   public var isApplicationError: Bool { (0x80...0x9F).contains(rawValue) }
 
-  /// The cause in a few words with the code, such as `insufficient encryption (0x0F)`.
+  /// The meaning with the code, such as `the link must be encrypted first (0x0F)`.
   public var description: String {
     let digits = String(rawValue, radix: 16, uppercase: true)
-    return "\(cause) (0x\(rawValue < 0x10 ? "0" : "")\(digits))"
+    return "\(meaning) (0x\(rawValue < 0x10 ? "0" : "")\(digits))"
   }
 
-  private var cause: String {
+  /// What the device says, in a few words (Core 5.4, Vol 3, Part F, 3.4.1.1).
+  public var meaning: String {
     switch self {
-    case .invalidHandle: "no attribute has this handle"
-    case .readNotPermitted: "reading is not permitted"
-    case .writeNotPermitted: "writing is not permitted"
-    case .invalidPDU: "the PDU was malformed"
-    case .insufficientAuthentication: "insufficient authentication"
+    case .invalidHandle: "no such attribute"
+    case .readNotPermitted: "it cannot be read"
+    case .writeNotPermitted: "it cannot be written"
+    case .invalidPDU: "the request was malformed"
+    case .insufficientAuthentication: "the devices must be paired first"
     case .requestNotSupported: "the request is not supported"
-    case .invalidOffset: "the offset is beyond the end of the value"
-    case .insufficientAuthorization: "insufficient authorization"
+    case .invalidOffset: "the offset is beyond the value"
+    case .insufficientAuthorization: "not authorized"
     case .prepareQueueFull: "too many prepared writes"
     case .attributeNotFound: "no such attribute in the range"
-    case .attributeNotLong: "the attribute cannot be read in parts"
+    case .attributeNotLong: "it is not a long attribute"
     case .encryptionKeySizeTooShort: "the encryption key is too short"
-    case .invalidAttributeValueLength: "the value has a wrong length"
-    case .unlikelyError: "an unlikely error on the device"
-    case .insufficientEncryption: "insufficient encryption"
-    case .unsupportedGroupType: "the attribute type is no group"
-    case .insufficientResources: "the device lacks resources"
-    case .databaseOutOfSync: "the device's attributes have changed"
+    case .invalidAttributeValueLength: "the value's length is not accepted"
+    case .unlikelyError: "an unlikely error"
+    case .insufficientEncryption: "the link must be encrypted first"
+    case .unsupportedGroupType: "the group type is not supported"
+    case .insufficientResources: "the device is out of resources"
+    case .databaseOutOfSync: "the client's view of the device is out of date"
     case .valueNotAllowed: "the value is not allowed"
     case .writeRequestRejected: "the write was rejected"
-    case .clientConfigurationImproperlyConfigured:
-      "notifications or indications are not configured"
+    case .clientConfigurationImproperlyConfigured: "indications are not switched on"
     case .procedureAlreadyInProgress: "a procedure is already in progress"
     case .outOfRange: "the value is out of range"
     case _ where isApplicationError: "an error of the application"
     case _ where rawValue >= 0xE0: "an error of a common profile"
     default: "a reserved error code"
+    }
+  }
+
+  /// The device wants pairing, encryption or another right first.
+  public var wantsRight: Bool {
+    switch self {
+    case .insufficientAuthentication, .insufficientAuthorization, .insufficientEncryption,
+      .encryptionKeySizeTooShort:
+      true
+    default: false
     }
   }
 }

@@ -38,6 +38,9 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
+  /// Forgets a device; one that is not known is none the less forgotten.
+  public mutating func forget(_ id: String) { records.removeAll { $0.id == id } }
+
   private mutating func change(
     _ id: String, at time: Double, _ edit: (inout DeviceRecord) -> Void
   ) {

@@ -1,7 +1,11 @@
 import Glibc
+import OtaflashGATT
 
 /// The device registry on disk, `devices.json`. Processes that flash other devices at the same time
 /// change it in turn, so nothing of theirs is lost.
+///
+/// As `KnownDevices` it tells the devices that were connected to; a damaged registry is set aside
+/// and begun anew, and `load` tells whereto.
 public struct RegistryFile: Sendable {
   /// In bytes: 16 KiB for each device the registry can hold.
   static let sizeLimit = DeviceRegistry.capacity * 16 * 1024
@@ -114,5 +118,25 @@ public struct RegistryFile: Sendable {
     let (seconds, attoseconds) = patience.interval.components
     var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
     nanosleep(&time, nil)
+  }
+}
+
+extension RegistryFile: KnownDevices {
+  public func remember(_ id: Advertisement.ID, name: String?) throws(StateFault) {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    let now = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    _ = try update { $0.connected(id, name: name, address: nil, at: now) }
+  }
+
+  public func devices() throws(StateFault) -> [KnownDevice] {
+    let records = try load().content?.records ?? []
+    return records.filter { $0.lastConnected != nil }.map {
+      KnownDevice(id: $0.id, name: $0.name, lastConnected: $0.lastConnected)
+    }
+  }
+
+  public func forget(_ id: Advertisement.ID) throws(StateFault) {
+    _ = try update { $0.forget(id) }
   }
 }

@@ -1,3 +1,5 @@
+import OtaflashGATT
+
 /// Why something of ours could not be kept on disk, or read back.
 public enum StateFault: Error, Equatable, Sendable {
   /// Neither XDG_STATE_HOME nor HOME names an absolute path.
@@ -44,7 +46,32 @@ public enum FileOperation: String, Equatable, Sendable {
   case makeDirectory = "mkdir"
 }
 
-extension StateFault: CustomStringConvertible {
+extension StateFault: ExplainedFault {
+  public var summary: String { description }
+
+  public var explanation: String {
+    switch self {
+    case .deviceBusy(_, let holder?): "It is process \(holder)."
+    case .deviceBusy(_, nil): "It has not said yet which process it is."
+    case .registryBusy: "A process that holds it for so long hangs, or its disk does."
+    case .noPlace, .diskFull, .permissionDenied, .notADirectory, .impossiblePlace, .notAFile,
+      .tooLarge, .newerFormat, .system:
+      "The state directory keeps locks, resume hints and the list of devices; XDG_STATE_HOME "
+        + "moves it."
+    }
+  }
+
+  public var remedy: Remedy? {
+    switch self {
+    case .deviceBusy: .wait
+    case .registryBusy: .tryAgain
+    case .newerFormat: .updateSoftware
+    case .permissionDenied(let path): .checkPermissions(path: path)
+    case .noPlace, .diskFull, .notADirectory, .impossiblePlace, .notAFile, .tooLarge, .system: nil
+    }
+  }
+
+  /// What happened: a clause.
   public var description: String {
     switch self {
     case .noPlace: "no place for the state: neither XDG_STATE_HOME nor HOME is an absolute path"

@@ -56,12 +56,19 @@ public struct DeviceInspection: Sendable {
   /// The images to compare with the device.
   public let images: [FirmwareImage]
 
+  private let known: ProtocolChoice
+
   /// - Parameters:
   ///   - options: the device's key, the protocol, and how to connect; nothing is written.
   ///   - images: of one package; none to look at the device alone.
-  public init(options: UpdateOptions = UpdateOptions(), images: [FirmwareImage] = []) {
+  ///   - protocols: as for `FirmwareUpdate`.
+  public init(
+    options: UpdateOptions = UpdateOptions(), images: [FirmwareImage] = [],
+    protocols: [any UpdateSession.Type] = UpdateProtocol.all
+  ) {
     self.options = options
     self.images = images
+    known = ProtocolChoice(protocols: protocols)
   }
 
   /// The inspection as a command for a peripheral's queue.
@@ -134,21 +141,23 @@ public struct DeviceInspection: Sendable {
   private func survey(
     _ client: GATTClient, _ services: [Inspection.Service], on clock: any LinkClock
   ) async throws(UpdateFault) -> (DeviceReport?, [Inspection.Prospect]) {
-    let offered = UpdateProtocol.offered(by: services.map(\.uuid))
+    let offered = known.offered(by: services.map(\.uuid))
     let choice = choice(among: offered)
-    let spoken: UpdateProtocol?
+    let spoken: (any UpdateSession.Type)?
     switch choice {
     case .success(let chosen): spoken = chosen
-    case .failure: spoken = options.updateProtocol ?? offered.first
+    case .failure:
+      let asked = options.updateProtocol
+      spoken = offered.first { asked == nil || $0.updateProtocol == asked }
     }
-    guard let spoken, offered.contains(spoken) else {
+    guard let spoken else {
       return (
         nil, images.map { Inspection.Prospect(image: $0, decision: .failure(.noUpdateService)) }
       )
     }
     let context = UpdateContext(
       clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
-    let session = try await spoken.session.open(on: client, context)
+    let session = try await spoken.open(on: client, context)
     let prospects = images.map { image in
       Inspection.Prospect(
         image: image, decision: choice.flatMap { _ in decision(on: image, session) })
@@ -164,10 +173,12 @@ public struct DeviceInspection: Sendable {
     }
   }
 
-  private func choice(among offered: [UpdateProtocol]) -> Result<UpdateProtocol, UpdateFault> {
+  private func choice(
+    among offered: [any UpdateSession.Type]
+  ) -> Result<any UpdateSession.Type, UpdateFault> {
     do throws(UpdateFault) {
       return .success(
-        try UpdateProtocol.choose(for: images, among: offered, asked: options.updateProtocol))
+        try known.choose(for: images, among: offered, asked: options.updateProtocol))
     } catch {
       return .failure(error)
     }

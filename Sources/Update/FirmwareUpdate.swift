@@ -14,31 +14,39 @@ public struct FirmwareUpdate: Sendable {
   public let options: UpdateOptions
   /// Images that share one restart, in the order of the restarts.
   private let rounds: [[FirmwareImage]]
+  private let choice: ProtocolChoice
   private let observe: @Sendable (UpdateEvent) -> Void
 
   /// - Parameters:
   ///   - package: the images, each of which goes to its own slot or boot loader.
   ///   - options: what the caller decides.
+  ///   - protocols: those that are known, one or more, each once. Which of them a device is updated
+  ///     by, its services and the image decide, not their order; a device that may have been left
+  ///     in a boot loader elsewhere is looked for in their order.
   ///   - observe: told what happens, in order, from the update's own task. It must return soon; it
   ///     can change nothing.
   public init(
     package: FirmwarePackage, options: UpdateOptions = UpdateOptions(),
+    protocols: [any UpdateSession.Type] = UpdateProtocol.all,
     observe: @escaping @Sendable (UpdateEvent) -> Void = { _ in }
   ) {
     name = package.name
     self.options = options
     rounds = package.rounds
+    choice = ProtocolChoice(protocols: protocols)
     self.observe = observe
   }
 
   /// The update to one image.
   public init(
     image: FirmwareImage, options: UpdateOptions = UpdateOptions(),
+    protocols: [any UpdateSession.Type] = UpdateProtocol.all,
     observe: @escaping @Sendable (UpdateEvent) -> Void = { _ in }
   ) {
     name = image.name
     self.options = options
     rounds = [[image]]
+    choice = ProtocolChoice(protocols: protocols)
     self.observe = observe
   }
 
@@ -70,9 +78,10 @@ public struct FirmwareUpdate: Sendable {
   ) async throws(UpdateFault) -> UpdateResult {
     let started = context.clock.now
     var report = UpdateReport()
-    var places = UpdateProtocol.places(for: rounds[0], asked: options.updateProtocol)
+    var places = choice.places(for: rounds[0], asked: options.updateProtocol)
     for images in rounds {
-      let lifeCycle = UpdateLifeCycle(images: images, turn: turn, context: context)
+      let lifeCycle = UpdateLifeCycle(
+        images: images, turn: turn, context: context, choice: choice)
       report.add(try await lifeCycle.run(from: &report.from, at: places), of: images)
       if report.outcome == .wouldFlash { break }
       places = [turn.whereabouts]

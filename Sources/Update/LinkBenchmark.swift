@@ -140,7 +140,7 @@ public struct LinkBenchmark: Sendable {
     let meter = TransferMeter(roundTrip: observeRoundTrip)
     let context = UpdateContext(
       clock: opened.context.clock, options: options, tally: UpdateTally(),
-      observe: flow.observe, meter: meter)
+      meter: meter, observe: flow.observe)
     let session = opened.reporting(to: context)
     try await session.beginSink(image, version: Self.version)
     try await session.upload(image, from: 0)

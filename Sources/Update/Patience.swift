@@ -6,15 +6,23 @@ import OtaflashGATT
 /// Only what has never been so high before is progress. A window that opens and closes, an offset
 /// that wanders, and a refusal that is taken back each second are none: a device that does only
 /// that would keep its host for ever.
-struct Patience {
+public struct Patience: Sendable {
   /// What a device gets further in, in octets of the image.
-  struct Marks: Equatable {
+  public struct Marks: Equatable, Sendable {
     /// What it has taken.
-    var acknowledged = 0
+    public var acknowledged = 0
     /// What is in its flash.
-    var durable = 0
+    public var durable = 0
     /// The end of what it permits to be sent.
-    var granted = 0
+    public var granted = 0
+
+    /// - Parameters:
+    ///   - durable: 0 where the device does not tell, as for `granted`.
+    public init(acknowledged: Int = 0, durable: Int = 0, granted: Int = 0) {
+      self.acknowledged = acknowledged
+      self.durable = durable
+      self.granted = granted
+    }
   }
 
   /// Times that it must have been looked at without progress, however long that took: a host that
@@ -36,7 +44,7 @@ struct Patience {
   }
 
   /// - Parameter client: on a link with long connection intervals each exchange takes two of them.
-  init(with client: GATTClient, _ context: UpdateContext) {
+  public init(with client: GATTClient, _ context: UpdateContext) {
     let interval = client.linkFacts.connectionInterval ?? .zero
     self.init(
       limit: context.options.stallLimit + interval * Self.slowLinkIntervals, at: context.clock.now)
@@ -45,7 +53,7 @@ struct Patience {
   /// Takes note of where the device stands, after something was heard of it or waited for.
   ///
   /// - Throws: `.stalled` when it has got no further for longer than the limit.
-  mutating func check(_ marks: Marks, at now: LinkInstant) throws(UpdateFault) {
+  public mutating func check(_ marks: Marks, at now: LinkInstant) throws(UpdateFault) {
     let highest = Marks(
       acknowledged: max(furthest.acknowledged, marks.acknowledged),
       durable: max(furthest.durable, marks.durable), granted: max(furthest.granted, marks.granted))
@@ -63,7 +71,7 @@ struct Patience {
 
   /// What was taken from `offset` on is to be sent again, so that the way back to the furthest
   /// point is progress too. The caller bounds how often that may be.
-  mutating func fellBack(to offset: Int) {
+  public mutating func fellBack(to offset: Int) {
     furthest.acknowledged = min(furthest.acknowledged, offset)
   }
 }

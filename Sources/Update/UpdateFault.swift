@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Why an update did not end in a proven new image; each case names the party at fault. The
-/// command line maps every case to a text, a remedy and an exit code.
+/// Why an update did not end in a proven new image; each case names the party at fault, and
+/// has its words and its remedy.
 public enum UpdateFault: Error, Equatable, Sendable {
   // Refused before a byte was written.
   case wrongHardware(device: HardwareID, image: HardwareID)
@@ -48,6 +48,15 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case gatt(UpdateStage, GATTFault)
   // Our own side.
   case cancelled(resumable: Bool, acknowledged: Int)
+  /// The caller's time limit ran out (`Command.timeLimit`); the device was told, as when cancelled.
+  case timedOut(after: Duration, resumable: Bool, acknowledged: Int)
+}
+
+extension UpdateFault: TimeLimitedFault {
+  public func ended(by limit: Duration) -> UpdateFault {
+    guard case .cancelled(let resumable, let acknowledged) = self else { return self }
+    return .timedOut(after: limit, resumable: resumable, acknowledged: acknowledged)
+  }
 }
 
 extension UpdateFault {
@@ -61,7 +70,9 @@ extension UpdateFault {
       refusal.kind == .rejected || stage == .verify || stage == .activate
     case .refused(let stage, _): stage == .verify || stage == .activate
     case .linkLost(_, _, let resumable, let acknowledged): !resumable && acknowledged > 0
-    case .cancelled(let resumable, let acknowledged): !resumable && acknowledged > 0
+    case .cancelled(let resumable, let acknowledged),
+      .timedOut(_, let resumable, let acknowledged):
+      !resumable && acknowledged > 0
     case .wrongHardware, .doesNotFit, .downgrade, .versionUnknown, .hardwareUnknown,
       .olderBuild, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .authorizationRequired,
       .wrongKey,
@@ -91,19 +102,19 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
   /// What the device said: a clause without a full stop.
   public let meaning: String
   /// Why, and what can be done: one or two whole sentences.
-  public let remedy: String
+  public let advice: String
   public let kind: Kind
-  /// An update that drops what the device holds may succeed.
-  public let startsOver: Bool
+  /// What can be done, where an application can offer it.
+  public let remedy: Remedy?
 
   public init(
-    code: String, meaning: String, remedy: String, kind: Kind, startsOver: Bool = false
+    code: String, meaning: String, advice: String, kind: Kind, remedy: Remedy? = nil
   ) {
-    self.startsOver = startsOver
     self.code = code
     self.meaning = meaning
-    self.remedy = remedy
+    self.advice = advice
     self.kind = kind
+    self.remedy = remedy
   }
 }
 

@@ -24,16 +24,16 @@ extension UpdateLifeCycle {
   private func chosenSession(
     on client: GATTClient
   ) async throws(UpdateFault) -> any UpdateSession.Type {
-    if let settled = context.tally.updateProtocol { return settled.session }
+    if let settled = context.tally.session { return settled }
     let services: [DiscoveredService]
     do throws(GATTFault) { services = try await client.services() } catch {
       throw .gatt(.connect, error)
     }
-    let choice = try UpdateProtocol.choose(
-      for: images, among: UpdateProtocol.offered(by: services.map(\.uuid)),
+    let chosen = try choice.choose(
+      for: images, among: choice.offered(by: services.map(\.uuid)),
       asked: context.options.updateProtocol)
-    context.tally.choose(choice)
-    return choice.session
+    context.tally.choose(chosen)
+    return chosen
   }
 
   /// Sends the device to its boot loader and waits until it has left.

@@ -40,6 +40,7 @@ struct UpdateLifeCycle: Sendable {
   let images: [FirmwareImage]
   let turn: PeripheralTurn
   let context: UpdateContext
+  let choice: ProtocolChoice
 
   /// How a life cycle ended well.
   enum Ending {
@@ -205,48 +206,45 @@ struct UpdateLifeCycle: Sendable {
       context.observe(
         .part(name: plan.image.name, number: index + 1, of: context.parts.count))
     }
-    let offset = try await within(.prepare) { () async throws(UpdateFault) -> Int in
+    let upload = try await within(.prepare) { () async throws(UpdateFault) -> PreparedUpload in
       let began = context.clock.now
       defer { context.tally.prepare(took: began.duration(to: context.clock.now)) }
       return try await session.prepare(plan, restart: restart)
     }
-    context.tally.acknowledge(offset)
     let total = plan.image.bytes.count
+    let offset = try upload.offset(in: total, .prepare)
+    context.tally.acknowledge(offset)
     // Where all of it is held there is nothing to take up.
     if offset > 0 && offset < total { context.tally.resume() }
     context.observe(.transferBegan(offset: offset, total: total, resumed: offset > 0))
-    try await sendAndVerify(plan.image, from: offset, over: session, stage: &stage)
+    try await sendAndVerify(plan.image, upload, over: session, stage: &stage)
     return offset
   }
 
   private func sendAndVerify(
-    _ image: FirmwareImage, from start: Int, over session: any UpdateSession,
+    _ image: FirmwareImage, _ prepared: PreparedUpload, over session: any UpdateSession,
     stage: inout UpdateStage
   ) async throws(UpdateFault) {
-    var offset = start
+    var upload = prepared
     for _ in 0...Self.verdictsMaximum {
       stage = .upload
-      try await upload(image, from: offset, over: session)
+      try await perform(upload)
       stage = .verify
       let verdict = try await within(.verify) { () async throws(UpdateFault) -> UpdateVerdict in
         try await session.verify(image)
       }
-      guard case .wanted(let from) = verdict else { return }
-      context.observe(.rewound(to: from, because: .gap))
-      offset = from
+      guard case .wanted(let rest) = verdict else { return }
+      let offset = try rest.offset(in: image.bytes.count, .verify)
+      context.observe(.rewound(to: offset, because: .gap))
+      upload = rest
     }
-    throw .noProgress(atOffset: offset, repeats: Self.verdictsMaximum)
+    throw .noProgress(atOffset: upload.offset, repeats: Self.verdictsMaximum)
   }
 
-  private func upload(
-    _ image: FirmwareImage, from offset: Int, over session: any UpdateSession
-  ) async throws(UpdateFault) {
+  private func perform(_ upload: PreparedUpload) async throws(UpdateFault) {
     let began = context.clock.now
     defer { context.tally.upload(took: began.duration(to: context.clock.now)) }
-    let prefixes = PrefixChecksums(image.bytes)
-    try await within(.upload) { () async throws(UpdateFault) in
-      try await session.upload(prefixes, from: offset)
-    }
+    try await within(.upload) { () async throws(UpdateFault) in try await upload.send() }
   }
 
   func authorize(
@@ -269,6 +267,16 @@ struct UpdateLifeCycle: Sendable {
     let value = try await body()
     context.observe(.stageEnded(stage, took: began.duration(to: context.clock.now)))
     return value
+  }
+}
+
+extension PreparedUpload {
+  /// - Throws: `.protocolViolation` for an offset that the image has not.
+  fileprivate func offset(in total: Int, _ stage: UpdateStage) throws(UpdateFault) -> Int {
+    guard (0...total).contains(offset) else {
+      throw .protocolViolation(stage, "it says it holds \(offset) of \(total) octets")
+    }
+    return offset
   }
 }
 

@@ -5,8 +5,14 @@ import OtaflashGATT
 /// One update protocol on one connection. The life cycle owns order and recovery; a protocol only
 /// fills in the steps. A session lives as long as its connection: after a loss a new one is opened
 /// and asks the device where it stands.
-protocol UpdateSession: Sendable {
-  static var name: UpdateProtocol { get }
+///
+/// Conform a type to it for a protocol of your own, and give it to `FirmwareUpdate`. A session
+/// throws `UpdateFault` alone: `.gatt(stage, fault)` for what the link or the attribute protocol
+/// failed with, which the life cycle mends by a new connection where that helps; `.declined` for
+/// what the device refuses; `.protocolViolation` for an answer that the protocol forbids. It
+/// neither reconnects nor waits without a bound (`Patience`, `UpdateOptions`).
+public protocol UpdateSession: Sendable {
+  static var updateProtocol: UpdateProtocol { get }
 
   /// The services any of which tells that a device speaks this protocol.
   static var services: [BluetoothUUID] { get }
@@ -23,28 +29,29 @@ protocol UpdateSession: Sendable {
     on client: GATTClient, _ context: UpdateContext
   ) async throws(UpdateFault) -> Self
 
+  /// What the device has said of itself.
   var device: DeviceReport { get }
 
   /// Where the boot loader will be found, for a device that must first be sent there; `nil` when
   /// it takes an image where it is.
   var bootLoaderPlace: Whereabouts? { get }
 
-  /// Where the device may be after the images were activated, in the order to look.
+  /// Where the device may be after the images were activated, in the order to look: one or more.
   func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts]
 
-  /// Compares image and device. Nothing is written.
+  /// Compares image and device (`Preflight.check` does most of it). Nothing is written.
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight
 
+  /// Proves to have the device's key; called where `device` says that one is needed.
   func authorize(with key: [UInt8]) async throws(UpdateFault)
 
   /// Sends the device to its boot loader; it ends the connection.
   func detach() async throws(UpdateFault)
 
-  /// Announces the image and returns the offset from which the device wants it.
-  func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int
-
-  /// Sends the image from `offset` on. Returns when the device has all of it.
-  func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault)
+  /// Announces the image, and returns what is left to be sent.
+  ///
+  /// - Parameter restart: the device shall drop what it holds of an earlier transfer.
+  func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> PreparedUpload
 
   /// Lets the device prove that what it holds is the image.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict
@@ -67,7 +74,7 @@ protocol UpdateSession: Sendable {
   /// What runs now, compared with the image.
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage
 
-  /// Makes an image on trial permanent.
+  /// Makes an image on trial permanent; called where `running` says that it is on trial.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault)
 
   /// Whether the device keeps what it has acknowledged when the connection ends, so that the next
@@ -82,52 +89,56 @@ protocol UpdateSession: Sendable {
 
 /// What most protocols have no use for.
 extension UpdateSession {
-  static var places: [Whereabouts] { [.home] }
+  public static var places: [Whereabouts] { [.home] }
 
-  static func takes(_ image: FirmwareImage) -> Bool { true }
+  public static func takes(_ image: FirmwareImage) -> Bool { true }
 
-  var bootLoaderPlace: Whereabouts? { nil }
+  public var bootLoaderPlace: Whereabouts? { nil }
 
-  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] { [.home] }
+  public func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] { [.home] }
 
-  func authorize(with key: [UInt8]) async throws(UpdateFault) {}
+  public func authorize(with key: [UInt8]) async throws(UpdateFault) {}
 
-  func detach() async throws(UpdateFault) {}
+  public func detach() async throws(UpdateFault) {}
 
-  var provesHeldImages: Bool { true }
+  public var provesHeldImages: Bool { true }
 
-  func startTime(of images: [FirmwareImage]) -> Duration { .zero }
+  public func startTime(of images: [FirmwareImage]) -> Duration { .zero }
 
-  var keepsProgress: Bool { true }
+  public func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
 
-  func abandon() async throws(UpdateFault) {}
+  public var keepsProgress: Bool { true }
+
+  public func abandon() async throws(UpdateFault) {}
+}
+
+/// An upload that a device has agreed to: what `prepare` has learned, and how it goes on.
+public struct PreparedUpload: Sendable {
+  /// Octets of the image that the device has already.
+  public let offset: Int
+  let send: @Sendable () async throws(UpdateFault) -> Void
+
+  /// - Parameters:
+  ///   - offset: 0 up to the size of the image; another one, which only a device can have told, ends
+  ///     the update with `.protocolViolation`.
+  ///   - send: sends the rest, and returns when the device has all of the image.
+  public init(from offset: Int, send: @escaping @Sendable () async throws(UpdateFault) -> Void) {
+    self.offset = offset
+    self.send = send
+  }
 }
 
 /// What a device says when it is asked to prove an image that it has received.
-enum UpdateVerdict: Equatable, Sendable {
+public enum UpdateVerdict: Sendable {
   case verified
-  /// A part did not hold in flash: the device wants the image from this offset again.
-  case wanted(from: Int)
-}
-
-/// What every step may use: the clock, the caller's options, and where to report.
-struct UpdateContext: Sendable {
-  let clock: any LinkClock
-  let options: UpdateOptions
-  let tally: UpdateTally
-  let observe: @Sendable (UpdateEvent) -> Void
-  /// All images, where there are several; two may have one name.
-  var parts: [FirmwareImage] = []
-  /// Where the device of this connection was found.
-  var place = Whereabouts.home
-  /// Where a benchmark measures; an update has none.
-  var meter: TransferMeter?
+  /// A part did not hold in flash: the device wants the image from an earlier offset again.
+  case wanted(PreparedUpload)
 }
 
 /// What a device runs, as it says itself.
-struct RunningImage: Equatable, Sendable {
+public struct RunningImage: Equatable, Sendable {
   /// How it compares with the image of the update: the weaker the proof, the later the case.
-  enum Agreement: Int, Comparable, Sendable {
+  public enum Agreement: Int, Comparable, Sendable {
     /// It is that image, octet for octet.
     case same
     /// It has that image's version; its octets cannot be compared.
@@ -138,15 +149,26 @@ struct RunningImage: Equatable, Sendable {
     case untold
     case different
 
-    static func < (lhs: Agreement, rhs: Agreement) -> Bool { lhs.rawValue < rhs.rawValue }
+    public static func < (lhs: Agreement, rhs: Agreement) -> Bool { lhs.rawValue < rhs.rawValue }
   }
 
   /// `nil` when the device does not tell.
-  let version: FirmwareVersion?
-  let agreement: Agreement
-  let outcome: DeviceReport.BootOutcome
+  public let version: FirmwareVersion?
+  public let agreement: Agreement
+  public let outcome: DeviceReport.BootOutcome
   /// It runs for this once, and the host can confirm it.
-  let onTrial: Bool
+  public let onTrial: Bool
   /// What only the device's user can do so that it stays; `nil` where nothing is needed.
-  var validation: String?
+  public let validation: String?
+
+  public init(
+    version: FirmwareVersion?, agreement: Agreement,
+    outcome: DeviceReport.BootOutcome = .normal, onTrial: Bool = false, validation: String? = nil
+  ) {
+    self.version = version
+    self.agreement = agreement
+    self.outcome = outcome
+    self.onTrial = onTrial
+    self.validation = validation
+  }
 }

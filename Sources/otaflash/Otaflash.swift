@@ -7,7 +7,8 @@ struct Otaflash: ParsableCommand, Sendable {
     abstract: "Flash firmware over Bluetooth LE.",
     discussion: """
       DEVICE is an address (C0:FF:EE:00:00:01, with /public or /random where the type matters), \
-      name:REGEX, unix:/path, or sim:PROFILE for a simulated device in this process.
+      name:REGEX, unix:/path, sim:PROFILE for a simulated device in this process, or last for \
+      the device connected to last.
       """,
     version: Release.version,
     subcommands: [

@@ -52,7 +52,7 @@ import Testing
       await found
         == .failure(
           .adapterUnavailable(
-            cause: "The adapter is switched off.", remedy: "Run `btmgmt power on`.")))
+            cause: "The adapter is switched off.", remedy: .turnAdapterOn(adapter: nil))))
   }
 
   @Test func whatIsNoAddressIsNotConnected() async throws {
@@ -152,7 +152,7 @@ import Testing
         Issue.record("\(await found)")
         return
       }
-      #expect(!remedy.isEmpty)
+      #expect(!remedy.description.isEmpty)
       #expect(await kernel.receiveToEnd() == [])
     }
   }

@@ -13,12 +13,12 @@ extension FaultSamples {
   static let updates: [UpdateFault] = {
     var all = ownUpdates
     all += DeviceRefusal.allCases.map { UpdateFault.refused(.prepare, $0) }
-    for kind in [ProtocolRefusal.Kind.unsuitable, .rejected, .forbidden, .protocolBroken] {
-      for startsOver in [false, true] {
-        let refusal = ProtocolRefusal(
-          code: "1", meaning: "no", remedy: "Do it.", kind: kind, startsOver: startsOver)
-        all.append(.declined(.prepare, refusal))
-      }
+    let kinds = [ProtocolRefusal.Kind.unsuitable, .rejected, .forbidden, .protocolBroken]
+    let refusals = kinds.map { ($0, nil as Remedy?) } + remedies.map { (.rejected, $0) }
+    all += refusals.map { kind, remedy in
+      .declined(
+        .prepare,
+        ProtocolRefusal(code: "1", meaning: "no", advice: "Do it.", kind: kind, remedy: remedy))
     }
     all += connects.map { UpdateFault.couldNotConnect($0) }
     all += procedures.map { UpdateFault.gatt(.connect, $0) }
@@ -32,7 +32,7 @@ extension FaultSamples {
     .olderBuild(
       running: MCUbootVersion(2, 1, 3, build: 8), image: MCUbootVersion(2, 1, 3, build: 7)),
     .versionUnknown, .hardwareUnknown, .imageNotTaken(by: [.otaflash]),
-    .protocolAmbiguous(UpdateProtocol.allCases),
+    .protocolAmbiguous(UpdateProtocol.all.map { $0.updateProtocol }),
     .protocolNotOffered(asked: .otaflash, offered: []), .authorizationRequired, .wrongKey,
     .noUpdateService, .unsupportedProtocolVersion(deviceLowest: 2, deviceHighest: 3),
     .reverted(running: nil), .oldVersionStillRuns(running: nil),
@@ -44,7 +44,73 @@ extension FaultSamples {
     .linkLost(.supervisionTimeout, .upload, resumable: true, acknowledged: 9),
     .linkLost(.closedByPeer, .connect, resumable: false, acknowledged: 0),
     .protocolViolation(.upload, "x"), .cancelled(resumable: true, acknowledged: 10),
+    .timedOut(after: .seconds(5), resumable: true, acknowledged: 7),
+    .timedOut(after: .seconds(5), resumable: false, acknowledged: 0),
   ]
+
+  static let remedies: [Remedy] = [
+    .tryAgain, .startOver, .wait, .installBluetooth, .grantCapabilities,
+    .checkPermissions(path: "/a b"), .chooseAnotherPath, .examineSystem, .report, .plugInAdapter,
+    .chooseAnotherAdapter, .turnAdapterOn(adapter: nil), .turnAdapterOn(adapter: "hci1"),
+    .turnLowEnergyOn(adapter: nil), .turnLowEnergyOn(adapter: "hci1"), .unblockAdapter, .flipSwitch,
+    .restartAdapter, .endOtherScan, .stopOtherServer, .endAConnection, .comeCloser,
+    .disconnectElsewhere(device: "C0:FF:EE:00:00:01"), .checkAddress,
+    .startDevice(path: "/tmp/a b"), .restartDevice, .inspectDevice, .enterUpdateMode, .pair,
+    .pairAgain(device: nil), .pairAgain(device: "C0:FF:EE:00:00:01"), .giveKey, .checkKey,
+    .chooseAnotherImage, .allowDowngrade, .sayVersion, .sayHardware, .correctVersion,
+    .chooseProtocol(["smp"]), .chooseProtocol([]), .leaveProtocolOpen, .requestSmallerMTU,
+    .sendSmallestPackets, .updateSoftware, .listSlots, .confirmRunningImage,
+    .restartIntoWaitingImage, .advice("Do it."),
+  ]
+
+  static func place(_ remedy: Remedy) -> Int {
+    switch remedy {
+    case .tryAgain: 0
+    case .startOver: 1
+    case .wait: 2
+    case .installBluetooth: 3
+    case .grantCapabilities: 4
+    case .checkPermissions: 5
+    case .chooseAnotherPath: 6
+    case .examineSystem: 7
+    case .report: 8
+    case .plugInAdapter: 9
+    case .chooseAnotherAdapter: 10
+    case .turnAdapterOn: 11
+    case .turnLowEnergyOn: 12
+    case .unblockAdapter: 13
+    case .flipSwitch: 14
+    case .restartAdapter: 15
+    case .endOtherScan: 16
+    case .stopOtherServer: 17
+    case .endAConnection: 18
+    case .comeCloser: 19
+    case .disconnectElsewhere: 20
+    case .checkAddress: 21
+    case .startDevice: 22
+    case .restartDevice: 23
+    case .inspectDevice: 24
+    case .enterUpdateMode: 25
+    case .pair: 26
+    case .pairAgain: 27
+    case .giveKey: 28
+    case .checkKey: 29
+    case .chooseAnotherImage: 30
+    case .allowDowngrade: 31
+    case .sayVersion: 32
+    case .sayHardware: 33
+    case .correctVersion: 34
+    case .chooseProtocol: 35
+    case .leaveProtocolOpen: 36
+    case .requestSmallerMTU: 37
+    case .sendSmallestPackets: 38
+    case .updateSoftware: 39
+    case .listSlots: 40
+    case .confirmRunningImage: 41
+    case .restartIntoWaitingImage: 42
+    case .advice: 43
+    }
+  }
 
   static func place(_ fault: UpdateFault) -> Int {
     switch fault {
@@ -78,6 +144,7 @@ extension FaultSamples {
     case .olderBuild: 27
     case .otherVersionRuns: 28
     case .nothingStarted: 29
+    case .timedOut: 30
     }
   }
 
@@ -111,8 +178,10 @@ extension FaultSamples {
   }
 
   static let securities: [SecurityFault] = [
-    .unsupported, .notPaired, .permissionDenied(cause: "A.", remedy: "B."), .bondForgotten,
-    .pairingFailed(reason: "No."), .insufficient(reached: []), .timedOut(after: .seconds(30)),
+    .unsupported, .notPaired, .permissionDenied(cause: "A.", remedy: .advice("B.")), .bondForgotten,
+    .pairingFailed(reason: "No."),
+    .pairingFailed(reason: "No.", remedy: .turnAdapterOn(adapter: "hci1")),
+    .insufficient(reached: []), .timedOut(after: .seconds(30)),
     .linkLost(.closedByPeer), .cancelled,
   ]
 
@@ -131,9 +200,11 @@ extension FaultSamples {
   }
 
   static let connects: [ConnectFault] = [
-    .adapterUnavailable(cause: "A.", remedy: "B."), .deviceNotFound(cause: "A.", remedy: "B."),
-    .busy(cause: "A.", remedy: "B."), .permissionDenied(cause: "A.", remedy: "B."),
-    .systemCall(name: "bind", errno: EIO, cause: "A.", remedy: "B."),
+    .adapterUnavailable(cause: "A.", remedy: .advice("B.")),
+    .deviceNotFound(cause: "A.", remedy: .advice("B.")),
+    .busy(cause: "A.", remedy: .advice("B.")),
+    .permissionDenied(cause: "A.", remedy: .advice("B.")),
+    .systemCall(name: "bind", errno: EIO, cause: "A.", remedy: .advice("B.")),
     .lostWhileConnecting(.closedByPeer), .cancelled,
   ]
 
@@ -150,10 +221,12 @@ extension FaultSamples {
   }
 
   static let surveys: [MgmtFault] = [
-    .adapterUnavailable(cause: "A.", remedy: "B."), .permissionDenied(cause: "A.", remedy: "B."),
-    .busy(cause: "A.", remedy: "B."), .refused(opcode: 1, .busy), .noAnswer(opcode: 1), .malformed,
+    .adapterUnavailable(cause: "A.", remedy: .advice("B.")),
+    .permissionDenied(cause: "A.", remedy: .advice("B.")),
+    .busy(cause: "A.", remedy: .advice("B.")), .refused(opcode: 1, .busy), .noAnswer(opcode: 1),
+    .malformed,
     .socket(.closedByPeer), .systemCall(name: "bind", errno: EIO), .cancelled,
-    .unsupported(cause: "A.", remedy: "B."),
+    .unsupported(cause: "A.", remedy: .advice("B.")),
   ]
 
   static func place(_ fault: MgmtFault) -> Int {

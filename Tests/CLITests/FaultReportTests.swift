@@ -36,7 +36,7 @@ import Testing
       .declined(
         .prepare,
         ProtocolRefusal(
-          code: "image 27", meaning: "the running image is newer", remedy: "Build a newer one.",
+          code: "image 27", meaning: "the running image is newer", advice: "Build a newer one.",
           kind: .unsuitable)), .deviceRefused, 5, false
     ),
     (.reverted(running: FirmwareVersion(1, 2, 0)), .reverted, 6, false),
@@ -60,17 +60,28 @@ import Testing
     (
       .linkLost(.closedByPeer, .connect, resumable: false, acknowledged: 0), .linkLost, 74, true
     ),
-    (.couldNotConnect(.deviceNotFound(cause: "a", remedy: "b")), .deviceNotFound, 69, true),
-    (.couldNotConnect(.adapterUnavailable(cause: "a", remedy: "b")), .noAdapter, 69, false),
-    (.couldNotConnect(.permissionDenied(cause: "a", remedy: "b")), .permission, 77, false),
     (
-      .couldNotConnect(.systemCall(name: "bind", errno: 5, cause: "a", remedy: "b")), .systemCall,
+      .couldNotConnect(.deviceNotFound(cause: "a", remedy: .advice("b"))), .deviceNotFound, 69, true
+    ),
+    (
+      .couldNotConnect(.adapterUnavailable(cause: "a", remedy: .advice("b"))), .noAdapter, 69, false
+    ),
+    (.couldNotConnect(.permissionDenied(cause: "a", remedy: .advice("b"))), .permission, 77, false),
+    (
+      .couldNotConnect(.systemCall(name: "bind", errno: 5, cause: "a", remedy: .advice("b"))),
+      .systemCall,
       71, false
     ),
     (.protocolViolation(.upload, "x"), .protocolViolation, 76, false),
     (.gatt(.connect, .transactionTimedOut), .linkLost, 74, true),
     (.gatt(.connect, .refused(.first, .insufficientEncryption)), .permission, 77, false),
     (.cancelled(resumable: true, acknowledged: 10), .interrupted, 75, true),
+    (
+      .timedOut(after: .seconds(5), resumable: true, acknowledged: 10), .timeLimit, 75, true
+    ),
+    (
+      .timedOut(after: .seconds(5), resumable: false, acknowledged: 0), .timeLimit, 74, true
+    ),
   ]
 
   @Test(arguments: expected)
@@ -88,7 +99,7 @@ import Testing
 
   /// Nothing is said to go on where nothing is kept, and what the device has judged is over.
   @Test func whatIsOverIsNotRecalled() {
-    let rejection = ProtocolRefusal(code: "5", meaning: "m", remedy: "r.", kind: .rejected)
+    let rejection = ProtocolRefusal(code: "5", meaning: "m", advice: "r.", kind: .rejected)
     #expect(UpdateFault.declined(.activate, rejection).endsTransfer)
     #expect(UpdateFault.imageRejected(expectedCRC32: 1, deviceCRC32: 2).endsTransfer)
     #expect(UpdateFault.cancelled(resumable: false, acknowledged: 34_000).endsTransfer)
@@ -101,7 +112,7 @@ import Testing
 
   @Test func aRefusalThatAsksForANewStartShowsHow() {
     let refusal = ProtocolRefusal(
-      code: "8", meaning: "m", remedy: "r.", kind: .protocolBroken, startsOver: true)
+      code: "8", meaning: "m", advice: "r.", kind: .protocolBroken, remedy: .startOver)
     let report = FaultReport(.declined(.upload, refusal), in: Self.context)
     #expect(report.help.hasSuffix(" --restart"))
   }
@@ -113,11 +124,12 @@ import Testing
     ),
     (.noMatch(pattern: "door", waited: .seconds(5)), .deviceNotFound, 69, "otaflash scan"),
     (
-      .survey(.adapterUnavailable(cause: "It is off.", remedy: "Switch it on.")), .noAdapter, 69,
+      .survey(.adapterUnavailable(cause: "It is off.", remedy: .advice("Switch it on."))),
+      .noAdapter, 69,
       "otaflash doctor"
     ),
     (
-      .survey(.permissionDenied(cause: "No right.", remedy: "Ask.")), .permission, 77,
+      .survey(.permissionDenied(cause: "No right.", remedy: .advice("Ask."))), .permission, 77,
       "otaflash doctor"
     ),
     (.simulation("no such profile"), .usage, 64, "otaflash simulate --help"),
@@ -216,7 +228,7 @@ import Testing
 
   @Test func everyRefusalOfADeviceHasWords() {
     for refusal in DeviceRefusal.allCases {
-      let report = FaultReport(refusal, during: .prepare, in: Self.context)
+      let report = FaultReport(UpdateFault.refused(.prepare, refusal), in: Self.context)
       #expect(report.what.contains(refusal.name))
       #expect([5, 6, 76, 77].contains(report.exit.code))
     }

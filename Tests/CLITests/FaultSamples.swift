@@ -38,10 +38,8 @@ enum FaultSamples {
       .checksumDiffers(name: "app.bin", wanted: 1, found: 2),
       .otherBoard(name: "app.bin", .notStated(.vendor)),
       .verificationKey(path: "a key.pem", .privateKey),
-      .noMatch(pattern: "do*r", waited: .seconds(5)),
+      .noMatch(pattern: "do*r", waited: .seconds(5)), .noLastDevice,
       .ambiguous(pattern: "^d", matches: ["C0:FF:EE:00:00:01 (door-01)"]),
-      .timeLimit(.seconds(5), resumable: true, acknowledged: 7),
-      .timeLimit(.seconds(5), resumable: false, acknowledged: 0),
       .unhealthy(failed: 2, command: "rfkill unblock bluetooth"),
       .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)), .stopped,
       .simulation("no such profile"), .output(errno: EPIPE),
@@ -78,19 +76,19 @@ enum FaultSamples {
     case .noMatch: 11
     case .ambiguous: 12
     case .state: 13
-    case .timeLimit: 14
-    case .unhealthy: 15
-    case .baseline: 16
-    case .belowBaseline: 17
-    case .plot: 18
-    case .stopped: 19
-    case .simulation: 20
-    case .output: 21
-    case .outputFile: 22
-    case .shortage: 23
-    case .notFirmware: 24
-    case .identityUnknown: 25
-    case .imageNotTaken: 26
+    case .unhealthy: 14
+    case .baseline: 15
+    case .belowBaseline: 16
+    case .plot: 17
+    case .stopped: 18
+    case .simulation: 19
+    case .output: 20
+    case .outputFile: 21
+    case .shortage: 22
+    case .notFirmware: 23
+    case .identityUnknown: 24
+    case .imageNotTaken: 25
+    case .noLastDevice: 26
     }
   }
 

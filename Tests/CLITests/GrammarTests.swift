@@ -108,6 +108,7 @@ import Testing
 
   @Test func devicesAreReadAsTheyAreWritten() throws {
     #expect(try DeviceSelector.parse("unix:/tmp/a").kind == .unix(path: "/tmp/a"))
+    #expect(try DeviceSelector.parse("last").kind == .last)
     guard case .address(let address) = try DeviceSelector.parse("C0:FF:EE:00:00:01").kind else {
       Issue.record("no address")
       return

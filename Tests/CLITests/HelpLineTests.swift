@@ -11,7 +11,8 @@ import Testing
     }
     typealias Samples = FaultSamples
     covers(Samples.commands.map(Samples.place), 27, "CommandFault")
-    covers(Samples.updates.map(Samples.place), 30, "UpdateFault")
+    covers(Samples.updates.map(Samples.place), 31, "UpdateFault")
+    covers(Samples.remedies.map(Samples.place), 44, "Remedy")
     covers(Samples.procedures.map(Samples.place), 13, "GATTFault")
     covers(Samples.securities.map(Samples.place), 9, "SecurityFault")
     covers(Samples.connects.map(Samples.place), 7, "ConnectFault")
@@ -42,6 +43,7 @@ import Testing
     ["reset", "-d", "sim:smp"], ["pair", "-d", "name:door"], ["unpair", "-d", "C0:FF:EE:00:00:01"],
     ["simulate", "--listen", "/tmp/s"], ["simulate", "--reset"],
     ["simulate", "--listen", "s", "--flash-file", "f", "--profile", "smp"],
+    ["flash", "app.bin", "-d", "last"], ["slots", "list", "-d", "last"],
     ["scan", "--name", "x"], ["devices"], ["doctor"], ["completion", "bash"],
   ]
 

@@ -1,5 +1,6 @@
 import OtaflashBlueZ
 import OtaflashGATT
+import OtaflashUpdate
 import Testing
 
 @testable import otaflash
@@ -40,19 +41,20 @@ import Testing
       subject: Subject(device: "C0:FF:EE:00:00:01", image: "a.bin"))
     let faults: [(SecurityFault, FaultCode, Int32)] = [
       (.unsupported, .notPaired, 77), (.notPaired, .notPaired, 77),
-      (.permissionDenied(cause: "A.", remedy: "B."), .permission, 77),
+      (.permissionDenied(cause: "A.", remedy: .advice("B.")), .permission, 77),
       (.bondForgotten, .bondForgotten, 77), (.pairingFailed(reason: "A."), .pairingFailed, 77),
       (.insufficient(reached: .encryption), .pairingFailed, 77),
       (.timedOut(after: .seconds(75)), .pairingFailed, 77),
       (.linkLost(.closedByPeer), .linkLost, 74), (.cancelled, .interrupted, 74),
     ]
     for (fault, code, exit) in faults {
-      let report = FaultReport(fault, wantedBy: .insufficientEncryption, in: context)
+      let report = FaultReport(
+        UpdateFault.gatt(.connect, .insecure(.first, .insufficientEncryption, fault)), in: context)
       #expect(report.code == code && report.exit.code == exit, "\(fault)")
       #expect(report.help.hasPrefix("otaflash "), "\(fault)")
     }
     #expect(
-      FaultReport(.bondForgotten, in: context).help
+      FaultReport(SecurityFault.bondForgotten, in: context).help
         == "otaflash --adapter hci1 unpair -d C0:FF:EE:00:00:01 && "
         + "otaflash --adapter hci1 pair -d C0:FF:EE:00:00:01")
   }

@@ -50,7 +50,7 @@ import Testing
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
         steps.withLock { $0.append("dialing") }
         await clock.pause(for: .seconds(3))
-        throw .deviceNotFound(cause: "It is away.", remedy: "Wait.")
+        throw .deviceNotFound(cause: "It is away.", remedy: .advice("Wait."))
       }.observing { step in steps.withLock { $0.append("\(step.from) to \(step.to)") } }
       return await withPeripheral(dialer, clock: clock) { peripheral in
         async let connected: Void? = try? peripheral.connect()

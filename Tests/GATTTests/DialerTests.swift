@@ -153,7 +153,7 @@ private final class TwoStraps: Central {
   }
 
   @Test func everyFaultHasASentence() {
-    let device = ConnectFault.deviceNotFound(cause: "It is away.", remedy: "Wait.")
+    let device = ConnectFault.deviceNotFound(cause: "It is away.", remedy: .advice("Wait."))
     let faults: [any Error] = [
       device, PeripheralFault.connect(device), ScanFault.notFound(within: .seconds(2)),
       GATTFault.refused(AttributeHandle(3), .writeNotPermitted), GATTFault.unsubscribed,
@@ -167,5 +167,91 @@ private final class TwoStraps: Central {
       #expect(text.hasSuffix(".") && text.contains(" ") && !text.contains("Fault"), "\(text)")
       #expect(text.first?.isUppercase == true)
     }
+  }
+
+  // MARK: Remembering
+
+  /// An application's own store.
+  private final class Store: KnownDevices {
+    enum Fault: Error, Equatable { case full }
+
+    private let kept = Mutex<[KnownDevice]>([])
+    private let isFull: Bool
+
+    init(isFull: Bool = false) { self.isFull = isFull }
+
+    func remember(_ id: Advertisement.ID, name: String?) async throws(Fault) {
+      guard !isFull else { throw .full }
+      kept.withLock { kept in
+        let known = kept.first { $0.id == id }
+        kept.removeAll { $0.id == id }
+        kept.insert(KnownDevice(id: id, name: name ?? known?.name), at: 0)
+      }
+    }
+
+    func devices() async throws(Fault) -> [KnownDevice] { kept.withLock { $0 } }
+
+    func forget(_ id: Advertisement.ID) async throws(Fault) {
+      kept.withLock { $0.removeAll { $0.id == id } }
+    }
+  }
+
+  private static func connect(_ dialer: Dialer, on clock: any LinkClock) async {
+    do throws(PeripheralFault) {
+      try await withPeripheral(dialer, clock: clock) {
+        (peripheral) async throws(PeripheralFault) in
+        try await peripheral.perform("connect") { (_) async throws(GATTFault) in }
+      }
+    } catch {
+      Issue.record("\(error)")
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func aConnectionIsRemembered(pins: Bool) throws {
+    let store = Store()
+    let devices = try VirtualTimeline().run { clock in
+      let straps = TwoStraps(clock: clock)
+      let scanning = Dialer(
+        to: AdvertisementFilter(), from: straps, within: .seconds(20), on: clock, pins: pins)
+      await Self.connect(scanning.remembering(in: store).observing { _ in }, on: clock)
+      straps.takeFirstAway()
+      await Self.connect(scanning.remembering(in: store), on: clock)
+      let door = Dialer { () async throws(ConnectFault) -> any Link in
+        PipeLink.pair(capacity: 1).0
+      }
+      await Self.connect(door.remembering("door", in: store), on: clock)
+      await Self.connect(door.remembering("strap:1", in: store), on: clock)
+      return try? await store.devices()
+    }
+    #expect(
+      devices == [
+        KnownDevice(id: "strap:1", name: "Strap"), KnownDevice(id: "door"),
+        KnownDevice(id: "strap:2", name: "Strap"),
+      ])
+  }
+
+  /// What cannot be kept costs no connection, and is told.
+  @Test func aStoreThatFailsCostsNoConnection() throws {
+    let faults = Mutex<[Store.Fault]>([])
+    try VirtualTimeline().run { clock in
+      let straps = TwoStraps(clock: clock)
+      let dialer = Dialer(
+        to: AdvertisementFilter(), from: straps, within: .seconds(20), on: clock
+      ).remembering(in: Store(isFull: true)) { fault in faults.withLock { $0.append(fault) } }
+      await Self.connect(dialer, on: clock)
+    }
+    #expect(faults.withLock { $0 } == [.full])
+  }
+
+  @Test func theLastDeviceIsTheFirstAndCanBeForgotten() async throws {
+    let store = Store()
+    #expect(try await store.last() == nil)
+    try await store.remember("a", name: "Door")
+    try await store.remember("b", name: nil)
+    try await store.remember("a", name: nil)
+    #expect(try await store.last() == KnownDevice(id: "a", name: "Door"))
+    try await store.forget("a")
+    #expect(try await store.last()?.id == "b")
   }
 }

@@ -23,8 +23,8 @@ import Testing
 
   private static let strategy = ReconnectionStrategy.exponential(
     base: .seconds(1), ceiling: .seconds(10), attempts: 3, jitter: 0)
-  private static let notFound = ConnectFault.deviceNotFound(cause: "c", remedy: "r")
-  private static let noRight = ConnectFault.permissionDenied(cause: "c", remedy: "r")
+  private static let notFound = ConnectFault.deviceNotFound(cause: "c", remedy: .advice("r"))
+  private static let noRight = ConnectFault.permissionDenied(cause: "c", remedy: .advice("r"))
 
   @Test func theBodyRunsAgainAfterALossUntilItReturns() throws {
     let run = try run([.loses(after: .seconds(2)), .notFound, .answers])
@@ -80,7 +80,8 @@ import Testing
   @Test func anAdapterThatWasSwitchedOffIsWaitedFor() throws {
     let (events, took) = try VirtualTimeline().run { clock -> ([String], Duration) in
       let seen = Mutex<[String]>([])
-      let off = ConnectFault.adapterUnavailable(cause: "It is off.", remedy: "Switch it on.")
+      let off = ConnectFault.adapterUnavailable(
+        cause: "It is off.", remedy: .advice("Switch it on."))
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
         if clock.now.elapsed < .seconds(3_600) { throw off }
         return PipeLink.pair(capacity: 1).0
@@ -113,7 +114,7 @@ import Testing
   @Test func anAdapterThatSaysItIsOnAndIsNotEndsTheAttempts() throws {
     let fault = try VirtualTimeline().run { clock -> PeripheralFault? in
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
-        throw .adapterUnavailable(cause: "c", remedy: "r")
+        throw .adapterUnavailable(cause: "c", remedy: .advice("r"))
       }
       let adapter = SleepingAdapter(clock: clock, wakes: .zero)
       return await withPeripheral(dialer, clock: clock) { peripheral in
@@ -124,7 +125,7 @@ import Testing
         }
       }
     }
-    #expect(fault == .connect(.adapterUnavailable(cause: "c", remedy: "r")))
+    #expect(fault == .connect(.adapterUnavailable(cause: "c", remedy: .advice("r"))))
   }
 
   /// Two hosts that lost the same device at the same moment do not come back at the same moment.

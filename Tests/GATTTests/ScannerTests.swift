@@ -115,7 +115,8 @@ private func device(
   }
 
   @Test func aFaultOfTheScannerIsToldAsItIs() throws {
-    let off = ScanFault.adapterUnavailable(cause: "The adapter is off.", remedy: "Switch it on.")
+    let off = ScanFault.adapterUnavailable(
+      cause: "The adapter is off.", remedy: .advice("Switch it on."))
     let found = try VirtualTimeline().run { clock in
       await Self.first(AdvertisementFilter(), ScriptedScanner([], ending: off, clock: clock), clock)
     }

@@ -66,7 +66,7 @@ private final class Ear: Scanner {
       isolation actor: isolated (any Actor)?
     ) async throws(ScanFault) -> Advertisement? {
       if run == nil {
-        guard ear.begin() else { throw .busy(cause: "It scans already.", remedy: "Wait.") }
+        guard ear.begin() else { throw .busy(cause: "It scans already.", remedy: .advice("Wait.")) }
         run = Run(ear)
       }
       guard await ear.clock.pause(for: .seconds(1)) else { throw .cancelled }

@@ -19,7 +19,8 @@ import Testing
       "COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "Glibc", "FoundationEssentials",
     ],
     "State": [
-      "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", "Glibc", "FoundationEssentials",
+      "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", "Glibc",
+      "FoundationEssentials",
     ],
   ]
   /// The one file of the simulation that keeps a device's flash in a file.

@@ -69,12 +69,12 @@ import Testing
       for status in LegacyDFUStatus.allCases where status != .success {
         let words = status.inWords(of: opcode, by: .bootLoader)
         #expect(!words.meaning.hasSuffix("."))
-        #expect(words.remedy.hasSuffix("."))
+        #expect(words.advice.hasSuffix("."))
         #expect(words.code == "legacy DFU \(opcode.rawValue)/\(status.rawValue)")
         // One bank or two: nobody tells, so both are told. A watch keeps its application.
-        #expect(words.remedy.contains("single bank") == (opcode != .start))
+        #expect(words.advice.contains("single bank") == (opcode != .start))
         let watch = status.inWords(of: opcode, by: .infiniTime)
-        #expect(!watch.remedy.contains("bank"))
+        #expect(!watch.advice.contains("bank"))
       }
     }
   }

@@ -86,9 +86,9 @@ import Testing
   /// What was not sent is not shown: a guess is called one.
   @Test func aGuessIsNoNumber() {
     #expect(ProtocolRefusal.imageNotTaken.code == "Secure DFU 5")
-    #expect(ProtocolRefusal.imageNotTaken.remedy.contains("most likely"))
-    #expect(SecureDFURefusal.result(.operationNotPermitted).inWords().startsOver)
-    #expect(!SecureDFURefusal.result(.insufficientResources).inWords().remedy.contains("init"))
+    #expect(ProtocolRefusal.imageNotTaken.advice.contains("most likely"))
+    #expect(SecureDFURefusal.result(.operationNotPermitted).inWords().remedy == .startOver)
+    #expect(!SecureDFURefusal.result(.insufficientResources).inWords().advice.contains("init"))
   }
 
   @Test func everyRefusalHasACauseARemedyAndANumber() throws {
@@ -98,7 +98,7 @@ import Testing
     for refusal in all {
       let words = refusal.inWords()
       #expect(!words.meaning.isEmpty && !words.meaning.hasSuffix("."))
-      #expect(words.remedy.hasSuffix("."))
+      #expect(words.advice.hasSuffix("."))
       #expect(words.code == "Secure DFU \(refusal.code)")
       #expect(
         try SecureDFUResponse(decoding: [0x60, 0x04] + refusal.encoded)

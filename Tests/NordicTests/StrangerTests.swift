@@ -26,7 +26,7 @@ import Testing
         group.addTask {
           let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
             guard place == .nextAddress else {
-              throw .deviceNotFound(cause: "It is switched off.", remedy: "Switch it on.")
+              throw .deviceNotFound(cause: "It is switched off.", remedy: .advice("Switch it on."))
             }
             return try await stranger.dial()
           }).tracing(on: clock) { log.note($0) }

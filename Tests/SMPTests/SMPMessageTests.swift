@@ -233,7 +233,7 @@ import Testing
     for code in codes {
       let words = SMPRefusal(code).inWords
       #expect(!words.meaning.contains("not known here"), "\(code)")
-      #expect(!words.meaning.hasSuffix(".") && words.remedy.hasSuffix("."), "\(code)")
+      #expect(!words.meaning.hasSuffix(".") && words.advice.hasSuffix("."), "\(code)")
     }
     #expect(SMPRefusal(.group(.image, 27)).inWords.code == "image 27")
     #expect(SMPRefusal(.general(1), reason: "why").inWords.meaning.contains("'why'"))

@@ -1,5 +1,6 @@
 import Glibc
 import OtaflashFirmware
+import OtaflashGATT
 import Testing
 
 @testable import OtaflashState
@@ -158,5 +159,25 @@ struct DeviceRegistryTests {
     }
     try #require(flock(holder.number, LOCK_UN) == 0)
     #expect(try file.load().content == nil)
+  }
+
+  @Test("tells, as known devices, those that were connected to, and forgets them")
+  func knownDevices() throws {
+    let directory = try TemporaryDirectory()
+    let file = RegistryFile(in: StateDirectory(path: directory.path))
+    _ = try file.update { registry in
+      registry.seen("heard", name: "only heard", address: nil, at: 5)
+      registry.connected("old", name: "door", address: nil, at: 10)
+    }
+    #expect(try file.devices() == [KnownDevice(id: "old", name: "door", lastConnected: 10)])
+    try file.remember("new", name: nil)
+    try file.remember("old", name: nil)
+    let devices = try file.devices()
+    #expect(devices.map(\.id) == ["old", "new"] && devices[0].name == "door")
+    #expect(devices.allSatisfy { $0.lastConnected ?? 0 > 1_700_000_000 })
+    try file.forget("old")
+    try file.forget("nobody")
+    #expect(try file.devices().map(\.id) == ["new"])
+    #expect(try file.load().content?["heard"] != nil)
   }
 }

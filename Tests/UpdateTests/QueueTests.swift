@@ -60,4 +60,50 @@ private final class Order: Sendable {
     #expect(order.all == ["upload begins", "read issued", "flash done", "read done"])
     #expect(firmware == "flashed 1.3.0 ")
   }
+
+  /// The device is told in time, keeps what it has, and the failure says how much: whether the limit
+  /// is the command's own or the queue's.
+  @Test(arguments: [false, true])
+  func aTimeLimitKeepsWhatTheUpdateKnows(ofTheQueue: Bool) throws {
+    let timeline = VirtualTimeline()
+    let board = try SimulatedBoard(
+      profile: SimulationProfile(parsing: "plain"), clock: timeline.clock)
+    let update = FirmwareUpdate(image: image(size: 60_000))
+    let limit = Duration.seconds(3)
+    let outcomes = try timeline.run { clock in
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { _ = await board.run() }
+        let dialer = Dialer { () async throws(ConnectFault) -> any Link in try await board.dial() }
+        let outcomes = await withPeripheral(dialer, clock: clock) { peripheral in
+          var outcomes: [Result<UpdateResult, QueueFault<UpdateFault>>] = []
+          for command in [update.command, update.command] {
+            let isLimited = outcomes.isEmpty
+            do throws(QueueFault<UpdateFault>) {
+              if isLimited, ofTheQueue {
+                let limited = peripheral.timeLimit(limit, on: clock)
+                outcomes.append(.success(try await limited.perform(command)))
+              } else {
+                outcomes.append(
+                  .success(
+                    try await peripheral.perform(isLimited ? command.timeLimit(limit) : command)))
+              }
+            } catch {
+              outcomes.append(.failure(error))
+            }
+          }
+          return outcomes
+        }
+        group.cancelAll()
+        return outcomes
+      }
+    }
+    guard case .failure(.failed(.timedOut(limit, resumable: true, let acknowledged))) = outcomes[0]
+    else {
+      Issue.record("\(outcomes[0])")
+      return
+    }
+    #expect(acknowledged > 4096)
+    let second = try outcomes[1].get()
+    #expect(second.resumes == 1 && second.octetsSent < 60_000 - acknowledged / 2)
+  }
 }

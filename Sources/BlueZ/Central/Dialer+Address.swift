@@ -11,10 +11,11 @@ extension Dialer {
     to address: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
     security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil
   ) {
-    self.init(at: { (place) async throws(ConnectFault) -> any Link in
+    let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       try await L2CAPLink.connect(
         to: address.neighbour(place.addressOffset), adapter: adapter, within: limit,
         security: security, pairing: pairing, tuner: tuner)
     })
+    self = dialer.reaching(address.description)
   }
 }

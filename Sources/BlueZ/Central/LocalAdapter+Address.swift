@@ -33,11 +33,11 @@ extension MgmtFault {
     case .systemCall(let name, let errno):
       .systemCall(
         name: name, errno: errno, cause: "The adapters cannot be looked at.",
-        remedy: "Let the kernel choose the adapter.")
+        remedy: .advice("Let the kernel choose the adapter."))
     case .refused, .noAnswer, .malformed, .socket:
       .adapterUnavailable(
         cause: "The kernel did not say which address the adapter has.",
-        remedy: "Let the kernel choose the adapter.")
+        remedy: .advice("Let the kernel choose the adapter."))
     }
   }
 }

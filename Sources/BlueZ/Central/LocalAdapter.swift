@@ -79,7 +79,7 @@ public struct LocalAdapter: Central, AdapterMonitor {
     guard let peer = BluetoothAddress(device.id) else {
       throw .deviceNotFound(
         cause: "\(device.id) is not a Bluetooth address.",
-        remedy: "Connect to a device that this adapter has reported.")
+        remedy: .advice("Connect to a device that this adapter has reported."))
     }
     return try await L2CAPLink.connect(
       to: peer, adapter: address, within: limit, security: security, pairing: pairing,

@@ -14,8 +14,8 @@ public struct DoctorCheck: Equatable, Sendable {
   public let verdict: Verdict
   /// What was found, as a sentence.
   public let finding: String
-  /// What to do about it, as a sentence with a command; `nil` when there is nothing to do.
-  public let remedy: String?
+  /// What to do about it; `nil` when there is nothing to do.
+  public let remedy: Remedy?
 }
 
 /// Looks at everything on this machine that Bluetooth flashing depends on. Changes nothing.
@@ -39,8 +39,8 @@ public struct Doctor: Sendable {
     guard number != 0 else {
       return .pass("kernel support", "The kernel has Bluetooth with L2CAP sockets.")
     }
-    let (cause, remedy) = ConnectFault(l2capError: number, at: .socket, device: "").explanation
-    return .fail("kernel support", cause, remedy)
+    let fault = ConnectFault(l2capError: number, at: .socket, device: "")
+    return .fail("kernel support", fault.explanation, fault.remedy ?? .examineSystem)
   }
 
   private func adapters() async -> [DoctorCheck] {
@@ -49,7 +49,7 @@ public struct Doctor: Sendable {
       defer { session.close() }
       let indexes = try MgmtIndexList.decode(await session.perform(.readIndexList))
       guard !indexes.isEmpty else {
-        return [.fail("adapters", "There is no Bluetooth adapter.", "Plug one in; run `dmesg`.")]
+        return [.fail("adapters", "There is no Bluetooth adapter.", .plugInAdapter)]
       }
       var checks: [DoctorCheck] = []
       for index in indexes {
@@ -58,7 +58,11 @@ public struct Doctor: Sendable {
       }
       return checks
     } catch {
-      return [.fail("adapters", "The adapters cannot be read: \(error).", "Run `btmgmt info`.")]
+      return [
+        .fail(
+          "adapters", "The adapters cannot be read: \(error.summary). \(error.explanation)",
+          error.remedy ?? .chooseAnotherAdapter)
+      ]
     }
   }
 
@@ -70,14 +74,14 @@ public struct Doctor: Sendable {
       ? .pass(name, "hci\(index) (\(information.address)) is on.")
       : .fail(
         name, "hci\(index) (\(information.address)) is off.",
-        "Run `btmgmt --index \(index) power on`.")
+        .turnAdapterOn(adapter: "hci\(index)"))
     guard information.supported.contains(.lowEnergy) else {
-      return [power, .fail("\(name) LE", "It has no Bluetooth LE.", "Use another adapter.")]
+      return [power, .fail("\(name) LE", "It has no Bluetooth LE.", .chooseAnotherAdapter)]
     }
     guard information.current.contains(.lowEnergy) else {
       return [
         power,
-        .fail("\(name) LE", "Bluetooth LE is off.", "Run `btmgmt --index \(index) le on`."),
+        .fail("\(name) LE", "Bluetooth LE is off.", .turnLowEnergyOn(adapter: "hci\(index)")),
       ]
     }
     return [power, .pass("\(name) LE", "Bluetooth LE is on.")]
@@ -86,21 +90,22 @@ public struct Doctor: Sendable {
   private func rfkill() -> DoctorCheck {
     guard let switches = facts.switches() else {
       return .warn(
-        "rfkill", "/dev/rfkill cannot be read.", "Run `rfkill list` to see the switches.")
+        "rfkill", "/dev/rfkill cannot be read.",
+        .advice("See the switches with `rfkill list`."))
     }
     if switches.contains(where: \.isHardBlocked) {
       return .fail(
-        "rfkill", "A switch on the machine blocks Bluetooth.", "Flip it; see `rfkill list`.")
+        "rfkill", "A switch on the machine blocks Bluetooth.", .flipSwitch)
     }
     if switches.contains(where: \.isSoftBlocked) {
-      return .fail("rfkill", "Bluetooth is blocked.", "Run `rfkill unblock bluetooth`.")
+      return .fail("rfkill", "Bluetooth is blocked.", .unblockAdapter)
     }
     return .pass("rfkill", "Nothing blocks Bluetooth.")
   }
 
   private func capabilities() -> DoctorCheck {
     guard let held = facts.capabilities() else {
-      return .warn("capabilities", "/proc/self/status cannot be read.", "Mount /proc.")
+      return .warn("capabilities", "/proc/self/status cannot be read.", .advice("Mount /proc."))
     }
     let missing = [held.hasNetAdmin ? nil : "CAP_NET_ADMIN", held.hasNetRaw ? nil : "CAP_NET_RAW"]
       .compactMap(\.self)
@@ -110,7 +115,7 @@ public struct Doctor: Sendable {
     return .warn(
       "capabilities",
       "\(missing.joined(separator: " and ")) missing: flashing by address works, scanning and link "
-        + "tuning do not.", Remedy.setcap)
+        + "tuning do not.", .grantCapabilities)
   }
 
   private func daemon() -> DoctorCheck {
@@ -119,7 +124,9 @@ public struct Doctor: Sendable {
     }
     return .pass(
       "bluetoothd",
-      "It runs beside otaflash. A device that it holds is busy: `bluetoothctl disconnect ADDRESS`.")
+      "It runs beside this program. A device that it holds is busy: "
+        + "`bluetoothctl disconnect ADDRESS`."
+    )
   }
 }
 
@@ -127,24 +134,10 @@ extension DoctorCheck {
   static func pass(_ check: String, _ finding: String) -> Self {
     Self(check: check, verdict: .pass, finding: finding, remedy: nil)
   }
-  static func warn(_ check: String, _ finding: String, _ remedy: String) -> Self {
+  static func warn(_ check: String, _ finding: String, _ remedy: Remedy) -> Self {
     Self(check: check, verdict: .warn, finding: finding, remedy: remedy)
   }
-  static func fail(_ check: String, _ finding: String, _ remedy: String) -> Self {
+  static func fail(_ check: String, _ finding: String, _ remedy: Remedy) -> Self {
     Self(check: check, verdict: .fail, finding: finding, remedy: remedy)
-  }
-}
-
-extension ConnectFault {
-  /// Cause and remedy as the CLI prints them.
-  var explanation: (cause: String, remedy: String) {
-    switch self {
-    case .adapterUnavailable(let cause, let remedy), .deviceNotFound(let cause, let remedy),
-      .busy(let cause, let remedy), .permissionDenied(let cause, let remedy),
-      .systemCall(_, _, let cause, let remedy):
-      (cause, remedy)
-    case .lostWhileConnecting(let loss): ("The link broke: \(loss).", "Try again.")
-    case .cancelled: ("The attempt was cancelled.", "Run the command again.")
-    }
   }
 }

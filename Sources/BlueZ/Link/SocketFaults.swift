@@ -57,31 +57,31 @@ extension ConnectFault {
       self = .adapterUnavailable(
         cause: "This kernel has no Bluetooth, or the process runs in a container with a network of "
           + "its own.",
-        remedy: "Run `modprobe bluetooth` on the host; start containers with `--net=host`.")
+        remedy: .installBluetooth)
     case (.socket, EPROTONOSUPPORT):
       self = .adapterUnavailable(
-        cause: "The kernel's Bluetooth has no L2CAP.",
-        remedy: "Run `modprobe bluetooth`; the module must be built with CONFIG_BT_LE.")
+        cause: "The kernel's Bluetooth has no L2CAP: it must be built with CONFIG_BT_LE.",
+        remedy: .installBluetooth)
     case (.socket, EPERM), (.socket, EACCES), (.bind, EPERM), (.bind, EACCES):
       self = .permissionDenied(
-        cause: "The system forbids Bluetooth sockets to this process.", remedy: Remedy.setcap)
+        cause: "The system forbids Bluetooth sockets to this process.", remedy: .grantCapabilities)
     case (.bind, EADDRINUSE):
       self = .busy(
         cause: "Another process listens on the attribute channel; usually bluetoothd.",
-        remedy: "Run `systemctl stop bluetooth`, or use another adapter with `--adapter`.")
+        remedy: .stopOtherServer)
     case (.bind, EADDRNOTAVAIL), (.connect, EHOSTUNREACH), (.completion, EHOSTUNREACH),
       (.connect, EHOSTDOWN), (.completion, EHOSTDOWN), (.connect, ENODEV), (.connect, ENETDOWN):
       self = .adapterUnavailable(
         cause: "No Bluetooth adapter with that address is switched on.",
-        remedy: "Run `rfkill unblock bluetooth` and `btmgmt power on`.")
+        remedy: .turnAdapterOn(adapter: nil))
     case (.connect, EBUSY), (.completion, EBUSY), (.connect, EALREADY), (.completion, EALREADY):
       self = .busy(
         cause: "Another program holds the link to \(device); usually bluetoothd.",
-        remedy: "Run `bluetoothctl disconnect \(device)`.")
+        remedy: .disconnectElsewhere(device: device))
     case (.connect, ECONNREFUSED), (.connect, EOPNOTSUPP), (.completion, EOPNOTSUPP):
       self = .adapterUnavailable(
         cause: "Bluetooth LE is off on the adapter, or the adapter does not support it.",
-        remedy: "Run `btmgmt le on`.")
+        remedy: .turnLowEnergyOn(adapter: nil))
     default:
       self.init(l2capAttempt: number, at: stage, device: device)
     }
@@ -94,27 +94,27 @@ extension ConnectFault {
       self = .deviceNotFound(
         cause: "\(device) did not advertise within the time limit, or its address is of the other "
           + "type.",
-        remedy: "Run `otaflash scan`; try the address with `/public` or `/random` at its end.")
+        remedy: .checkAddress)
     case (.completion, ETIMEDOUT), (.completion, ECONNRESET), (.completion, ECONNABORTED),
       (.completion, ENOSYS), (.completion, EPROTO), (.completion, EPIPE):
       self = .lostWhileConnecting(LinkLoss(socketError: number))
     case (.completion, EACCES), (.completion, EBADE):
       self = .permissionDenied(
         cause: "\(device) refused the keys of this computer.",
-        remedy: "Run `bluetoothctl remove \(device)` and pair again.")
+        remedy: .pairAgain(device: device))
     case (.connect, EMLINK), (.completion, EMLINK):
       self = .busy(
         cause: "The adapter has as many connections as it can hold.",
-        remedy: "Run `bluetoothctl devices Connected` and disconnect one.")
+        remedy: .endAConnection)
     case (.connect, EINVAL), (.connect, EISCONN):
       self = .systemCall(
         name: "connect", errno: number, cause: "The kernel refused the socket's settings.",
-        remedy: "Report it with the output of `uname -r`.")
+        remedy: .report)
     default:
       let name = stage.systemCall
       self = .systemCall(
         name: name, errno: number, cause: "\(name) failed: \(SystemError(number).text).",
-        remedy: "Run `otaflash doctor`.")
+        remedy: .examineSystem)
     }
   }
 
@@ -125,25 +125,25 @@ extension ConnectFault {
       self = .systemCall(
         name: stage.systemCall, errno: number,
         cause: "The folder that shall hold \(path) does not exist.",
-        remedy: "Make the folder, or choose another path.")
+        remedy: .advice("Make the folder, or choose another path."))
     case ENOENT, ENOTDIR:
       self = .deviceNotFound(
         cause: "There is no socket at \(path).",
-        remedy: "Start the device first: `otaflash simulate --listen \(path)`.")
+        remedy: .startDevice(path: path))
     case ECONNREFUSED:
       self = .deviceNotFound(
         cause: "Nobody listens at \(path).",
-        remedy: "Start the device first: `otaflash simulate --listen \(path)`.")
+        remedy: .startDevice(path: path))
     case EACCES, EPERM:
       self = .permissionDenied(
-        cause: "The permissions of \(path) forbid it.", remedy: "Run `ls -l \(path)`.")
+        cause: "The permissions of \(path) forbid it.", remedy: .checkPermissions(path: path))
     case EADDRINUSE:
       self = .busy(
-        cause: "Another process listens at \(path).", remedy: "Choose another path.")
+        cause: "Another process listens at \(path).", remedy: .chooseAnotherPath)
     case EPROTOTYPE:
       self = .systemCall(
         name: "connect", errno: number, cause: "\(path) is a socket of another type.",
-        remedy: "The device must listen on a SOCK_SEQPACKET socket.")
+        remedy: .advice("The device must listen on a SOCK_SEQPACKET socket."))
     case ECONNRESET, EPIPE:
       self = .lostWhileConnecting(.closedByPeer)
     default:
@@ -151,7 +151,7 @@ extension ConnectFault {
       self = .systemCall(
         name: name, errno: number,
         cause: "\(name) failed on \(path): \(SystemError(number).text).",
-        remedy: "Check the path and the limits of open files (`ulimit -n`).")
+        remedy: .advice("Check the path, and how many files this process may open (`ulimit -n`)."))
     }
   }
 }
@@ -165,10 +165,4 @@ extension ConnectStage {
     case .connect, .completion: "connect"
     }
   }
-}
-
-/// Commands that more than one finding recommends.
-enum Remedy {
-  static let setcap =
-    "Run `sudo setcap cap_net_raw,cap_net_admin+ep \"$(command -v otaflash)\"`."
 }

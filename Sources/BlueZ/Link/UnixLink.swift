@@ -89,7 +89,7 @@ struct UnixAddress {
       throw .systemCall(
         name: "bind", errno: ENAMETOOLONG,
         cause: "A socket path has 1 to \(Self.pathMaximum) octets; this one has \(octets.count).",
-        remedy: "Choose a shorter path, such as /tmp/device.sock.")
+        remedy: .advice("Choose a shorter path, such as /tmp/device.sock."))
     }
     self.path = path
     var address = sockaddr_un()

@@ -183,7 +183,7 @@ private final class DiscoveryRun {
     guard shortRuns < Self.shortRunMaximum else {
       throw .busy(
         cause: "The discovery ends as soon as it is started; another program seems to end it.",
-        remedy: "Run `bluetoothctl scan off`.")
+        remedy: .endOtherScan)
     }
     try await start(isolation: actor)
   }

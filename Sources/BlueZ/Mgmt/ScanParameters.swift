@@ -83,7 +83,7 @@ extension MgmtSession {
     guard scanning.kind == .active else {
       throw .unsupported(
         cause: "Linux's discovery scans actively: it asks each device for its scan response.",
-        remedy: "Scan actively.")
+        remedy: .advice("Scan actively."))
     }
     let former: [SystemParameter]
     do throws(MgmtFault) {
@@ -95,7 +95,7 @@ extension MgmtSession {
     guard !former.isEmpty else {
       throw .unsupported(
         cause: "This kernel does not let the discovery's interval and window be set.",
-        remedy: "Scan without parameters, or use Linux 5.11 or later.")
+        remedy: .advice("Scan without parameters, or use Linux 5.11 or later."))
     }
     try await perform(.setDefaultSystemConfiguration(scanning.parameters), index: adapter)
     return former

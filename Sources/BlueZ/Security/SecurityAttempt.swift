@@ -26,9 +26,11 @@ struct SecurityAttempt: Sendable {
     case .unavailable(.permissionDenied):
       obstacle = .permissionDenied(
         cause: "Without bluetoothd, pairing and the keys of earlier pairings need CAP_NET_ADMIN.",
-        remedy: Remedy.setcap)
+        remedy: .grantCapabilities)
     case .unavailable(let fault):
-      obstacle = .pairingFailed(reason: "The adapter cannot be prepared: \(fault).")
+      obstacle = .pairingFailed(
+        reason: "The adapter cannot be prepared. " + fault.explanation,
+        remedy: fault.remedy ?? .examineSystem)
     case .idle, .stopped, nil:
       obstacle = .notPaired
     }

@@ -10,6 +10,14 @@ package func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: Failure,
   _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
+  try await withDeadline(deadline, on: clock, turning: { _ in timeout }, body)
+}
+
+/// As above; what is thrown when the deadline ended `body` is made of what `body` threw then.
+func withDeadline<Value: Sendable, Failure: Error>(
+  _ deadline: LinkInstant, on clock: any LinkClock, turning: (Failure) -> Failure,
+  _ body: @escaping @Sendable () async throws(Failure) -> Value
+) async throws(Failure) -> Value {
   let result = await withTaskGroup(
     of: Result<Value, Failure>?.self, returning: Result<Value, Failure>.self
   ) { group in
@@ -31,7 +39,7 @@ package func withDeadline<Value: Sendable, Failure: Error>(
     }
     switch finished {
     case .success: return finished
-    case .failure: return cancelledFromOutside ? finished : .failure(timeout)
+    case .failure(let failure): return cancelledFromOutside ? finished : .failure(turning(failure))
     }
   }
   return try result.get()

@@ -1,38 +1,97 @@
-extension ScanFault: CustomStringConvertible {
-  /// Whole sentences for people: what was in the way, and what helps.
-  public var description: String {
+import OtaflashATT
+
+extension ScanFault: ExplainedFault {
+  public var summary: String {
     switch self {
-    case .notFound(let limit): "Nothing that was asked for was heard within \(limit)."
-    case .adapterUnavailable(let cause, let remedy), .busy(let cause, let remedy),
-      .permissionDenied(let cause, let remedy), .unsupported(let cause, let remedy):
-      "\(cause) \(remedy)"
+    case .notFound: "no device was found"
+    case .adapterUnavailable: "no Bluetooth adapter can be used"
+    case .busy: "the adapter is in use"
+    case .permissionDenied: "a permission is missing"
+    case .unsupported: "the adapter cannot scan like that"
+    case .failed: "the scan failed"
+    case .cancelled: "the scan was stopped"
+    }
+  }
+
+  public var explanation: String {
+    switch self {
+    case .notFound(let limit):
+      "Nothing that was asked for was heard within \(Numerals.seconds(limit))."
+    case .adapterUnavailable(let cause, _), .busy(let cause, _), .permissionDenied(let cause, _),
+      .unsupported(let cause, _):
+      cause
     case .failed(let reason): reason
-    case .cancelled: "The scan was cancelled."
+    case .cancelled: "Nothing was sent to any device."
+    }
+  }
+
+  public var remedy: Remedy? {
+    switch self {
+    case .notFound: .comeCloser
+    case .adapterUnavailable(_, let remedy), .busy(_, let remedy), .permissionDenied(_, let remedy),
+      .unsupported(_, let remedy):
+      remedy
+    case .failed: .restartAdapter
+    case .cancelled: .tryAgain
     }
   }
 }
 
-extension PeripheralFault: CustomStringConvertible {
-  /// Whole sentences for people.
-  public var description: String {
+extension PeripheralFault: ExplainedFault {
+  public var summary: String { cause.summary }
+  public var explanation: String { cause.explanation }
+  public var remedy: Remedy? { cause.remedy }
+
+  private var cause: any ExplainedFault {
     switch self {
-    case .connect(let fault): fault.description
-    case .gatt(let fault): fault.description
-    case .queue(let fault): fault.description
+    case .connect(let fault): fault
+    case .gatt(let fault): fault
+    case .queue(let fault): fault
     }
   }
 }
 
-extension QueueFault: CustomStringConvertible {
-  /// Whole sentences for people.
+extension QueueFault: ExplainedFault {
+  /// A failure in its own words.
   public var description: String {
     switch self {
-    case .cancelledInQueue: "The command was cancelled before its turn came."
-    case .full(let limit): "As many commands wait as the queue holds: \(limit)."
-    case .closed: "The device's queue is closed."
     case .failed(let failure): "\(failure)"
-    case .timedOut(let limit): "The command took longer than \(limit)."
-    case .preparationFailed(let error): "What belongs to each command failed. \(error)"
+    case .preparationFailed(let error as any ExplainedFault): "\(error)"
+    case .cancelledInQueue, .full, .closed, .timedOut, .preparationFailed: sentences
+    }
+  }
+
+  public var summary: String {
+    switch self {
+    case .cancelledInQueue: "the command was cancelled before its turn came"
+    case .full: "too many commands wait for the device"
+    case .closed: "the device's queue is closed"
+    case .failed(let failure): (failure as? any ExplainedFault)?.summary ?? "the command failed"
+    case .timedOut(let limit): "the command took longer than \(Numerals.seconds(limit))"
+    case .preparationFailed(let error):
+      (error as? any ExplainedFault)?.summary ?? "what belongs to each command failed"
+    }
+  }
+
+  public var explanation: String {
+    switch self {
+    case .cancelledInQueue: "Nothing was done."
+    case .full(let limit): "As many wait as the queue holds: \(limit)."
+    case .closed: "It takes no command any more."
+    case .failed(let failure): (failure as? any ExplainedFault)?.explanation ?? "\(failure)"
+    case .timedOut: "The device may be busy, or out of range."
+    case .preparationFailed(let error):
+      (error as? any ExplainedFault)?.explanation ?? "\(error)"
+    }
+  }
+
+  public var remedy: Remedy? {
+    switch self {
+    case .cancelledInQueue, .timedOut: .tryAgain
+    case .full: .wait
+    case .closed: nil
+    case .failed(let failure): (failure as? any ExplainedFault)?.remedy
+    case .preparationFailed(let error): (error as? any ExplainedFault)?.remedy
     }
   }
 }

@@ -9,6 +9,12 @@ public struct Dialer: Sendable {
   let reportsItsSteps: Bool
   private(set) var observe: @Sendable (ConnectionTransition) -> Void = { _ in }
   private(set) var transactionLimit = RequestSlot.transactionTimeout
+  /// The device, where the dialer was made for one.
+  private(set) var device: KnownDevice?
+
+  /// It was made for a device, or finds one by a scan.
+  var knowsItsDevice: Bool { device != nil || scans }
+  private var scans = false
 
   /// A dialer with several steps. It reports `.scanStarted` or `.connectStarted` before it waits
   /// for anything, and `.deviceFound` and `.connectStarted` when it has found the device.
@@ -39,12 +45,32 @@ public struct Dialer: Sendable {
     }
   }
 
+  /// - Parameter scans: `dial` tells the request's pin which device it has found.
   init(
-    reportsItsSteps: Bool,
+    reportsItsSteps: Bool, scans: Bool = false,
     dial: @escaping @Sendable (DialRequest) async throws(ConnectFault) -> any Link
   ) {
     self.reportsItsSteps = reportsItsSteps
+    self.scans = scans
     self.dial = dial
+  }
+
+  /// The same, for a device that is known by `id`.
+  package func reaching(_ id: Advertisement.ID) -> Dialer {
+    var named = self
+    named.device = KnownDevice(id: id)
+    return named
+  }
+
+  /// The same, with another way to a link.
+  func with(
+    dial: @escaping @Sendable (DialRequest) async throws(ConnectFault) -> any Link
+  ) -> Dialer {
+    var other = Dialer(reportsItsSteps: reportsItsSteps, scans: scans, dial: dial)
+    other.observe = observe
+    other.transactionLimit = transactionLimit
+    other.device = device
+    return other
   }
 
   /// The same, with every PDU of its links told to `trace` (`TracingLink`).
@@ -56,14 +82,9 @@ public struct Dialer: Sendable {
 
   /// The same, with each of its links inside another one.
   func wrapping(_ wrap: @escaping @Sendable (any Link) -> any Link) -> Dialer {
-    let dial = dial
-    var wrapped = Dialer(reportsItsSteps: reportsItsSteps) {
-      (request) async throws(ConnectFault) -> any Link in
+    with { [dial] (request) async throws(ConnectFault) -> any Link in
       wrap(try await dial(request))
     }
-    wrapped.observe = observe
-    wrapped.transactionLimit = transactionLimit
-    return wrapped
   }
 
   /// The same, with connections that end when a request is not answered within `limit`: the 30 s of
@@ -106,8 +127,15 @@ struct DialRequest: Sendable {
 /// of its kind is taken for it.
 final class DevicePin: Sendable {
   private let found = Mutex<Advertisement?>(nil)
+  private let connected = Mutex<KnownDevice?>(nil)
 
   var device: Advertisement? { found.withLock { $0 } }
+  /// The device that was connected to last at its own address, whether or not it is pinned.
+  var heard: KnownDevice? { connected.withLock { $0 } }
 
   func set(_ device: Advertisement) { found.withLock { $0 = $0 ?? device } }
+
+  func connected(to device: Advertisement) {
+    connected.withLock { $0 = KnownDevice(id: device.id, name: device.name) }
+  }
 }

@@ -42,13 +42,13 @@ extension Central {
 public enum ScanFault: Error, Equatable, Sendable {
   /// No device passed the filter within the time limit.
   case notFound(within: Duration)
-  /// No adapter, or it is off. `cause` and `remedy` are whole sentences, here and below.
-  case adapterUnavailable(cause: String, remedy: String)
+  /// No adapter, or it is off. `cause` is a whole sentence, here and below.
+  case adapterUnavailable(cause: String, remedy: Remedy)
   /// Another program scans.
-  case busy(cause: String, remedy: String)
-  case permissionDenied(cause: String, remedy: String)
+  case busy(cause: String, remedy: Remedy)
+  case permissionDenied(cause: String, remedy: Remedy)
   /// The scanner cannot scan in the way that was asked for.
-  case unsupported(cause: String, remedy: String)
+  case unsupported(cause: String, remedy: Remedy)
   /// The scanner failed; `reason` is a whole sentence.
   case failed(reason: String)
   case cancelled
@@ -121,7 +121,8 @@ extension Dialer {
     to filter: AdvertisementFilter, from central: some Central, within limit: Duration,
     on clock: any LinkClock, pins: Bool = true
   ) {
-    self.init(reportsItsSteps: true) { (request) async throws(ConnectFault) -> any Link in
+    self.init(reportsItsSteps: true, scans: true) {
+      (request) async throws(ConnectFault) -> any Link in
       request.report(.scanStarted)
       let device: Advertisement
       do throws(ScanFault) {
@@ -133,7 +134,10 @@ extension Dialer {
       request.report(.deviceFound)
       request.report(.connectStarted)
       let link = try await central.connect(to: device, within: limit)
-      if pins, request.whereabouts == .home { request.pin.set(device) }
+      if request.whereabouts == .home {
+        if pins { request.pin.set(device) }
+        request.pin.connected(to: device)
+      }
       return link
     }
   }
@@ -146,14 +150,14 @@ extension Dialer {
       guard request.whereabouts == .home else {
         throw .unsupported(
           cause: "The device is sought at its boot loader's address, and its own is not known yet.",
-          remedy: "Connect to the device first, or give its address.")
+          remedy: .advice("Connect to the device first, or give its address."))
       }
       return filter
     }
     guard let id = central.id(of: known, at: request.whereabouts) else {
       throw .unsupported(
         cause: "The device is sought at its boot loader's address, and this central knows none.",
-        remedy: "Use a dialer that is given the place (Dialer(at:)).")
+        remedy: .advice("Use a dialer that is given the place (Dialer(at:))."))
     }
     return AdvertisementFilter(ids: [id])
   }
@@ -166,7 +170,7 @@ extension ConnectFault {
     case .notFound(let limit):
       self = .deviceNotFound(
         cause: "No device that was asked for advertised within \(limit).",
-        remedy: "Bring it nearer, switch it on, or end its connection to another host.")
+        remedy: .comeCloser)
     case .adapterUnavailable(let cause, let remedy):
       self = .adapterUnavailable(cause: cause, remedy: remedy)
     case .busy(let cause, let remedy): self = .busy(cause: cause, remedy: remedy)
@@ -175,7 +179,7 @@ extension ConnectFault {
     case .unsupported(let cause, let remedy):
       self = .adapterUnavailable(cause: cause, remedy: remedy)
     case .failed(let reason):
-      self = .adapterUnavailable(cause: reason, remedy: "Switch the adapter off and on again.")
+      self = .adapterUnavailable(cause: reason, remedy: .restartAdapter)
     case .cancelled: self = .cancelled
     }
   }

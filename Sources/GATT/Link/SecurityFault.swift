@@ -6,12 +6,12 @@ public enum SecurityFault: Error, Equatable, Hashable, Sendable {
   case unsupported
   /// The devices are not paired, and making a pairing was not asked for.
   case notPaired
-  /// This process lacks a right; `cause` and `remedy` are whole sentences.
-  case permissionDenied(cause: String, remedy: String)
+  /// This process lacks a right; `cause` is a whole sentence.
+  case permissionDenied(cause: String, remedy: Remedy)
   /// The device no longer has the keys of the pairing that this side remembers.
   case bondForgotten
   /// The devices could not be paired; `reason` is a whole sentence.
-  case pairingFailed(reason: String)
+  case pairingFailed(reason: String, remedy: Remedy = .pair)
   /// The link reached no more than this.
   case insufficient(reached: AttributeSecurity)
   /// The device, or its user, did not answer in time.

@@ -25,34 +25,31 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
   public func timeLimit(
     _ duration: Duration, on clock: any LinkClock, orThrow timeout: Failure
   ) -> Command {
+    timeLimit(duration, on: clock, turning: { _ in timeout })
+  }
+
+  /// Ends the command after `duration` by cancelling it; it then fails with what `timeout` makes of
+  /// the failure that it ended with.
+  func timeLimit(
+    _ duration: Duration, on clock: any LinkClock,
+    turning timeout: @escaping @Sendable (Failure) -> Failure
+  ) -> Command {
     Command(name) { [self] (context) async throws(Failure) -> Output in
-      try await run(with: context, within: duration, on: clock, orThrow: timeout)
+      try await run(with: context, within: duration, on: clock, turning: timeout)
     }
   }
 
-  private enum Limited: Error {
-    case failed(Failure)
-    case timedOut
-  }
-
-  func run(
+  private func run(
     with context: Context, within duration: Duration, on clock: any LinkClock,
-    orThrow timeout: Failure
+    turning timeout: @Sendable (Failure) -> Failure
   ) async throws(Failure) -> Output {
-    do throws(Limited) {
-      return try await withDeadline(
-        clock.now.advanced(by: duration), on: clock, orThrow: Limited.timedOut
-      ) { () async throws(Limited) -> Output in
-        do throws(Failure) { return try await run(with: context) } catch { throw .failed(error) }
-      }
-    } catch {
-      switch error {
-      case .failed(let failure): throw failure
-      case .timedOut:
-        (context as? any ConnectedContext)?.noteTimeout()
-        throw timeout
-      }
+    let ending: (Failure) -> Failure = { failure in
+      (context as? any ConnectedContext)?.noteTimeout()
+      return timeout(failure)
     }
+    return try await withDeadline(
+      clock.now.advanced(by: duration), on: clock, turning: ending
+    ) { () async throws(Failure) -> Output in try await run(with: context) }
   }
 
   /// Runs the command again after a failure that `isWorthRetrying` accepts, as often as `strategy`
@@ -93,7 +90,25 @@ extension Command where Context == PeripheralTurn {
   /// Ends the command after `duration`, on the peripheral's own clock.
   public func timeLimit(_ duration: Duration, orThrow timeout: Failure) -> Command {
     Command(name) { [self] (turn) async throws(Failure) -> Output in
-      try await run(with: turn, within: duration, on: turn.clock, orThrow: timeout)
+      try await run(with: turn, within: duration, on: turn.clock, turning: { _ in timeout })
+    }
+  }
+}
+
+/// A failure that tells how far the work came, also where a time limit ended it.
+public protocol TimeLimitedFault: Error {
+  /// The failure that this one is, where the work was cancelled because `limit` had passed; itself
+  /// where the limit had no part in it.
+  func ended(by limit: Duration) -> Self
+}
+
+extension Command where Context == PeripheralTurn, Failure: TimeLimitedFault {
+  /// Ends the command after `duration`, on the peripheral's own clock. What it knew then is in its
+  /// failure.
+  public func timeLimit(_ duration: Duration) -> Command {
+    Command(name) { [self] (turn) async throws(Failure) -> Output in
+      try await run(
+        with: turn, within: duration, on: turn.clock, turning: { $0.ended(by: duration) })
     }
   }
 }

@@ -48,7 +48,8 @@ extension CommandPerformer {
   }
 
   /// The same queue, whose commands end after `duration` from their turn on, with
-  /// `QueueFault.timedOut`.
+  /// `QueueFault.timedOut`; one whose failure tells how far it came (`TimeLimitedFault`), such as a
+  /// firmware update, with that.
   public func timeLimit(
     _ duration: Duration, on clock: any LinkClock
   ) -> DecoratedPerformer<Context> {
@@ -103,7 +104,15 @@ struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
   func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>> {
-    command.timeLimit(duration, on: clock, orThrow: .timedOut(after: duration))
+    command.timeLimit(duration, on: clock) { [duration] fault in
+      if case .failed(let failure as any TimeLimitedFault) = fault,
+        let ended = failure.ended(by: duration) as? Failure
+      {
+        .failed(ended)
+      } else {
+        .timedOut(after: duration)
+      }
+    }
   }
 }
 

@@ -109,7 +109,7 @@ public final class SimulatedBoard: Sendable {
     }
     throw .deviceNotFound(
       cause: "The simulated device did not advertise within \(limit).",
-      remedy: "Choose a profile whose device comes back.")
+      remedy: .advice("Choose a profile whose device comes back."))
   }
 
   /// Gives the device a connection that something else has made, such as a real radio, and returns
@@ -163,7 +163,7 @@ public final class SimulatedBoard: Sendable {
 extension SimulatedBoard {
   private static var adapterIsGone: ConnectFault {
     .adapterUnavailable(
-      cause: "The simulated adapter was pulled.", remedy: "Choose another profile.")
+      cause: "The simulated adapter was pulled.", remedy: .advice("Choose another profile."))
   }
 
   /// A connection, if the device advertises under this address now.

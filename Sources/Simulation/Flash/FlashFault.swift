@@ -12,3 +12,17 @@ public enum FlashFault: Error, Equatable, Sendable {
   /// The file behind the flash failed; `errno` says how.
   case medium(operation: String, errno: Int32)
 }
+
+extension FlashFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .outOfBounds(let address, let octets, let size):
+      "\(octets) octets at \(address) lie beyond the flash of \(size)"
+    case .misaligned(let address, let octets, let alignment):
+      "\(octets) octets at \(address) are not aligned to \(alignment)"
+    case .notErased(let address): "the byte at \(address) was to be written without an erase"
+    case .notAPage(let address, let pageSize): "no page of \(pageSize) begins at \(address)"
+    case .medium(let operation, let errno): "\(operation) failed (errno \(errno))"
+    }
+  }
+}

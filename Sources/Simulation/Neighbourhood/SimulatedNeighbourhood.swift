@@ -47,7 +47,7 @@ public final class SimulatedNeighbourhood: Central {
   private static func notFound(_ device: Advertisement, within limit: Duration) -> ConnectFault {
     .deviceNotFound(
       cause: "The simulated device \(device.id) did not advertise within \(limit).",
-      remedy: "Let it come into range.")
+      remedy: .comeCloser)
   }
 
   private func forkedRandom() -> SeededRandom {

@@ -87,6 +87,21 @@ public enum ProfileFault: Error, Equatable, Sendable {
   case radio(RadioModelFault)
 }
 
+extension ProfileFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .unknownProfile(let name, let allowed):
+      "there is no profile '\(name)'; there are " + allowed.joined(separator: ", ")
+    case .unknownKey(let key, let allowed):
+      "there is no setting '\(key)'; there are " + allowed.joined(separator: ", ")
+    case .valueNotAllowed(let key, let value, let allowed):
+      "'\(value)' is not allowed for \(key); it is \(allowed)"
+    case .repeatedKey(let key): "\(key) is set twice"
+    case .radio(let fault): "no such radio can be built: \(fault)"
+    }
+  }
+}
+
 extension SimulationProfile {
   /// Every name that a profile may have, with one line on each.
   public static let catalogue: [(name: String, summary: String)] =

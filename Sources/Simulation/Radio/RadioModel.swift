@@ -93,6 +93,18 @@ public enum RadioModelFault: Error, Equatable, Sendable {
   case countNotPositive(name: String)
 }
 
+extension RadioModelFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .payloadOutOfRange(let octets): "a packet carries 27 to 251 octets, not \(octets)"
+    case .packetLongerThanEvent(let packet, let event):
+      "a full packet and its acknowledgement take \(packet) µs, a connection event lasts \(event)"
+    case .packetErrorRateOutOfRange: "the share of lost packets is 0 to 1"
+    case .countNotPositive(let name): "\(name) is 1 or more"
+    }
+  }
+}
+
 extension RadioModel {
   /// Checks that every PDU can cross the link sooner or later.
   public func validate() throws(RadioModelFault) {

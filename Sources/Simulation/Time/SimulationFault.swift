@@ -10,3 +10,15 @@ public enum SimulationFault: Error, Equatable, Sendable {
   /// `jobs` jobs ran without the clock moving: something spins.
   case spinning(at: LinkInstant, jobs: Int)
 }
+
+extension SimulationFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .deadlocked(let instant):
+      "nothing could run any more after \(Numerals.seconds(instant.elapsed)): a lost wake-up"
+    case .timeLimitExceeded(let limit): "it took longer than \(Numerals.seconds(limit))"
+    case .spinning(let instant, let jobs):
+      "\(jobs) jobs ran after \(Numerals.seconds(instant.elapsed)), and no time passed"
+    }
+  }
+}

@@ -53,5 +53,5 @@ extension UpdateFault {
   static let strangerAtBootLoaderAddress = UpdateFault.couldNotConnect(
     .deviceNotFound(
       cause: "The device at the boot loader's address is no boot loader, so it is another device.",
-      remedy: "Bring the device nearer, or start its boot loader by hand."))
+      remedy: .advice("Bring the device nearer, or start its boot loader by hand.")))
 }

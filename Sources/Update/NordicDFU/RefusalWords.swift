@@ -1,27 +1,28 @@
+import OtaflashGATT
+
 /// What a refusal means: the parts of a `ProtocolRefusal` that a code stands for.
 struct RefusalWords: Equatable, Sendable {
   /// What was wrong: a clause without a full stop.
   let meaning: String
   /// What to do about it: one or two whole sentences.
-  let remedy: String
+  let advice: String
   let kind: ProtocolRefusal.Kind
-  /// As `ProtocolRefusal.startsOver`.
-  let startsOver: Bool
+  let remedy: Remedy?
 
   init(
-    _ meaning: String, _ remedy: String, _ kind: ProtocolRefusal.Kind, startsOver: Bool = false
+    _ meaning: String, _ advice: String, _ kind: ProtocolRefusal.Kind, remedy: Remedy? = nil
   ) {
-    self.startsOver = startsOver
     self.meaning = meaning
-    self.remedy = remedy
+    self.advice = advice
     self.kind = kind
+    self.remedy = remedy
   }
 }
 
 extension ProtocolRefusal {
   init(code: String, _ words: RefusalWords) {
     self.init(
-      code: code, meaning: words.meaning, remedy: words.remedy, kind: words.kind,
-      startsOver: words.startsOver)
+      code: code, meaning: words.meaning, advice: words.advice, kind: words.kind,
+      remedy: words.remedy)
   }
 }

@@ -34,7 +34,7 @@ struct LegacyDFUReceiver: Sendable {
 
   /// The device's own, or longer once packets that came right behind it were dropped.
   private var settingsTime: Duration {
-    device.settingsTime * (1 << context.tally.now.earlyLosses)
+    device.settingsTime * (1 << context.losses.early)
   }
 
   private func sendInitPacket(_ octets: [UInt8]) async throws(UpdateFault) {
@@ -90,7 +90,7 @@ struct LegacyDFUReceiver: Sendable {
   /// the link has ended by it: the next connection begins anew.
   func startOver(_ stage: UpdateStage, because reason: Restart) async throws(UpdateFault) -> Never {
     try await control.write(.reset, stage)
-    context.tally.restarted(because: reason.rawValue)
+    context.restarted(because: reason.rawValue)
     let silence = UpdateFault.gatt(stage, .transactionTimedOut)
     try await withDeadline(
       context.clock.now.advanced(by: context.options.controlLimit), on: context.clock,

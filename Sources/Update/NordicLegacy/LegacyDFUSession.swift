@@ -5,7 +5,7 @@ import OtaflashGATT
 /// Nordic's legacy DFU on one connection: to an application, which is sent to its boot loader, or
 /// to what takes the image (the sequence is in README.md beside this file).
 struct LegacyDFUSession: UpdateSession {
-  static let name = UpdateProtocol.nordicLegacy
+  static let updateProtocol = UpdateProtocol.nordicLegacy
   static let services = [LegacyDFU.service]
   static let places: [Whereabouts] = [.home, .nextAddress]
 
@@ -47,7 +47,7 @@ struct LegacyDFUSession: UpdateSession {
       throw .strangerAtBootLoaderAddress
     }
     let session = LegacyDFUSession(context: context, identity: identity, side: side)
-    if session.isApplication { context.tally.met(identity) }
+    if session.isApplication { context.met(identity) }
     return session
   }
 
@@ -60,7 +60,7 @@ struct LegacyDFUSession: UpdateSession {
   }
 
   var device: DeviceReport {
-    var report = DeviceReport(Self.name, protocolVersion: 1)
+    var report = DeviceReport(Self.updateProtocol, protocolVersion: 1)
     // A boot loader's Device Information is its own.
     if isApplication { report.runningVersion = identity.version }
     if case .receiver(let receiver) = side { report.slotSize = receiver.device.imageSizeMaximum }
@@ -109,17 +109,19 @@ struct LegacyDFUSession: UpdateSession {
   }
 
   /// The device keeps nothing of a transfer that was broken off: it always begins at 0.
-  func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
-    guard let package = plan.image.initPacket else { throw .imageNotTaken(by: [Self.name]) }
+  func prepare(
+    _ plan: UpdatePlan, restart: Bool
+  ) async throws(UpdateFault) -> PreparedUpload {
+    guard let package = plan.image.initPacket else {
+      throw .imageNotTaken(by: [Self.updateProtocol])
+    }
     try await transferring { (receiver) async throws(UpdateFault) in
       try await receiver.prepare(package)
     }
-    return 0
-  }
-
-  func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
-    try await transferring { (receiver) async throws(UpdateFault) in
-      try await receiver.upload(image)
+    return PreparedUpload(from: 0) { () async throws(UpdateFault) in
+      try await transferring { (receiver) async throws(UpdateFault) in
+        try await receiver.upload(plan.image.bytes)
+      }
     }
   }
 
@@ -152,11 +154,8 @@ struct LegacyDFUSession: UpdateSession {
     var validation: String?
     if case .receiver(let receiver) = side { validation = receiver.device.validation }
     return RunningImage(
-      identity, expecting: image, before: context.tally.identityBefore, validation: validation)
+      identity, expecting: image, before: context.identityBefore, validation: validation)
   }
-
-  /// Nothing is on trial that this host could confirm.
-  func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
 }
 
 extension UpdateFault {

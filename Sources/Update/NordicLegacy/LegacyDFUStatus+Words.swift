@@ -7,7 +7,8 @@ extension LegacyDFUStatus {
     let isErased = opcode != .start && !device.updatesInApplication
     return ProtocolRefusal(
       code: "legacy DFU \(opcode.rawValue)/\(rawValue)", meaning: words.meaning,
-      remedy: words.remedy + (isErased ? " " + Self.whatIsLeft : ""), kind: words.kind)
+      advice: words.advice + (isErased ? " " + Self.whatIsLeft : ""), kind: words.kind,
+      remedy: words.remedy)
   }
 
   private static let whatIsLeft =
@@ -46,8 +47,8 @@ extension LegacyDFUStatus {
     switch self {
     case .invalidState:
       RefusalWords(
-        "the init packet did not reach it", "Run the same command again, nearer to the device.",
-        .protocolBroken)
+        "the init packet did not reach it", "Try again, nearer to the device.",
+        .protocolBroken, remedy: .tryAgain)
     case .sizeOverLimit:
       RefusalWords(
         "the init packet is longer than it takes", "Make the package for this boot loader.",
@@ -69,7 +70,7 @@ extension LegacyDFUStatus {
         "Try again; if it fails again, make the package again.", .rejected)
     case .invalidState:
       RefusalWords(
-        "it has not received the whole image", "Run the same command again.", .protocolBroken)
+        "it has not received the whole image", "Try again.", .protocolBroken, remedy: .tryAgain)
     case .success, .notSupported, .sizeOverLimit, .operationFailed: Self.failure
     }
   }
@@ -78,15 +79,15 @@ extension LegacyDFUStatus {
     switch self {
     case .notSupported:
       RefusalWords(
-        "it takes no packets of this length", "Leave out --chunk: every device takes 20 octets.",
-        .protocolBroken)
+        "it takes no packets of this length", "Every device takes 20 octets.",
+        .protocolBroken, remedy: .sendSmallestPackets)
     case .sizeOverLimit:
       RefusalWords(
         "a packet is too long for it, or more arrived than was announced",
-        "Leave out --chunk: every device takes 20 octets.", .protocolBroken)
+        "Every device takes 20 octets.", .protocolBroken, remedy: .sendSmallestPackets)
     case .invalidState:
       RefusalWords(
-        "it does not expect the image now", "Run the same command again.", .protocolBroken)
+        "it does not expect the image now", "Try again.", .protocolBroken, remedy: .tryAgain)
     case .success, .checksumMismatch, .operationFailed: Self.failure
     }
   }
@@ -99,5 +100,5 @@ extension ProtocolRefusal {
   /// ATT error 0x08: an application that takes updates only while its user permits it.
   static let updatesNotPermitted = ProtocolRefusal(
     code: "legacy DFU", meaning: "it does not permit updates now",
-    remedy: "Permit them in the device's settings.", kind: .forbidden)
+    advice: "Permit them in the device's settings.", kind: .forbidden)
 }

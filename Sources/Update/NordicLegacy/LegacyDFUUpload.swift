@@ -4,10 +4,10 @@ import OtaflashGATT
 
 /// Sends an image by legacy DFU: packets as far as the window reaches, receipts that move it on.
 extension LegacyDFUReceiver {
-  func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
+  func upload(_ image: [UInt8]) async throws(UpdateFault) {
     let packetSize = device.packetSize(mtu: control.client.mtu, wanted: context.options.chunk)
     let pace = LegacyDFUPace(
-      afterLosses: context.tally.now.packetLosses,
+      afterLosses: context.losses.dropped,
       limit: context.options.windowLimit.map { $0 / packetSize } ?? .max)
     try await control.write(
       .setReceiptNotification(packets: UInt16(pace.receiptInterval)), .upload)
@@ -23,8 +23,8 @@ extension LegacyDFUReceiver {
         try await ask(&transfer)
       } else if let packet = transfer.sendable {
         transfer.sent(packet)
-        context.tally.send(packet.count)
-        try await control.send(image.bytes[packet], .upload)
+        context.sent(packet.count)
+        try await control.send(image[packet], .upload)
         continue
       } else {
         try await waitForNotice(&transfer)
@@ -79,15 +79,9 @@ extension LegacyDFUReceiver {
   private func lost(
     _ transfer: LegacyDFUTransfer, hadNoBuffer: Bool = false
   ) async throws(UpdateFault) {
-    let counts = context.tally.now
-    if hadNoBuffer, counts.earlyLosses <= counts.packetLosses,
-      transfer.acknowledged < LegacyDFUPace.firstBuffers * transfer.packetSize
-    {
-      context.tally.losePacketsEarly()
-    } else {
-      context.tally.losePackets()
-    }
-    let losses = context.tally.now.packetLosses
+    let mayBeEarly =
+      hadNoBuffer && transfer.acknowledged < LegacyDFUPace.firstBuffers * transfer.packetSize
+    let losses = context.lostPackets(mayBeEarly: mayBeEarly)
     guard losses < LegacyDFUPace.ladder.count else {
       throw .blockKeepsFailing(atOffset: transfer.acknowledged, attempts: losses)
     }
@@ -96,7 +90,6 @@ extension LegacyDFUReceiver {
   }
 
   private func report(_ transfer: LegacyDFUTransfer) {
-    context.tally.acknowledge(transfer.acknowledged)
-    context.observe(.progress(acknowledged: transfer.acknowledged, total: transfer.total))
+    context.acknowledged(transfer.acknowledged, of: transfer.total)
   }
 }

@@ -16,11 +16,12 @@ extension ButtonlessResponse.Status {
         "its application could not prepare the restart", "Restart the device, and try again.",
         .rejected)
     case .busy:
-      RefusalWords("its application is busy", "Try again in a moment.", .rejected)
+      RefusalWords(
+        "its application is busy", "Try again in a moment.", .rejected, remedy: .tryAgain)
     case .notBonded:
       RefusalWords(
         "it goes to its boot loader for a bonded host only", "Pair with the device first.",
-        .forbidden)
+        .forbidden, remedy: .pair)
     }
   }
 }

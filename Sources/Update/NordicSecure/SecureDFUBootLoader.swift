@@ -35,7 +35,7 @@ struct SecureDFUBootLoader: Sendable {
   /// Octets of a packet on this connection.
   var packetSize: Int {
     SecureDFUObjects.packetSize(
-      mtu: client.mtu, limit: min(context.options.chunk ?? .max, context.tally.now.chunkCeiling))
+      mtu: client.mtu, limit: context.options.chunk ?? .max)
   }
 
   /// Makes the boot loader accept the init packet, and asks where it stands in the image.
@@ -43,7 +43,7 @@ struct SecureDFUBootLoader: Sendable {
   /// - Parameter restart: drop what it holds.
   func prepare(
     _ image: FirmwareImage, _ package: NordicInitPacket, restart: Bool
-  ) async throws(UpdateFault) -> Int {
+  ) async throws(UpdateFault) -> PreparedUpload {
     let initPacket = package.bytes
     guard initPacket.count <= initSelection.sizeMaximum else {
       throw .declined(
@@ -55,7 +55,10 @@ struct SecureDFUBootLoader: Sendable {
     try await sendInitPacket(PrefixChecksums(initPacket), restart: restart)
     try await executeInitPacket(package)
     let selection = try await control.select(.data, .prepare)
-    return SecureDFUStanding(selection, of: PrefixChecksums(image.bytes)).offset
+    let checksums = PrefixChecksums(image.bytes)
+    return PreparedUpload(from: SecureDFUStanding(selection, of: checksums).offset) {
+      () async throws(UpdateFault) in try await upload(checksums)
+    }
   }
 
   /// The boot loader checks signature, versions and sizes. One that refuses is asked to start the

@@ -42,7 +42,7 @@ extension SecureDFUResult {
     case .insufficientResources:
       RefusalWords(
         "it has no room for an object of this size", "Restart the device, and try again.",
-        .unsuitable)
+        .unsuitable, remedy: .restartDevice)
     case .invalidObject:
       RefusalWords(
         "the signature is wrong, or the init packet cannot be parsed",
@@ -51,7 +51,7 @@ extension SecureDFUResult {
     case .operationNotPermitted:
       RefusalWords(
         "the operation is not permitted in its present state",
-        "Drop what it holds, and start over.", .protocolBroken, startsOver: true)
+        "Drop what it holds, and start over.", .protocolBroken, remedy: .startOver)
     case .operationFailed:
       RefusalWords(
         "the operation failed inside the device", "Restart the device, and try again.", .rejected)
@@ -125,18 +125,18 @@ extension ProtocolRefusal {
   /// SDK 12 says no more than that where later ones tell that the hash differs (0B/0C).
   static let imageNotTaken = ProtocolRefusal(
     code: "Secure DFU 5", meaning: "it does not take the whole image",
-    remedy:
+    advice:
       "It does not say why: most likely the image does not have the hash that the init packet "
       + "tells, and the two do not belong together. Make the package again.", kind: .rejected)
 
   static let initPacketDamaged = ProtocolRefusal(
     code: "CRC32", meaning: "the init packet arrives damaged each time",
-    remedy: "The device's receiver loses or changes packets. Restart it, and try again.",
-    kind: .protocolBroken)
+    advice: "The device's receiver loses or changes packets. Restart it, and try again.",
+    kind: .protocolBroken, remedy: .restartDevice)
 
   static func initPacketTooLong(_ octets: Int, limit: Int) -> ProtocolRefusal {
     ProtocolRefusal(
       code: "\(octets) of \(limit)", meaning: "the init packet is longer than it takes",
-      remedy: "Make the package for this boot loader's SDK version.", kind: .unsuitable)
+      advice: "Make the package for this boot loader's SDK version.", kind: .unsuitable)
   }
 }

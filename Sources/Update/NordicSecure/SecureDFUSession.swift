@@ -5,7 +5,7 @@ import OtaflashGATT
 /// Nordic's Secure DFU on one connection: to an application, which can only be sent to its boot
 /// loader, or to the boot loader (the sequence is in README.md beside this file).
 struct SecureDFUSession: UpdateSession {
-  static let name = UpdateProtocol.nordicSecure
+  static let updateProtocol = UpdateProtocol.nordicSecure
   static let services = [SecureDFU.service, ButtonlessVariant.experimental.service]
   static let places: [Whereabouts] = [.home, .nextAddress]
 
@@ -38,7 +38,7 @@ struct SecureDFUSession: UpdateSession {
     guard context.place != .nextAddress else { throw .strangerAtBootLoaderAddress }
     do throws(GATTFault) {
       let identity = try await ApplicationIdentity.read(from: client)
-      context.tally.met(identity)
+      context.met(identity)
       return SecureDFUSession(
         context: context, side: .application(identity, try await ButtonlessEntry.find(on: client)))
     } catch {
@@ -47,7 +47,7 @@ struct SecureDFUSession: UpdateSession {
   }
 
   var device: DeviceReport {
-    var report = DeviceReport(Self.name, protocolVersion: 1)
+    var report = DeviceReport(Self.updateProtocol, protocolVersion: 1)
     switch side {
     case .application(let identity, _): report.runningVersion = identity.version
     case .bootLoader(let bootLoader): report.largestChunk = bootLoader.packetSize
@@ -84,14 +84,13 @@ struct SecureDFUSession: UpdateSession {
     return bootLoader
   }
 
-  func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
-    guard let package = plan.image.initPacket else { throw .imageNotTaken(by: [Self.name]) }
+  func prepare(
+    _ plan: UpdatePlan, restart: Bool
+  ) async throws(UpdateFault) -> PreparedUpload {
+    guard let package = plan.image.initPacket else {
+      throw .imageNotTaken(by: [Self.updateProtocol])
+    }
     return try await bootLoader().prepare(plan.image, package, restart: restart)
-  }
-
-  /// The boot loader is asked again where it stands, since it alone knows which object is open.
-  func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
-    try await bootLoader().upload(image)
   }
 
   /// Every object's CRC32 was compared as it was sent; the whole is hashed when it is activated.
@@ -112,11 +111,8 @@ struct SecureDFUSession: UpdateSession {
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
     switch side {
     case .application(let identity, _):
-      RunningImage(identity, expecting: image, before: context.tally.identityBefore)
+      RunningImage(identity, expecting: image, before: context.identityBefore)
     case .bootLoader: image.leavesBootLoader ? .newBootLoader : .bootLoader
     }
   }
-
-  /// A boot loader's check is final: nothing is on trial.
-  func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
 }

@@ -4,6 +4,7 @@ import OtaflashGATT
 
 /// Sends an image to a boot loader, object by object.
 extension SecureDFUBootLoader {
+  /// The boot loader is asked again where it stands, since it alone knows which object is open.
   func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
     let packetSize = packetSize
     let receipts = SecureDFUReceipts(packetSize: packetSize)
@@ -85,7 +86,7 @@ extension SecureDFUBootLoader {
     } catch {
       throw .gatt(stage, error)
     }
-    if stage == .upload { context.tally.send(octets.count) }
+    if stage == .upload { context.sent(octets.count) }
   }
 
   private func waitForReceipt(_ transfer: inout SecureDFUTransfer) async throws(UpdateFault) {
@@ -119,8 +120,6 @@ extension SecureDFUBootLoader {
   }
 
   private func report(_ transfer: SecureDFUTransfer, of total: Int) {
-    guard context.tally.now.acknowledged != transfer.acknowledged else { return }
-    context.tally.acknowledge(transfer.acknowledged)
-    context.observe(.progress(acknowledged: transfer.acknowledged, total: total))
+    context.acknowledged(transfer.acknowledged, of: total)
   }
 }

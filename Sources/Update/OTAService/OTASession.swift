@@ -5,7 +5,7 @@ import OtaflashGATT
 /// The otaflash OTA service on one connection (docs/ota-service.md; the sequence is in README.md
 /// beside this file).
 struct OTASession: UpdateSession {
-  static let name = UpdateProtocol.otaflash
+  static let updateProtocol = UpdateProtocol.otaflash
   static let services = [OTAService.service]
 
   /// The service knows one slot, and no init packets.
@@ -78,7 +78,9 @@ struct OTASession: UpdateSession {
     }
   }
 
-  func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
+  func prepare(
+    _ plan: UpdatePlan, restart: Bool
+  ) async throws(UpdateFault) -> PreparedUpload {
     let prefixes = PrefixChecksums(plan.image.bytes)
     let mayContinue = !restart && device.resumePoint?.isPrefix(of: prefixes, plan.image) ?? true
     var position = try await begin(plan, restart: !mayContinue)
@@ -90,7 +92,13 @@ struct OTASession: UpdateSession {
       throw .protocolViolation(
         .prepare, "told to start over, it says it holds \(position.nextOffset) octets")
     }
-    return position.nextOffset
+    return upload(of: prefixes, from: position.nextOffset)
+  }
+
+  private func upload(of image: PrefixChecksums, from offset: Int) -> PreparedUpload {
+    PreparedUpload(from: offset) { () async throws(UpdateFault) in
+      try await upload(image, from: offset)
+    }
   }
 
   private func begin(
@@ -119,7 +127,7 @@ struct OTASession: UpdateSession {
       guard status.state == .receiving, status.nextOffset < image.bytes.count else {
         throw .refused(.verify, .wrongState)
       }
-      return .wanted(from: status.nextOffset)
+      return .wanted(upload(of: PrefixChecksums(image.bytes), from: status.nextOffset))
     default:
       let found = try crc32(of: try control.payload(of: answer, .verify))
       guard found == image.crc32 else {

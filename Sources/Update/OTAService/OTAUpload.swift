@@ -3,6 +3,11 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension OTASession {
+  /// Image octets a data write may have at most, as learned from this device.
+  private struct ChunkCeiling {
+    let octets: Int
+  }
+
   /// Sends the image from `offset` on, in both write modes: the device's Status grants what may be
   /// sent, tells what arrived, and lets each block's CRC32 be compared.
   func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
@@ -45,7 +50,8 @@ extension OTASession {
       }
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
     let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
-    return max(1, min(fitting, most, context.tally.now.chunkCeiling))
+    let ceiling = context.memory.last(ChunkCeiling.self)?.octets ?? .max
+    return max(1, min(fitting, most, ceiling))
   }
 
   /// Writes without response what the transport takes at once, so that the task is suspended only
@@ -63,7 +69,7 @@ extension OTASession {
     } catch {
       throw .gatt(.upload, error)
     }
-    context.tally.send(range.count)
+    context.sent(range.count)
     transfer.sent(range)
     return true
   }
@@ -73,7 +79,7 @@ extension OTASession {
   ) async throws(UpdateFault) {
     let octets = image.bytes[range]
     let offset = UInt32(range.lowerBound)
-    context.tally.send(range.count)
+    context.sent(range.count)
     transfer.sent(range)
     do throws(GATTFault) {
       switch context.options.mode {
@@ -102,7 +108,7 @@ extension OTASession {
     } catch .transactionTimedOut where transfer.chunk > OTATransfer.smallestChunk {
       // A write that is never answered may have been too long for the device: the next connection
       // writes what every device takes.
-      context.tally.limitChunk(to: OTATransfer.smallestChunk)
+      context.memory.keep(ChunkCeiling(octets: OTATransfer.smallestChunk))
       throw .gatt(.upload, .transactionTimedOut)
     } catch .refused(_, OTAService.notAuthorized) {
       throw .refused(.upload, .notAuthorized)
@@ -170,9 +176,7 @@ extension OTASession {
   }
 
   private func acknowledge(_ transfer: OTATransfer) {
-    guard context.tally.now.acknowledged != transfer.acknowledged else { return }
-    context.tally.acknowledge(transfer.acknowledged)
-    context.observe(.progress(acknowledged: transfer.acknowledged, total: transfer.total))
+    context.acknowledged(transfer.acknowledged, of: transfer.total)
   }
 
   private func decode(_ value: [UInt8]) throws(UpdateFault) -> OTAStatus {

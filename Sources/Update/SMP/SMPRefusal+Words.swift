@@ -1,3 +1,5 @@
+import OtaflashGATT
+
 extension SMPRefusal {
   /// The refusal for whoever runs the update.
   package var inWords: ProtocolRefusal {
@@ -5,7 +7,8 @@ extension SMPRefusal {
       entry ?? Entry(.rejected, "it refused with a code that is not known here", Self.log)
     let meaning = reason.map { "\(entry.meaning) ('\($0)')" } ?? entry.meaning
     return ProtocolRefusal(
-      code: number, meaning: meaning, remedy: entry.remedy, kind: entry.kind)
+      code: number, meaning: meaning, advice: entry.advice, kind: entry.kind,
+      remedy: entry.remedy)
   }
 
   /// The code as a reader of the specification knows it.
@@ -21,11 +24,15 @@ extension SMPRefusal {
   private struct Entry: Sendable {
     let kind: ProtocolRefusal.Kind
     let meaning: String
-    let remedy: String
+    let advice: String
+    let remedy: Remedy?
 
-    init(_ kind: ProtocolRefusal.Kind, _ meaning: String, _ remedy: String) {
+    init(
+      _ kind: ProtocolRefusal.Kind, _ meaning: String, _ advice: String, _ remedy: Remedy? = nil
+    ) {
       self.kind = kind
       self.meaning = meaning
+      self.advice = advice
       self.remedy = remedy
     }
   }
@@ -47,36 +54,40 @@ extension SMPRefusal {
   private static let log = "The device's own log says more."
   private static let again = "Try again; if it stays so, restart the device."
   private static let sign = "Build and sign the image again, for this board."
-  private static let list = "'otaflash slots list' tells what it holds."
+  private static let list = "What its slots hold tells more."
+  private static let memory = "A smaller ATT_MTU may help."
   private static let worn =
     "Restart the device; if it stays so, its flash is worn, or its layout is not the firmware's."
-  private static let bug = "This is a mistake of otaflash: please report it."
+  private static let bug = "This is a mistake of this software."
 
   private static let general: [Int32: Entry] = [
     1: Entry(.rejected, "an unknown error", log),
-    2: Entry(.rejected, "it has no memory for this", "A smaller --mtu may help."),
-    3: Entry(.unsuitable, "a value in the request is not valid", sign),
-    4: Entry(.rejected, "its own work took too long", again),
-    5: Entry(.rejected, "there is no such entry", list),
+    2: Entry(.rejected, "it has no memory for this", memory, .requestSmallerMTU),
+    3: Entry(.unsuitable, "a value in the request is not valid", sign, .chooseAnotherImage),
+    4: Entry(.rejected, "its own work took too long", again, .tryAgain),
+    5: Entry(.rejected, "there is no such entry", list, .listSlots),
     6: Entry(
       .rejected, "its state does not permit this",
-      "An image may wait for the next start, or the running one for its confirmation: confirm it "
-        + "with 'otaflash slots confirm', or restart the device."),
+      "An image may wait for the next start, or the running one for its confirmation: confirm it, "
+        + "or restart the device.", .confirmRunningImage),
     7: Entry(
       .rejected, "the answer would not fit its buffer", "The firmware needs larger SMP buffers."),
     8: Entry(
       .unsuitable, "it does not know the command",
       "The firmware must be built with this SMP command."),
-    9: Entry(.rejected, "the data is corrupt", "Send the image again with --restart."),
-    10: Entry(.rejected, "it is busy with something else", again),
-    11: Entry(.forbidden, "access is denied", "Pair with the device first."),
+    9: Entry(
+      .rejected, "the data is corrupt", "Send the image again, from its beginning.", .startOver),
+    10: Entry(.rejected, "it is busy with something else", again, .tryAgain),
+    11: Entry(.forbidden, "access is denied", "Pair with the device first.", .pair),
     12: Entry(.protocolBroken, "its SMP is older than the request's", log),
-    13: Entry(.protocolBroken, "its SMP is newer than the request's", "Update otaflash."),
+    13: Entry(
+      .protocolBroken, "its SMP is newer than the request's", "Update this software.",
+      .updateSoftware),
   ]
 
   private static let os: [Int32: Entry] = [
     1: Entry(.rejected, "an unknown error", log),
-    2: Entry(.rejected, "the format is not valid", bug),
+    2: Entry(.rejected, "the format is not valid", bug, .report),
     3: Entry(.rejected, "the boot loader does not know the query", log),
     4: Entry(.rejected, "its clock is not set", "Set the device's clock."),
     5: Entry(.rejected, "its clock does not work", log),
@@ -85,51 +96,54 @@ extension SMPRefusal {
 
   private static let image: [Int32: Entry] = [
     1: Entry(.rejected, "an unknown error", log),
-    2: Entry(.rejected, "the layout of its flash cannot be read", worn),
-    3: Entry(.rejected, "the slot holds no image", list),
-    4: Entry(.rejected, "the image has no trailer", sign),
-    5: Entry(.rejected, "the image's trailer is damaged", sign),
-    6: Entry(.rejected, "the image has more than one hash", sign),
-    7: Entry(.rejected, "an entry in the image's trailer has a wrong length", sign),
-    8: Entry(.rejected, "no slot holds an image with this hash", list),
+    2: Entry(.rejected, "the layout of its flash cannot be read", worn, .restartDevice),
+    3: Entry(.rejected, "the slot holds no image", list, .listSlots),
+    4: Entry(.rejected, "the image has no trailer", sign, .chooseAnotherImage),
+    5: Entry(.rejected, "the image's trailer is damaged", sign, .chooseAnotherImage),
+    6: Entry(.rejected, "the image has more than one hash", sign, .chooseAnotherImage),
+    7: Entry(
+      .rejected, "an entry in the image's trailer has a wrong length", sign, .chooseAnotherImage),
+    8: Entry(.rejected, "no slot holds an image with this hash", list, .listSlots),
     9: Entry(
       .rejected, "no slot is free",
       "The other image waits for the next start, or could be needed to go back: confirm the "
-        + "running one with 'otaflash slots confirm', or restart the device."),
-    10: Entry(.rejected, "its flash cannot be opened", worn),
-    11: Entry(.rejected, "its flash cannot be read", worn),
-    12: Entry(.rejected, "its flash cannot be written", worn),
-    13: Entry(.rejected, "its flash cannot be erased", worn),
-    14: Entry(.rejected, "there is no such slot", list),
-    15: Entry(.rejected, "it has no memory for this", "A smaller --mtu may help."),
-    16: Entry(.rejected, "its flash is being written already", again),
-    17: Entry(.rejected, "its flash is not being written", again),
-    18: Entry(.rejected, "its flash has no driver", worn),
-    19: Entry(.rejected, "an offset is not where a page begins", again),
-    20: Entry(.protocolBroken, "the request has no offset", bug),
-    21: Entry(.protocolBroken, "the request has no length", bug),
-    22: Entry(.protocolBroken, "the first request does not hold the image's header", bug),
-    23: Entry(.unsuitable, "what was sent does not begin like an MCUboot image", sign),
+        + "running one, or restart the device.", .confirmRunningImage),
+    10: Entry(.rejected, "its flash cannot be opened", worn, .restartDevice),
+    11: Entry(.rejected, "its flash cannot be read", worn, .restartDevice),
+    12: Entry(.rejected, "its flash cannot be written", worn, .restartDevice),
+    13: Entry(.rejected, "its flash cannot be erased", worn, .restartDevice),
+    14: Entry(.rejected, "there is no such slot", list, .listSlots),
+    15: Entry(.rejected, "it has no memory for this", memory, .requestSmallerMTU),
+    16: Entry(.rejected, "its flash is being written already", again, .tryAgain),
+    17: Entry(.rejected, "its flash is not being written", again, .tryAgain),
+    18: Entry(.rejected, "its flash has no driver", worn, .restartDevice),
+    19: Entry(.rejected, "an offset is not where a page begins", again, .tryAgain),
+    20: Entry(.protocolBroken, "the request has no offset", bug, .report),
+    21: Entry(.protocolBroken, "the request has no length", bug, .report),
+    22: Entry(.protocolBroken, "the first request does not hold the image's header", bug, .report),
+    23: Entry(
+      .unsuitable, "what was sent does not begin like an MCUboot image", sign, .chooseAnotherImage),
     24: Entry(
       .unsuitable, "the hash has another length than its own",
       "The image must be signed with the kind of hash that the boot loader was built for."),
     25: Entry(
       .unsuitable, "the image is linked for another place in its flash",
       "Send the variant of the image that was built for the slot which does not run."),
-    26: Entry(.rejected, "the version of what it runs cannot be read", worn),
+    26: Entry(.rejected, "the version of what it runs cannot be read", worn, .restartDevice),
     27: Entry(
       .unsuitable, "what it runs is as new as the image, or newer",
       "The device takes only a higher version."),
     28: Entry(
       .rejected, "an image waits for the next start already",
-      "Restart the device with 'otaflash reset', then try again."),
-    29: Entry(.unsuitable, "the image's vector table is not valid", sign),
+      "Restart the device, then try again.", .restartIntoWaitingImage),
+    29: Entry(.unsuitable, "the image's vector table is not valid", sign, .chooseAnotherImage),
     30: Entry(.unsuitable, "the image is too large", "It must be built smaller."),
     31: Entry(
-      .rejected, "more octets came than were announced", "Send the image again with --restart."),
+      .rejected, "more octets came than were announced",
+      "Send the image again, from its beginning.", .startOver),
     32: Entry(
       .rejected, "this image may not be confirmed", "Its own application must confirm it."),
     33: Entry(.rejected, "the running image cannot be put on trial", "It runs already."),
-    34: Entry(.rejected, "it cannot tell which slot runs", worn),
+    34: Entry(.rejected, "it cannot tell which slot runs", worn, .restartDevice),
   ]
 }

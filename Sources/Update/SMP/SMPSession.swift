@@ -1,20 +1,17 @@
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
-import Synchronization
 
 /// MCUmgr's Simple Management Protocol on one connection: an MCUboot image into the slot that does
 /// not run (the sequence is in README.md beside this file).
-final class SMPSession: UpdateSession {
-  static let name = UpdateProtocol.smp
+struct SMPSession: UpdateSession {
+  static let updateProtocol = UpdateProtocol.smp
   static let services = [SMPService.service]
 
   let channel: SMPChannel
   let context: UpdateContext
   let facts: SMPFacts
   let device: DeviceReport
-  /// The upload that `prepare` has begun.
-  let beginning = Mutex<SMPBeginning?>(nil)
 
   static func takes(_ image: FirmwareImage) -> Bool { image.mcuboot != nil }
 

@@ -165,7 +165,8 @@ extension SMPChannel {
     do throws(GATTFault) { services = try await client.services() } catch {
       throw .gatt(.connect, error)
     }
-    let offered = UpdateProtocol.offered(by: services.map(\.uuid))
+    let offered = ProtocolChoice(protocols: UpdateProtocol.all)
+      .offered(by: services.map(\.uuid)).map { $0.updateProtocol }
     guard offered.contains(.smp) else {
       throw offered.isEmpty
         ? .noUpdateService : .protocolNotOffered(asked: .smp, offered: offered)

@@ -50,7 +50,7 @@ struct SMPTransfer {
     let request = SMPImage.Upload(
       offset: range.lowerBound, data: Array(image[range]),
       announcement: range.lowerBound == 0 ? size.announcement : nil)
-    context.tally.send(range.count)
+    context.sent(range.count)
     window.sent(range, as: try await channel.send(request, .upload))
   }
 
@@ -104,8 +104,6 @@ struct SMPTransfer {
   }
 
   private func acknowledge() {
-    guard context.tally.now.acknowledged != window.acknowledged else { return }
-    context.tally.acknowledge(window.acknowledged)
-    context.observe(.progress(acknowledged: window.acknowledged, total: window.total))
+    context.acknowledged(window.acknowledged, of: window.total)
   }
 }

@@ -33,20 +33,22 @@ extension SMPSession {
 
   /// Asks the server where it stands, by the first request of the upload. An image that a slot
   /// lists already need not be sent.
-  func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> Int {
+  func prepare(
+    _ plan: UpdatePlan, restart: Bool
+  ) async throws(UpdateFault) -> PreparedUpload {
     let image = plan.image
-    beginning.withLock { $0 = nil }
     if !restart, let slot = facts.state.received(image), !slot.flags.contains(.active),
       slot.holds(image) == .same
     {
-      return image.bytes.count
+      return PreparedUpload(from: image.bytes.count) {}
     }
     let size = try packetSize(for: image)
     if restart { try await erase(image.place.imageIndex) }
     let begun = try await begin(image.bytes, size, afresh: restart)
-    beginning.withLock { $0 = begun }
     // What the first request itself brought was not held before.
-    return begun.isResumed ? begun.offset : 0
+    return PreparedUpload(from: begun.isResumed ? begun.offset : 0) {
+      () async throws(UpdateFault) in try await upload(image.bytes, begun)
+    }
   }
 
   private func packetSize(for image: FirmwareImage) throws(UpdateFault) -> SMPPacketSize {
@@ -96,7 +98,7 @@ extension SMPSession {
     _ first: ArraySlice<UInt8>, _ size: SMPPacketSize,
     _ announcement: SMPImage.Upload.Announcement
   ) async throws(UpdateFault) -> SMPBeginning {
-    context.tally.send(first.count)
+    context.sent(first.count)
     let result = try await channel.ask(
       SMPImage.Upload(offset: 0, data: Array(first), announcement: announcement), .prepare,
       within: Self.eraseLimit)
@@ -115,17 +117,16 @@ extension SMPSession {
 
   // MARK: The rest
 
-  func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
-    guard var begun = beginning.withLock({ $0 }) else {
-      precondition(offset == image.count, "an upload that was not prepared")
-      return
-    }
+  private func upload(
+    _ image: [UInt8], _ beginning: SMPBeginning
+  ) async throws(UpdateFault) {
+    var begun = beginning
     for _ in 0...Self.imageRepeatsMaximum {
-      var transfer = SMPTransfer(of: image.bytes, begun, over: self)
+      var transfer = SMPTransfer(of: image, begun, over: self)
       if try await transfer.run() { return }
       context.observe(.rewound(to: 0, because: .blockChecksum))
       try await erase(begun.size.announcement.image ?? 0)
-      begun = try await begin(image.bytes, begun.size, afresh: true)
+      begun = try await begin(image, begun.size, afresh: true)
     }
     throw .declined(.upload, .differs)
   }

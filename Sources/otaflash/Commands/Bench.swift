@@ -4,7 +4,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 /// What a link can carry, measured without touching the device's flash.
-struct Bench: Subcommand {
+struct Bench: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
     abstract: "Measure what a device's link carries, and what holds it back.",
@@ -104,7 +104,7 @@ struct Bench: Subcommand {
     if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
     guard phy != nil || interval != nil else { return }
     switch target.device.kind {
-    case .simulated: return
+    case .simulated, .last: return
     case .unix:
       throw ValidationError("--phy and --interval are for sim: devices and those on the air")
     case .address, .name:

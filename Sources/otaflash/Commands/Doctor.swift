@@ -11,7 +11,10 @@ struct DoctorCommand: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let checks = await Doctor().examine().map(HealthCheck.init) + [stateCheck(session)]
+    let checks =
+      await Doctor().examine().map {
+        HealthCheck($0, session.context.program)
+      } + [stateCheck(session)]
     for check in checks { session.console.event("check", check.members) }
     for line in Text.table(checks.map(\.row)) { session.console.result(line) }
     let failed = checks.filter { $0.verdict == .fail }
@@ -48,9 +51,10 @@ private struct HealthCheck {
     self.remedy = remedy
   }
 
-  init(_ check: DoctorCheck) {
+  init(_ check: DoctorCheck, _ program: String) {
     self.init(
-      name: check.check, verdict: check.verdict, finding: check.finding, remedy: check.remedy)
+      name: check.check, verdict: check.verdict, finding: check.finding,
+      remedy: check.remedy.map { $0.words(for: program) ?? $0.description })
   }
 
   /// The command of the remedy; where it has none, the one that shows the adapters.

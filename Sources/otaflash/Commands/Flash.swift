@@ -7,7 +7,7 @@ import OtaflashUpdate
 extension WriteMode: ExpressibleByArgument {}
 
 /// The main job: sends an image to one device and proves that it runs.
-struct Flash: Subcommand {
+struct Flash: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "flash",
     abstract: "Send an image to a device, start it, and prove that it runs.",

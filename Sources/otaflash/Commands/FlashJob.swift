@@ -50,7 +50,8 @@ struct FlashJob: Sendable {
       guard isLate, case .cancelled(let resumable, let acknowledged) = fault else {
         throw .update(fault)
       }
-      throw .timeLimit(limit ?? .zero, resumable: resumable, acknowledged: acknowledged)
+      throw .update(
+        .timedOut(after: limit ?? .zero, resumable: resumable, acknowledged: acknowledged))
     }
   }
 

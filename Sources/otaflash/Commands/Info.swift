@@ -6,7 +6,7 @@ import OtaflashState
 import OtaflashUpdate
 
 /// What a device offers, and what flashing it would find. Changes nothing on the device.
-struct Info: Subcommand {
+struct Info: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
     abstract: "Tell a device's services, versions, link and update protocol.",
@@ -165,7 +165,7 @@ extension DeviceReport {
   }
 
   var rows: [[String]] {
-    var rows = [["protocol", "\(updateProtocol.rawValue) \(protocolVersion)"]]
+    var rows = [["protocol", "\(updateProtocol.name) \(protocolVersion)"]]
     func add(_ name: String, _ value: String?) {
       if let value { rows.append([name, value]) }
     }

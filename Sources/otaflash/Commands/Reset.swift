@@ -3,7 +3,7 @@ import OtaflashGATT
 import OtaflashUpdate
 
 /// Restarts a device over SMP.
-struct Reset: Subcommand {
+struct Reset: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "reset",
     abstract: "Restart a device that speaks SMP.",

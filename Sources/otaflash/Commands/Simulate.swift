@@ -88,7 +88,7 @@ struct Simulate: Subcommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     var profile: SimulationProfile
     do throws(ProfileFault) { profile = try SimulationProfile(parsing: self.profile) } catch {
-      throw .simulation(error.sentence)
+      throw .simulation("\(error)")
     }
     profile.givenName = name
     if reset { try forget(profile, in: session) }

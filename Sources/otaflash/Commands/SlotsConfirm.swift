@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashUpdate
 
-struct SlotsConfirm: Subcommand {
+struct SlotsConfirm: DeviceCommand {
   static let words = "slots confirm"
   static let configuration = CommandConfiguration(
     commandName: "confirm",

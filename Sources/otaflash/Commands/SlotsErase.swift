@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashUpdate
 
-struct SlotsErase: Subcommand {
+struct SlotsErase: DeviceCommand {
   static let words = "slots erase"
   static let configuration = CommandConfiguration(
     commandName: "erase",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashUpdate
 
-struct SlotsList: Subcommand {
+struct SlotsList: DeviceCommand {
   static let words = "slots list"
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Tell what each slot holds. Changes nothing.")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashUpdate
 
-struct SlotsTest: Subcommand {
+struct SlotsTest: DeviceCommand {
   static let words = "slots test"
   static let configuration = CommandConfiguration(
     commandName: "test",

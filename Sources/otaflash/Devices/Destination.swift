@@ -66,6 +66,7 @@ struct Destination: Sendable {
         identity: selector.text, lockIdentity: DeviceIdentity(path: path, device: selector.text),
         name: nil, address: nil, dialer: device.dialer, clock: EventLoopClock(), device: device,
         pairing: nil)
+    case .last: preconditionFailure("a run names its device before it begins")
     }
   }
 

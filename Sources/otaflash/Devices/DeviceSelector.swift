@@ -13,6 +13,8 @@ struct DeviceSelector: Equatable, Sendable {
     case unix(path: String)
     /// A simulated device in this process.
     case simulated(SimulationProfile)
+    /// The device that was connected to last.
+    case last
   }
 
   let kind: Kind
@@ -35,9 +37,11 @@ struct DeviceSelector: Equatable, Sendable {
       return .unix(path: path)
     }
     if text.hasPrefix("sim:") { return .simulated(try SimulatedDevice.profile(text)) }
+    if text == "last" { return .last }
     guard let address = BluetoothAddress(text) else {
       throw ValidationError(
-        "'\(text)' is no device; write C0:FF:EE:00:00:01, name:REGEX, unix:/path or sim:PROFILE")
+        "'\(text)' is no device; write C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE or "
+          + "last")
     }
     return .address(address)
   }
@@ -55,7 +59,9 @@ struct DeviceOption: ParsableArguments, Sendable {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The device: an address, name:REGEX, unix:/path or sim:PROFILE.", valueName: "device"),
+      "The device: an address, name:REGEX, unix:/path, sim:PROFILE, or last for the one connected "
+        + "to last.", valueName: "device"),
+    completion: .list(["last", "sim:"]),
     transform: DeviceSelector.parse)
   var device: DeviceSelector
 }

@@ -89,7 +89,7 @@ struct SimulatedDevice: Sendable {
     do throws(ProfileFault) {
       return try SimulationProfile(parsing: text)
     } catch {
-      throw ValidationError(error.sentence)
+      throw ValidationError("\(error)")
     }
   }
 
@@ -116,21 +116,6 @@ struct SimulatedDevice: Sendable {
   ) async -> Success {
     let board = board
     return await withService({ await board.run() }, body)
-  }
-}
-
-extension ProfileFault {
-  var sentence: String {
-    switch self {
-    case .unknownProfile(let name, let allowed):
-      "there is no profile '\(name)'; there are " + allowed.joined(separator: ", ")
-    case .unknownKey(let key, let allowed):
-      "there is no setting '\(key)'; there are " + allowed.joined(separator: ", ")
-    case .valueNotAllowed(let key, let value, let allowed):
-      "'\(value)' is not allowed for \(key); it is \(allowed)"
-    case .repeatedKey(let key): "\(key) is set twice"
-    case .radio(let fault): "no such radio can be built: \(fault)"
-    }
   }
 }
 

@@ -55,17 +55,17 @@ extension FaultReport {
           .deviceNotFound, "no device with a name like '\(pattern)' was found",
           why: "Nothing that matches advertised within \(Text.seconds(waited)).",
           help: context.command(["scan"]), exit: .deviceUnavailable, retryable: true)
+      case .noLastDevice:
+        FaultReport(
+          .deviceNotFound, "there is no last device",
+          why: "None was connected to from here, or the list of devices was removed or damaged.",
+          help: context.command(["scan"]), exit: .deviceUnavailable)
       case .ambiguous(let pattern, let matches):
         FaultReport(
           .deviceAmbiguous, "\(matches.count) devices have a name like '\(pattern)'",
           why: "Name one of them by its address: " + matches.joined(separator: ", ") + ".",
           help: context.command(["scan", "--name", pattern]), exit: .deviceUnavailable)
       case .state(let fault): FaultReport(fault, in: context)
-      case .timeLimit(let limit, let resumable, let acknowledged):
-        FaultReport(
-          .timeLimit, "the time limit of \(Text.seconds(limit)) ran out",
-          why: Self.kept(resumable, acknowledged), help: context.again,
-          exit: resumable ? .linkLostResumable : .linkLost, retryable: true)
       case .unhealthy(let failed, let command):
         FaultReport(
           .noAdapter, failed == 1 ? "1 check failed" : "\(failed) checks failed",
@@ -238,38 +238,29 @@ extension FaultReport {
   }
 
   init(_ fault: StateFault, in context: FaultContext) {
-    let why =
-      "The state directory keeps locks, resume hints and the list of devices; XDG_STATE_HOME "
-      + "moves it."
-    self =
+    let (verdict, what): (Verdict, String?) =
       switch fault {
-      case .deviceBusy(let device, let holder):
-        FaultReport(
-          .deviceBusy, "another otaflash works on \(device)",
-          why: holder.map { "It is process \($0); wait until it has ended." }
-            ?? "Wait until it has ended.",
-          help: context.again, exit: .deviceUnavailable, retryable: true)
-      case .registryBusy:
-        FaultReport(
-          .state, "\(fault)", why: "A process that holds it for so long hangs, or its disk does.",
-          help: context.again, exit: .systemCall, retryable: true)
+      case .deviceBusy(let device, _):
+        (
+          Verdict(.deviceBusy, .deviceUnavailable, retryable: true),
+          "another otaflash works on \(device)"
+        )
+      case .registryBusy: (Verdict(.state, .systemCall, retryable: true), nil)
       case .noPlace, .notADirectory, .impossiblePlace, .notAFile, .tooLarge, .newerFormat:
-        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .configuration)
-      case .permissionDenied:
-        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .permissionDenied)
-      case .diskFull:
-        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .outputFailed)
-      case .system:
-        FaultReport(.state, "\(fault)", why: why, help: context.doctor, exit: .systemCall)
+        (Verdict(.state, .configuration), nil)
+      case .permissionDenied: (Verdict(.state, .permissionDenied), nil)
+      case .diskFull: (Verdict(.state, .outputFailed), nil)
+      case .system: (Verdict(.state, .systemCall), nil)
       }
+    self.init(fault, verdict, what: what, help: context.doctor, in: context)
   }
 
   /// The command that shows the place in the file.
   private static func show(
     _ fault: FirmwareFault, in path: String, _ context: FaultContext
   ) -> String {
-    if case .addresses(let fault) = fault, let place = fault.places.first {
-      return context.again(choosing: "--region", "\(place.region)")
+    if case .chooseRegion(let regions) = fault.remedy, let first = regions.first {
+      return context.again(choosing: "--region", "\(first)")
     }
     guard context.subject.image != "-" else {
       return context.command(["image", "verify", "--help"])
@@ -277,25 +268,26 @@ extension FaultReport {
     let file = "-- " + ShellWords.quote(path)
     // unzip knows no `--`.
     let archive = ShellWords.quote(path.hasPrefix("-") ? "./" + path : path)
-    return switch fault {
-    case .intelHex(let line, _), .sRecord(let line, _): "sed -n \(line)p \(file)"
-    case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
-      .descriptorsDiffer(_, let offset):
-      "od -A d -t x1 -j \(offset) -N \(ImageDescriptor.size) \(file)"
-    case .mcuboot(let fault): "od -A d -t x1 -j \(fault.offset) -N 32 \(file)"
-    case .headerContradicted: "od -A d -t x1 -N \(MCUbootHeader.size) \(file)"
-    case .uf2, .elf, .foreignFormat: "od -A d -c -N 64 \(file)"
-    case .zip: "unzip -v \(archive)"
-    case .manifest(.missing): "unzip -l \(archive)"
-    case .manifest: "unzip -p \(archive) manifest.json"
-    case .initPacket(let name, _), .inFile(let name, _):
+    return switch fault.remedy {
+    case .lookAtLine(let line): "sed -n \(line)p \(file)"
+    case .lookAtOctets(let range):
+      "od -A d -t x1 -j \(range.lowerBound) -N \(range.count) \(file)"
+    case .lookAtBeginning: "od -A d -c -N 64 \(file)"
+    case .lookAtArchive: "unzip \(Self.isUnreadable(fault) ? "-v" : "-l") \(archive)"
+    case .lookAtFileInArchive("manifest.json"): "unzip -p \(archive) manifest.json"
+    case .lookAtFileInArchive(let name):
       "unzip -p \(archive) \(ShellWords.quote(name)) | od -A d -t x1"
-    case .severalImages: context.command(["image", "info", path])
-    case .addresses: context.command(["image", "info", path])
-    case .tooLarge where path.hasPrefix("/dev/"): "head -c 64 \(file) | od -A d -c"
-    case .empty, .tooLarge: "ls -l \(file)"
-    case .versionContradicted, .hardwareContradicted:
-      "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)
+    case .mendSidecar: "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)
+    case .chooseAnotherFile:
+      path.hasPrefix("/dev/") && fault != .empty
+        ? "head -c 64 \(file) | od -A d -c" : "ls -l \(file)"
+    case .inspectImage, .chooseRegion, .buildAgain, .signImage, .chooseAnotherKey:
+      context.command(["image", "info", path])
     }
+  }
+
+  /// The archive itself is at fault, not what is missing in it.
+  private static func isUnreadable(_ fault: FirmwareFault) -> Bool {
+    if case .zip = fault { true } else { false }
   }
 }

@@ -29,10 +29,11 @@ enum CommandFault: Error {
   case survey(MgmtFault)
   /// No device advertises a name that matches.
   case noMatch(pattern: String, waited: Duration)
+  /// `last`, and none was connected to.
+  case noLastDevice
   /// Several devices match; each with address and name.
   case ambiguous(pattern: String, matches: [String])
   case state(StateFault)
-  case timeLimit(Duration, resumable: Bool, acknowledged: Int)
   /// Checks of `doctor` that failed.
   ///
   /// - Parameter command: what mends the first of them.
@@ -68,7 +69,7 @@ extension CommandFault {
   var reachedDevice: Bool {
     switch self {
     case .update(.couldNotConnect): false
-    case .update, .imageNotTaken, .timeLimit: true
+    case .update, .imageNotTaken: true
     default: false
     }
   }

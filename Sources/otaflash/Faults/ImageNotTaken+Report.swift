@@ -26,20 +26,6 @@ extension FaultReport {
   }
 }
 
-extension UpdateProtocol {
-  /// The files that the protocol carries: a noun phrase.
-  var imageWords: String {
-    switch self {
-    case .otaflash: "the bytes of a slot (a binary, Intel HEX, S-record, UF2 or ELF file)"
-    case .smp:
-      "an MCUboot image (zephyr.signed.bin, app_update.bin) or a package of them "
-        + "(dfu_application.zip)"
-    case .nordicSecure: "a ZIP package made by 'nrfutil pkg generate'"
-    case .nordicLegacy: "a ZIP package made by 'nrfutil dfu genpkg' or adafruit-nrfutil"
-    }
-  }
-}
-
 extension FaultContext {
   /// This run's command with what nobody says of the image. The values are examples.
   func againSaying(version: Bool, hardware: Bool) -> String {

@@ -7,7 +7,7 @@ struct ProtocolOption: ParsableArguments, Sendable {
     case auto
     case only(UpdateProtocol)
 
-    static var allCases: [Choice] { [.auto] + UpdateProtocol.allCases.map(Choice.only) }
+    static var allCases: [Choice] { [.auto] + UpdateProtocol.all.map { .only($0.updateProtocol) } }
 
     init?(argument: String) {
       guard let choice = Self.allCases.first(where: { $0.text == argument }) else { return nil }
@@ -22,7 +22,7 @@ struct ProtocolOption: ParsableArguments, Sendable {
       if case .only(let named) = self { named } else { nil }
     }
 
-    private var text: String { named?.rawValue ?? "auto" }
+    private var text: String { named?.name ?? "auto" }
   }
 
   @Option(

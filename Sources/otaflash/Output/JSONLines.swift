@@ -174,7 +174,7 @@ extension LinkReport {
 extension DeviceReport {
   func members(id: String, link: LinkReport?) -> [JSONValue.Member] {
     JSONValue.fields([
-      "id": .string(id), "protocol": .string(updateProtocol.rawValue),
+      "id": .string(id), "protocol": .string(updateProtocol.name),
       "protocol_version": .integer(protocolVersion), "hardware": .text(hardware),
       "running": .text(runningVersion), "running_build": .integer(runningBuild.map { Int($0) }),
       "running_crc32": runningCRC32.map { .string(Text.hex($0)) },

@@ -1,26 +1,20 @@
+import OtaflashATT
+
 /// Numbers as people read them.
 enum Text {
   /// `266,112`
-  static func grouped(_ number: Int) -> String {
-    let digits = Array(String(number.magnitude))
-    var text = number < 0 ? "-" : ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
-      text.append(digit)
-    }
-    return text
-  }
+  static func grouped(_ number: Int) -> String { Numerals.grouped(number) }
 
   /// `9f2c01aa`
-  static func hex(_ value: UInt32) -> String { padded(String(value, radix: 16), 8) }
+  static func hex(_ value: UInt32) -> String { Numerals.hex(value) }
   /// `a001`
-  static func hex(_ value: UInt16) -> String { padded(String(value, radix: 16), 4) }
+  static func hex(_ value: UInt16) -> String { Numerals.hex(value) }
   /// `60f8bf3f`
   static func hex(_ octets: [UInt8]) -> String {
     octets.map { padded(String($0, radix: 16), 2) }.joined()
   }
   /// `0x0d`
-  static func hex(_ value: UInt8) -> String { "0x" + padded(String(value, radix: 16), 2) }
+  static func hex(_ value: UInt8) -> String { "0x" + Numerals.hex(value) }
 
   /// The octets that so many pairs of hexadecimal digits stand for.
   static func octets(hex digits: String) -> [UInt8]? {
@@ -36,7 +30,7 @@ enum Text {
   }
 
   /// `0.8 s`, `14.2 s`
-  static func seconds(_ duration: Duration) -> String { fixed(duration.inSeconds) + " s" }
+  static func seconds(_ duration: Duration) -> String { Numerals.seconds(duration) }
 
   /// `14.250000`, in seconds.
   static func microseconds(_ duration: Duration) -> String {
@@ -56,10 +50,7 @@ enum Text {
   }
 
   /// One digit after the point.
-  static func fixed(_ value: Double) -> String {
-    let tenths = Int((value * 10).rounded())
-    return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
-  }
+  static func fixed(_ value: Double) -> String { Numerals.fixed(value) }
 
   /// `15`, `7.5`: no more digits than there are.
   static func decimal(_ value: Double) -> String {

@@ -9,14 +9,36 @@ struct Run: Sendable {
 
   func perform() async -> ExitStatus {
     switch CommandLineReading(arguments, environment: environment) {
-    case .command(let command, let name): await run(command, called: name)
+    case .command(let command, let name): await begin(command, called: name)
     case .text(let text): print(text)
     case .groupAlone(let group): refuse(group)
     case .malformed(let message, let name): refuse(message, in: name)
     }
   }
 
-  private func run(_ command: any Subcommand, called name: String) async -> ExitStatus {
+  /// With `-d last` it becomes the run of a command for the device that was connected to last.
+  private func begin(_ command: any Subcommand, called name: String) async -> ExitStatus {
+    guard let deviceCommand = command as? any DeviceCommand,
+      deviceCommand.target.device.kind == .last
+    else { return await run(command, called: name) }
+    let device: DeviceSelector
+    do throws(CommandFault) {
+      device = try LastDevice.selector(environment: environment)
+    } catch {
+      return refuse(error, of: name, about: command.subject)
+    }
+    var named = deviceCommand.naming(device)
+    do { try named.validate() } catch { return refuse("\(error)", in: name) }
+    let words = LastDevice.words(arguments, naming: device.text)
+    return await Run(
+      program: program, arguments: words, environment: environment, interruption: interruption
+    ).run(named, called: name, beginning: "the last device is \(device.text)")
+  }
+
+  /// - Parameter note: told before anything else.
+  private func run(
+    _ command: any Subcommand, called name: String, beginning note: String? = nil
+  ) async -> ExitStatus {
     let console = Console(
       settings: OutputSettings(command.global, in: .current(environment: environment)),
       command: name, device: command.subject.device)
@@ -29,6 +51,7 @@ struct Run: Sendable {
         program: program, arguments: arguments, subject: command.subject),
       environment: environment, interruption: interruption, inputs: inputs,
       capture: command.captureFile.map { Capture(file: $0, inputs: inputs) })
+    if let note { console.note(note) }
     let ending = closeCapture(of: session, after: await work(command, in: session))
     console.end(ending)
     if let errno = console.outputFailure { return outputFailed(errno) }

@@ -1,0 +1,30 @@
+/// Numbers as people read them, in the texts of all layers.
+package enum Numerals {
+  /// `266,112`
+  package static func grouped(_ number: Int) -> String {
+    let digits = Array(String(number.magnitude))
+    var text = number < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+      text.append(digit)
+    }
+    return text
+  }
+
+  /// `0d`, `a001`, `9f2c01aa`: as many digits as the type has.
+  package static func hex<Number: FixedWidthInteger & UnsignedInteger>(_ value: Number) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits
+  }
+
+  /// `0.8 s`, `14.2 s`
+  package static func seconds(_ duration: Duration) -> String {
+    fixed(duration / .seconds(1)) + " s"
+  }
+
+  /// One digit after the point.
+  package static func fixed(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
+  }
+}

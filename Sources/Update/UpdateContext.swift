@@ -1,0 +1,72 @@
+import OtaflashFirmware
+import OtaflashGATT
+import Synchronization
+
+/// What every step of a protocol may use: the clock, the caller's options, what is remembered from
+/// one connection to the next, and where to report.
+public struct UpdateContext: Sendable {
+  /// The one source of time; a session waits on no other.
+  public let clock: any LinkClock
+  public let options: UpdateOptions
+  let tally: UpdateTally
+  /// Tells the caller what happens. The life cycle reports connections, stages and beginnings; a
+  /// session reports `.deviceBusy` and `.rewound`, and its progress by `acknowledged`.
+  public let observe: @Sendable (UpdateEvent) -> Void
+  /// All images, where there are several; two may have one name.
+  var parts: [FirmwareImage] = []
+  /// Where the device of this connection was found.
+  public internal(set) var place = Whereabouts.home
+  /// Where a benchmark measures; an update has none.
+  var meter: TransferMeter?
+  /// What a protocol remembers of this device, for as long as the update runs.
+  public let memory = UpdateMemory()
+
+  init(
+    clock: any LinkClock, options: UpdateOptions, tally: UpdateTally,
+    meter: TransferMeter? = nil, observe: @escaping @Sendable (UpdateEvent) -> Void
+  ) {
+    self.clock = clock
+    self.options = options
+    self.tally = tally
+    self.meter = meter
+    self.observe = observe
+  }
+
+  /// The images were activated: whoever answers from now on may be the new application.
+  public var hasActivated: Bool { tally.hasActivated }
+
+  /// The device has acknowledged the first `offset` octets of the image that is sent. Counts, and
+  /// tells the caller where that is new.
+  public func acknowledged(_ offset: Int, of total: Int) {
+    guard tally.now.acknowledged != offset else { return }
+    tally.acknowledge(offset)
+    observe(.progress(acknowledged: offset, total: total))
+  }
+
+  /// So many octets of the image were sent, repeats included.
+  public func sent(_ octets: Int) { tally.send(octets) }
+
+  /// The session has restarted the device, because its transfer can only begin anew: the loss of
+  /// the link that follows is none.
+  ///
+  /// - Parameter reason: a clause, such as `it had dropped packets`.
+  public func restarted(because reason: String) { tally.restarted(because: reason) }
+}
+
+/// What a protocol remembers of a device over the connections of one update: one value a type. A
+/// hint; where the device stands is asked anew on each connection.
+public final class UpdateMemory: Sendable {
+  private let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
+
+  init() {}
+
+  /// What was kept last of this type.
+  public func last<Value: Sendable>(_ type: Value.Type) -> Value? {
+    values.withLock { $0[ObjectIdentifier(type)] } as? Value
+  }
+
+  /// Keeps a value for the connections to come, instead of the last of its type.
+  public func keep<Value: Sendable>(_ value: Value) {
+    values.withLock { $0[ObjectIdentifier(Value.self)] = value }
+  }
+}

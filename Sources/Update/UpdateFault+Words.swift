@@ -1,0 +1,176 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// One switch for each part, however long: a new case must not compile until somebody has found the
+/// words for it (docs/ota-service.md names the rules behind them).
+extension UpdateFault: ExplainedFault {
+  public var summary: String {
+    switch self {
+    case .wrongHardware(let device, let image):
+      "the image is for hardware \(image), the device is \(device)"
+    case .doesNotFit(let size, let slot):
+      "the image has \(Numerals.grouped(size)) B, the slot \(Numerals.grouped(slot)) B"
+    case .downgrade(let running, let image):
+      "the device runs \(running), the image is the older \(image)"
+    case .olderBuild(let running, let image):
+      "the device runs \(running), the image is the older \(image)"
+    case .versionUnknown: "nobody says which version the image is"
+    case .hardwareUnknown: "nobody says which hardware the image is for"
+    case .imageNotTaken(let offered):
+      "the device takes updates by \(Self.list(offered)), which cannot carry this image"
+    case .protocolAmbiguous(let choice): "the device takes this image by \(Self.list(choice))"
+    case .protocolNotOffered(let asked, let offered):
+      "the device does not speak \(asked); it speaks \(Self.list(offered))"
+    case .authorizationRequired: "the device takes updates only from those who hold its key"
+    case .wrongKey: "the device says that the key is wrong"
+    case .noUpdateService: "the device has no update service that is known here"
+    case .unsupportedProtocolVersion(let lowest, let highest):
+      "the device speaks protocol versions \(lowest) to \(highest) only"
+    case .reverted(let running):
+      "the device runs \(Self.name(running)) again, not the image that was sent"
+    case .oldVersionStillRuns(let running):
+      "the device restarted and still runs \(Self.name(running))"
+    case .differentImageRuns(let running):
+      "the device runs \(Self.name(running)), which is not the image that was sent"
+    case .otherVersionRuns(let running, let expected):
+      "the device runs \(running), the image was said to be "
+        + (expected?.description ?? "of no version")
+    case .nothingStarted: "the device is in its boot loader, and has started no application"
+    case .unreachableAfterActivation: "the device did not come back after the restart"
+    case .imageRejected: "the device's flash does not hold the image that was sent"
+    case .blockKeepsFailing(let offset, let attempts):
+      "the block at \(Numerals.grouped(offset)) is still wrong after "
+        + (attempts == 1 ? "1 attempt" : "\(attempts) attempts")
+    case .stalled(let offset, _):
+      "the device took nothing more from byte \(Numerals.grouped(offset)) on"
+    case .noProgress(let offset, let repeats):
+      "the device asked \(repeats) times for byte \(Numerals.grouped(offset))"
+    case .linkLost(_, let stage, _, _): "the link was lost during \(stage.rawValue)"
+    case .cancelled: "the update was stopped"
+    case .timedOut(let limit, _, _): "the time limit of \(Numerals.seconds(limit)) ran out"
+    case .refused(let stage, let refusal):
+      "the device refused during \(stage.rawValue): \(refusal.name)"
+    case .declined(let stage, let refusal):
+      "the device refused during \(stage.rawValue): \(refusal.meaning) (\(refusal.code))"
+    case .couldNotConnect(let fault): fault.summary
+    case .protocolViolation(let stage, _):
+      "the device broke the update protocol during \(stage.rawValue)"
+    case .gatt(let stage, let fault): fault.summary(during: stage.rawValue)
+    }
+  }
+
+  public var explanation: String {
+    switch self {
+    case .wrongHardware:
+      "An image for another board can leave the device unusable; nothing was written."
+    case .doesNotFit: "The device has no room for it; nothing was written."
+    case .downgrade: "Older firmware may not read newer settings, and may have known holes."
+    case .olderBuild:
+      "The version is the same, the build is not; older builds may have known holes."
+    case .versionUnknown:
+      "It has no descriptor and no sidecar file; without a version a downgrade cannot be seen."
+    case .hardwareUnknown:
+      "It has no descriptor and no sidecar file; without it an image for another board cannot be "
+        + "told apart."
+    case .imageNotTaken(let offered):
+      "Nothing was written. "
+        + offered.map { "By \($0) goes \($0.images)." }.joined(separator: " ")
+    case .protocolAmbiguous: "They write to different places; nothing is chosen for you."
+    case .protocolNotOffered: "Nothing was written."
+    case .authorizationRequired: "A key has 16 to 64 octets; nothing was written."
+    case .wrongKey: "After 5 wrong proofs it refuses every key until it is restarted."
+    case .noUpdateService:
+      "It is the wrong device, or its firmware must first be put into update mode."
+    case .unsupportedProtocolVersion: "Version 1 is spoken here; a newer one is needed."
+    case .reverted: "Its boot loader did not start the image, or started it and went back."
+    case .oldVersionStillRuns, .nothingStarted: "It took the image and did not start it."
+    case .differentImageRuns:
+      "Its size or CRC32 differs; another host may have updated it meanwhile."
+    case .otherVersionRuns(let running, _):
+      "\(running) was not seen before the update, so this may be the image under another version, "
+        + "or another image."
+    case .unreachableAfterActivation(let loss):
+      "\(loss.sentence) The whole image was sent and checked; whether it runs is not known."
+    case .imageRejected(let expected, let found):
+      "CRC32 \(Numerals.hex(expected)) was sent, \(Numerals.hex(found)) was read back."
+    case .blockKeepsFailing:
+      "The device's memory or its receiver is at fault; the link has its own checksum."
+    case .stalled(_, let waited):
+      "In \(Numerals.seconds(waited)) it got no further than before. What it holds is kept."
+    case .noProgress: "Each time it was sent, and it did not go on: its receiver is at fault."
+    case .linkLost(let loss, _, let resumable, let acknowledged):
+      loss.sentence + " " + Self.kept(resumable, acknowledged)
+    case .cancelled(let resumable, let acknowledged),
+      .timedOut(_, let resumable, let acknowledged):
+      Self.kept(resumable, acknowledged)
+    case .refused(_, let refusal): refusal.explanation
+    case .declined(_, let refusal): refusal.advice
+    case .couldNotConnect(let fault): fault.explanation
+    case .protocolViolation(_, let detail): "It is against the protocol: \(detail)."
+    case .gatt(_, let fault): fault.explanationOfUpdate
+    }
+  }
+
+  public var remedy: Remedy? {
+    switch self {
+    case .wrongHardware, .doesNotFit, .imageNotTaken: .chooseAnotherImage
+    case .downgrade, .olderBuild: .allowDowngrade
+    case .versionUnknown: .sayVersion
+    case .hardwareUnknown: .sayHardware
+    case .protocolAmbiguous(let choice): .chooseProtocol(choice.map(\.name))
+    case .protocolNotOffered: .leaveProtocolOpen
+    case .authorizationRequired: .giveKey
+    case .wrongKey: .checkKey
+    case .noUpdateService: .enterUpdateMode
+    case .unsupportedProtocolVersion: .updateSoftware
+    case .otherVersionRuns: .correctVersion
+    case .reverted, .oldVersionStillRuns, .differentImageRuns, .nothingStarted,
+      .unreachableAfterActivation, .protocolViolation:
+      .inspectDevice
+    case .imageRejected, .stalled, .linkLost, .cancelled, .timedOut: .tryAgain
+    case .blockKeepsFailing, .noProgress: .startOver
+    case .refused(_, let refusal): refusal.remedy
+    case .declined(_, let refusal): refusal.remedy
+    case .couldNotConnect(let fault): fault.remedy
+    case .gatt(_, let fault): fault.remedy
+    }
+  }
+
+  /// What a broken transfer leaves behind.
+  private static func kept(_ resumable: Bool, _ acknowledged: Int) -> String {
+    resumable
+      ? "The device keeps \(Numerals.grouped(acknowledged)) B; the next attempt goes on from there."
+      : "The device holds no part of the image; the next attempt starts over."
+  }
+
+  private static func list(_ protocols: [UpdateProtocol]) -> String {
+    protocols.map(\.name).joined(separator: ", ")
+  }
+
+  private static func name(_ version: FirmwareVersion?) -> String {
+    version?.description ?? "the old version"
+  }
+}
+
+extension GATTFault {
+  /// The OTA service has error codes of its own (docs/ota-service.md, 3).
+  fileprivate var explanationOfUpdate: String {
+    guard case .refused(_, let code) = self, let meaning = code.meaningOfOTAService else {
+      return explanation
+    }
+    return "ATT error 0x\(Numerals.hex(code.rawValue)): \(meaning)."
+  }
+}
+
+extension ATTErrorCode {
+  fileprivate var meaningOfOTAService: String? {
+    switch self {
+    case ATTErrorCode(0x80): "the update service is busy"
+    case ATTErrorCode(0x81): "data did not start at the next offset"
+    case ATTErrorCode(0x82): "no update session is open"
+    case ATTErrorCode(0x83): "the connection is not authorized"
+    default: nil
+    }
+  }
+}

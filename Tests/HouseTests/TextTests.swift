@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// What is said in the libraries is said to the users of any program.
+@Suite struct TextTests {
+  /// What a text may not name: a command of ours, or an option of any program.
+  static let commandLine = [
+    #"otaflash (scan|info|flash|image|bench|simulate|devices|doctor|completion|slots|reset|pair|"#
+      + "unpair)",
+    #"command -v otaflash"#, #"(^|[^-\w])--[a-z]"#,
+  ]
+
+  /// The string literals of a line of code; a comment has none.
+  static func literals(in line: Substring) throws -> [Substring] {
+    guard !line.drop(while: { $0 == " " }).hasPrefix("//") else { return [] }
+    return line.matches(of: try Regex(#""((?:[^"\\]|\\.)*)""#)).compactMap { $0[1].substring }
+  }
+
+  static func offences(in text: String) throws -> [String] {
+    let patterns = try commandLine.map { try Regex($0) }
+    return try text.split(separator: "\n").flatMap { try literals(in: $0) }
+      .filter { literal in patterns.contains { literal.firstMatch(of: $0) != nil } }
+      .map { String($0) }
+  }
+
+  /// Two literals that are octets of a protocol, not words.
+  static let protocols = ["otaflash authorize"]
+
+  @Test(arguments: ImportTests.permitted.keys.sorted())
+  func noTextOfALibraryNamesTheCommandLine(_ target: String) throws {
+    for file in try ImportTests.files(of: "Sources/\(target)") {
+      for literal in try Self.offences(in: file.text) where !Self.protocols.contains(literal) {
+        Issue.record("\(file.path) says '\(literal)'")
+      }
+    }
+  }
+
+  @Test func aTextThatNamesItIsFound() throws {
+    let text = #"""
+      // "otaflash scan" in a comment is none.
+      a("Run `otaflash doctor`."); b("send it with --restart"); c("-----begin key")
+      d("an otaflash board", "$(command -v otaflash)")
+      """#
+    #expect(
+      try Self.offences(in: text) == [
+        "Run `otaflash doctor`.", "send it with --restart", "$(command -v otaflash)",
+      ])
+  }
+
+  /// Who catches a fault shows it: an enum's own notation is no text.
+  @Test func everyPublicFaultHasWords() throws {
+    var faults: [String] = []
+    var described: Set<String> = []
+    for target in ImportTests.permitted.keys {
+      for file in try ImportTests.files(of: "Sources/\(target)") {
+        let kinds = /public enum (\w+(?:Fault|Loss|Refusal))\b[^{]*Error/
+        faults += file.text.matches(of: kinds).map { String($0.1) }
+        let words =
+          /(?:extension|enum) (\w+)[^{\n]*\b(?:CustomStringConvertible|ExplainedFault)\b/
+        described.formUnion(file.text.matches(of: words).map { String($0.1) })
+      }
+    }
+    #expect(faults.count > 25)
+    for fault in faults where !described.contains(fault) {
+      Issue.record("\(fault) has no words")
+    }
+  }
+}

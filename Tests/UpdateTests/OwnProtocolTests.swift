@@ -1,0 +1,357 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+import Testing
+
+/// A protocol that this package does not know, as another's program would have it: a control point
+/// that begins, proves and starts, and a characteristic that takes octets in order.
+private enum Drop {
+  static let service = BluetoothUUID(
+    high: 0xD000_0000_0000_0000, low: 0x80_00_00_00_00_00_00_01)
+  static let control = BluetoothUUID(
+    high: 0xD000_0000_0000_0000, low: 0x80_00_00_00_00_00_00_02)
+  static let data = BluetoothUUID(high: 0xD000_0000_0000_0000, low: 0x80_00_00_00_00_00_00_03)
+
+  enum Operation: UInt8 {
+    case begin = 1
+    case beginAnew
+    case start
+  }
+}
+
+/// What the control point reads as.
+private struct DropState {
+  var runningCRC32: UInt32
+  /// Of the image that is held, as it was announced.
+  var wantedCRC32: UInt32
+  var held: UInt32
+
+  var encoded: [UInt8] { [runningCRC32, wantedCRC32, held].flatMap(littleEndian) }
+
+  init(runningCRC32: UInt32, wantedCRC32: UInt32 = 0, held: UInt32 = 0) {
+    (self.runningCRC32, self.wantedCRC32, self.held) = (runningCRC32, wantedCRC32, held)
+  }
+
+  init?(_ octets: [UInt8]) {
+    guard octets.count == 12 else { return nil }
+    self.init(
+      runningCRC32: number(octets[0..<4]), wantedCRC32: number(octets[4..<8]),
+      held: number(octets[8..<12]))
+  }
+}
+
+private func littleEndian(_ number: UInt32) -> [UInt8] {
+  (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+}
+
+private func number(_ octets: ArraySlice<UInt8>) -> UInt32 {
+  octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+}
+
+extension UpdateProtocol {
+  fileprivate static let drop = UpdateProtocol("drop", carrying: "any file")
+}
+
+/// The protocol's steps on one connection.
+private struct DropSession: UpdateSession {
+  static let updateProtocol = UpdateProtocol.drop
+  static let services = [Drop.service]
+
+  let client: GATTClient
+  let context: UpdateContext
+  let control: DiscoveredCharacteristic
+  let data: DiscoveredCharacteristic
+  let state: DropState
+
+  static func open(
+    on client: GATTClient, _ context: UpdateContext
+  ) async throws(UpdateFault) -> DropSession {
+    do throws(GATTFault) {
+      let found = try await client.characteristics([Drop.control, Drop.data], in: Drop.service)
+      guard let state = DropState(try await client.read(found[0])) else {
+        throw .violation("its state has another length than 12")
+      }
+      return DropSession(
+        client: client, context: context, control: found[0], data: found[1], state: state)
+    } catch {
+      throw .gatt(.connect, error)
+    }
+  }
+
+  var device: DeviceReport {
+    var report = DeviceReport(.drop, protocolVersion: 1)
+    report.runningCRC32 = state.runningCRC32
+    return report
+  }
+
+  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
+    // The device tells no version, so its checksum decides.
+    if state.runningCRC32 == image.crc32 { return .alreadyCurrent }
+    return try Preflight.check(image, against: device, options: context.options)
+  }
+
+  func prepare(
+    _ plan: UpdatePlan, restart: Bool
+  ) async throws(UpdateFault) -> PreparedUpload {
+    let image = plan.image
+    try await perform(restart ? .beginAnew : .begin, littleEndian(image.crc32), .prepare)
+    let held = try await held(.prepare)
+    return PreparedUpload(from: held) { () async throws(UpdateFault) in
+      try await upload(image.bytes, from: held)
+    }
+  }
+
+  private func upload(_ image: [UInt8], from held: Int) async throws(UpdateFault) {
+    let size = client.mtu - 3
+    for start in stride(from: held, to: image.count, by: size) {
+      let chunk = image[start..<min(start + size, image.count)]
+      do throws(GATTFault) { try await client.write(Array(chunk), to: data) } catch {
+        throw .gatt(.upload, error)
+      }
+      context.sent(chunk.count)
+      context.acknowledged(chunk.endIndex, of: image.count)
+    }
+  }
+
+  func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
+    guard try await held(.verify) == image.bytes.count else {
+      throw .protocolViolation(.verify, "it took every octet and holds another number")
+    }
+    return .verified
+  }
+
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault) {
+    try await perform(.start, [], .activate)
+  }
+
+  func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
+    RunningImage(
+      version: nil, agreement: state.runningCRC32 == image.crc32 ? .same : .different,
+      outcome: .activated)
+  }
+
+  private func held(_ stage: UpdateStage) async throws(UpdateFault) -> Int {
+    do throws(GATTFault) {
+      return Int(DropState(try await client.read(control))?.held ?? 0)
+    } catch {
+      throw .gatt(stage, error)
+    }
+  }
+
+  private func perform(
+    _ operation: Drop.Operation, _ octets: [UInt8], _ stage: UpdateStage
+  ) async throws(UpdateFault) {
+    do throws(GATTFault) {
+      try await client.write([operation.rawValue] + octets, to: control)
+    } catch .refused(_, let code) {
+      throw .declined(
+        stage,
+        ProtocolRefusal(
+          code: "\(code.rawValue)", meaning: "it does not want \(operation)",
+          advice: "It must be charged first.", kind: .rejected, remedy: .tryAgain))
+    } catch {
+      throw .gatt(stage, error)
+    }
+  }
+}
+
+/// The device: a server of the program's own. It restarts into what it holds when its host has gone.
+private final class DropDevice: Sendable {
+  private struct Memory {
+    var state = DropState(runningCRC32: 0)
+    var bytes: [UInt8] = []
+    var starts = false
+    var link: PipeLink?
+    var door: AsyncStream<PipeLink>.Continuation?
+    var cuts: [Int]
+  }
+
+  private let memory: Mutex<Memory>
+  let server = GATTServer()
+
+  private let boast: UInt32
+
+  /// - Parameters:
+  ///   - cuts: what the device holds when its link is lost, each once.
+  ///   - boast: octets that it says it holds, and does not.
+  init(cuts: [Int] = [], boast: UInt32 = 0) {
+    self.boast = boast
+    memory = Mutex(Memory(cuts: cuts))
+    server.install(
+      AttributeTable(services: [
+        LocalService(
+          Drop.service,
+          characteristics: [
+            LocalCharacteristic(
+              Drop.control, properties: [.read, .write],
+              value: .dynamic(
+                read: { [unowned self] _ in
+                  var state = state
+                  state.held += boast
+                  return .success(state.encoded)
+                },
+                write: { [unowned self] octets, _ in perform(octets) })),
+            LocalCharacteristic(
+              Drop.data, properties: [.write],
+              value: .written { [unowned self] octets, _ in take(octets) }),
+          ])
+      ]))
+  }
+
+  private var state: DropState { memory.withLock { $0.state } }
+
+  private func perform(_ octets: [UInt8]) -> ATTErrorCode? {
+    memory.withLock { memory in
+      guard let operation = octets.first.flatMap(Drop.Operation.init) else { return .invalidPDU }
+      switch operation {
+      case .begin, .beginAnew:
+        let wanted = number(octets[1...])
+        if operation == .beginAnew || memory.state.wantedCRC32 != wanted { memory.bytes = [] }
+        memory.state.wantedCRC32 = wanted
+      case .start: memory.starts = true
+      }
+      memory.state.held = UInt32(memory.bytes.count)
+      return nil
+    }
+  }
+
+  private func take(_ octets: [UInt8]) -> ATTErrorCode? {
+    let lost = memory.withLock { memory -> PipeLink? in
+      memory.bytes += octets
+      memory.state.held = UInt32(memory.bytes.count)
+      guard let cut = memory.cuts.first, memory.bytes.count >= cut else { return nil }
+      memory.cuts.removeFirst()
+      return memory.link
+    }
+    lost?.loseSupervision()
+    return nil
+  }
+
+  var dialer: Dialer {
+    Dialer { [self] () async throws(ConnectFault) -> any Link in
+      let (host, device) = PipeLink.pair(capacity: 4)
+      memory.withLock { _ = $0.door?.yield(device) }
+      return host
+    }
+  }
+
+  /// Who dials from now on.
+  func open() -> AsyncStream<PipeLink> {
+    let (links, door) = AsyncStream.makeStream(of: PipeLink.self)
+    memory.withLock { $0.door = door }
+    return links
+  }
+
+  func run(_ links: AsyncStream<PipeLink>, on clock: any LinkClock) async {
+    for await link in links {
+      memory.withLock { $0.link = link }
+      _ = await server.serve(link, clock: clock)
+      memory.withLock { memory in
+        guard memory.starts else { return }
+        memory.starts = false
+        memory.state.runningCRC32 = PrefixChecksums(memory.bytes).checksum(
+          ofFirst: memory.bytes.count)
+      }
+    }
+  }
+}
+
+@Suite struct OwnProtocolTests {
+  private struct Run: Sendable {
+    let outcome: Result<UpdateResult, UpdateFault>
+    let log: EventLog
+  }
+
+  private func update(
+    _ device: DropDevice, to image: FirmwareImage,
+    by protocols: [any UpdateSession.Type] = UpdateProtocol.all + [DropSession.self],
+    _ adjust: (inout UpdateOptions) -> Void = { _ in }
+  ) throws -> Run {
+    var options = UpdateOptions()
+    adjust(&options)
+    let log = EventLog()
+    let update = FirmwareUpdate(image: image, options: options, protocols: protocols) { event in
+      log.note(event)
+    }
+    return Run(outcome: try perform(update, on: device), log: log)
+  }
+
+  private func perform(
+    _ update: FirmwareUpdate, on device: DropDevice
+  ) throws -> Result<UpdateResult, UpdateFault> {
+    try VirtualTimeline().run { clock in
+      await withTaskGroup(of: Void.self) { group in
+        let links = device.open()
+        group.addTask { await device.run(links, on: clock) }
+        let outcome: Result<UpdateResult, UpdateFault>
+        do throws(UpdateFault) {
+          outcome = .success(try await update.run(on: device.dialer, clock: clock))
+        } catch {
+          outcome = .failure(error)
+        }
+        group.cancelAll()
+        return outcome
+      }
+    }
+  }
+
+  @Test func theOverviewsUpdateKnowsTheProtocol() throws {
+    let image = image(size: 1_000)
+    let update = FirmwareUpdate(
+      image: image, protocols: UpdateProtocol.all + [DropSession.self])
+    #expect(try perform(update, on: DropDevice()).get().verified)
+  }
+
+  @Test func aProtocolOfOnesOwnUpdatesADevice() throws {
+    let run = try update(DropDevice(), to: image(size: 20_000))
+    let result = try run.outcome.get()
+    #expect(result.outcome == .flashed && result.proof == .readBack)
+    #expect(result.octetsSent == 20_000 && result.resumes == 0)
+    #expect(run.log.acknowledged == 20_000)
+  }
+
+  @Test func aLostLinkLeadsBackToWhereTheDeviceStands() throws {
+    let run = try update(DropDevice(cuts: [5_000, 12_000]), to: image(size: 20_000))
+    let result = try run.outcome.get()
+    #expect(result.verified && result.resumes == 2)
+    // The write whose answer was lost had arrived.
+    #expect(result.octetsSent >= 20_000 - 2 * 509 && result.octetsSent <= 20_000)
+    let beginnings = run.log.all.compactMap { event -> Int? in
+      if case .transferBegan(let offset, _, resumed: true) = event { offset } else { nil }
+    }
+    #expect(beginnings.count == 2 && beginnings[0] >= 5_000 && beginnings[1] >= 12_000)
+  }
+
+  @Test func theNextRunGoesOnAndTheOneAfterHasNothingToDo() throws {
+    let device = DropDevice(cuts: [5_000])
+    let broken = try update(device, to: image(size: 20_000)) { $0.reconnection = .none }
+    guard case .failure(.linkLost(_, .upload, resumable: true, _)) = broken.outcome else {
+      Issue.record("\(broken.outcome)")
+      return
+    }
+    let second = try update(device, to: image(size: 20_000)).outcome.get()
+    #expect(second.verified && second.resumes == 1 && second.octetsSent < 15_500)
+    let third = try update(device, to: image(size: 20_000)).outcome.get()
+    #expect(third.outcome == .alreadyCurrent)
+  }
+
+  @Test func aDeviceThatHoldsMoreThanThereIsBreaksItsProtocol() throws {
+    let run = try update(DropDevice(boast: 1_000), to: image(size: 100))
+    #expect(
+      run.outcome
+        == .failure(.protocolViolation(.prepare, "it says it holds 1000 of 100 octets")))
+  }
+
+  /// Who does not name the protocol does not know the device; who asks for another is told.
+  @Test func onlyTheProtocolsThatWereGivenAreKnown() throws {
+    let unknown = try update(DropDevice(), to: image(size: 100), by: UpdateProtocol.all)
+    #expect(unknown.outcome == .failure(.noUpdateService))
+    let other = try update(DropDevice(), to: image(size: 100)) { $0.updateProtocol = .smp }
+    #expect(other.outcome == .failure(.protocolNotOffered(asked: .smp, offered: [.drop])))
+  }
+}
