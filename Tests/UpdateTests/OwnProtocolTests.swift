@@ -9,11 +9,9 @@ import Testing
 /// A protocol that this package does not know, as another's program would have it: a control point
 /// that begins, proves and starts, and a characteristic that takes octets in order.
 private enum Drop {
-  static let service = BluetoothUUID(
-    high: 0xD000_0000_0000_0000, low: 0x80_00_00_00_00_00_00_01)
-  static let control = BluetoothUUID(
-    high: 0xD000_0000_0000_0000, low: 0x80_00_00_00_00_00_00_02)
-  static let data = BluetoothUUID(high: 0xD000_0000_0000_0000, low: 0x80_00_00_00_00_00_00_03)
+  static let service: BluetoothUUID = "d0000000-0000-0000-8000-000000000001"
+  static let control: BluetoothUUID = "d0000000-0000-0000-8000-000000000002"
+  static let data: BluetoothUUID = "d0000000-0000-0000-8000-000000000003"
 
   enum Operation: UInt8 {
     case begin = 1

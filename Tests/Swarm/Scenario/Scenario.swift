@@ -41,6 +41,10 @@ public struct Scenario: Sendable {
   /// The device lies in a way that no update may believe, or never shows the new image.
   public var mustFail = false
 
+  var losesPower: Bool {
+    powerCutAfter != nil || profile.contains("\(FaultName.resetAtFlashOperation.rawValue)=")
+  }
+
   /// The same device and image on a day when nothing goes wrong.
   func cure() throws(ScenarioFault) -> Scenario {
     var cure = Scenario(profile: Self.withoutFaults(profile), image: image)
