@@ -119,7 +119,7 @@ public struct PreparedUpload: Sendable {
   let send: @Sendable () async throws(UpdateFault) -> Void
 
   /// - Parameters:
-  ///   - offset: 0 up to the size of the image; another one, which only a device can have told, ends
+  ///   - offset: 0 up to the size of the image; any other, as only a device can have told it, ends
   ///     the update with `.protocolViolation`.
   ///   - send: sends the rest, and returns when the device has all of the image.
   public init(from offset: Int, send: @escaping @Sendable () async throws(UpdateFault) -> Void) {
