@@ -112,7 +112,7 @@ import Testing
       for _ in 0..<3 {
         transfer.created(at: Self.start)
         _ = Self.sendAll(&transfer, at: later)
-        _ = try Self.check(&transfer, 0)
+        #expect(try Self.check(&transfer, object - 436) == .again(from: object == 4096 ? 0 : 4096))
       }
       transfer.created(at: Self.start)
       _ = Self.sendAll(&transfer, at: later)
