@@ -17,7 +17,9 @@ public struct Patience: Sendable {
     public var granted = 0
 
     /// - Parameters:
-    ///   - durable: 0 where the device does not tell, as for `granted`.
+    ///   - acknowledged: 0 to the image's size.
+    ///   - durable: 0 where the device does not tell.
+    ///   - granted: 0 where the device does not tell.
     public init(acknowledged: Int = 0, durable: Int = 0, granted: Int = 0) {
       self.acknowledged = acknowledged
       self.durable = durable
@@ -43,7 +45,9 @@ public struct Patience: Sendable {
     since = now
   }
 
-  /// - Parameter client: on a link with long connection intervals each exchange takes two of them.
+  /// - Parameters:
+  ///   - client: on a link with long connection intervals each exchange takes two of them.
+  ///   - context: has the limit and the clock.
   public init(with client: GATTClient, _ context: UpdateContext) {
     let interval = client.linkFacts.connectionInterval ?? .zero
     self.init(

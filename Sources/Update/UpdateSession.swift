@@ -50,7 +50,9 @@ public protocol UpdateSession: Sendable {
 
   /// Announces the image, and returns what is left to be sent.
   ///
-  /// - Parameter restart: the device shall drop what it holds of an earlier transfer.
+  /// - Parameters:
+  ///   - plan: the image, and its place among those of this update.
+  ///   - restart: the device shall drop what it holds of an earlier transfer.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> PreparedUpload
 
   /// Lets the device prove that what it holds is the image.
@@ -59,8 +61,10 @@ public protocol UpdateSession: Sendable {
   /// Makes the device restart into the images that were sent, one or more; returns when it has
   /// agreed.
   ///
-  /// - Parameter current: images of the same update that were found running; the restart must not
-  ///   take them back.
+  /// - Parameters:
+  ///   - images: those that the restart is to make run.
+  ///   - current: images of the same update that were found running; the restart must not take
+  ///     them back.
   func activate(
     _ images: [FirmwareImage], keeping current: [FirmwareImage]
   ) async throws(UpdateFault)

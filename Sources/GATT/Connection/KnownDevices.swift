@@ -21,7 +21,9 @@ public protocol KnownDevices: Sendable {
 
   /// Notes that a device was connected to now; from here on it is the first of `devices`.
   ///
-  /// - Parameter name: `nil` leaves a name that is known as it is.
+  /// - Parameters:
+  ///   - id: as an advertisement has it: the device's address.
+  ///   - name: `nil` leaves a name that is known as it is.
   func remember(_ id: Advertisement.ID, name: String?) async throws(Failure)
 
   /// The devices, the one that was connected to last first.
@@ -42,8 +44,9 @@ extension Dialer {
   ///
   /// - Precondition: the dialer knows whom it reaches: it scans, or was made for an address. Any
   ///   other is told by `remembering(_:name:in:failed:)`.
-  /// - Parameter failed: told why a connection could not be noted; the connection is made all the
-  ///   same.
+  /// - Parameters:
+  ///   - devices: where they are kept.
+  ///   - failed: told why a connection could not be noted; the connection is made all the same.
   public func remembering<Devices: KnownDevices>(
     in devices: Devices, failed: @escaping @Sendable (Devices.Failure) -> Void = { _ in }
   ) -> Dialer {
