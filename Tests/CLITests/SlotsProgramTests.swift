@@ -1,3 +1,4 @@
+import OtaflashState
 import Testing
 
 /// `slots` and `reset` of the built program, on the simulated Zephyr device.
@@ -18,6 +19,26 @@ import Testing
   func exitCodes(_ words: [String], _ status: Int32) throws {
     let outcome = try Program().run(words)
     #expect(outcome.status == status, "\(outcome.errors)")
+  }
+
+  /// The test works on the device; what changes nothing may look on.
+  @Test(
+    arguments: [
+      (["slots", "test"], true), (["slots", "confirm"], true), (["slots", "erase"], true),
+      (["reset"], true), (["bench"], true), (["flash", "firmware-samples/app-1.3.0.bin"], true),
+      (["slots", "list"], false), (["info"], false),
+    ] as [([String], Bool)])
+  func oneProcessAtATimeChangesADevice(_ words: [String], _ changes: Bool) throws {
+    let program = try Program()
+    let device = "unix:" + (try program.file("device", []))
+    let lock = try DeviceLock(
+      DeviceIdentity(path: program.home.path + "/./device", device: device))
+    let outcome = try program.run(words + ["-d", device])
+    lock.release()
+    #expect(outcome.status == 69, "\(outcome.errors)")
+    #expect((outcome.code == "E-DEVICE-BUSY") == changes, "\(outcome.errors)")
+    let alone = try program.run(words + ["-d", device])
+    #expect(alone.status == 69 && alone.code != "E-DEVICE-BUSY", "\(alone.errors)")
   }
 
   /// A device that has no slots to show is shown as it is.
