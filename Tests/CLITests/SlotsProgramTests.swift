@@ -1,4 +1,4 @@
-import OtaflashState
+import Foundation
 import Testing
 
 /// `slots` and `reset` of the built program, on the simulated Zephyr device.
@@ -21,24 +21,33 @@ import Testing
     #expect(outcome.status == status, "\(outcome.errors)")
   }
 
-  /// The test works on the device; what changes nothing may look on.
-  @Test(
-    arguments: [
-      (["slots", "test"], true), (["slots", "confirm"], true), (["slots", "erase"], true),
-      (["reset"], true), (["bench"], true), (["flash", "firmware-samples/app-1.3.0.bin"], true),
-      (["slots", "list"], false), (["info"], false),
-    ] as [([String], Bool)])
-  func oneProcessAtATimeChangesADevice(_ words: [String], _ changes: Bool) throws {
+  /// An update waits for a device that answers nothing; what changes nothing may look on.
+  @Test func oneProcessAtATimeChangesADevice() throws {
     let program = try Program()
-    let device = "unix:" + (try program.file("device", []))
-    let lock = try DeviceLock(
-      DeviceIdentity(path: program.home.path + "/./device", device: device))
-    let outcome = try program.run(words + ["-d", device])
-    lock.release()
-    #expect(outcome.status == 69, "\(outcome.errors)")
-    #expect((outcome.code == "E-DEVICE-BUSY") == changes, "\(outcome.errors)")
-    let alone = try program.run(words + ["-d", device])
-    #expect(alone.status == 69 && alone.code != "E-DEVICE-BUSY", "\(alone.errors)")
+    let path = program.home.path + "/device"
+    let device = try program.start(["simulate", "--listen", path, "--profile", "silent"])
+    try #require(SignalTests.waitForFile(path))
+    let image = "firmware-samples/app-1.3.0.bin"
+    let update = try program.start(["flash", image, "-d", "unix:" + path, "-vvv"])
+    try #require(update.waitUntilItSays("ExchangeMTURequest"))
+    // The same device, written otherwise.
+    let other = "unix:" + program.home.path + "/./device"
+    let quick = ["--transaction-limit", "100ms", "-d", other]
+    for words in [
+      ["slots", "test"], ["slots", "confirm"], ["slots", "erase"], ["reset"], ["bench"],
+      ["flash", image],
+    ] {
+      let outcome = try program.run(words + quick)
+      #expect(outcome.status == 69 && outcome.code == "E-DEVICE-BUSY", "\(outcome.errors)")
+    }
+    for words in [["slots", "list"], ["info"]] {
+      let outcome = try program.run(words + quick)
+      #expect(outcome.code == "E-LINK-LOST", "\(outcome.errors)")
+    }
+    for process in [update, device] {
+      process.send(SIGTERM)
+      _ = process.end()
+    }
   }
 
   /// A device that has no slots to show is shown as it is.
