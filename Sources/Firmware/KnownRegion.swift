@@ -48,13 +48,14 @@ extension KnownRegion {
       source: "nRF51 Series Reference Manual 3.0, 8; nRF52840 Product Specification 1.7, 4.5"),
     KnownRegion(
       "UICR", of: "nRF53 application core, nRF91", 0x00FF_8000..<0x00FF_9000, if: flashAtZero,
-      source: "nRF5340 Product Specification 1.3, 7.3.4; nRF9160 Product Specification 2.1, 5.4"),
+      source: "nrf5340_application.h, nrf9160.h (NRF_UICR_S_BASE) of nrfx"),
     KnownRegion(
       "UICR", of: "nRF53 network core", 0x01FF_8000..<0x01FF_9000,
-      if: .data(in: 0x0100_0000..<0x0104_0000), source: "nRF5340 Product Specification 1.3, 8.3.4"),
+      if: .data(in: 0x0100_0000..<0x0104_0000),
+      source: "nrf5340_network.h (NRF_UICR_NS_BASE) of nrfx"),
     KnownRegion(
       "UICR", of: "nRF54L", 0x00FF_D000..<0x00FF_E000, if: flashAtZero,
-      source: "nRF54L15 Datasheet 1.0, UICR"),
+      source: "nrf54l15_application.h (NRF_UICR_S_BASE) of nrfx"),
     // A SoftDevice tells itself by the magic of its information structure or, the older ones of
     // nRF51, by the length of code region 0 (UICR.CLENR0) that comes with it.
     KnownRegion(
@@ -73,11 +74,12 @@ extension KnownRegion {
       if: stm32Flash, source: "RM0008, RM0038, RM0090, RM0351, RM0434: flash memory organization"),
     KnownRegion(
       "external flash (QSPI)", of: "STM32", 0x9000_0000..<0xA000_0000, if: stm32Flash,
-      source: "RM0090, RM0351, RM0434: memory map, QUADSPI bank"),
+      source: "RM0351, RM0386, RM0434: memory map, QUADSPI bank"),
     KnownRegion(
       "user data, lock bits and device information", of: "EFR32", 0x0FE0_0000..<0x0FE1_0000,
       if: flashAtZero, .data(in: 0x0800_0000..<0x0820_0000),
-      source: "EFR32xG12 and EFR32xG22 Reference Manuals, 4 memory map"),
+      source:
+        "EFR32xG12 and EFR32xG22 Reference Manuals, memory map"),
     KnownRegion(
       "CCFG", of: "CC23xx", 0x4E02_0000..<0x4E02_0800, if: flashAtZero,
       source: "CC23xx SimpleLink Technical Reference Manual (SWCU193), customer configuration"),

@@ -62,9 +62,30 @@ import Testing
     ] {
       #expect(package.output.firstMatch(of: try Regex("(?m)^" + row)) != nil, "\(row)")
     }
+    for (name, softdevices) in [
+      ("app-debug", "any"), ("app-ed25519", "none needed (0x0000)"),
+      ("app-signed", "0x0100, 0x0123"), ("legacy-0.8", "0x0064, any"),
+      ("legacy-hex", "none listed"),
+    ] {
+      let told = try Program().run(["image", "info", Self.fixtures + "Nordic/\(name).zip"])
+      #expect(told.output.contains("SoftDevices  \(softdevices)\n"), "\(told.output)")
+    }
     let changed = try Program().run(["image", "info", Self.fixtures + "MCUboot/changed.bin"])
     #expect(changed.status == 0)
     #expect(changed.output.contains("SHA-256, changed"))
+  }
+
+  @Test(arguments: [
+    ("Nordic/app-signed.zip", "sim:smp", "an MCUboot image (zephyr.signed.bin, app_update.bin)"),
+    ("MCUboot/ed25519.bin", "sim:nordic-dfu", "a ZIP package made by 'nrfutil pkg generate'"),
+    ("MCUboot/ed25519.bin", "sim:nordic-legacy", "a ZIP package made by"),
+  ])
+  func whatTheDevicesProtocolCarriesIsTold(
+    _ image: String, _ device: String, _ words: String
+  ) throws {
+    let outcome = try Program().run(["flash", Self.fixtures + image, "-d", device])
+    #expect(outcome.status == 5 && outcome.code == "E-IMAGE-NOT-TAKEN", "\(outcome.errors)")
+    #expect(outcome.errors.contains(words), "\(outcome.errors)")
   }
 
   @Test func everyImageOfAPackageIsForetold() throws {

@@ -11,4 +11,17 @@ import Testing
     #expect(names.allSatisfy { $0.utf8.count <= 220 })
     #expect(SimulatedDevice.fileName("sim:fast") == "fast")
   }
+
+  /// The device's flash is larger than any file may be; it is made when there is room, and what was
+  /// written of it before does not stand in the way.
+  @Test func aDeviceThatTheDiskHasNoRoomForIsMadeLater() throws {
+    let program = try Program()
+    let words = ["info", "-d", "sim:fast"]
+    let outcome = try Program.runTool(
+      ["sh", "-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"", Program.path()] + words,
+      environment: program.environment)
+    #expect(outcome.status != 0 && outcome.code == "E-STATE", "\(outcome.errors)")
+    let later = try program.run(words)
+    #expect(later.status == 0, "\(later.errors)")
+  }
 }

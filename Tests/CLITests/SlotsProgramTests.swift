@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// `slots` and `reset` of the built program, on the simulated Zephyr device.
@@ -18,6 +19,35 @@ import Testing
   func exitCodes(_ words: [String], _ status: Int32) throws {
     let outcome = try Program().run(words)
     #expect(outcome.status == status, "\(outcome.errors)")
+  }
+
+  /// An update waits for a device that answers nothing; what changes nothing may look on.
+  @Test func oneProcessAtATimeChangesADevice() throws {
+    let program = try Program()
+    let path = program.home.path + "/device"
+    let device = try program.start(["simulate", "--listen", path, "--profile", "silent"])
+    try #require(SignalTests.waitForFile(path))
+    let image = "firmware-samples/app-1.3.0.bin"
+    let update = try program.start(["flash", image, "-d", "unix:" + path, "-vvv"])
+    try #require(update.waitUntilItSays("ExchangeMTURequest"))
+    // The same device, written otherwise.
+    let other = "unix:" + program.home.path + "/./device"
+    let quick = ["--transaction-limit", "100ms", "-d", other]
+    for words in [
+      ["slots", "test"], ["slots", "confirm"], ["slots", "erase"], ["reset"], ["bench"],
+      ["flash", image],
+    ] {
+      let outcome = try program.run(words + quick)
+      #expect(outcome.status == 69 && outcome.code == "E-DEVICE-BUSY", "\(outcome.errors)")
+    }
+    for words in [["slots", "list"], ["info"]] {
+      let outcome = try program.run(words + quick)
+      #expect(outcome.code == "E-LINK-LOST", "\(outcome.errors)")
+    }
+    for process in [update, device] {
+      process.send(SIGTERM)
+      _ = process.end()
+    }
   }
 
   /// A device that has no slots to show is shown as it is.

@@ -62,7 +62,8 @@ import Testing
     let other = try program.file("side.bin", content)
     _ = try program.file("side.bin.json", Array("{\"\\u001b[31m\u{9B}key\":\"x\"}".utf8))
     let missing = program.home.path + "/" + Self.hostile
-    for words in [
+    let archives = try Self.archives(in: program)
+    for words in archives.map({ ["image", "info", $0] }) + [
       ["image", "info", image], ["image", "verify", image, "--crc32", "00000000"],
       ["image", "info", missing], ["image", "info", other], ["info", "-d", "unix:" + missing],
       ["flash", image, "-d", "sim:fast", "--allow-downgrade"],
@@ -81,5 +82,23 @@ import Testing
         #expect(!(outcome.output + outcome.errors).isEmpty)
       }
     }
+  }
+
+  /// An archive with such a name, and one whose manifest names such a file.
+  private static func archives(in program: Program) throws -> [String] {
+    let script = """
+      import json, sys, zipfile
+      home, hostile = sys.argv[1:]
+      package = {"application": {"bin_file": hostile, "dat_file": hostile}}
+      for path, name, content in (
+              ("name.zip", hostile, "1"),
+              ("manifest.zip", "manifest.json", json.dumps({"manifest": package}))):
+          with zipfile.ZipFile(f"{home}/{path}", "w") as archive: archive.writestr(name, content)
+          print(f"{home}/{path}")
+      """
+    let made = try Program.runTool(["python3", "-", program.home.path, hostile], input: script)
+    let archives = made.output.split(separator: "\n").map(String.init)
+    #expect(archives.count == 2, "\(made.errors)")
+    return archives
   }
 }

@@ -37,6 +37,22 @@ struct ManifestTests {
     #expect(try one.onlyImage().bytes == Fixture.bytes("MCUboot/ed25519.bin"))
   }
 
+  /// As nRF Connect SDK packs them for the nRF54H20.
+  @Test(
+    "a package of SUIT envelopes is called that",
+    arguments: [
+      "{\"type\": \"suit-envelope\", \"image\": \"app.suit\", \"file\": \"root.suit\"}",
+      "{\"file\": \"root.suit\", \"size\": \"3\"}",
+      "{\"type\": \"suit-cache-raw\", \"partition\": \"1\", \"file\": \"dfu_cache.bin\"}",
+    ])
+  func suit(file: String) throws {
+    let fault = Self.fault(
+      manifest: "{\"format-version\": 1, \"files\": [\(file)]}",
+      files: [("root.suit", [1, 2, 3]), ("dfu_cache.bin", [1])])
+    #expect(fault == .manifest(.suit))
+    #expect("\(try #require(fault))".contains("SUIT (nRF54H), which is not supported"))
+  }
+
   @Test("what a manifest says of an image must be true")
   func deviceManagerContradictions() throws {
     let image = try Fixture.bytes("MCUboot/ed25519.bin")

@@ -93,6 +93,41 @@ struct ProgramFileTests {
     #expect(image.layout?.start == .linear(0x0800_0100))
   }
 
+  /// As lld links without `--nmagic` where flash begins on a page of its own: the first segment is
+  /// the file from its first octet on.
+  @Test(
+    "of a segment that holds the file's own headers the sections are the firmware",
+    arguments: [false, true])
+  func elfWithHeaders(is64Bit: Bool) throws {
+    let good = try Fixture.bytes("ELF/firmware-\(is64Bit ? 64 : 32).elf")
+    let header = is64Bit ? 64 : 52
+    func number(_ value: UInt64, at: Int, in bytes: [UInt8]) -> [UInt8] {
+      is64Bit ? bytes.littleEndian(value, at: at) : bytes.littleEndian(UInt32(value), at: at)
+    }
+    // .vectors and .text lie at 0x1000 ..< 0x1114 of the file.
+    var whole = number(0, at: header + (is64Bit ? 8 : 4), in: good)
+    whole = number(0x07FF_F000, at: header + (is64Bit ? 24 : 12), in: whole)
+    whole = number(0x1114, at: header + (is64Bit ? 32 : 16), in: whole)
+    let file = try ELFFile(decoding: whole, spanLimit: 1 << 16)
+    #expect(try file.bytes == Fixture.bytes("ELF/firmware-\(is64Bit ? 64 : 32).bin"))
+    #expect(file.layout.lowestAddress == 0x0800_0000)
+    func isRefused(_ bytes: [UInt8], line: Int = #line) {
+      #expect(throws: ELFFault.segmentHoldsHeader(segment: 0), "line \(line)") {
+        try ELFFile(decoding: bytes, spanLimit: 1 << 16)
+      }
+    }
+    // Where nothing tells them, or a section is the header or leaves the segment.
+    let count = is64Bit ? 60 : 48
+    isRefused(whole.littleEndian(UInt16(0), at: count))
+    isRefused(whole.littleEndian(UInt16.max, at: count))
+    let all = is64Bit ? UInt64.max : UInt64(UInt32.max)
+    isRefused(number(all, at: is64Bit ? 40 : 32, in: whole))
+    let table = (0..<4).reduce(0) { $0 | Int(good[(is64Bit ? 40 : 32) + $1]) << (8 * $1) }
+    let vectors = table + (is64Bit ? 64 : 40)
+    isRefused(number(0x10, at: vectors + (is64Bit ? 24 : 16), in: whole))
+    isRefused(number(all, at: vectors + (is64Bit ? 32 : 20), in: whole))
+  }
+
   @Test("damaged ELF files are refused at their segment", arguments: [false, true])
   func elfFaults(is64Bit: Bool) throws {
     let good = try Fixture.bytes("ELF/firmware-\(is64Bit ? 64 : 32).elf")
@@ -120,7 +155,9 @@ struct ProgramFileTests {
     expect(good.replacing(16, by: 1), .notExecutable(type: 1))
     expect(
       good.littleEndian(UInt16(65), at: is64Bit ? 56 : 44), .tooManySegments(count: 65, limit: 64))
-    expect(with(0, segment: 0, offset), .segmentHoldsHeader(segment: 0))
+    // Nothing of such a segment is a section's.
+    let unclaimed = try ELFFile(decoding: with(0, segment: 0, offset), spanLimit: 1 << 16)
+    #expect(unclaimed.layout.dataCount == 24)
     // A segment of nothing but the headers, as lld has it, is no firmware.
     let own = UInt64(header + 3 * size)
     let headers =

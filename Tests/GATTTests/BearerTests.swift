@@ -1,6 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
+import Synchronization
 import Testing
 
 @Suite struct BearerTests {
@@ -137,6 +138,24 @@ import Testing
     #expect(waited.1 == .seconds(4))
   }
 
+  /// The answer comes while the bearer ends because it did not come: whoever asks is told of the time
+  /// limit, not of a device that answers what nobody asked.
+  @Test func aResponseThatComesTooLateIsNobodysFault() throws {
+    let seen = try VirtualTimeline().run { clock in
+      let link = LateLink([0x0B, 0x05])
+      let bearer = ATTBearer(link: link, clock: clock)
+      async let cause = bearer.run()
+      let result = await outcome { () async throws(GATTFault) in
+        try await bearer.request(.read(AttributeHandle(1)))
+      }
+      return (result, await cause, bearer.ended, link.hasDelivered.withLock(\.self))
+    }
+    #expect(seen.0 == .failure(.transactionTimedOut))
+    #expect(seen.1 == .transactionTimedOut)
+    #expect(seen.2 == .transactionTimedOut)
+    #expect(seen.3)
+  }
+
   @Test func everyPendingWaitFailsAtOnceOnDisconnect() throws {
     let seen = try withScript([.on("0A 01 00")]) { client, far, clock in
       let start = clock.now
@@ -222,4 +241,27 @@ import Testing
     }
     #expect(seen == .success("([42], [[5], [6]], [4, 0], [1, 2, 3, 4, 5, 6])"))
   }
+}
+
+/// A link whose peer's only PDU was already under way when this side closed it.
+private final class LateLink: Link {
+  let maximumPDUSize = 672
+  let hasDelivered = Mutex(false)
+  private let pdu: [UInt8]
+  private let closed = OneShot<Void>()
+
+  init(_ pdu: [UInt8]) { self.pdu = pdu }
+
+  func send(_ pdu: [UInt8]) async throws(LinkLoss) {}
+
+  func receive() async throws(LinkLoss) -> [UInt8] {
+    let isFirst = hasDelivered.withLock { delivered in !delivered }
+    guard isFirst else { throw .closedLocally }
+    // Waits for `close` alone: who is cancelled gets the PDU as well.
+    _ = await closed.wait()
+    hasDelivered.withLock { $0 = true }
+    return pdu
+  }
+
+  func close() { closed.fulfil(()) }
 }

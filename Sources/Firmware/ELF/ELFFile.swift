@@ -28,14 +28,17 @@ public struct ELFFile: Equatable, Sendable {
     for number in 0..<header.count {
       let segment = try header.segment(number, in: file)
       guard segment.type == Self.load, segment.fileSize > 0 else { continue }
-      if segment.offset < header.size {
-        // lld maps the file's own headers into a segment of their own unless told not to.
-        guard segment.fileSize <= header.end - segment.offset else {
-          throw .segmentHoldsHeader(segment: number)
-        }
+      try segment.checkPlace(in: file, number: number)
+      guard segment.offset < header.size else {
+        memory.append(segment, of: file, number: number)
         continue
       }
-      try Self.add(segment, of: file, to: &memory, number: number)
+      // Unless told not to, lld maps the file's own headers into the first segment, with room for
+      // some that it left out, or with firmware behind them.
+      guard segment.fileSize > header.end - segment.offset else { continue }
+      for part in try header.sections(of: segment, number: number, in: file) {
+        memory.append(part, of: file, number: number)
+      }
     }
     guard !memory.isEmpty else { throw .noData }
     do throws(AddressedMemory.Fault) {
@@ -46,38 +49,39 @@ public struct ELFFile: Equatable, Sendable {
       throw ELFFault(error)
     }
   }
-
-  private static func add(
-    _ segment: Segment, of file: [UInt8], to memory: inout AddressedMemory, number: Int
-  ) throws(ELFFault) {
-    // The sum can overflow, the difference cannot.
-    guard segment.offset <= UInt64(file.count),
-      segment.fileSize <= UInt64(file.count) - segment.offset
-    else {
-      throw .segmentBeyondEnd(segment: number, offset: segment.offset, size: segment.fileSize)
-    }
-    let addresses = UInt64(UInt32.max) + 1
-    guard segment.address < addresses, segment.fileSize <= addresses - segment.address,
-      let address = UInt32(exactly: segment.address)
-    else { throw .addressTooHigh(segment: number, address: segment.address) }
-    let start = Int(segment.offset)
-    memory.append(file[start..<(start + Int(segment.fileSize))], at: address, origin: number)
-  }
 }
 
 extension ELFFile {
-  /// One program header.
-  private struct Segment {
+  /// One program header, or a part of what it loads.
+  fileprivate struct Segment {
     let type: UInt32
     let offset: UInt64
     let address: UInt64
     let fileSize: UInt64
+
+    /// All of it must be in the file, and at addresses of 32 bits.
+    func checkPlace(in file: [UInt8], number: Int) throws(ELFFault) {
+      // The sum can overflow, the difference cannot.
+      guard offset <= UInt64(file.count), fileSize <= UInt64(file.count) - offset else {
+        throw .segmentBeyondEnd(segment: number, offset: offset, size: fileSize)
+      }
+      let addresses = UInt64(UInt32.max) + 1
+      guard address < addresses, fileSize <= addresses - address else {
+        throw .addressTooHigh(segment: number, address: address)
+      }
+    }
   }
 
   /// What is needed of the ELF header.
   private struct Header {
     let entry: UInt64
     let count: Int
+    private static let emptySection: UInt32 = 0
+    /// .bss and its like (SHT_NOBITS).
+    private static let sectionWithoutBits: UInt32 = 8
+    /// In memory while the program runs (SHF_ALLOC).
+    private static let allocated: UInt64 = 2
+
     /// Of the ELF header itself.
     var size: UInt64 { is64Bit ? 64 : 52 }
     /// The offset of the first octet behind the header and the program headers that follow it.
@@ -131,11 +135,56 @@ extension ELFFile {
       return Segment(type: type, offset: offset, address: address, fileSize: fileSize)
     }
 
+    /// The parts of a segment that sections cover: the firmware in a segment that holds the file's
+    /// own headers as well.
+    func sections(
+      of segment: Segment, number: Int, in file: [UInt8]
+    ) throws(ELFFault) -> [Segment] {
+      var parts: [Segment] = []
+      guard let start = Self.address(file, at: is64Bit ? 40 : 32, is64Bit),
+        let size = file.littleEndian(UInt16.self, at: is64Bit ? 58 : 46),
+        let count = file.littleEndian(UInt16.self, at: is64Bit ? 60 : 48), count > 0,
+        size >= (is64Bit ? 64 : 40), start <= UInt64(file.count),
+        UInt64(count) * UInt64(size) <= UInt64(file.count) - start
+      else { throw .segmentHoldsHeader(segment: number) }
+      for section in 0..<Int(count) {
+        let at = Int(start) + section * Int(size)
+        guard let type = file.littleEndian(UInt32.self, at: at + 4),
+          let flags = Self.address(file, at: at + 8, is64Bit),
+          let offset = Self.address(file, at: at + (is64Bit ? 24 : 16), is64Bit),
+          let length = Self.address(file, at: at + (is64Bit ? 32 : 20), is64Bit)
+        else { throw .segmentHoldsHeader(segment: number) }
+        guard type != Self.emptySection, type != Self.sectionWithoutBits,
+          flags & Self.allocated != 0, length > 0, offset >= segment.offset,
+          offset - segment.offset < segment.fileSize
+        else { continue }
+        let distance = offset - segment.offset
+        guard offset >= end, length <= segment.fileSize - distance else {
+          throw .segmentHoldsHeader(segment: number)
+        }
+        parts.append(
+          Segment(
+            type: segment.type, offset: offset, address: segment.address + distance,
+            fileSize: length))
+      }
+      return parts
+    }
+
     private static func address(_ file: [UInt8], at index: Int, _ is64Bit: Bool) -> UInt64? {
       is64Bit
         ? file.littleEndian(UInt64.self, at: index)
         : file.littleEndian(UInt32.self, at: index).map(UInt64.init)
     }
+  }
+}
+
+extension AddressedMemory {
+  /// - Precondition: the segment's place was checked.
+  fileprivate mutating func append(_ segment: ELFFile.Segment, of file: [UInt8], number: Int) {
+    let start = Int(segment.offset)
+    append(
+      file[start..<(start + Int(segment.fileSize))],
+      at: UInt32(truncatingIfNeeded: segment.address), origin: number)
   }
 }
 

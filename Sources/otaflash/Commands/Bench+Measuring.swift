@@ -44,7 +44,7 @@ extension Bench {
       if index > 0, !(await Pause.sleep(for: Self.linkLinger)) { throw .stopped }
       let destination = try await Destination.resolve(
         target.device, in: session, tuning: tuning, isTuningExplicit: phy != nil || interval != nil)
-      let lock = try DeviceRecords.open(session).lock(destination.lockIdentity)
+      let lock = try destination.lock()
       for setting in settings {
         guard !Task.isCancelled else { throw .stopped }
         rows.append(try await sweep.measure(setting, at: destination, profile: nil))

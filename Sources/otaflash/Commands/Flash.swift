@@ -121,7 +121,7 @@ struct Flash: DeviceCommand {
       target.device, in: session, tuning: link.tuning(else: .flashing),
       isTuningExplicit: link.asksForSomething)
     let records = try DeviceRecords.open(session)
-    let lock = try records.lock(destination.lockIdentity)
+    let lock = try destination.lock()
     let notebook = UpdateNotebook(firmware, on: destination, in: records)
     let job = FlashJob(
       package: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,

@@ -34,7 +34,9 @@ struct Pair: DeviceCommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let destination = try await Destination.resolve(target.device, in: session)
-    let lock = try DeviceRecords.open(session).lock(destination.lockIdentity)
+    // Without a place for the keys nothing is begun.
+    _ = try DeviceRecords.open(session)
+    let lock = try destination.lock()
     let result = await destination.withDevice { await pair(destination) }
     lock.release()
     let outcome: Outcome

@@ -27,6 +27,7 @@ struct Reset: DeviceCommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let destination = try await Destination.resolve(target.device, in: session)
+    let lock = try destination.lock()
     let reset = SMPReset(isForced: force, toBootLoader: bootLoader)
     let fault = await destination.withDevice { () async -> UpdateFault? in
       do throws(UpdateFault) {
@@ -36,6 +37,7 @@ struct Reset: DeviceCommand {
         return error
       }
     }
+    lock.release()
     if let fault { throw .update(fault) }
     session.console.result("\(target.device.text) restarts")
     return .done(

@@ -37,19 +37,27 @@ struct ImageIndexOption: ParsableArguments, Sendable {
 }
 
 extension SMPSlots {
+  private var changesSomething: Bool {
+    switch action {
+    case .list: false
+    case .test, .confirm, .erase: true
+    }
+  }
+
   /// Performs the action on a device and shows what its slots hold then.
   func perform(
     on device: DeviceSelector, outcome: String, in session: Session
   ) async throws(CommandFault) -> Ending {
-    let listing = try await result(on: device, in: session)
+    let destination = try await Destination.resolve(device, in: session)
+    // What changes nothing may look on while another process works.
+    let lock = changesSomething ? try destination.lock() : nil
+    let listing = try await result(on: destination)
+    lock?.release()
     listing.show(on: session.console)
     return .done(outcome, devices: [Ending.Device(id: device.text, outcome: outcome)])
   }
 
-  func result(
-    on device: DeviceSelector, in session: Session
-  ) async throws(CommandFault) -> Listing {
-    let destination = try await Destination.resolve(device, in: session)
+  private func result(on destination: Destination) async throws(CommandFault) -> Listing {
     let result = await destination.withDevice { () async -> Result<Listing, UpdateFault> in
       do throws(UpdateFault) {
         return .success(try await run(on: destination.dialer, clock: destination.clock))

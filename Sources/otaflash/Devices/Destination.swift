@@ -8,7 +8,7 @@ struct Destination: Sendable {
   /// The name of its records: its address, socket or profile.
   let identity: String
   /// What is locked, however the device was written.
-  let lockIdentity: DeviceIdentity
+  private let lockIdentity: DeviceIdentity
   let name: String?
   let address: String?
   private(set) var dialer: Dialer
@@ -81,6 +81,11 @@ struct Destination: Sendable {
     return Destination(
       identity: text, lockIdentity: DeviceIdentity(path: text, device: text), name: nil,
       address: nil, dialer: recorded ?? device.dialer, clock: clock, device: device, pairing: nil)
+  }
+
+  /// Keeps every other process from changing the device until the lock is released.
+  func lock() throws(CommandFault) -> DeviceLock {
+    do throws(StateFault) { return try DeviceLock(lockIdentity) } catch { throw .state(error) }
   }
 
   /// Runs `body` while the device is there to be dialed, and to be paired with.

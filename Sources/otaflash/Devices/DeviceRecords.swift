@@ -19,14 +19,6 @@ struct DeviceRecords: Sendable {
     do throws(StateFault) { return try DeviceRecords(of: session) } catch { throw .state(error) }
   }
 
-  func lock(_ device: DeviceIdentity) throws(CommandFault) -> DeviceLock {
-    do throws(StateFault) {
-      return try DeviceLock(device)
-    } catch {
-      throw .state(error)
-    }
-  }
-
   func devices() throws(CommandFault) -> [DeviceRecord] {
     do throws(StateFault) {
       let recalled = try RegistryFile(in: directory).load()

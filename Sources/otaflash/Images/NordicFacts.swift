@@ -44,15 +44,19 @@ extension NordicSizes {
   }
 }
 
+private enum NordicImageFacts {
+  /// Of an empty list, which is not the same as that of the id 0.
+  static let noneListed = "none listed"
+}
+
 extension SecureInitPacket {
   fileprivate func facts(holding integrity: String) -> [[String]] {
     let listed = requiredSoftdevices.map { Self.softdevice($0) }.joined(separator: ", ")
-    let softdevices = listed.isEmpty ? "none listed" : listed
     let signed: String = if let signature { "yes, \(signature.algorithm)" } else { "no" }
     var rows: [[String]] = []
     rows.append(["fw version", Self.number(firmwareVersion)])
     rows.append(["hw version", Self.number(hardwareVersion)])
-    rows.append(["SoftDevices", softdevices])
+    rows.append(["SoftDevices", listed.isEmpty ? NordicImageFacts.noneListed : listed])
     rows.append(["hash", "\(hashAlgorithm), \(integrity)"])
     rows.append(["signed", signed])
     if isDebug { rows.append(["debug", "yes: debugging boot loaders skip versions"]) }
@@ -101,7 +105,10 @@ extension LegacyInitPacket {
     rows.append([
       "app version", applicationVersion == Self.anyVersion ? "any" : String(applicationVersion),
     ])
-    rows.append(["SoftDevices", softdevices.joined(separator: ", ")])
+    rows.append([
+      "SoftDevices",
+      softdevices.isEmpty ? NordicImageFacts.noneListed : softdevices.joined(separator: ", "),
+    ])
     rows.append(["extension", extensionNumber.map { String($0) } ?? "none"])
     rows.append(["hash", "\(algorithm), \(integrity)"])
     rows.append(["signed", signature == nil ? "no" : "yes, ECDSA P-256"])
