@@ -18,7 +18,7 @@ within 20 knows_adapter || { cat bluetoothd; fail "bluetoothd has the adapter"; 
 
 echo "== nothing is held: all works"
 expect 0 otaflash doctor
-says 'bluetoothd +It runs beside otaflash'
+says 'bluetoothd +It runs beside this program'
 heard() { try otaflash scan --timeout 3s && grep -q "$DEVICE_ADDRESS" out; }
 within 20 heard || fail "scan hears the device"
 expect 0 otaflash flash image-3 --image-version 1.3.0 --allow-unknown --mode without-response \
