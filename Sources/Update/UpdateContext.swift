@@ -32,6 +32,9 @@ public struct UpdateContext: Sendable {
     self.observe = observe
   }
 
+  /// 0 ..< 1, drawn as the options say.
+  public func randomFraction() -> Double { options.random?() ?? clock.randomFraction() }
+
   /// The images were activated: whoever answers from now on may be the new application.
   public var hasActivated: Bool { tally.hasActivated }
 

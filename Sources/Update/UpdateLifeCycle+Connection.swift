@@ -49,7 +49,7 @@ extension UpdateLifeCycle {
     _ loss: LinkLoss, _ attempt: Int, _ fault: UpdateFault
   ) async throws(UpdateFault) {
     turn.disconnect()
-    let random = context.options.random()
+    let random = context.randomFraction()
     guard let delay = context.options.reconnection.delay(beforeAttempt: attempt, random: random)
     else { throw fault }
     let counts = context.tally.now

@@ -41,8 +41,9 @@ public struct UpdateOptions: Sendable {
   /// How a lost connection is taken up again. The count starts over whenever the device has
   /// acknowledged something new.
   public var reconnection = ReconnectionStrategy.exponential()
-  /// 0 ..< 1, for the strategy's jitter.
-  public var random: @Sendable () -> Double = { 0 }
+  /// 0 ..< 1, for what is drawn: the strategy's jitter, the name that a boot loader gets. `nil` =
+  /// the clock's.
+  public var random: (@Sendable () -> Double)?
 
   /// Without a sign from the device for this long, its Status is read.
   public var silenceLimit = Duration.seconds(1)

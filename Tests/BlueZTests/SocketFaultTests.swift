@@ -72,7 +72,6 @@ private struct Row: Sendable, CustomTestStringConvertible {
     let fault = ConnectFault(
       l2capError: row.number, at: row.stage, device: Self.device)
     #expect(Sort(fault) == row.sort)
-    #expect(fault.isWorthRetrying == (row.sort == .lostWhileConnecting))
     #expect(fault.remedy == row.remedy)
     #expect(fault.explanation.hasSuffix("."))
   }

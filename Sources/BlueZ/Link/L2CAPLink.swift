@@ -53,8 +53,8 @@ public final class L2CAPLink: Link {
   ///   - pairing: has been started; without it a link is secured only with keys that the kernel has
   ///     already, or with bluetoothd's help.
   ///   - tuner: has been started; the link is tuned before the call returns.
-  /// - Throws: `.lostWhileConnecting` is worth a retry (`isWorthRetrying`); each attempt needs a
-  ///   new call, because the kernel never connects a failed socket again.
+  /// - Throws: `.lostWhileConnecting` is worth a retry, up to about 5 times; each attempt
+  ///   needs a new call, because the kernel never connects a failed socket again.
   public static func connect(
     to device: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
     security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil

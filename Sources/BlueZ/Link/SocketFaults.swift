@@ -45,11 +45,6 @@ extension LinkLoss {
 }
 
 extension ConnectFault {
-  /// Whether the same attempt, made again at once, has a fair chance (up to about 5 times).
-  public var isWorthRetrying: Bool {
-    if case .lostWhileConnecting = self { true } else { false }
-  }
-
   /// What an error means while the L2CAP channel to a device is opened (kernel 6.1 and 6.12).
   init(l2capError number: Int32, at stage: ConnectStage, device: String) {
     switch (stage, number) {

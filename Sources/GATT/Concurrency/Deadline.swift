@@ -5,8 +5,11 @@ import OtaflashATT
 /// `body` has ended, one way or the other, when this returns: nothing is left running behind. A
 /// result that `body` still produced in spite of its cancellation is not thrown away.
 ///
+/// - Parameters:
+///   - deadline: an instant of `clock`; one that has passed gives `body` no time.
+///   - timeout: what the caller is told then.
 /// - Throws: what `body` throws, or `timeout` when the deadline ended it.
-package func withDeadline<Value: Sendable, Failure: Error>(
+public func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: Failure,
   _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {

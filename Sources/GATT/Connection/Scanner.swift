@@ -116,7 +116,7 @@ extension Dialer {
   ///   - limit: the longest time to find the device, and again to connect to it.
   ///   - clock: for the time limit.
   ///   - pins: `false` takes the first that passes each time: for a device that changes its address
-  ///     and is the only one of its kind.
+  ///     and is the only one of its kind. Such a dialer follows none to its boot loader.
   public init(
     to filter: AdvertisementFilter, from central: some Central, within limit: Duration,
     on clock: any LinkClock, pins: Bool = true
@@ -126,7 +126,7 @@ extension Dialer {
       request.report(.scanStarted)
       let device: Advertisement
       do throws(ScanFault) {
-        let sought = try Self.sought(request, filter, central, pins: pins)
+        let sought = try Self.sought(request, filter, central, within: limit, pins: pins)
         device = try await central.first(matching: sought, within: limit, on: clock)
       } catch {
         throw ConnectFault(error)
@@ -144,13 +144,21 @@ extension Dialer {
 
   /// A boot loader advertises other things than its application, so it is known by its address.
   private static func sought(
-    _ request: DialRequest, _ filter: AdvertisementFilter, _ central: some Central, pins: Bool
+    _ request: DialRequest, _ filter: AdvertisementFilter, _ central: some Central,
+    within limit: Duration, pins: Bool
   ) throws(ScanFault) -> AdvertisementFilter {
-    guard let known = request.pin.device, pins else {
+    guard pins else {
       guard request.whereabouts == .home else {
         throw .unsupported(
-          cause: "The device is sought at its boot loader's address, and its own is not known yet.",
-          remedy: .advice("Connect to the device first, or give its address."))
+          cause: "A dialer that takes any device of a kind cannot follow one to its boot loader.",
+          remedy: .advice("Use a dialer that keeps to its device (pins: true)."))
+      }
+      return filter
+    }
+    guard let known = request.pin.device else {
+      guard request.whereabouts == .home else {
+        // Nobody was heard yet, so there is no address to look next to.
+        throw .notFound(within: limit)
       }
       return filter
     }

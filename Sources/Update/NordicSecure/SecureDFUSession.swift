@@ -73,7 +73,7 @@ struct SecureDFUSession: UpdateSession {
 
   /// `Dfu` and five digits: what the boot loader is called among others that are updated nearby.
   private var advertisedName: String {
-    let digits = String(Int(context.options.random() * 100_000))
+    let digits = String(Int(context.randomFraction() * 100_000))
     return "Dfu" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits
   }
 

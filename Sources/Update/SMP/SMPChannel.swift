@@ -43,7 +43,7 @@ final class SMPChannel: Sendable {
     clock = context.clock
     busyLimit = context.options.busyLimit
     state = Mutex(
-      State(exchange: SMPExchange(firstSequence: UInt8(context.options.random() * 256))))
+      State(exchange: SMPExchange(firstSequence: UInt8(context.randomFraction() * 256))))
     do throws(GATTFault) {
       characteristic = try await client.characteristic(
         SMPService.characteristic, in: SMPService.service)

@@ -174,7 +174,6 @@ struct Flash: DeviceCommand {
     options.restart = restart
     options.evenIfCurrent = force
     options.dryRun = dryRun
-    options.random = { Double.random(in: 0..<1) }
     return options
   }
 
