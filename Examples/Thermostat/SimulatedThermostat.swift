@@ -50,7 +50,7 @@ private final class Room: Sendable {
 
   /// Returns why the octets are refused, which the host gets as the answer to its write.
   func setTarget(_ octets: [UInt8]) -> ATTErrorCode? {
-    do throws(GATTFault) {
+    do throws(Temperature.Malformed) {
       let target = try Temperature(decoding: octets)
       guard Self.permitted.contains(target.hundredths) else { return .outOfRange }
       state.withLock { $0.target = target }

@@ -1,5 +1,4 @@
 import OtaflashATT
-import OtaflashGATT
 
 /// The service that both sides agree on.
 extension BluetoothUUID {
@@ -16,10 +15,13 @@ struct Temperature: Equatable, Sendable, CustomStringConvertible {
 
   init(hundredths: Int16) { self.hundredths = hundredths }
 
-  init(decoding octets: [UInt8]) throws(GATTFault) {
-    guard octets.count == 2 else {
-      throw .violation("a temperature has \(octets.count) octets, not 2")
-    }
+  /// Octets that are no temperature; closures of a peripheral's operations throw it as it is.
+  struct Malformed: Error, Equatable {
+    let octets: [UInt8]
+  }
+
+  init(decoding octets: [UInt8]) throws(Malformed) {
+    guard octets.count == 2 else { throw Malformed(octets: octets) }
     hundredths = Int16(bitPattern: UInt16(octets[0]) | UInt16(octets[1]) << 8)
   }
 

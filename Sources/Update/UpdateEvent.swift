@@ -75,26 +75,26 @@ public struct LinkReport: Equatable, Sendable {
   /// The PHY in use.
   public var phy: PHY?
   /// The time between two connection events.
-  public var intervalMilliseconds: Double?
+  public var connectionInterval: Duration?
   /// Octets of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
   /// Connection events that the device may skip.
   public var peripheralLatency: Int?
   /// How long the device may be silent before the link counts as lost.
-  public var supervisionMilliseconds: Int?
+  public var supervisionTimeout: Duration?
 
   /// A report; what the transport cannot tell is `nil`.
   public init(
-    mtu: Int, phy: PHY? = nil, intervalMilliseconds: Double? = nil,
+    mtu: Int, phy: PHY? = nil, connectionInterval: Duration? = nil,
     linkLayerPayload: Int? = nil, peripheralLatency: Int? = nil,
-    supervisionMilliseconds: Int? = nil
+    supervisionTimeout: Duration? = nil
   ) {
     self.mtu = mtu
     self.phy = phy
-    self.intervalMilliseconds = intervalMilliseconds
+    self.connectionInterval = connectionInterval
     self.linkLayerPayload = linkLayerPayload
     self.peripheralLatency = peripheralLatency
-    self.supervisionMilliseconds = supervisionMilliseconds
+    self.supervisionTimeout = supervisionTimeout
   }
 
   /// What is known of a client's link now.
@@ -102,9 +102,9 @@ public struct LinkReport: Equatable, Sendable {
     let facts = client.linkFacts
     self.init(
       mtu: client.mtu, phy: facts.phy,
-      intervalMilliseconds: facts.connectionInterval.map { $0 / .milliseconds(1) },
+      connectionInterval: facts.connectionInterval,
       linkLayerPayload: facts.linkLayerPayload, peripheralLatency: facts.peripheralLatency,
-      supervisionMilliseconds: facts.supervisionTimeout.map { Int($0 / .milliseconds(1)) })
+      supervisionTimeout: facts.supervisionTimeout)
   }
 }
 

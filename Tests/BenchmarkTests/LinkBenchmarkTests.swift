@@ -40,7 +40,9 @@ func measure(
       times.withLock { $0.append(time) }
     }
     #expect(found.count == 2 && found.allSatisfy { $0.octets == 65_536 && $0.rewinds == 0 })
-    #expect(found[0].link.intervalMilliseconds == 15 && found[0].link.linkLayerPayload == 251)
+    #expect(
+      found[0].link.connectionInterval == .milliseconds(15) && found[0].link.linkLayerPayload == 251
+    )
     let limit = RadioModel().writeRequestLimit(mtu: 512)
     #expect(found[0].octetsPerSecond > 0.98 * limit && found[0].octetsPerSecond < limit)
     let writes = times.withLock { $0.count }

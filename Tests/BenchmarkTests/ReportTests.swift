@@ -58,12 +58,13 @@ private func benchmarkRows(
 
   @Test func anUnknownLinkHasNoLimit() throws {
     #expect(LinkLimit(LinkReport(mtu: 498)) == nil)
-    #expect(LinkLimit(LinkReport(mtu: 498, phy: .le2M, intervalMilliseconds: 15)) != nil)
+    #expect(
+      LinkLimit(LinkReport(mtu: 498, phy: .le2M, connectionInterval: .milliseconds(15))) != nil)
   }
 
   /// Where the controller alone knows the coding, the limit is that of the faster one.
   @Test func aCodedLinkHasALimit() throws {
-    let link = LinkReport(mtu: 498, phy: .coded, intervalMilliseconds: 50)
+    let link = LinkReport(mtu: 498, phy: .coded, connectionInterval: .milliseconds(50))
     let limit = try #require(AirLimit.bytesPerSecond(link))
     var faster = link
     faster.phy = .codedS2

@@ -73,13 +73,13 @@ import Testing
     // 32-bit service 0x12345678, TX power −8, appearance 0x0341, maker 0x0059, data of 0x180F.
     try await kernel.found(
       [2, 0, 0, 0xEE, 0xFF, 0xC0], rssi: 127, flags: 0x04,
-      [5, 0x05, 0x78, 0x56, 0x34, 0x12, 2, 0x0A, 0xF8, 3, 0x19, 0x41, 0x03]
+      [2, 0x01, 0x06, 5, 0x05, 0x78, 0x56, 0x34, 0x12, 2, 0x0A, 0xF8, 3, 0x19, 0x41, 0x03]
         + [4, 0xFF, 0x59, 0x00, 7, 4, 0x16, 0x0F, 0x18, 99])
     let expected = Advertisement(
       id: "C0:FF:EE:00:00:02", name: nil, rssi: nil, services: [BluetoothUUID(bits32: 0x1234_5678)],
       manufacturerData: [ManufacturerData(company: 0x0059, data: [7])],
       serviceData: [ServiceData(service: BluetoothUUID(0x180F), data: [99])], txPower: -8,
-      appearance: 0x0341, isConnectable: false)
+      appearance: 0x0341, isConnectable: false, flags: 0x06)
     #expect(await found == .success(expected))
     #expect(expected.services.map(\.description) == ["12345678-0000-1000-8000-00805f9b34fb"])
   }

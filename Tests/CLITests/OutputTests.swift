@@ -15,7 +15,7 @@ import Testing
     return report
   }
 
-  private static let link = LinkReport(mtu: 498, phy: .le2M, intervalMilliseconds: 15)
+  private static let link = LinkReport(mtu: 498, phy: .le2M, connectionInterval: .milliseconds(15))
 
   @Test func theBarTellsResumeRateAirAndRemainingTime() {
     var transcript = HumanTranscript(

@@ -124,7 +124,7 @@ extension Advertisement {
       id: "\(device.address)", name: device.name, rssi: device.rssi.map(Int.init),
       services: device.services, manufacturerData: device.manufacturerData,
       serviceData: device.serviceData, txPower: device.txPower.map(Int.init),
-      appearance: device.appearance, isConnectable: device.isConnectable)
+      appearance: device.appearance, isConnectable: device.isConnectable, flags: device.flags)
   }
 }
 

@@ -17,6 +17,7 @@ package struct DiscoveredDevice: Equatable, Sendable {
   package internal(set) var appearance: UInt16?
   /// By its latest advertisement; `nil` before the kernel has said.
   package internal(set) var isConnectable: Bool?
+  package internal(set) var flags: UInt8?
 
   init(address: BluetoothAddress) { self.address = address }
 
@@ -36,6 +37,7 @@ package struct DiscoveredDevice: Equatable, Sendable {
     txPower = report.advertising.txPower ?? txPower
     appearance = report.advertising.appearance ?? appearance
     isConnectable = report.isConnectable ?? isConnectable
+    flags = report.advertising.flags ?? flags
   }
 }
 

@@ -7,7 +7,9 @@ import OtaflashATT
 ///
 /// - Parameters:
 ///   - deadline: an instant of `clock`; one that has passed gives `body` no time.
+///   - clock: measures the time.
 ///   - timeout: what the caller is told then.
+///   - body: is cancelled when its time is up; it should end soon then.
 /// - Throws: what `body` throws, or `timeout` when the deadline ended it.
 public func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: Failure,

@@ -22,12 +22,16 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
   public let appearance: UInt16?
   /// Whether the device takes connections now; `nil` when the adapter did not say.
   public let isConnectable: Bool?
+  /// The octet of flags (Core Specification Supplement, Part A, 1.3): bit 0 limited, bit 1 general
+  /// discoverable, bit 2 no BR/EDR; `nil` when none was advertised so far.
+  public let flags: UInt8?
 
   /// What a scanner of your own has heard.
   public init(
     id: String, name: String?, rssi: Int?, services: [BluetoothUUID],
     manufacturerData: [ManufacturerData] = [], serviceData: [ServiceData] = [],
-    txPower: Int? = nil, appearance: UInt16? = nil, isConnectable: Bool? = nil
+    txPower: Int? = nil, appearance: UInt16? = nil, isConnectable: Bool? = nil,
+    flags: UInt8? = nil
   ) {
     self.id = id
     self.name = name
@@ -38,6 +42,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
     self.txPower = txPower
     self.appearance = appearance
     self.isConnectable = isConnectable
+    self.flags = flags
   }
 
   /// The nearest first, as far as strength tells; devices of unknown strength last.

@@ -161,6 +161,10 @@ struct JSONLines: Sendable {
 }
 
 extension LinkReport {
+  /// As reports have it.
+  var intervalMilliseconds: Double? { connectionInterval.map { $0 / .milliseconds(1) } }
+  var supervisionMilliseconds: Int? { supervisionTimeout?.inMilliseconds }
+
   var members: [JSONValue.Member] {
     JSONValue.fields([
       "mtu": .integer(mtu), "phy": .text(phy?.rawValue),
