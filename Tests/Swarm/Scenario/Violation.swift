@@ -128,7 +128,8 @@ extension ScenarioEnding {
   public var outcomeName: String {
     switch outcome {
     case .success(let result): result.outcome.rawValue
-    case .failure(let fault): String("\(fault)".prefix { $0 != "(" })
+    // A case without a payload has no name here, but a short sentence.
+    case .failure(let fault): Mirror(reflecting: fault).children.first?.label ?? "\(fault)"
     }
   }
 }
