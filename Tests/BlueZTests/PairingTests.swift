@@ -278,4 +278,17 @@ import Testing
     #expect(bond?.identityResolvingKey == identity)
     #expect(ledger.bond(of: used) == bond)
   }
+
+  /// Its identity address counts before what another is said to have used.
+  @Test func aDeviceIsKnownThoughAnotherUsedItsAddress() throws {
+    var ledger = PairingLedger()
+    let address = try Self.address()
+    let stranger = try #require(BluetoothAddress("C1:02:03:04:05:06/random"))
+    let other = try #require(IdentityResolvingKey(device: stranger, value: Self.keyValue))
+    _ = ledger.take(.newIdentityResolvingKey(other, usedAddress: address, isToBeKept: true))
+    var fields = MgmtFields(Self.key[...])
+    let key = try #require(try LongTermKey.decode(&fields))
+    let bond = ledger.take(.newLongTermKey(key, isToBeKept: true))
+    #expect(bond != nil && ledger.bond(of: address) == bond && ledger.wasPaired(address))
+  }
 }

@@ -11,14 +11,18 @@ struct PairingLedger: Sendable {
     known = Dictionary(bonds.map { ($0.device, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The bond of a device, by its identity address or by the one that it used here.
+  /// The bond of a device, by its identity address or else by the one that it used here.
   func bond(of device: BluetoothAddress) -> Bond? {
-    let identity = aliases[device] ?? device
-    return made[identity] ?? known[identity]
+    for identity in [device, aliases[device]].compactMap(\.self) {
+      if let bond = made[identity] ?? known[identity] { return bond }
+    }
+    return nil
   }
 
   /// Whether the device was paired since the ledger was opened.
-  func wasPaired(_ device: BluetoothAddress) -> Bool { made[aliases[device] ?? device] != nil }
+  func wasPaired(_ device: BluetoothAddress) -> Bool {
+    made[device] != nil || aliases[device].map { made[$0] != nil } ?? false
+  }
 
   /// Takes what the kernel says; returns a bond that has grown and is to be kept.
   mutating func take(_ event: PairingEvent) -> Bond? {
