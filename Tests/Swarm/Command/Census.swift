@@ -16,6 +16,7 @@ final class Census: Sendable {
     var failures: [(seed: UInt64, words: [String])] = []
     var virtualSeconds = 0.0
     var longest = (seconds: 0.0, seed: UInt64(0))
+    var digest: UInt64 = 0
   }
 
   private let counts = Mutex(Counts())
@@ -32,9 +33,18 @@ final class Census: Sendable {
       }
       if judgement.violations.contains(where: \.isHang) { kind.hangs += 1 }
       counts.kinds[scenario.kind] = kind
+      counts.digest &+= Self.hash(
+        "\(seed) \(scenario.kind) \(judgement.ending?.outcomeName ?? "-") "
+          + "\(judgement.ending?.took ?? .zero)")
       counts.virtualSeconds += (judgement.ending?.took ?? .zero) / .seconds(1)
       if seconds > counts.longest.seconds { counts.longest = (seconds, seed) }
     }
+  }
+
+  /// FNV-1a of 64 bits. The digest of a sweep is the sum over its seeds, in whichever order they ran: two
+  /// builds that agree on it came to the same outcome after the same virtual time, seed by seed.
+  private static func hash(_ text: String) -> UInt64 {
+    text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 
   /// A seed of which no scenario could be made.
@@ -60,7 +70,7 @@ final class Census: Sendable {
       print(
         "\(seeds) seeds in \(Int(seconds.rounded())) s (\(Int(counts.virtualSeconds)) s of virtual "
           + "time; the longest, seed \(counts.longest.seed), took \(Int(counts.longest.seconds * 1000)) ms): "
-          + "\(failures.count) violated what must hold")
+          + "\(failures.count) violated what must hold; digest \(String(counts.digest, radix: 16))")
       return failures.isEmpty
     }
   }
