@@ -161,18 +161,18 @@ public struct RunningImage: Equatable, Sendable {
   public let agreement: Agreement
   public let outcome: DeviceReport.BootOutcome
   /// It runs for this once, and the host can confirm it.
-  public let onTrial: Bool
+  public let isOnTrial: Bool
   /// What only the device's user can do so that it stays; `nil` where nothing is needed.
   public let validation: String?
 
   public init(
     version: FirmwareVersion?, agreement: Agreement,
-    outcome: DeviceReport.BootOutcome = .normal, onTrial: Bool = false, validation: String? = nil
+    outcome: DeviceReport.BootOutcome = .normal, isOnTrial: Bool = false, validation: String? = nil
   ) {
     self.version = version
     self.agreement = agreement
     self.outcome = outcome
-    self.onTrial = onTrial
+    self.isOnTrial = isOnTrial
     self.validation = validation
   }
 }
