@@ -24,8 +24,9 @@ struct SubscriptionLedger {
 
   private var listeners: [AttributeHandle: [Listener]] = [:]
   private var configurations: [AttributeHandle: Configuration] = [:]
-  /// Values whose listeners have changed with nobody to tell the server.
-  private var untold: Set<AttributeHandle> = []
+  /// Values whose listeners have changed with nobody to tell the server, the first to change first: a
+  /// run is a function of its seed, which the order of a set is not.
+  private var untold: [AttributeHandle] = []
 
   /// The listeners of a value; those of handle 0 wait for the end of the connection.
   func observers(of value: AttributeHandle) -> [NotificationObserver] {
@@ -59,7 +60,7 @@ struct SubscriptionLedger {
     if listeners[value]?.isEmpty == true { listeners[value] = nil }
     guard let configuration = configurations[value], configuration.written != wanted(value)
     else { return false }
-    untold.insert(value)
+    if !untold.contains(value) { untold.append(value) }
     return true
   }
 
@@ -68,11 +69,13 @@ struct SubscriptionLedger {
   }
 
   /// A value whose configuration is out of date, with nobody who sees to it.
-  mutating func takeUntold() -> AttributeHandle? { untold.popFirst() }
+  mutating func takeUntold() -> AttributeHandle? {
+    untold.isEmpty ? nil : untold.removeFirst()
+  }
 
   /// The write that is needed now; it must end in `wrote` or `failed`.
   mutating func change(of value: AttributeHandle) -> Change? {
-    untold.remove(value)
+    untold.removeAll { $0 == value }
     guard let configuration = configurations[value], configuration.written != wanted(value)
     else { return nil }
     configurations[value]?.written = nil
@@ -103,6 +106,6 @@ struct SubscriptionLedger {
   /// The connection is over; returns everybody who listened.
   mutating func end() -> [NotificationObserver] {
     defer { self = SubscriptionLedger() }
-    return listeners.values.flatMap { $0.map(\.observer) }
+    return listeners.sorted { $0.key < $1.key }.flatMap { $0.value.map(\.observer) }
   }
 }

@@ -1,133 +1,109 @@
-import Crypto
 import OtaflashATT
-import OtaflashFirmware
 import OtaflashGATT
 
-/// Where an upload stands behind its first request.
-struct SMPBeginning: Sendable {
-  let size: SMPPacketSize
-  /// Octets that the first request carried.
-  let sent: Int
-  /// The next octet that the server wants.
-  let offset: Int
-  /// The server has all of the image, and has compared it.
-  let matches: Bool?
+/// Sends the octets of one upload behind its first request, in the window that `SMPUploadWindow`
+/// computes.
+struct SMPTransfer {
+  /// The longest time to the answer of an upload request that is not the first. It doubles with
+  /// each silence, up to that of the first: on a slow link a long request is longer on its way.
+  private static let answerLimit = Duration.seconds(5)
+  private static let busyPause = Duration.milliseconds(100)
 
-  /// Whether the server held more than what the first request brought.
-  var isResumed: Bool { offset > sent }
+  private let image: [UInt8]
+  private let size: SMPPacketSize
+  private let channel: SMPChannel
+  private let context: UpdateContext
+  private var window: SMPUploadWindow
+  private var matches: Bool?
+  private var patience: Patience
 
-  /// What the first answer tells of the server's flash.
-  var unit: SMPWriteUnit { SMPWriteUnit(sent: sent, taken: offset) ?? .unknown }
-}
-
-extension SMPSession {
-  /// The longest time to an answer that waits for flash: to a first upload request or an erase, for
-  /// which a whole slot is erased, and to a decision on what to start, for which a page may be.
-  static let eraseLimit = Duration.seconds(40)
-  /// Times that a whole image whose SHA-256 differs in the server's flash is sent again.
-  private static let imageRepeatsMaximum = 1
-  /// Octets of the first request to a server that shall hold nothing.
-  private static let shortFirst = SMPWriteUnit.leastTelling
-
-  // MARK: The first request
-
-  /// Asks the server where it stands, by the first request of the upload. An image that a slot
-  /// lists already need not be sent.
-  func prepare(
-    _ plan: UpdatePlan, restart: Bool
-  ) async throws(UpdateFault) -> PreparedUpload {
-    let image = plan.image
-    if !restart, let slot = facts.state.received(image), !slot.flags.contains(.active),
-      slot.holds(image) == .same
-    {
-      return PreparedUpload(from: image.bytes.count) {}
-    }
-    let size = try packetSize(for: image)
-    if restart { try await erase(image.place.imageIndex) }
-    let begun = try await begin(image.bytes, size, afresh: restart)
-    // What the first request itself brought was not held before.
-    return PreparedUpload(from: begun.isResumed ? begun.offset : 0) {
-      () async throws(UpdateFault) in try await upload(image.bytes, begun)
-    }
+  init(of image: [UInt8], _ begun: SMPBeginning, over session: SMPSession) {
+    self.image = image
+    size = begun.size
+    channel = session.channel
+    context = session.context
+    matches = begun.matches
+    patience = Patience(with: channel.client, context)
+    let wish = max(1, (context.options.windowLimit ?? .max) / max(1, size.data(at: image.count)))
+    let facts = session.facts
+    window = SMPUploadWindow(
+      total: image.count, startingAt: begun.offset, unit: begun.unit,
+      widthLimit: min(facts.widthLimit, wish),
+      reach: min(facts.reach(ofRequests: size.octets, over: channel), wish))
   }
 
-  private func packetSize(for image: FirmwareImage) throws(UpdateFault) -> SMPPacketSize {
-    let index = image.place.imageIndex
-    let announcement = SMPImage.Upload.Announcement(
-      size: image.bytes.count, sha: Array(SHA256.hash(data: image.bytes)),
-      image: index == 0 ? nil : index)
-    let least = SMPPacketSize.least(for: announcement)
-    let octets = facts.requestMaximum(over: channel, least: least)
-    guard octets >= least else { throw .declined(.prepare, .packetsTooShort(octets, least: least)) }
-    return SMPPacketSize(
-      octets: octets, announcement: announcement, dataLimit: context.options.chunk ?? .max)
-  }
-
-  private func erase(_ imageIndex: Int) async throws(UpdateFault) {
-    // What is erased is the slot that an upload goes to: where nothing runs, the first.
-    let slot =
-      switch facts.running(imageIndex)?.slot {
-      case 0: 1
-      default: 0
+  /// Returns when the server has everything; `false` when it says that it holds something else.
+  mutating func run() async throws(UpdateFault) -> Bool {
+    acknowledge()
+    while !window.isComplete {
+      if let range = window.sendable(size) {
+        try await send(range)
+      } else {
+        precondition(window.isWaiting, "an upload that waits for nothing")
+        try await waitForAnswer()
       }
-    let number = 2 * imageIndex + slot
-    _ = try await channel.perform(
-      SMPImage.Erase(slot: number == 1 ? nil : number), .prepare, within: Self.eraseLimit)
-  }
-
-  /// - Parameter afresh: what the server holds must be nothing.
-  private func begin(
-    _ image: [UInt8], _ size: SMPPacketSize, afresh: Bool
-  ) async throws(UpdateFault) -> SMPBeginning {
-    guard afresh else {
-      let first = size.data(at: 0, of: image.count, to: .unknown)
-      return try await announce(image.prefix(first), size, size.announcement)
     }
-    // So short that what a server remembers can hardly be taken for what it took of this.
-    let first = image.prefix(min(size.data(at: 0, of: image.count, to: .unknown), Self.shortFirst))
-    let begun = try await announce(first, size, size.announcement)
-    guard begun.offset != first.count, begun.unit == .unknown else { return begun }
-    // It erased the slot and still remembers the upload: one without a mark makes it forget.
-    var unmarked = size.announcement
-    unmarked.sha = nil
-    _ = try await announce(first, size, unmarked)
-    return try await announce(first, size, size.announcement)
+    return matches ?? true
   }
 
-  private func announce(
-    _ first: ArraySlice<UInt8>, _ size: SMPPacketSize,
-    _ announcement: SMPImage.Upload.Announcement
-  ) async throws(UpdateFault) -> SMPBeginning {
-    context.sent(first.count)
-    let result = try await channel.ask(
-      SMPImage.Upload(offset: 0, data: Array(first), announcement: announcement), .prepare,
-      within: Self.eraseLimit)
-    let response: SMPImage.Upload.Response
+  private mutating func send(_ range: Range<Int>) async throws(UpdateFault) {
+    let request = SMPImage.Upload(
+      offset: range.lowerBound, data: Array(image[range]),
+      announcement: range.lowerBound == 0 ? size.announcement : nil)
+    context.sent(range.count)
+    window.sent(range, as: try await channel.send(request, .upload))
+  }
+
+  private mutating func waitForAnswer() async throws(UpdateFault) {
+    let later = Self.answerLimit * (1 << window.silences)
+    let limit =
+      window.awaitsFirst ? SMPSession.eraseLimit : min(later, SMPSession.eraseLimit)
+    let deadline = context.clock.now.advanced(by: limit)
+    guard let reply = try await channel.receive(before: deadline, .upload) else {
+      channel.forgetAll()
+      return report(try window.timedOut(after: limit))
+    }
+    let result = try decoding(.upload) {
+      () throws(SMPDecodeFault) -> Result<SMPImage.Upload.Response, SMPRefusal> in
+      try reply.message.answer(to: SMPImage.Upload.self)
+    }
     switch result {
-    case .success(let answer): response = answer
-    case .failure(let refusal):
-      throw .declined(.prepare, facts.inWords(refusal, image: announcement.image ?? 0))
+    case .success(let response): try take(response, reply.sequence)
+    case .failure(let refusal): try await take(refusal, reply.sequence)
     }
-    guard let offset = response.offset, offset <= size.announcement.size else {
-      throw .protocolViolation(.prepare, "its answer to an upload has no offset in the image")
-    }
-    return SMPBeginning(
-      size: size, sent: first.count, offset: offset, matches: response.matches)
   }
 
-  // MARK: The rest
-
-  private func upload(
-    _ image: [UInt8], _ beginning: SMPBeginning
-  ) async throws(UpdateFault) {
-    var begun = beginning
-    for _ in 0...Self.imageRepeatsMaximum {
-      var transfer = SMPTransfer(of: image, begun, over: self)
-      if try await transfer.run() { return }
-      context.observe(.rewound(to: 0, because: .blockChecksum))
-      try await erase(begun.size.announcement.image ?? 0)
-      begun = try await begin(image, begun.size, afresh: true)
+  private mutating func take(
+    _ response: SMPImage.Upload.Response, _ sequence: UInt8
+  ) throws(UpdateFault) {
+    guard let offset = response.offset else {
+      throw .protocolViolation(.upload, "its answer to an upload has no offset")
     }
-    throw .declined(.upload, .differs)
+    matches = response.matches
+    report(try window.answered(sequence, wants: offset))
+    acknowledge()
+  }
+
+  private mutating func take(
+    _ refusal: SMPRefusal, _ sequence: UInt8
+  ) async throws(UpdateFault) {
+    if refusal.isOutOfMemory { return report(try window.refused(sequence, isBusy: false)) }
+    guard refusal.isBusy else { throw .declined(.upload, refusal.inWords) }
+    _ = try window.refused(sequence, isBusy: true)
+    context.observe(.deviceBusy)
+    try patience.check(
+      Patience.Marks(acknowledged: window.acknowledged), at: context.clock.now)
+    guard await context.clock.pause(for: Self.busyPause) else { throw .gatt(.upload, .cancelled) }
+  }
+
+  private mutating func report(_ reaction: SMPUploadWindow.Reaction) {
+    if case .rewound(let offset, let reason) = reaction {
+      patience.fellBack(to: offset)
+      context.observe(.rewound(to: offset, because: reason))
+    }
+  }
+
+  private func acknowledge() {
+    context.acknowledged(window.acknowledged, of: window.total)
   }
 }
