@@ -25,22 +25,22 @@ public final class GATTClient: Sendable {
   let cache = Mutex(Cache())
   /// Whether the client subscribes to Service Changed by itself.
   let followsServiceChanges: Bool
-  private let observe: @Sendable (ConnectionInput) -> Void
+  private let observe: @Sendable (GATTClientStep) -> Void
 
   package init(
     bearer: ATTBearer, followsServiceChanges: Bool = true,
-    observe: @escaping @Sendable (ConnectionInput) -> Void = { _ in }
+    observe: @escaping @Sendable (GATTClientStep) -> Void = { _ in }
   ) {
     self.bearer = bearer
     self.followsServiceChanges = followsServiceChanges
     self.observe = observe
   }
 
-  func report(_ input: ConnectionInput) { observe(input) }
+  func report(_ step: GATTClientStep) { observe(step) }
 
   /// A failure of a procedure; that of the whole connection is told by the connection.
-  func reportFailure(_ input: ConnectionInput) {
-    if bearer.ended == nil { observe(input) }
+  func reportFailure(_ step: GATTClientStep) {
+    if bearer.ended == nil { observe(step) }
   }
 
   /// ATT_MTU in octets, 23…517.

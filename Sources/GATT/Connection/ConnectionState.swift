@@ -141,3 +141,17 @@ extension ConnectionInput {
     }
   }
 }
+
+extension ConnectionInput {
+  /// What a client's step is to its connection.
+  init(_ step: GATTClientStep) {
+    switch step {
+    case .discoveringServices: self = .discoveringServices
+    case .servicesFound: self = .servicesFound
+    case .subscribing: self = .subscribing
+    case .subscribed: self = .subscribed
+    case .discoveryFailed(let fault): self = .discoveryFailed(fault)
+    case .subscriptionFailed(let fault): self = .subscriptionFailed(fault)
+    }
+  }
+}

@@ -75,7 +75,7 @@ final class PeripheralCore: Sendable {
       link: link, clock: clock, receiveMTU: receiveMTU,
       transactionTimeout: dialer.transactionLimit)
     let client = GATTClient(bearer: bearer, followsServiceChanges: followsServiceChanges) {
-      [self] input in step(input, of: bearer)
+      [self] clientStep in step(ConnectionInput(clientStep), of: bearer)
     }
     guard clients.offer(client) else {
       link.close()

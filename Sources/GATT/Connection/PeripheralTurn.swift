@@ -46,15 +46,6 @@ public struct PeripheralTurn: Sendable {
   public func move(to whereabouts: Whereabouts) { core.move(to: whereabouts) }
 }
 
-/// What a command works on, where that has a connection which may have fallen silent.
-protocol ConnectedContext {
-  /// A time limit ended the command.
-  func noteTimeout()
-  /// Ends a connection that nothing can be expected of any more, so that the next attempt makes a
-  /// new one instead of waiting behind a request that is never answered.
-  func leaveSilentConnection()
-}
-
 extension PeripheralTurn: ConnectedContext {
   private final class Trust: Sendable {
     let isLost = Mutex(false)
@@ -68,37 +59,5 @@ extension PeripheralTurn: ConnectedContext {
       return isLost
     }
     if isSilent || connectedClient?.bearer.isHeldUp == true { disconnect() }
-  }
-}
-
-extension Command where Context == PeripheralTurn, Failure == PeripheralFault {
-  /// A piece of work on a peripheral's connection, which is made first where there is none.
-  public init(
-    onConnection name: String,
-    _ body: @escaping @Sendable (GATTClient) async throws(GATTFault) -> Output
-  ) {
-    self.init(name) { (turn) async throws(PeripheralFault) -> Output in
-      let client: GATTClient
-      do throws(ConnectFault) { client = try await turn.connect() } catch { throw .connect(error) }
-      do throws(GATTFault) { return try await body(client) } catch { throw .gatt(error) }
-    }
-  }
-}
-
-extension Command where Context == PeripheralTurn, Failure == any Error {
-  /// As above, for work with errors of its own, which are thrown as they are; those of the
-  /// connection are thrown as `PeripheralFault`.
-  public init(
-    onConnection name: String, _ body: @escaping @Sendable (GATTClient) async throws -> Output
-  ) {
-    self.init(name) { (turn) async throws(any Error) -> Output in
-      let client: GATTClient
-      do throws(ConnectFault) { client = try await turn.connect() } catch {
-        throw PeripheralFault.connect(error)
-      }
-      do { return try await body(client) } catch let fault as GATTFault {
-        throw PeripheralFault.gatt(fault)
-      }
-    }
   }
 }

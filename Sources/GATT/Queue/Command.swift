@@ -39,7 +39,7 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
     }
   }
 
-  private func run(
+  func run(
     with context: Context, within duration: Duration, on clock: any LinkClock,
     turning timeout: @Sendable (Failure) -> Failure
   ) async throws(Failure) -> Output {
@@ -86,31 +86,11 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
   }
 }
 
-extension Command where Context == PeripheralTurn {
-  /// Ends the command after `duration`, on the peripheral's own clock.
-  public func timeLimit(_ duration: Duration, orThrow timeout: Failure) -> Command {
-    Command(name) { [self] (turn) async throws(Failure) -> Output in
-      try await run(with: turn, within: duration, on: turn.clock, turning: { _ in timeout })
-    }
-  }
-}
-
 /// A failure that tells how far the work came, also where a time limit ended it.
 public protocol TimeLimitedFault: Error {
   /// The failure that this one is, where the work was cancelled because `limit` had passed; itself
   /// where the limit had no part in it.
   func ended(by limit: Duration) -> Self
-}
-
-extension Command where Context == PeripheralTurn, Failure: TimeLimitedFault {
-  /// Ends the command after `duration`, on the peripheral's own clock. What it knew then is in its
-  /// failure.
-  public func timeLimit(_ duration: Duration) -> Command {
-    Command(name) { [self] (turn) async throws(Failure) -> Output in
-      try await run(
-        with: turn, within: duration, on: turn.clock, turning: { $0.ended(by: duration) })
-    }
-  }
 }
 
 // MARK: Combinations

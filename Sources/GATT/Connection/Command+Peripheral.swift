@@ -1,0 +1,51 @@
+extension Command where Context == PeripheralTurn, Failure == PeripheralFault {
+  /// A piece of work on a peripheral's connection, which is made first where there is none.
+  public init(
+    onConnection name: String,
+    _ body: @escaping @Sendable (GATTClient) async throws(GATTFault) -> Output
+  ) {
+    self.init(name) { (turn) async throws(PeripheralFault) -> Output in
+      let client: GATTClient
+      do throws(ConnectFault) { client = try await turn.connect() } catch { throw .connect(error) }
+      do throws(GATTFault) { return try await body(client) } catch { throw .gatt(error) }
+    }
+  }
+}
+
+extension Command where Context == PeripheralTurn, Failure == any Error {
+  /// As above, for work with errors of its own, which are thrown as they are; those of the
+  /// connection are thrown as `PeripheralFault`.
+  public init(
+    onConnection name: String, _ body: @escaping @Sendable (GATTClient) async throws -> Output
+  ) {
+    self.init(name) { (turn) async throws(any Error) -> Output in
+      let client: GATTClient
+      do throws(ConnectFault) { client = try await turn.connect() } catch {
+        throw PeripheralFault.connect(error)
+      }
+      do { return try await body(client) } catch let fault as GATTFault {
+        throw PeripheralFault.gatt(fault)
+      }
+    }
+  }
+}
+
+extension Command where Context == PeripheralTurn {
+  /// Ends the command after `duration`, on the peripheral's own clock.
+  public func timeLimit(_ duration: Duration, orThrow timeout: Failure) -> Command {
+    Command(name) { [self] (turn) async throws(Failure) -> Output in
+      try await run(with: turn, within: duration, on: turn.clock, turning: { _ in timeout })
+    }
+  }
+}
+
+extension Command where Context == PeripheralTurn, Failure: TimeLimitedFault {
+  /// Ends the command after `duration`, on the peripheral's own clock. What it knew then is in its
+  /// failure.
+  public func timeLimit(_ duration: Duration) -> Command {
+    Command(name) { [self] (turn) async throws(Failure) -> Output in
+      try await run(
+        with: turn, within: duration, on: turn.clock, turning: { $0.ended(by: duration) })
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import OtaflashATT
+
+extension Dialer {
+  /// Looks for a device each time a link is needed, and connects to it: the first time to the first
+  /// that passes `filter`, from then on to that one alone, also where it is found at its boot
+  /// loader's address next to its own.
+  ///
+  /// - Parameters:
+  ///   - filter: what the device must be like.
+  ///   - central: finds it and connects to it.
+  ///   - limit: the longest time to find the device, and again to connect to it.
+  ///   - clock: for the time limit.
+  ///   - pins: `false` takes the first that passes each time: for a device that changes its address
+  ///     and is the only one of its kind. Such a dialer follows none to its boot loader.
+  public init(
+    to filter: AdvertisementFilter, from central: some Central, within limit: Duration,
+    on clock: any LinkClock, pins: Bool = true
+  ) {
+    self.init(reportsItsSteps: true, scans: true) {
+      (request) async throws(ConnectFault) -> any Link in
+      request.report(.scanStarted)
+      let device: Advertisement
+      do throws(ScanFault) {
+        let sought = try Self.sought(request, filter, central, within: limit, pins: pins)
+        device = try await central.first(matching: sought, within: limit, on: clock)
+      } catch {
+        throw ConnectFault(error)
+      }
+      request.report(.deviceFound)
+      request.report(.connectStarted)
+      let link = try await central.connect(to: device, within: limit)
+      if request.whereabouts == .home {
+        if pins { request.pin.set(device) }
+        request.pin.connected(to: device)
+      }
+      return link
+    }
+  }
+
+  /// A boot loader advertises other things than its application, so it is known by its address.
+  private static func sought(
+    _ request: DialRequest, _ filter: AdvertisementFilter, _ central: some Central,
+    within limit: Duration, pins: Bool
+  ) throws(ScanFault) -> AdvertisementFilter {
+    guard pins else {
+      guard request.whereabouts == .home else {
+        throw .unsupported(
+          cause: "A dialer that takes any device of a kind cannot follow one to its boot loader.",
+          remedy: .advice("Use a dialer that keeps to its device (pins: true)."))
+      }
+      return filter
+    }
+    guard let known = request.pin.device else {
+      guard request.whereabouts == .home else {
+        // Nobody was heard yet, so there is no address to look next to.
+        throw .notFound(within: limit)
+      }
+      return filter
+    }
+    guard let id = central.id(of: known, at: request.whereabouts) else {
+      throw .unsupported(
+        cause: "The device is sought at its boot loader's address, and this central knows none.",
+        remedy: .advice("Use a dialer that is given the place (Dialer(at:))."))
+    }
+    return AdvertisementFilter(ids: [id])
+  }
+}
+
+extension ConnectFault {
+  /// What a scan without a result means for a connection.
+  public init(_ fault: ScanFault) {
+    switch fault {
+    case .notFound(let limit):
+      self = .deviceNotFound(
+        cause: "No device that was asked for advertised within \(limit).",
+        remedy: .comeCloser)
+    case .adapterUnavailable(let cause, let remedy):
+      self = .adapterUnavailable(cause: cause, remedy: remedy)
+    case .busy(let cause, let remedy): self = .busy(cause: cause, remedy: remedy)
+    case .permissionDenied(let cause, let remedy):
+      self = .permissionDenied(cause: cause, remedy: remedy)
+    case .unsupported(let cause, let remedy):
+      self = .adapterUnavailable(cause: cause, remedy: remedy)
+    case .failed(let reason):
+      self = .adapterUnavailable(cause: reason, remedy: .restartAdapter)
+    case .cancelled: self = .cancelled
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import OtaflashATT
+
+/// What a link offers, or an attribute asks for (Core 5.4, Vol 3, Part F, 3.2.5).
+public struct AttributeSecurity: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The link is encrypted.
+  public static let encryption = AttributeSecurity(rawValue: 0x01)
+  /// The link's keys are authenticated: a passkey, or a comparison of numbers.
+  public static let authentication = AttributeSecurity(rawValue: 0x02)
+  /// The client was authorized by the application.
+  public static let authorization = AttributeSecurity(rawValue: 0x04)
+
+  /// The error that a link with `self` gets from an attribute that asks for `needed`.
+  func refusal(of needed: AttributeSecurity) -> ATTErrorCode? {
+    let missing = needed.subtracting(self)
+    if missing.contains(.authentication) { return .insufficientAuthentication }
+    if missing.contains(.encryption) { return .insufficientEncryption }
+    if missing.contains(.authorization) { return .insufficientAuthorization }
+    return nil
+  }
+}
