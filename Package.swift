@@ -34,6 +34,7 @@ let package = Package(
     .systemLibrary(
       name: "COtaflashZlib", path: "Sources/CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
+    .target(name: "OtaflashWire", path: "Sources/Wire", swiftSettings: strict),
     .target(name: "OtaflashATT", path: "Sources/ATT", swiftSettings: strict),
     .target(
       name: "OtaflashGATT", dependencies: ["OtaflashATT"], path: "Sources/GATT",
@@ -51,7 +52,9 @@ let package = Package(
       exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashUpdate",
-      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto],
+      dependencies: [
+        "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto,
+      ],
       path: "Sources/Update",
       exclude: [
         "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
@@ -61,13 +64,14 @@ let package = Package(
     .target(
       name: "OtaflashSimulation",
       dependencies: [
-        "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", crypto,
+        "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto,
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       path: "Sources/Simulation", exclude: ["SMP/README.md", "NordicLegacy/README.md"],
       swiftSettings: strict),
     .target(
-      name: "OtaflashBlueZ", dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT"],
+      name: "OtaflashBlueZ",
+      dependencies: ["COtaflashBluetooth", "OtaflashWire", "OtaflashATT", "OtaflashGATT"],
       path: "Sources/BlueZ", swiftSettings: strict),
     .target(
       name: "OtaflashState",
@@ -119,7 +123,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "BlueZTests",
-      dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "OtaflashBlueZ"],
+      dependencies: [
+        "COtaflashBluetooth", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashBlueZ",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CLITests",
@@ -136,16 +142,18 @@ let package = Package(
       name: "zip-reader", dependencies: ["OtaflashFirmware"], path: "Tests/ZipOracle/Reader",
       swiftSettings: strict),
     .testTarget(
-      name: "UpdateTests", dependencies: simulatedUpdate, swiftSettings: strict),
+      name: "UpdateTests", dependencies: simulatedUpdate + ["OtaflashWire"], swiftSettings: strict),
     .executableTarget(
-      name: "smp-codec", dependencies: ["OtaflashUpdate"], path: "Tests/SMPOracle/Codec",
+      name: "smp-codec", dependencies: ["OtaflashWire"], path: "Tests/SMPOracle/Codec",
       swiftSettings: strict),
     .testTarget(
-      name: "SMPTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
+      name: "SMPTests", dependencies: simulatedUpdate + ["OtaflashWire", crypto],
+      swiftSettings: strict),
     .testTarget(
       name: "NordicTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
     .testTarget(
-      name: "SimulationTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
+      name: "SimulationTests", dependencies: simulatedUpdate + ["OtaflashWire", crypto],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,5 @@
+import OtaflashWire
+
 @testable import OtaflashUpdate
 
 /// What an SMP server may notify, and what a host may write to one: it is read or refused, what was
@@ -57,7 +59,7 @@ private struct Upload {
   private static let total = 3000
   private static let reach = 6
 
-  private var window = SMPUploadWindow(
+  private var window = SMPTransfer(
     total: total, startingAt: 0, widthLimit: 4, reach: reach)
   private let size = SMPPacketSize(
     octets: 244, announcement: SMPImage.Upload.Announcement(size: total, sha: nil))

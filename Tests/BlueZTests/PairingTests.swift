@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashWire
 import Testing
 
 @testable import OtaflashBlueZ

@@ -116,20 +116,20 @@ extension SecureDFUProgress {
 @Suite struct SecureDFUStandingTests {
   static let image = ramp(10_000)
 
-  static func standing(_ offset: Int, _ crc32: UInt32? = nil) -> SecureDFUStanding {
+  static func standing(_ offset: Int, _ crc32: UInt32? = nil) -> SecureDFUResumeState {
     let crc32 = crc32 ?? image.checksum(ofFirst: min(offset, image.count))
-    return SecureDFUStanding(
+    return SecureDFUResumeState(
       SecureDFUSelection(
         sizeMaximum: 4096, progress: SecureDFUProgress(offset: offset, crc32: crc32)),
       of: image)
   }
 
   @Test(arguments: [
-    (0, SecureDFUStanding.before(0)), (4, .inside(4)), (4092, .inside(4092)),
+    (0, SecureDFUResumeState.before(0)), (4, .inside(4)), (4092, .inside(4092)),
     (4096, .behind(4096)), (8192, .behind(8192)), (9996, .inside(9996)),
     (10_000, .behind(10_000)),
   ])
-  func theSameImageGoesOn(_ offset: Int, _ expected: SecureDFUStanding) {
+  func theSameImageGoesOn(_ offset: Int, _ expected: SecureDFUResumeState) {
     #expect(Self.standing(offset) == expected)
     #expect(expected.offset == offset)
   }

@@ -97,7 +97,7 @@ private struct PageOfFlash {
       objects: SecureDFUObjects(
         total: image.count, objectSize: selection.sizeMaximum, packetSize: packetSize),
       receipts: SecureDFUReceipts(packetSize: packetSize),
-      standing: SecureDFUStanding(selection, of: image))
+      standing: SecureDFUResumeState(selection, of: image))
     var now = LinkInstant.start
     var (end, steps) = (0, 0)
     do throws(UpdateFault) {

@@ -9,7 +9,7 @@ import Testing
   static let start = LinkInstant.start
 
   static func transfer(
-    packetSize: Int = 244, standing: SecureDFUStanding = .before(0)
+    packetSize: Int = 244, standing: SecureDFUResumeState = .before(0)
   ) -> SecureDFUTransfer {
     SecureDFUTransfer(
       image: image,

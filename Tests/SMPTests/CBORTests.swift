@@ -1,5 +1,6 @@
 import OtaflashSimulation
 import OtaflashUpdate
+import OtaflashWire
 import Testing
 
 /// The examples of RFC 8949, appendix A, and what is not well-formed, after its appendix F.

@@ -2,6 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashUpdate
+import OtaflashWire
 import Synchronization
 
 /// A device with MCUboot and two slots, as small as a test needs it: it does to the letter what the
@@ -12,7 +13,7 @@ final class FakeServer: Sendable {
     var bufferSize: Int? = 600
     var bufferCount = 4
     var reassembles = true
-    var mode: SMPBootloaderMode? = .swapUsingScratch
+    var mode: MCUbootMode? = .swapUsingScratch
     var forbidsDowngrade: Bool?
     var slotSize: Int? = 0x10000
     var tellsHashes = true
@@ -204,7 +205,8 @@ final class FakeServer: Sendable {
     case .bootloaderInfo:
       guard let mode = settings.mode else { return refuse(.general(8)) }
       return done(
-        SMPOS.BootloaderInfo.Response(mode: mode, forbidsDowngrade: settings.forbidsDowngrade))
+        SMPOS.BootloaderInfo.Response(
+          mode: mode.rawValue, forbidsDowngrade: settings.forbidsDowngrade))
     case .applicationInfo: return refuse(.general(8))
     case .reset:
       state.resets += 1

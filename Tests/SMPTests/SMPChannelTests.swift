@@ -1,6 +1,7 @@
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashWire
 import Testing
 
 @testable import OtaflashUpdate

@@ -1,4 +1,5 @@
 import OtaflashFirmware
+import OtaflashWire
 import Testing
 
 @testable import OtaflashUpdate
@@ -69,7 +70,7 @@ import Testing
   @Test("a server that moves pages gets time for those of its slots")
   func modesThatMove() {
     #expect(
-      SMPBootloaderMode.allCases.filter(\.movesPages)
+      MCUbootMode.allCases.filter(\.movesPages)
         == [.unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch])
   }
 }

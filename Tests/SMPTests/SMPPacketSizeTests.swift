@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashWire
 import Testing
 
 @testable import OtaflashUpdate

@@ -1,3 +1,4 @@
+import OtaflashWire
 import Testing
 
 @testable import OtaflashUpdate

@@ -2,6 +2,7 @@ import Crypto
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashWire
 import Testing
 
 @testable import OtaflashUpdate

@@ -2,6 +2,7 @@ import Crypto
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashWire
 import Testing
 
 @testable import OtaflashUpdate
@@ -39,10 +40,10 @@ import Testing
   @Test(
     "an image is sent, tried, read back and confirmed in every mode that can",
     arguments: [
-      SMPBootloaderMode.unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIP,
+      MCUbootMode.unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIP,
       .directXIPWithRevert, .ramLoad,
     ])
-  func modes(mode: SMPBootloaderMode) throws {
+  func modes(mode: MCUbootMode) throws {
     let server = Self.server { $0.mode = mode }
     let image = try Self.image()
     let result = try update(server, to: image)
@@ -274,8 +275,8 @@ import Testing
 
   @Test(
     "an image that the boot loader refused is no success",
-    arguments: [SMPBootloaderMode.swapUsingScratch, .overwriteOnly])
-  func refused(mode: SMPBootloaderMode) throws {
+    arguments: [MCUbootMode.swapUsingScratch, .overwriteOnly])
+  func refused(mode: MCUbootMode) throws {
     let server = Self.server { settings in
       settings.mode = mode
       settings.refusesImage = true
@@ -341,8 +342,8 @@ import Testing
 
   @Test(
     "an image that its boot loader decompressed runs, and is confirmed",
-    arguments: [SMPBootloaderMode.overwriteOnly, .swapWithoutScratch, .unknown])
-  func decompressed(mode: SMPBootloaderMode) throws {
+    arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch, .unknown])
+  func decompressed(mode: MCUbootMode) throws {
     let server = Self.server { settings in
       settings.mode = mode
       settings.decompresses = true

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-@Suite struct SMPUploadWindowTests {
+@Suite struct SMPTransferTests {
   /// Requests of 100 octets of image.
   private static let size = SMPPacketSize(
     octets: 244, announcement: .init(size: 10_000, sha: [UInt8](repeating: 1, count: 32)),
@@ -11,7 +11,7 @@ import Testing
 
   /// A window whose requests are numbered from 0, and what it sent.
   private struct Bench {
-    var window: SMPUploadWindow
+    var window: SMPTransfer
     var sent: [UInt8: Range<Int>] = [:]
     var next: UInt8 = 0
 
@@ -19,14 +19,14 @@ import Testing
       total: Int = 10_000, from offset: Int = 0, unit: SMPWriteUnit = .known(1), width: Int = 3,
       reach: Int? = nil
     ) {
-      window = SMPUploadWindow(
+      window = SMPTransfer(
         total: total, startingAt: offset, unit: unit, widthLimit: width, reach: reach ?? width)
     }
 
     /// Sends whatever may go out and returns the numbers.
     mutating func fill() -> [UInt8] {
       var numbers: [UInt8] = []
-      while let range = window.sendable(SMPUploadWindowTests.size) {
+      while let range = window.sendable(SMPTransferTests.size) {
         window.sent(range, as: next)
         sent[next] = range
         numbers.append(next)
@@ -192,7 +192,7 @@ import Testing
     var bench = Bench(from: 100)
     for _ in 0..<2 { try bench.answerWell(bench.fill()) }
     #expect(bench.fill().count == 3)
-    for attempt in 1...SMPUploadWindow.repeatMaximum {
+    for attempt in 1...SMPTransfer.repeatMaximum {
       #expect(
         try bench.window.timedOut(after: .seconds(5)) == .rewound(to: 400, because: .silence))
       #expect(bench.window.silences == attempt)
@@ -206,7 +206,7 @@ import Testing
   @Test("a server that wants the same octet for ever is left")
   func noProgress() throws {
     var bench = Bench(from: 100)
-    for _ in 0..<SMPUploadWindow.repeatMaximum {
+    for _ in 0..<SMPTransfer.repeatMaximum {
       let number = try #require(bench.fill().first)
       #expect(try bench.window.answered(number, wants: 100) == .rewound(to: 100, because: .gap))
     }
@@ -219,7 +219,7 @@ import Testing
   @Test("a server that lost all begins at 0 again, but not for ever")
   func setbacks() throws {
     var bench = Bench(from: 100, width: 1)
-    for _ in 0..<SMPUploadWindow.setbackMaximum {
+    for _ in 0..<SMPTransfer.setbackMaximum {
       try bench.answerWell(bench.fill())
       let number = try #require(bench.fill().first)
       #expect(try bench.window.answered(number, wants: 0) == .rewound(to: 0, because: .gap))

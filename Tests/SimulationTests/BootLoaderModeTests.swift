@@ -3,6 +3,7 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
+import OtaflashWire
 import Testing
 
 /// What MCUboot makes of the images that the SMP server has received, mode by mode.

@@ -3,6 +3,7 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
+import OtaflashWire
 import Testing
 
 /// Faults of link, flash and truth happen to every kind of device.

@@ -3,6 +3,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
+import OtaflashWire
 
 /// A host that sends SMP messages whole or in pieces and believes every answer.
 struct SMPHost {

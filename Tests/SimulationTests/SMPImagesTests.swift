@@ -1,6 +1,7 @@
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
+import OtaflashWire
 import Testing
 
 /// A server with two images, and what its boot loader does with one that is damaged.

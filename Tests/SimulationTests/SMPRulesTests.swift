@@ -1,6 +1,7 @@
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
+import OtaflashWire
 import Testing
 
 /// The rules by which vendors' servers differ from each other, and from what the protocol's description

@@ -3,6 +3,7 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
+import OtaflashWire
 import Testing
 
 /// The SMP server: messages, buffers, uploads. Small slots keep the erases short.
@@ -51,13 +52,13 @@ import Testing
   func theBootLoaderTellsItsMode(mode: SMPServerSettings.BootMode) throws {
     try withServer("&mode=\(mode.rawValue)") { (host, _, _) async throws in
       let info = try await host.call(SMPOS.BootloaderInfo(query: "mode")).get()
-      let modes: [SMPServerSettings.BootMode: SMPBootloaderMode] = [
+      let modes: [SMPServerSettings.BootMode: MCUbootMode] = [
         .single: .singleApplication, .swapScratch: .swapUsingScratch, .overwrite: .overwriteOnly,
         .swapMove: .swapWithoutScratch, .directXIP: .directXIP,
         .directXIPRevert: .directXIPWithRevert, .ramLoad: .ramLoad,
         .firmwareLoader: .firmwareLoader,
       ]
-      #expect(info.mode == modes[mode])
+      #expect(info.mode == modes[mode]?.rawValue)
       #expect(try await host.call(SMPOS.BootloaderInfo()).get().bootloader == "MCUboot")
     }
   }

@@ -2,6 +2,7 @@ import Crypto
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
+import OtaflashWire
 import Testing
 
 /// What a simulated MCUboot asks of an image before it starts it.

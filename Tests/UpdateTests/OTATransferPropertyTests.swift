@@ -1,5 +1,6 @@
 import OtaflashFirmware
 import OtaflashSimulation
+import OtaflashWire
 import Testing
 
 @testable import OtaflashUpdate
@@ -157,10 +158,10 @@ private struct RandomDevice {
     written = min(written, held.count)
     gapTold = false
     notifications = []
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     writer.uint32(UInt32(held.count))
     writer.uint32(CRC32.checksum(held))
-    return writer.bytes
+    return writer.octets
   }
 
   private mutating func notify(_ note: OTAStatus.Note) {

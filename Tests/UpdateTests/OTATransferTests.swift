@@ -1,4 +1,5 @@
 import OtaflashFirmware
+import OtaflashWire
 import Testing
 
 @testable import OtaflashUpdate
@@ -256,9 +257,9 @@ import Testing
   }
 
   private func position(_ next: Int, crc32: UInt32? = nil) throws -> OTAPosition {
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     writer.uint32(UInt32(next))
     writer.uint32(crc32 ?? Self.image.checksum(ofFirst: next))
-    return try OTAPosition(decoding: writer.bytes)
+    return try OTAPosition(decoding: writer.octets)
   }
 }

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashWire
 
 /// The events of a controller that tell how its LE links stand (Core 5.4, Vol 4, Part E, 7.7).
 enum HCIEvent: Equatable, Sendable {

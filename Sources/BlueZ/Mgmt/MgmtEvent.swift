@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashWire
 
 /// A packet from the kernel's management interface.
 struct MgmtPacket: Equatable, Sendable {
@@ -21,9 +22,6 @@ struct MgmtPacket: Equatable, Sendable {
     event = try MgmtEvent(code: code, fields: &fields)
   }
 }
-
-/// The packet does not have the shape of its event; the kernel never sends such a one.
-package struct MgmtDecodeFault: Error, Equatable {}
 
 /// The events that otaflash reads (kernel mgmt.h).
 enum MgmtEvent: Equatable, Sendable {
@@ -121,30 +119,5 @@ package struct ControllerInformation: Equatable, Sendable {
     manufacturer = try fields.uint16()
     supported = MgmtSettings(rawValue: try fields.uint32())
     current = MgmtSettings(rawValue: try fields.uint32())
-  }
-}
-
-/// Reads little-endian fields from the front of a packet.
-struct MgmtFields {
-  private(set) var rest: ArraySlice<UInt8>
-
-  init(_ octets: ArraySlice<UInt8>) { rest = octets }
-
-  mutating func octets(_ count: Int) throws(MgmtDecodeFault) -> ArraySlice<UInt8> {
-    guard rest.count >= count else { throw MgmtDecodeFault() }
-    defer { rest = rest.dropFirst(count) }
-    return rest.prefix(count)
-  }
-
-  mutating func uint8() throws(MgmtDecodeFault) -> UInt8 {
-    try octets(1).reduce(0) { $0 | $1 }
-  }
-
-  mutating func uint16() throws(MgmtDecodeFault) -> UInt16 {
-    try octets(2).reversed().reduce(0) { $0 << 8 | UInt16($1) }
-  }
-
-  mutating func uint32() throws(MgmtDecodeFault) -> UInt32 {
-    try octets(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 }

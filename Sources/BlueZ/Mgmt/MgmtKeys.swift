@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// A key that encrypts a link between two paired devices (Core 5.4, Vol 3, Part H, 2.4.2.3), as the
 /// kernel hands it out and takes it back (BlueZ doc/mgmt-api.txt, Load Long Term Keys).
 public struct LongTermKey: Equatable, Sendable {

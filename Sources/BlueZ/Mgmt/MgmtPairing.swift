@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// What this side of a pairing can show and ask (Core 5.4, Vol 3, Part H, 2.3.2); the two sides'
 /// together decide how they are paired.
 public enum IOCapability: UInt8, Sendable, CaseIterable {

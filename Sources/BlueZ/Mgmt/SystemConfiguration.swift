@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// What the kernel asks for on links for which nobody has told it otherwise (BlueZ
 /// doc/mgmt-api.txt, Read Default System Configuration).
 package struct SystemConfiguration: Equatable, Sendable {

@@ -44,13 +44,13 @@ public final class LinkTuner: Sendable {
     self.init(
       adapter: adapter, tuning: tuning, report: report,
       openSocket: {
-        guard DoctorFacts.machine.capabilities()?.hasNetRaw == true else { return nil }
+        guard Capabilities.ofThisProcess?.hasNetRaw == true else { return nil }
         do throws(SystemError) { return try HCISocket(adapter: adapter) } catch { return nil }
       },
       openSession: {
         // bluetoothd has told the kernel what it wants for its devices; to load ours would wipe
         // that.
-        guard tuning != nil, !DoctorFacts.machine.isDaemonRunning() else { return nil }
+        guard tuning != nil, !ProcessFile.isRunning("bluetoothd") else { return nil }
         do throws(MgmtFault) { return try MgmtSession() } catch { return nil }
       })
   }

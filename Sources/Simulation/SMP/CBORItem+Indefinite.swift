@@ -1,4 +1,4 @@
-import OtaflashUpdate
+import OtaflashWire
 
 extension CBORItem {
   /// The item with maps and lists of indefinite length (RFC 8949, 3.2.2): in the order of their

@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// The one place in which a server gathers the fragments of a message, and the buffers that
 /// requests and responses share. A fragment that finds no buffer is lost without a word.
 struct SMPReassembly: Sendable {

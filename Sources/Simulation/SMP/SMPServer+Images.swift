@@ -1,4 +1,4 @@
-import OtaflashUpdate
+import OtaflashWire
 
 /// The list of images and what shall run next: commands 0 and 6 of the image group.
 extension SMPServer {

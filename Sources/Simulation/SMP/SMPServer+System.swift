@@ -1,4 +1,4 @@
-import OtaflashUpdate
+import OtaflashWire
 
 /// The group for the system, as far as an update needs it.
 extension SMPServer {

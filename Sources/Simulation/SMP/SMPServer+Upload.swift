@@ -1,5 +1,5 @@
 import Crypto
-import OtaflashUpdate
+import OtaflashWire
 
 /// Uploads: command 1 of the image group.
 extension SMPServer {

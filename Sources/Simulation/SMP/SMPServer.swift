@@ -1,5 +1,5 @@
 import OtaflashFirmware
-import OtaflashUpdate
+import OtaflashWire
 
 /// Zephyr's SMP server with the groups for the system and for images: what a write leads to, what
 /// is answered, and what it has the flash do. Requests are worked on one after the other. It knows

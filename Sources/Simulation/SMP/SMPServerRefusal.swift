@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// Why a request is not carried out.
 enum SMPServerRefusal: Error, Equatable, Sendable {
   case general(SMPServer.GeneralError)

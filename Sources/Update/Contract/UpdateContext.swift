@@ -1,6 +1,5 @@
 import OtaflashFirmware
 import OtaflashGATT
-import Synchronization
 
 /// What every step of a protocol may use: the clock, the caller's options, what is remembered from
 /// one connection to the next, and where to report.
@@ -54,22 +53,4 @@ public struct UpdateContext: Sendable {
   ///
   /// - Parameter reason: a clause, such as `it had dropped packets`.
   public func restarted(because reason: String) { tally.restarted(because: reason) }
-}
-
-/// What a protocol remembers of a device over the connections of one update: one value a type. A
-/// hint; where the device stands is asked anew on each connection.
-public final class UpdateMemory: Sendable {
-  private let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
-
-  init() {}
-
-  /// What was kept last of this type.
-  public func last<Value: Sendable>(_ type: Value.Type) -> Value? {
-    values.withLock { $0[ObjectIdentifier(type)] } as? Value
-  }
-
-  /// Keeps a value for the connections to come, instead of the last of its type.
-  public func keep<Value: Sendable>(_ value: Value) {
-    values.withLock { $0[ObjectIdentifier(Value.self)] = value }
-  }
 }

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashWire
 
 /// The attributes of Nordic's legacy DFU service (SDK 4…11), which Adafruit's boot loader and
 /// InfiniTime speak too.
@@ -32,8 +33,8 @@ package struct LegacyDFUVersion: Comparable, Sendable, CustomStringConvertible {
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     var reader = try DFUReader(bytes, of: "DFU version", expecting: 2)
-    minor = reader.uint8()
-    major = reader.uint8()
+    minor = try reader.uint8()
+    major = try reader.uint8()
   }
 
   package var encoded: [UInt8] { [minor, major] }
@@ -71,18 +72,18 @@ package struct LegacyDFUSizes: Equatable, Sendable {
   package var total: Int { softDevice + bootLoader + application }
 
   package var encoded: [UInt8] {
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     writer.uint32(UInt32(softDevice))
     writer.uint32(UInt32(bootLoader))
     writer.uint32(UInt32(application))
-    return writer.bytes
+    return writer.octets
   }
 
   /// For the device's side.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     var reader = try DFUReader(bytes, of: "sizes", expecting: 12)
-    softDevice = Int(reader.uint32())
-    bootLoader = Int(reader.uint32())
-    application = Int(reader.uint32())
+    softDevice = try Int(reader.uint32())
+    bootLoader = try Int(reader.uint32())
+    application = try Int(reader.uint32())
   }
 }

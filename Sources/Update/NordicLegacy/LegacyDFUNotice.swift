@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// A value notified by the Control Point.
 package enum LegacyDFUNotice: Equatable, Sendable {
   /// `10 opcode status`.
@@ -12,7 +14,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
     case nil: throw .empty
     case LegacyDFUOpcode.receipt.rawValue:
       var reader = try DFUReader(Array(bytes.dropFirst()), of: "receipt", expecting: 4)
-      self = .receipt(octets: Int(reader.uint32()))
+      self = try .receipt(octets: Int(reader.uint32()))
     case LegacyDFUOpcode.response.rawValue: self = try Self.response(bytes)
     case .some(let opcode): throw .unknownOpcode(opcode)
     }
@@ -29,7 +31,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
     let payload = Array(bytes[3...])
     if opcode == .reportReceived && status == .success {
       var reader = try DFUReader(payload, of: "report of what was received", expecting: 4)
-      return .received(octets: Int(reader.uint32()))
+      return try .received(octets: Int(reader.uint32()))
     }
     // A response is 3 octets long; what a device appends has no meaning and is left alone.
     return .answer(opcode, status)
@@ -37,7 +39,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
 
   /// For the device's side.
   package var encoded: [UInt8] {
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     switch self {
     case .answer(let opcode, let status):
       writer.octets([LegacyDFUOpcode.response.rawValue, opcode.rawValue, status.rawValue])
@@ -51,7 +53,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
       writer.uint8(LegacyDFUOpcode.receipt.rawValue)
       writer.uint32(UInt32(octets))
     }
-    return writer.bytes
+    return writer.octets
   }
 }
 

@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// Operations of the Control Point. A device echoes one that it does not know in its refusal, so
 /// every octet is an opcode.
 package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
@@ -51,7 +53,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
   }
 
   package var encoded: [UInt8] {
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     writer.uint8(opcode.rawValue)
     switch self {
     case .start(let parts): writer.uint8(parts.rawValue)
@@ -60,7 +62,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
     case .setReceiptNotification(let packets): writer.uint16(packets)
     case .receive, .validate, .activate, .reset, .reportReceived: break
     }
-    return writer.bytes
+    return writer.octets
   }
 
   /// For the device's side.
@@ -71,16 +73,16 @@ package enum LegacyDFURequest: Equatable, Sendable {
     var reader = try DFUReader(
       Array(bytes.dropFirst()), of: message.name, expecting: message.parameters)
     switch opcode {
-    case .start: self = .start(LegacyDFUParts(rawValue: reader.uint8()))
+    case .start: self = try .start(LegacyDFUParts(rawValue: reader.uint8()))
     case .initPacket:
-      let phase = reader.uint8()
+      let phase = try reader.uint8()
       guard phase <= 1 else { throw .unknownValue("init packet phase", phase) }
       self = phase == 0 ? .initPacketBegin : .initPacketEnd
     case .receive: self = .receive
     case .validate: self = .validate
     case .activate: self = .activate
     case .reset: self = .reset
-    case .setReceiptNotification: self = .setReceiptNotification(packets: reader.uint16())
+    case .setReceiptNotification: self = try .setReceiptNotification(packets: reader.uint16())
     default: self = .reportReceived
     }
   }

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashWire
 
 /// How an application is asked to restart into its boot loader.
 package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
@@ -97,10 +98,10 @@ package struct ButtonlessResponse: Equatable, Sendable {
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     var reader = try DFUReader(bytes, of: "buttonless response", expecting: 3)
-    let code = reader.uint8()
+    let code = try reader.uint8()
     guard code == Self.code else { throw .unknownOpcode(code) }
-    opcode = reader.uint8()
-    let value = reader.uint8()
+    opcode = try reader.uint8()
+    let value = try reader.uint8()
     guard let status = Status(rawValue: value) else { throw .unknownValue("status", value) }
     self.status = status
   }

@@ -56,7 +56,7 @@ struct SecureDFUBootLoader: Sendable {
     try await executeInitPacket(package)
     let selection = try await control.select(.data, .prepare)
     let checksums = PrefixChecksums(image.bytes)
-    return PreparedUpload(from: SecureDFUStanding(selection, of: checksums).offset) {
+    return PreparedUpload(from: SecureDFUResumeState(selection, of: checksums).offset) {
       () async throws(UpdateFault) in try await upload(checksums)
     }
   }

@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// Results of the Control Point other than success (1) and "extended" (0x0B).
 package enum SecureDFUResult: UInt8, Sendable, CaseIterable {
   case invalidCode = 0x00
@@ -43,7 +45,7 @@ package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
   init(result: UInt8, payload: [UInt8]) throws(DFUDecodeFault) {
     if result == Self.extendedResult {
       var reader = try DFUReader(payload, of: "extended error", expecting: 1)
-      let code = reader.uint8()
+      let code = try reader.uint8()
       self =
         SecureDFUExtendedError(rawValue: code).map { .extended($0) }
         ?? .undefinedExtended(code)

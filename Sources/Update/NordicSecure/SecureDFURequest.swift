@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// Operations of the Control Point. A device echoes one that it does not know in its refusal, so
 /// every octet is an opcode.
 package struct SecureDFUOpcode: RawRepresentable, Hashable, Sendable {
@@ -55,7 +57,7 @@ package enum SecureDFURequest: Equatable, Sendable {
   }
 
   package var encoded: [UInt8] {
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     writer.uint8(opcode.rawValue)
     switch self {
     case .create(let type, let size):
@@ -67,7 +69,7 @@ package enum SecureDFURequest: Equatable, Sendable {
     case .firmwareVersion(let image): writer.uint8(image)
     case .protocolVersion, .checksum, .execute, .mtu, .hardwareVersion, .abort: break
     }
-    return writer.bytes
+    return writer.octets
   }
 
   /// For the device's side.
@@ -82,15 +84,15 @@ package enum SecureDFURequest: Equatable, Sendable {
     switch opcode {
     case .create:
       let type = try SecureDFUObjectType(field: reader.uint8())
-      self = .create(type, size: reader.uint32())
-    case .setReceiptNotification: self = .setReceiptNotification(packets: reader.uint16())
+      self = try .create(type, size: reader.uint32())
+    case .setReceiptNotification: self = try .setReceiptNotification(packets: reader.uint16())
     case .checksum: self = .checksum
     case .execute: self = .execute
     case .select: self = .select(try SecureDFUObjectType(field: reader.uint8()))
     case .mtu: self = .mtu
-    case .ping: self = .ping(reader.uint8())
+    case .ping: self = try .ping(reader.uint8())
     case .hardwareVersion: self = .hardwareVersion
-    case .firmwareVersion: self = .firmwareVersion(image: reader.uint8())
+    case .firmwareVersion: self = try .firmwareVersion(image: reader.uint8())
     case .abort: self = .abort
     default: self = .protocolVersion
     }

@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// How far the device has come with an object: octets taken, and the CRC32 (IEEE) of all of them.
 /// Both run on over the pieces of an image, from its first octet.
 package struct SecureDFUProgress: Equatable, Sendable {
@@ -60,12 +62,12 @@ package enum SecureDFUResponse: Equatable, Sendable {
     switch opcode {
     case .select:
       var reader = try DFUReader(payload, of: "select response", expecting: 12)
-      let sizeMaximum = Int(reader.uint32())
+      let sizeMaximum = try Int(reader.uint32())
       self = .selected(
-        SecureDFUSelection(sizeMaximum: sizeMaximum, progress: SecureDFUProgress(&reader)))
+        SecureDFUSelection(sizeMaximum: sizeMaximum, progress: try SecureDFUProgress(&reader)))
     case .checksum:
       var reader = try DFUReader(payload, of: "checksum response", expecting: 8)
-      self = .progress(SecureDFUProgress(&reader))
+      self = .progress(try SecureDFUProgress(&reader))
     default:
       // Payloads of other operations (a version, an MTU) are not looked at: none is relied on.
       self = .done(opcode)
@@ -74,7 +76,7 @@ package enum SecureDFUResponse: Equatable, Sendable {
 
   /// For the device's side.
   package var encoded: [UInt8] {
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     writer.uint8(SecureDFUOpcode.response.rawValue)
     writer.uint8(opcode.rawValue)
     switch self {
@@ -88,17 +90,17 @@ package enum SecureDFUResponse: Equatable, Sendable {
       progress.encode(to: &writer)
     case .refused(_, let refusal): writer.octets(refusal.encoded)
     }
-    return writer.bytes
+    return writer.octets
   }
 }
 
 extension SecureDFUProgress {
-  fileprivate init(_ reader: inout DFUReader) {
-    offset = Int(reader.uint32())
-    crc32 = reader.uint32()
+  fileprivate init(_ reader: inout DFUReader) throws(DFUDecodeFault) {
+    offset = try Int(reader.uint32())
+    crc32 = try reader.uint32()
   }
 
-  fileprivate func encode(to writer: inout OTAWriter) {
+  fileprivate func encode(to writer: inout OctetWriter) {
     writer.uint32(UInt32(offset))
     writer.uint32(crc32)
   }

@@ -21,7 +21,7 @@ enum SecureDFUInitStanding: Equatable, Sendable {
 }
 
 /// Where a boot loader stands in an image, from its answer to select (data).
-enum SecureDFUStanding: Equatable, Sendable {
+enum SecureDFUResumeState: Equatable, Sendable {
   /// At the beginning of an object, or in one that cannot be gone on with: it is created.
   case before(Int)
   /// What it holds is not the image: the object that begins here is created, and the boot loader

@@ -58,7 +58,7 @@ struct SecureDFUTransfer {
 
   init(
     image: PrefixChecksums, objects: SecureDFUObjects, receipts: SecureDFUReceipts,
-    standing: SecureDFUStanding
+    standing: SecureDFUResumeState
   ) {
     self.image = image
     self.objects = objects

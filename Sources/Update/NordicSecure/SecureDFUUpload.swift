@@ -15,7 +15,7 @@ extension SecureDFUBootLoader {
       image: image,
       objects: SecureDFUObjects(
         total: image.count, objectSize: selection.sizeMaximum, packetSize: packetSize),
-      receipts: receipts, standing: SecureDFUStanding(selection, of: image))
+      receipts: receipts, standing: SecureDFUResumeState(selection, of: image))
     var patience = Patience(with: client, context)
     while true {
       let step = transfer.step(at: context.clock.now)

@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// What is wrong with a message of one of Nordic's DFU services, as a clause for people.
 package enum DFUDecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
   case empty
@@ -17,30 +19,16 @@ package enum DFUDecodeFault: Error, Equatable, Sendable, CustomStringConvertible
   }
 }
 
-/// Reads the little-endian fields of a message whose length is known from its opcode.
-struct DFUReader {
-  private let bytes: [UInt8]
-  private var position = 0
+/// The length of a message is known from its opcode.
+typealias DFUReader = OctetReader<DFUDecodeFault>
 
-  /// - Throws: `.wrongLength` unless `bytes` has exactly `expected` octets.
+extension DFUReader {
+  /// - Throws: `.wrongLength` unless there are exactly `expected` octets.
   init(
-    _ bytes: [UInt8], of message: String, expecting expected: Int
+    _ octets: [UInt8], of message: String, expecting expected: Int
   ) throws(DFUDecodeFault) {
-    guard bytes.count == expected else {
-      throw .wrongLength(message, octets: bytes.count, expected: expected)
-    }
-    self.bytes = bytes
-  }
-
-  mutating func uint8() -> UInt8 { UInt8(truncatingIfNeeded: integer(octets: 1)) }
-
-  mutating func uint16() -> UInt16 { UInt16(truncatingIfNeeded: integer(octets: 2)) }
-
-  mutating func uint32() -> UInt32 { integer(octets: 4) }
-
-  /// Reading past the end is a bug here: `init` has compared the length.
-  private mutating func integer(octets count: Int) -> UInt32 {
-    defer { position += count }
-    return bytes[position..<position + count].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    let fault = DFUDecodeFault.wrongLength(message, octets: octets.count, expected: expected)
+    guard octets.count == expected else { throw fault }
+    self.init(octets, orThrow: fault)
   }
 }

@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashWire
 
 /// Control operations, one at a time: a Write Request, then one indication (docs/ota-service.md,
 /// 4).

@@ -1,4 +1,5 @@
 import OtaflashFirmware
+import OtaflashWire
 
 /// A request written to Control (docs/ota-service.md, 4).
 package enum OTARequest: Equatable, Sendable {
@@ -31,7 +32,7 @@ package enum OTARequest: Equatable, Sendable {
   }
 
   package var encoded: [UInt8] {
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     writer.uint8(opcode)
     switch self {
     case .info(let hostVersion): writer.uint8(hostVersion)
@@ -41,7 +42,7 @@ package enum OTARequest: Equatable, Sendable {
     case .abort(let discard): writer.uint8(discard ? 1 : 0)
     case .running, .resumePoint, .challenge, .verify, .activate, .confirm: break
     }
-    return writer.bytes
+    return writer.octets
   }
 }
 
@@ -75,7 +76,7 @@ package struct OTABegin: Equatable, Sendable {
     self.hardware = hardware
   }
 
-  fileprivate func encode(to writer: inout OTAWriter) {
+  fileprivate func encode(to writer: inout OctetWriter) {
     writer.uint8(flags.rawValue)
     writer.uint32(UInt32(imageSize))
     writer.uint32(imageCRC32)
@@ -96,7 +97,7 @@ package struct OTAAnswer: Equatable, Sendable {
     var reader = OTAReader(bytes, of: "Control")
     opcode = try reader.uint8()
     result = try reader.uint8()
-    payload = reader.rest
+    payload = Array(reader.rest)
   }
 }
 

@@ -1,5 +1,6 @@
 import Crypto
 import OtaflashFirmware
+import OtaflashWire
 
 /// The proof that the host knows the device's key (docs/ota-service.md, 4.2 CHALLENGE/AUTHORIZE).
 package enum OTAProof {
@@ -26,10 +27,10 @@ package enum OTAProof {
   }
 
   private static func message(_ challenge: [UInt8], _ hardware: HardwareID) -> [UInt8] {
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     writer.octets(context)
     writer.octets(challenge)
     writer.uint32(hardware.rawValue)
-    return writer.bytes
+    return writer.octets
   }
 }

@@ -1,6 +1,7 @@
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
+import OtaflashWire
 
 /// The otaflash OTA service on one connection (docs/ota-service.md; the sequence is in README.md
 /// beside this file).

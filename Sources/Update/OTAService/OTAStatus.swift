@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// The Status characteristic's value (docs/ota-service.md, 2): 16 octets.
 package struct OTAStatus: Equatable, Sendable {
   package enum State: UInt8, Sendable {
@@ -51,13 +53,13 @@ package struct OTAStatus: Equatable, Sendable {
   }
 
   package var encoded: [UInt8] {
-    var writer = OTAWriter()
+    var writer = OctetWriter()
     writer.uint8(state.rawValue)
     writer.uint8(note.rawValue)
     writer.uint16(UInt16(window))
     writer.uint32(UInt32(nextOffset))
     writer.uint32(crc32)
     writer.uint32(UInt32(durableOffset))
-    return writer.bytes
+    return writer.octets
   }
 }

@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashWire
 
 /// Looks at the slots of a device with MCUboot, or changes what its boot loader does with them.
 public struct SMPSlots: Sendable {
@@ -21,7 +22,7 @@ public struct SMPSlots: Sendable {
     /// The slots of every image, in the device's order.
     public let slots: [SlotReport]
     /// `nil` where the device does not tell.
-    public let mode: SMPBootloaderMode?
+    public let mode: MCUbootMode?
     /// Octets of each slot by its number, where the device tells.
     public let sizes: [Size]
 
@@ -121,42 +122,6 @@ public struct SMPSlots: Sendable {
   }
 }
 
-/// Restarts a device over SMP.
-public struct SMPReset: Sendable {
-  /// Restart even when the application says that it is busy.
-  public let isForced: Bool
-  /// Start the boot loader's recovery instead of the application (Zephyr, retained boot mode).
-  public let toBootLoader: Bool
-
-  /// A restart.
-  public init(isForced: Bool = false, toBootLoader: Bool = false) {
-    self.isForced = isForced
-    self.toBootLoader = toBootLoader
-  }
-
-  /// The restart as a command for a peripheral's queue. Ends when the device has agreed and the
-  /// link has ended, or after `UpdateOptions.rebootLimit` at most.
-  public var command: Command<PeripheralTurn, Void, UpdateFault> {
-    Command("reset") { (turn) async throws(UpdateFault) in
-      defer { turn.disconnect() }
-      let channel = try await SMPChannel(openedIn: turn)
-      let request = SMPOS.Reset(
-        isForced: isForced ? true : nil, bootMode: toBootLoader ? SMPOS.Reset.bootLoader : nil)
-      do throws(UpdateFault) {
-        _ = try await channel.perform(request, .activate)
-      } catch .gatt(.activate, .linkLost(let loss)) where loss != .cancelled {
-        return
-      }
-      await turn.waitUntilLost(within: UpdateOptions().rebootLimit)
-    }
-  }
-
-  /// Restarts the device over a link of its own.
-  public func run(on dialer: Dialer, clock: any LinkClock) async throws(UpdateFault) {
-    try await command.run(on: dialer, clock: clock)
-  }
-}
-
 extension SMPChannel {
   convenience init(openedIn turn: PeripheralTurn) async throws(UpdateFault) {
     let options = UpdateOptions()
@@ -180,7 +145,7 @@ extension SMPChannel {
 extension SMPSlots.Listing {
   init(_ facts: SMPFacts, _ state: SMPImage.State) {
     slots = state.slots.map(SlotReport.init)
-    mode = facts.bootloader.mode
+    mode = facts.bootloader.mode.map(MCUbootMode.init)
     sizes = (facts.sizes?.images ?? []).flatMap { image in
       image.slots.compactMap { slot in
         slot.size.map { Size(image: image.image, slot: slot.slot, octets: $0) }

@@ -1,6 +1,6 @@
 /// How MCUboot brings a new image to run (Zephyr, MCUmgr group 0, command 8). A mode that is not
 /// known here counts as unknown.
-public enum SMPBootloaderMode: Int32, Sendable, CaseIterable {
+public enum MCUbootMode: Int32, Sendable, CaseIterable {
   /// The device does not know it.
   case unknown = -1
   /// One slot: the running application cannot be replaced while it runs.
@@ -20,5 +20,5 @@ public enum SMPBootloaderMode: Int32, Sendable, CaseIterable {
   /// A second, small application receives the image.
   case firmwareLoader = 7
 
-  package init(_ code: Int32) { self = SMPBootloaderMode(rawValue: code) ?? .unknown }
+  package init(_ code: Int32) { self = MCUbootMode(rawValue: code) ?? .unknown }
 }

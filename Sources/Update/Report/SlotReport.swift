@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// What one slot of a device with MCUboot holds, as the device tells it.
 public struct SlotReport: Equatable, Sendable {
   /// Which of the device's images; 0 for the only one.

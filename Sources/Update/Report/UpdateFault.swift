@@ -83,41 +83,6 @@ extension UpdateFault {
   }
 }
 
-/// A device's refusal in the words of a protocol that others have specified.
-public struct ProtocolRefusal: Error, Equatable, Sendable {
-  /// What it means for whoever runs the update.
-  public enum Kind: Sendable {
-    /// The image is wrong for this device; nothing was written.
-    case unsuitable
-    /// The device has looked at what was sent, and does not take it.
-    case rejected
-    /// A right is missing: pairing, a signature's key.
-    case forbidden
-    /// Device and host disagree about the protocol.
-    case protocolBroken
-  }
-
-  /// The number as the protocol's specification writes it, such as `image 27`.
-  public let code: String
-  /// What the device said: a clause without a full stop.
-  public let meaning: String
-  /// Why, and what can be done: one or two whole sentences.
-  public let advice: String
-  public let kind: Kind
-  /// What can be done, where an application can offer it.
-  public let remedy: Remedy?
-
-  public init(
-    code: String, meaning: String, advice: String, kind: Kind, remedy: Remedy? = nil
-  ) {
-    self.code = code
-    self.meaning = meaning
-    self.advice = advice
-    self.kind = kind
-    self.remedy = remedy
-  }
-}
-
 /// A device's refusal of a control operation (docs/ota-service.md, 4.1).
 public enum DeviceRefusal: UInt8, Error, Equatable, Sendable, CaseIterable {
   case unknownOpcode = 1

@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashWire
 import Synchronization
 
 /// SMP on one characteristic: requests go out as Write Commands, in parts where they are longer

@@ -1,3 +1,5 @@
+import OtaflashWire
+
 /// Which requests wait for an answer, by their sequence numbers. Pure.
 ///
 /// A server works off requests in their order, so an answer tells that those before it will get

@@ -1,4 +1,5 @@
 import OtaflashFirmware
+import OtaflashWire
 
 /// What a server says of itself before anything is sent. Everything but the list of slots may be
 /// missing: firmware is built with some commands and without others.
@@ -10,7 +11,7 @@ struct SMPFacts: Equatable, Sendable {
   var state: SMPImage.State
   var sizes: SMPImage.SlotInfo.Response?
 
-  var mode: SMPBootloaderMode { bootloader.mode ?? .unknown }
+  var mode: MCUbootMode { bootloader.mode.map(MCUbootMode.init) ?? .unknown }
 
   /// The slot that runs, of one of the device's images.
   func running(_ image: Int) -> SMPImage.Slot? { state.running(image) }
@@ -112,7 +113,7 @@ extension SMPImage.Slot {
   }
 }
 
-extension SMPBootloaderMode {
+extension MCUbootMode {
   /// The boot loader starts the higher version by itself: nothing can be chosen.
   var choosesByVersion: Bool {
     switch self {

@@ -1,4 +1,5 @@
 import OtaflashGATT
+import OtaflashWire
 
 /// The questions at the start of a connection.
 extension SMPFacts {

@@ -1,4 +1,5 @@
 import OtaflashGATT
+import OtaflashWire
 
 extension SMPFacts {
   /// A refusal of an upload or an erase: where no slot is free, the flags that were read tell why.

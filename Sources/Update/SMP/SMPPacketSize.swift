@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashWire
 
 /// How many octets of image one upload request carries. Pure.
 ///

@@ -1,4 +1,5 @@
 import OtaflashGATT
+import OtaflashWire
 
 extension SMPRefusal {
   /// The refusal for whoever runs the update.

@@ -2,9 +2,10 @@ import Crypto
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
+import OtaflashWire
 
 /// Where an upload stands behind its first request.
-struct SMPBeginning: Sendable {
+struct SMPUploadStart: Sendable {
   let size: SMPPacketSize
   /// Octets that the first request carried.
   let sent: Int
@@ -78,7 +79,7 @@ extension SMPSession {
   /// - Parameter afresh: what the server holds must be nothing.
   private func begin(
     _ image: [UInt8], _ size: SMPPacketSize, afresh: Bool
-  ) async throws(UpdateFault) -> SMPBeginning {
+  ) async throws(UpdateFault) -> SMPUploadStart {
     guard afresh else {
       let first = size.data(at: 0, of: image.count, to: .unknown)
       return try await announce(image.prefix(first), size, size.announcement)
@@ -97,7 +98,7 @@ extension SMPSession {
   private func announce(
     _ first: ArraySlice<UInt8>, _ size: SMPPacketSize,
     _ announcement: SMPImage.Upload.Announcement
-  ) async throws(UpdateFault) -> SMPBeginning {
+  ) async throws(UpdateFault) -> SMPUploadStart {
     context.sent(first.count)
     let result = try await channel.ask(
       SMPImage.Upload(offset: 0, data: Array(first), announcement: announcement), .prepare,
@@ -111,19 +112,19 @@ extension SMPSession {
     guard let offset = response.offset, offset <= size.announcement.size else {
       throw .protocolViolation(.prepare, "its answer to an upload has no offset in the image")
     }
-    return SMPBeginning(
+    return SMPUploadStart(
       size: size, sent: first.count, offset: offset, matches: response.matches)
   }
 
   // MARK: The rest
 
   private func upload(
-    _ image: [UInt8], _ beginning: SMPBeginning
+    _ image: [UInt8], _ beginning: SMPUploadStart
   ) async throws(UpdateFault) {
     var begun = beginning
     for _ in 0...Self.imageRepeatsMaximum {
-      var transfer = SMPTransfer(of: image, begun, over: self)
-      if try await transfer.run() { return }
+      var sender = SMPUpload(of: image, begun, over: self)
+      if try await sender.run() { return }
       context.observe(.rewound(to: 0, because: .blockChecksum))
       try await erase(begun.size.announcement.image ?? 0)
       begun = try await begin(image, begun.size, afresh: true)

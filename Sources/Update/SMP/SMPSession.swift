@@ -1,6 +1,7 @@
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
+import OtaflashWire
 
 /// MCUmgr's Simple Management Protocol on one connection: an MCUboot image into the slot that does
 /// not run (the sequence is in README.md beside this file).
@@ -120,7 +121,7 @@ struct SMPSession: UpdateSession {
 
 extension RunningImage {
   /// What runs, as the list of slots tells it.
-  init(_ state: SMPImage.State, mode: SMPBootloaderMode, expecting image: FirmwareImage) {
+  init(_ state: SMPImage.State, mode: MCUbootMode, expecting image: FirmwareImage) {
     let index = image.place.imageIndex
     let slot = state.running(index)
     let agreement = slot?.holds(image) ?? .different
@@ -146,6 +147,6 @@ extension DeviceReport {
     isOnTrial = facts.mode.reverts && facts.state.isOnTrial(0)
     slots = facts.state.slots.map(SlotReport.init)
     bufferCount = facts.parameters?.bufferCount
-    bootLoaderMode = facts.bootloader.mode
+    bootLoaderMode = facts.bootloader.mode.map(MCUbootMode.init)
   }
 }

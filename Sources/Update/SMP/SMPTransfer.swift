@@ -6,7 +6,7 @@
 /// something was lost on the way, and the server threw away what came behind. Then nothing more is
 /// sent until the requests that are under way were answered too, and sending goes on from there. An
 /// answer within the only request is no loss: the server took as much as it could write.
-struct SMPUploadWindow {
+struct SMPTransfer {
   /// What the session does about an answer.
   enum Reaction: Equatable {
     case proceed

@@ -1,9 +1,10 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashWire
 
-/// Sends the octets of one upload behind its first request, in the window that `SMPUploadWindow`
+/// Sends the octets of one upload behind its first request, in the window that `SMPTransfer`
 /// computes.
-struct SMPTransfer {
+struct SMPUpload {
   /// The longest time to the answer of an upload request that is not the first. It doubles with
   /// each silence, up to that of the first: on a slow link a long request is longer on its way.
   private static let answerLimit = Duration.seconds(5)
@@ -13,11 +14,11 @@ struct SMPTransfer {
   private let size: SMPPacketSize
   private let channel: SMPChannel
   private let context: UpdateContext
-  private var window: SMPUploadWindow
+  private var transfer: SMPTransfer
   private var matches: Bool?
   private var patience: Patience
 
-  init(of image: [UInt8], _ begun: SMPBeginning, over session: SMPSession) {
+  init(of image: [UInt8], _ begun: SMPUploadStart, over session: SMPSession) {
     self.image = image
     size = begun.size
     channel = session.channel
@@ -26,7 +27,7 @@ struct SMPTransfer {
     patience = Patience(with: channel.client, context)
     let wish = max(1, (context.options.windowLimit ?? .max) / max(1, size.data(at: image.count)))
     let facts = session.facts
-    window = SMPUploadWindow(
+    transfer = SMPTransfer(
       total: image.count, startingAt: begun.offset, unit: begun.unit,
       widthLimit: min(facts.widthLimit, wish),
       reach: min(facts.reach(ofRequests: size.octets, over: channel), wish))
@@ -35,11 +36,11 @@ struct SMPTransfer {
   /// Returns when the server has everything; `false` when it says that it holds something else.
   mutating func run() async throws(UpdateFault) -> Bool {
     acknowledge()
-    while !window.isComplete {
-      if let range = window.sendable(size) {
+    while !transfer.isComplete {
+      if let range = transfer.sendable(size) {
         try await send(range)
       } else {
-        precondition(window.isWaiting, "an upload that waits for nothing")
+        precondition(transfer.isWaiting, "an upload that waits for nothing")
         try await waitForAnswer()
       }
     }
@@ -51,17 +52,17 @@ struct SMPTransfer {
       offset: range.lowerBound, data: Array(image[range]),
       announcement: range.lowerBound == 0 ? size.announcement : nil)
     context.sent(range.count)
-    window.sent(range, as: try await channel.send(request, .upload))
+    transfer.sent(range, as: try await channel.send(request, .upload))
   }
 
   private mutating func waitForAnswer() async throws(UpdateFault) {
-    let later = Self.answerLimit * (1 << window.silences)
+    let later = Self.answerLimit * (1 << transfer.silences)
     let limit =
-      window.awaitsFirst ? SMPSession.eraseLimit : min(later, SMPSession.eraseLimit)
+      transfer.awaitsFirst ? SMPSession.eraseLimit : min(later, SMPSession.eraseLimit)
     let deadline = context.clock.now.advanced(by: limit)
     guard let reply = try await channel.receive(before: deadline, .upload) else {
       channel.forgetAll()
-      return report(try window.timedOut(after: limit))
+      return report(try transfer.timedOut(after: limit))
     }
     let result = try decoding(.upload) {
       () throws(SMPDecodeFault) -> Result<SMPImage.Upload.Response, SMPRefusal> in
@@ -80,23 +81,23 @@ struct SMPTransfer {
       throw .protocolViolation(.upload, "its answer to an upload has no offset")
     }
     matches = response.matches
-    report(try window.answered(sequence, wants: offset))
+    report(try transfer.answered(sequence, wants: offset))
     acknowledge()
   }
 
   private mutating func take(
     _ refusal: SMPRefusal, _ sequence: UInt8
   ) async throws(UpdateFault) {
-    if refusal.isOutOfMemory { return report(try window.refused(sequence, isBusy: false)) }
+    if refusal.isOutOfMemory { return report(try transfer.refused(sequence, isBusy: false)) }
     guard refusal.isBusy else { throw .declined(.upload, refusal.inWords) }
-    _ = try window.refused(sequence, isBusy: true)
+    _ = try transfer.refused(sequence, isBusy: true)
     context.observe(.deviceBusy)
     try patience.check(
-      Patience.Marks(acknowledged: window.acknowledged), at: context.clock.now)
+      Patience.Marks(acknowledged: transfer.acknowledged), at: context.clock.now)
     guard await context.clock.pause(for: Self.busyPause) else { throw .gatt(.upload, .cancelled) }
   }
 
-  private mutating func report(_ reaction: SMPUploadWindow.Reaction) {
+  private mutating func report(_ reaction: SMPTransfer.Reaction) {
     if case .rewound(let offset, let reason) = reaction {
       patience.fellBack(to: offset)
       context.observe(.rewound(to: offset, because: reason))
@@ -104,6 +105,6 @@ struct SMPTransfer {
   }
 
   private func acknowledge() {
-    context.acknowledged(window.acknowledged, of: window.total)
+    context.acknowledged(transfer.acknowledged, of: transfer.total)
   }
 }

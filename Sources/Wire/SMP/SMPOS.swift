@@ -124,12 +124,13 @@ package enum SMPOS {
 
     package struct Response: SMPResponse {
       package var bootloader: String?
-      package var mode: SMPBootloaderMode?
+      /// How MCUboot activates images, by number.
+      package var mode: Int32?
       /// The boot loader starts no image with a lower version.
       package var forbidsDowngrade: Bool?
 
       package init(
-        bootloader: String? = nil, mode: SMPBootloaderMode? = nil, forbidsDowngrade: Bool? = nil
+        bootloader: String? = nil, mode: Int32? = nil, forbidsDowngrade: Bool? = nil
       ) {
         self.bootloader = bootloader
         self.mode = mode
@@ -138,14 +139,14 @@ package enum SMPOS {
 
       package init(fields: SMPFields) throws(SMPDecodeFault) {
         bootloader = try fields.value("bootloader")
-        mode = try fields.value("mode", of: Int32.self).map(SMPBootloaderMode.init)
+        mode = try fields.value("mode")
         forbidsDowngrade = try fields.value("no-downgrade")
       }
 
       package var body: CBORMap {
         CBORMap([
           "bootloader": bootloader.map(CBORItem.text),
-          "mode": mode.map { .integer(Int($0.rawValue)) },
+          "mode": mode.map { .integer(Int($0)) },
           "no-downgrade": forbidsDowngrade.map(CBORItem.boolean),
         ])
       }

@@ -1,5 +1,5 @@
 import Glibc
-import OtaflashUpdate
+import OtaflashWire
 
 /// The codec of SMP as a filter, for Tests/SMPOracle/oracle.py to compare with another one.
 @main

@@ -1,4 +1,4 @@
-import OtaflashUpdate
+import OtaflashWire
 
 /// One kind of message, by the name that the oracle knows it by, and how to make a random one.
 struct Sample: Sendable {
@@ -70,7 +70,7 @@ struct Sample: Sendable {
     },
     response("BootloaderModeResponse", to: SMPOS.BootloaderInfo()) { random in
       .init(
-        mode: SMPBootloaderMode.allCases.randomElement(using: &random),
+        mode: (-1...7).randomElement(using: &random),
         forbidsDowngrade: random.maybe { $0.flag() })
     },
     response("ImageStatesReadResponse", to: SMPImage.ReadState()) { $0.state() },

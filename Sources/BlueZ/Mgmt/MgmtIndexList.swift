@@ -1,0 +1,25 @@
+import OtaflashWire
+
+/// Answers of the management interface about its adapters.
+enum MgmtIndexList {
+  /// The answer to Read Index List: a count and that many adapter numbers.
+  static func decode(_ octets: [UInt8]) throws(MgmtFault) -> [UInt16] {
+    do throws(MgmtDecodeFault) {
+      var fields = MgmtFields(octets[...])
+      let count = try fields.uint16()
+      var indexes: [UInt16] = []
+      for _ in 0..<count { indexes.append(try fields.uint16()) }
+      return indexes.sorted()
+    } catch {
+      throw .malformed
+    }
+  }
+
+  static func information(_ octets: [UInt8]) throws(MgmtFault) -> ControllerInformation {
+    do throws(MgmtDecodeFault) {
+      return try ControllerInformation(decoding: octets)
+    } catch {
+      throw .malformed
+    }
+  }
+}

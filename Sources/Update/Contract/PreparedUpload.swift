@@ -1,0 +1,22 @@
+/// An upload that a device has agreed to: what `prepare` has learned, and how it goes on.
+public struct PreparedUpload: Sendable {
+  /// Octets of the image that the device has already.
+  public let offset: Int
+  let send: @Sendable () async throws(UpdateFault) -> Void
+
+  /// - Parameters:
+  ///   - offset: 0 up to the size of the image; any other, as only a device can have told it, ends
+  ///     the update with `.protocolViolation`.
+  ///   - send: sends the rest, and returns when the device has all of the image.
+  public init(from offset: Int, send: @escaping @Sendable () async throws(UpdateFault) -> Void) {
+    self.offset = offset
+    self.send = send
+  }
+}
+
+/// What a device says when it is asked to prove an image that it has received.
+public enum UpdateVerdict: Sendable {
+  case verified
+  /// A part did not hold in flash: the device wants the image from an earlier offset again.
+  case wanted(PreparedUpload)
+}

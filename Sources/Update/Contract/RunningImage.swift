@@ -1,0 +1,39 @@
+import OtaflashFirmware
+
+/// What a device runs, as it says itself.
+public struct RunningImage: Equatable, Sendable {
+  /// How it compares with the image of the update: the weaker the proof, the later the case.
+  public enum Agreement: Int, Comparable, Sendable {
+    /// It is that image, octet for octet.
+    case same
+    /// It has that image's version; its octets cannot be compared.
+    case sameVersion
+    /// Its version cannot be compared, but what it tells of itself is not what was told before.
+    case changed
+    /// It tells nothing that could be compared; its boot loader has checked what it started.
+    case untold
+    case different
+
+    public static func < (lhs: Agreement, rhs: Agreement) -> Bool { lhs.rawValue < rhs.rawValue }
+  }
+
+  /// `nil` when the device does not tell.
+  public let version: FirmwareVersion?
+  public let agreement: Agreement
+  public let outcome: DeviceReport.BootOutcome
+  /// It runs for this once, and the host can confirm it.
+  public let isOnTrial: Bool
+  /// What only the device's user can do so that it stays; `nil` where nothing is needed.
+  public let validation: String?
+
+  public init(
+    version: FirmwareVersion?, agreement: Agreement,
+    outcome: DeviceReport.BootOutcome = .normal, isOnTrial: Bool = false, validation: String? = nil
+  ) {
+    self.version = version
+    self.agreement = agreement
+    self.outcome = outcome
+    self.isOnTrial = isOnTrial
+    self.validation = validation
+  }
+}

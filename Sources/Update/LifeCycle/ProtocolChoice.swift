@@ -1,0 +1,49 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// The protocols of one update, each known by its `UpdateProtocol`.
+struct ProtocolChoice: Sendable {
+  let protocols: [any UpdateSession.Type]
+
+  /// The protocols whose services a device has.
+  func offered(by services: [BluetoothUUID]) -> [any UpdateSession.Type] {
+    protocols.filter { $0.services.contains { services.contains($0) } }
+  }
+
+  /// Places where a device that could take the images may be, in the order to look.
+  func places(for images: [FirmwareImage], asked: UpdateProtocol?) -> [Whereabouts] {
+    let candidates =
+      asked.map { asked in protocols.filter { $0.updateProtocol == asked } }
+      ?? protocols.filter { images.allSatisfy($0.takes) }
+    let places = candidates.flatMap { $0.places }.reduce(into: [Whereabouts]()) { places, place in
+      if !places.contains(place) { places.append(place) }
+    }
+    return places.isEmpty ? [.home] : places
+  }
+
+  /// The protocol for images that belong together, among those that a device offers.
+  ///
+  /// - Throws: `noUpdateService`, `protocolNotOffered`, `imageNotTaken` when none can carry the
+  ///   image, or `protocolAmbiguous` when several can: nothing is picked for the user.
+  func choose(
+    for images: [FirmwareImage], among offered: [any UpdateSession.Type], asked: UpdateProtocol?
+  ) throws(UpdateFault) -> any UpdateSession.Type {
+    guard !offered.isEmpty else { throw .noUpdateService }
+    if let asked {
+      guard let wanted = offered.first(where: { $0.updateProtocol == asked }) else {
+        throw .protocolNotOffered(asked: asked, offered: offered.map { $0.updateProtocol })
+      }
+      guard images.allSatisfy(wanted.takes) else { throw .imageNotTaken(by: [asked]) }
+      return wanted
+    }
+    let takers = offered.filter { images.allSatisfy($0.takes) }
+    guard let first = takers.first else {
+      throw .imageNotTaken(by: offered.map { $0.updateProtocol })
+    }
+    guard takers.count == 1 else {
+      throw .protocolAmbiguous(takers.map { $0.updateProtocol })
+    }
+    return first
+  }
+}

@@ -1,0 +1,39 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashWire
+
+/// Restarts a device over SMP.
+public struct SMPReset: Sendable {
+  /// Restart even when the application says that it is busy.
+  public let isForced: Bool
+  /// Start the boot loader's recovery instead of the application (Zephyr, retained boot mode).
+  public let toBootLoader: Bool
+
+  /// A restart.
+  public init(isForced: Bool = false, toBootLoader: Bool = false) {
+    self.isForced = isForced
+    self.toBootLoader = toBootLoader
+  }
+
+  /// The restart as a command for a peripheral's queue. Ends when the device has agreed and the
+  /// link has ended, or after `UpdateOptions.rebootLimit` at most.
+  public var command: Command<PeripheralTurn, Void, UpdateFault> {
+    Command("reset") { (turn) async throws(UpdateFault) in
+      defer { turn.disconnect() }
+      let channel = try await SMPChannel(openedIn: turn)
+      let request = SMPOS.Reset(
+        isForced: isForced ? true : nil, bootMode: toBootLoader ? SMPOS.Reset.bootLoader : nil)
+      do throws(UpdateFault) {
+        _ = try await channel.perform(request, .activate)
+      } catch .gatt(.activate, .linkLost(let loss)) where loss != .cancelled {
+        return
+      }
+      await turn.waitUntilLost(within: UpdateOptions().rebootLimit)
+    }
+  }
+
+  /// Restarts the device over a link of its own.
+  public func run(on dialer: Dialer, clock: any LinkClock) async throws(UpdateFault) {
+    try await command.run(on: dialer, clock: clock)
+  }
+}

@@ -1,0 +1,77 @@
+import OtaflashFirmware
+
+/// What the device says of itself before anything is sent.
+public struct DeviceReport: Equatable, Sendable {
+  /// The part of an earlier transfer that the device still holds.
+  public struct ResumePoint: Equatable, Sendable {
+    /// In octets, of the whole image.
+    public var imageSize: Int
+    /// Of the whole image, as it was announced.
+    public var imageCRC32: UInt32
+    /// Octets held, from the image's beginning on.
+    public var offset: Int
+    /// Of the octets held.
+    public var heldCRC32: UInt32
+
+    /// What a device holds of an image.
+    public init(imageSize: Int, imageCRC32: UInt32, offset: Int, heldCRC32: UInt32) {
+      self.imageSize = imageSize
+      self.imageCRC32 = imageCRC32
+      self.offset = offset
+      self.heldCRC32 = heldCRC32
+    }
+  }
+
+  /// How the device's last start went, as its boot loader says.
+  public enum BootOutcome: String, Sendable {
+    /// As usual.
+    case normal
+    /// The last activation was carried out.
+    case activated
+    /// The last activation was rejected, or carried out and reverted.
+    case rejected
+  }
+
+  /// The protocol that is spoken.
+  public var updateProtocol: UpdateProtocol
+  /// The protocol's version, as the device tells it.
+  public var protocolVersion: Int
+  /// The board's id; `nil` where nobody tells.
+  public var hardware: HardwareID?
+  /// The version that runs; `nil` where nobody tells.
+  public var runningVersion: FirmwareVersion?
+  /// The build number behind it, where the device tells one.
+  public var runningBuild: UInt32?
+  /// Of the image that runs.
+  public var runningCRC32: UInt32?
+  /// The largest image, in octets.
+  public var slotSize: Int?
+  /// Of its flash, in octets.
+  public var pageSize: Int?
+  /// Image octets in one write, at most.
+  public var largestChunk: Int?
+  /// Octets that the device takes ahead of its flash.
+  public var bufferSize: Int?
+  /// An update must prove a key.
+  public var needsAuthorization: Bool
+  /// How its last start went; `nil` where nobody tells.
+  public var lastBoot: BootOutcome?
+  /// The image that runs has not been confirmed yet.
+  public var isOnTrial: Bool
+  /// `nil` where the device holds nothing of an image.
+  public var resumePoint: ResumePoint?
+  /// What the slots of a device with MCUboot hold; empty where nobody tells.
+  public var slots: [SlotReport] = []
+  /// Requests that the device has room for.
+  public var bufferCount: Int?
+  /// How a boot loader of MCUboot activates images; `nil` for other devices.
+  public var bootLoaderMode: MCUbootMode?
+
+  /// A report of which nothing but the protocol is known yet.
+  public init(_ updateProtocol: UpdateProtocol, protocolVersion: Int) {
+    self.updateProtocol = updateProtocol
+    self.protocolVersion = protocolVersion
+    needsAuthorization = false
+    isOnTrial = false
+  }
+}

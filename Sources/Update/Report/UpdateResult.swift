@@ -1,0 +1,70 @@
+import OtaflashFirmware
+
+/// How an update ended well.
+public struct UpdateResult: Equatable, Sendable {
+  /// What the update has done.
+  public enum Outcome: String, Sendable {
+    /// Sent, activated, and the new image was seen running.
+    case flashed
+    /// The device runs this very image already, by its hash or CRC32; or, where no device tells
+    /// these, by its version. Nothing was sent.
+    case alreadyCurrent = "already-current"
+    /// A dry run: nothing stands in the way.
+    case wouldFlash = "would-flash"
+  }
+
+  /// What the update has done.
+  public var outcome: Outcome
+  /// The version that ran before; `nil` where nobody tells.
+  public var from: FirmwareVersion?
+  /// The image's version; `nil` where nobody says.
+  public var to: FirmwareVersion?
+  /// How it is known that the new image runs.
+  public enum Proof: String, Sendable {
+    /// It is not: nothing was sent.
+    case none
+    /// The device restarted out of its boot loader, which had checked the image and starts no
+    /// other. What the application tells of itself, if anything, it told before, too.
+    case bootLoader = "boot-loader"
+    /// The same, and what the application tells of itself (Device Information, Database Hash) is
+    /// not what was told before the update. That it belongs to the image, nobody says.
+    case changed
+    /// The same, and the application tells the image's version, which did not run before as far as
+    /// that was told. Its octets were compared by the boot loader alone.
+    case version
+    /// What runs was read after the restart, and is the image that was sent, by its hash or CRC32.
+    case readBack = "read-back"
+  }
+
+  /// How it is known that the new image runs.
+  public var proof: Proof
+  /// The new image is known to run.
+  public var isVerified: Bool { proof != .none }
+  /// The whole run.
+  public var took: Duration
+  /// Octets of image sent in this run, repeats included, and the time of the upload stage alone.
+  public var octetsSent: Int
+  /// The time of the upload stage alone.
+  public var uploadTook: Duration
+  /// How often the transfer was taken up again in the middle.
+  public var resumes: Int
+  /// What only the device's user can do so that the new image outlives the next restart: one whole
+  /// sentence. `nil` where nothing is needed.
+  public var validation: String?
+
+  /// A result, as a test of an app may want one.
+  public init(
+    outcome: Outcome, from: FirmwareVersion?, to: FirmwareVersion?, proof: Proof,
+    took: Duration, octetsSent: Int, uploadTook: Duration, resumes: Int, validation: String? = nil
+  ) {
+    self.outcome = outcome
+    self.from = from
+    self.to = to
+    self.proof = proof
+    self.took = took
+    self.octetsSent = octetsSent
+    self.uploadTook = uploadTook
+    self.resumes = resumes
+    self.validation = validation
+  }
+}
