@@ -1,14 +1,5 @@
 import FoundationEssentials
 
-/// Why an earlier benchmark cannot be compared with.
-enum BaselineFault: Error, Equatable {
-  case file(FileFault)
-  /// No `otaflash bench --json` wrote it.
-  case malformed(path: String)
-  /// It measured other settings.
-  case nothingInCommon(path: String)
-}
-
 /// The rates of an earlier run, read from what its `--json` wrote.
 struct Baseline: Sendable {
   /// A case that is slower than it may be.

@@ -1,12 +1,5 @@
 import Glibc
 
-/// Why no picture of pixels came of an SVG document.
-enum SVGRendererFault: Error, Equatable {
-  /// librsvg is not there; `reason` is the dynamic linker's.
-  case notInstalled(reason: String)
-  case failed(step: String)
-}
-
 /// Makes a PNG of an SVG document with the system's librsvg (2.52 or later), loaded when a PNG is
 /// asked for: a program that flashes devices should not need a text and graphics stack to start.
 struct SVGRenderer {

@@ -70,7 +70,7 @@ struct Simulate: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    let profile = try SimulatedDevice.profile(profile)
+    let profile = try SimulationProfile.argument(profile)
     guard listen == nil || global.adapter == nil else {
       throw ValidationError("--listen and --adapter exclude each other")
     }

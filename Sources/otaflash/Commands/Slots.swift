@@ -116,7 +116,7 @@ extension SlotReport {
   }
 }
 
-extension SMPBootloaderMode {
+extension MCUbootMode {
   /// For programs.
   var name: String {
     switch self {

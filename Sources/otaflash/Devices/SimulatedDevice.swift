@@ -1,4 +1,3 @@
-import ArgumentParser
 import Glibc
 import OtaflashBlueZ
 import OtaflashFirmware
@@ -83,14 +82,6 @@ struct SimulatedDevice: Sendable {
     guard escaped.utf8.count > nameMaximum else { return escaped }
     // `~` comes out of no character.
     return escaped.prefix(nameMaximum) + "~" + String(CRC32.checksum(body.utf8), radix: 16)
-  }
-
-  static func profile(_ text: String) throws -> SimulationProfile {
-    do throws(ProfileFault) {
-      return try SimulationProfile(parsing: text)
-    } catch {
-      throw ValidationError("\(error)")
-    }
   }
 
   var dialer: Dialer {

@@ -50,18 +50,7 @@ enum CommandFault: Error {
   /// A file that was to be written.
   case outputFile(OutputFile, OutputFileFault)
   /// Too little to start with.
-  case shortage(Startup.Shortage)
-}
-
-/// A file that the command line names and that cannot be read.
-enum FileFault: Error, Equatable {
-  case missing(path: String)
-  case unreadable(path: String, errno: Int32)
-  case isDirectory(path: String)
-  /// It is a pipe or a device, and nothing came out of it.
-  case silent(path: String, waited: Duration)
-  /// The run was stopped while it waited for that.
-  case interrupted(path: String)
+  case shortage(ResourceShortage)
 }
 
 extension CommandFault {

@@ -25,12 +25,14 @@ struct FaultReport: Equatable, Sendable {
 }
 
 /// What a fault's remedies are made of: the words of this very run.
-struct FaultContext: Equatable, Sendable {
+struct FaultContext: Sendable {
   /// The program as it was called, so that printed commands work as they stand.
   let program: String
   /// All words behind it.
   let arguments: [String]
-  var subject = Subject()
+  let subject: Subject
+  /// The command that words call; `nil` when they are not understood.
+  let commandName: @Sendable ([String]) -> String?
 
   /// This run's command. `--restart` is left out: what is printed must go on, not start over.
   var again: String { command(arguments.filter { $0 != "--restart" }) }
@@ -57,22 +59,14 @@ struct FaultContext: Equatable, Sendable {
   /// `words` with more at their end. Where that command knows them not, `flash` with them; and
   /// where there is nothing to flash, or `flash` knows them as little, the command's own help.
   func working(_ words: [String], adding more: [String]) -> String {
-    guard let name = name(of: arguments), self.name(of: words + more) == nil else {
+    guard let name = commandName(arguments), commandName(words + more) == nil else {
       return command(words + more)
     }
     if let image = subject.image, let device = subject.device {
       let flash = ["flash", image, "-d", device] + more
-      if self.name(of: flash) != nil { return command(flash) }
+      if commandName(flash) != nil { return command(flash) }
     }
     return command(name.split(separator: " ").map(String.init) + ["--help"])
-  }
-
-  /// The command that the words call; `nil` when they are not understood.
-  private func name(of words: [String]) -> String? {
-    guard case .command(_, let name) = CommandLineReading(words, environment: [:]) else {
-      return nil
-    }
-    return name
   }
 
   var inspectDevice: String { inspect(with: ["info"]) }

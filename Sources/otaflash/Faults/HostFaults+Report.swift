@@ -52,7 +52,7 @@ extension FaultReport {
   }
 
   /// What the parent did not leave this process.
-  init(_ shortage: Startup.Shortage, in context: FaultContext) {
+  init(_ shortage: ResourceShortage, in context: FaultContext) {
     switch shortage {
     case .descriptors(let free, let needed):
       self.init(

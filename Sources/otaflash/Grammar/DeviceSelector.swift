@@ -36,7 +36,7 @@ struct DeviceSelector: Equatable, Sendable {
       guard !path.isEmpty else { throw ValidationError("unix: wants the path of a socket") }
       return .unix(path: path)
     }
-    if text.hasPrefix("sim:") { return .simulated(try SimulatedDevice.profile(text)) }
+    if text.hasPrefix("sim:") { return .simulated(try SimulationProfile.argument(text)) }
     if text == "last" { return .last }
     guard let address = BluetoothAddress(text) else {
       throw ValidationError(

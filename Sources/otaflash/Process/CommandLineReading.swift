@@ -90,7 +90,16 @@ enum CommandLineReading {
   }
 }
 
-/// A command that only groups others.
-protocol GroupCommand: ParsableCommand {}
-
 extension Otaflash: GroupCommand {}
+
+extension FaultContext {
+  /// A context in which remedies are commands of this program.
+  init(program: String, arguments: [String], subject: Subject = Subject()) {
+    self.init(program: program, arguments: arguments, subject: subject) { words in
+      guard case .command(_, let name) = CommandLineReading(words, environment: [:]) else {
+        return nil
+      }
+      return name
+    }
+  }
+}

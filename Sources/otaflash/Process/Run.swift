@@ -130,7 +130,7 @@ struct Run: Sendable {
   }
 
   /// Ends before anything was begun. Needs no task, so it works where nothing else would.
-  func refuse(_ shortage: Startup.Shortage) -> ExitStatus {
+  func refuse(_ shortage: ResourceShortage) -> ExitStatus {
     switch CommandLineReading(arguments, environment: environment) {
     case .command(let command, let name):
       refuse(.shortage(shortage), of: name, about: command.subject)

@@ -2,14 +2,6 @@ import Glibc
 
 /// What is put right before the runtime starts its first thread: what comes after may rely on it.
 enum Startup {
-  /// Why the process could not do its work, found before it could die of it.
-  enum Shortage: Equatable, Sendable {
-    /// So many more files and sockets can be open; fewer than are needed.
-    case descriptors(free: Int, needed: Int)
-    /// In bytes (RLIMIT_AS).
-    case addressSpace(limit: Int, needed: Int)
-  }
-
   /// Files, sockets and timers that a command has open at once, and a few more.
   private static let descriptorsNeeded = 20
   /// Of threads' stacks and libraries; what is used of it is far less.
@@ -40,7 +32,7 @@ enum Startup {
   }
 
   /// Lifts the limits as far as the parent permits; what is still short.
-  static func shortage() -> Shortage? {
+  static func shortage() -> ResourceShortage? {
     lift(RLIMIT_NOFILE.identifier, to: rlim_t(descriptorsNeeded * 4))
     let space = lift(RLIMIT_AS.identifier, to: rlim_t(addressSpaceNeeded))
     if space < rlim_t(addressSpaceNeeded) {
