@@ -1,83 +1,71 @@
 import OtaflashATT
 
 /// What a simulated board is: which update service its firmware offers, with what only that kind
-/// has to set.
-public enum DeviceKind: Hashable, Sendable {
-  /// The OTA service (docs/ota-service.md).
-  case otaReceiver
-  /// An application with a buttonless service, and Nordic's Secure DFU boot loader.
-  case secureBootLoader(SecureBootLoaderSettings)
-  /// An application, and Nordic's boot loader of SDK 11 and before or what InfiniTime made of it.
-  case legacyBootLoader(LegacyBootLoaderSettings)
-  /// A Zephyr application with the SMP service, and MCUboot.
-  case smpServer(SMPServerSettings)
-}
+/// has to set. A kind is a folder with settings that say all there is to know of it; the catalogue
+/// lists them.
+public struct DeviceKind: Hashable, Sendable {
+  private var settings: any KindSettings
 
-/// A key that one kind of device adds to those of all profiles.
-struct KindKey<Settings>: Sendable {
-  let key: String
-  /// A clause for a person who chooses.
-  let summary: String
-  /// What a value must look like.
-  let allowed: String
-  /// Sets the value; `false` when it is not allowed.
-  let apply: @Sendable (String, inout Settings) -> Bool
+  init(_ settings: any KindSettings) { self.settings = settings }
 
-  init(
-    _ key: String, _ summary: String, _ allowed: String,
-    _ apply: @escaping @Sendable (String, inout Settings) -> Bool
-  ) {
-    (self.key, self.summary, self.allowed, self.apply) = (key, summary, allowed, apply)
+  public static func == (left: DeviceKind, right: DeviceKind) -> Bool {
+    left.settings.equals(right.settings)
   }
 
-  /// A key whose value `read` makes of the text, or `nil` when it is not allowed.
-  init<Value>(
-    _ key: String, _ summary: String, _ allowed: String,
-    _ field: WritableKeyPath<Settings, Value> & Sendable,
-    _ read: @escaping @Sendable (String) -> Value?
-  ) {
-    self.init(key, summary, allowed) { text, settings in
-      guard let value = read(text) else { return false }
-      settings[keyPath: field] = value
-      return true
-    }
+  public func hash(into hasher: inout Hasher) { settings.hash(into: &hasher) }
+
+  /// What only this kind has to set; `nil` when it is another kind.
+  public func settings<Settings>(as _: Settings.Type = Settings.self) -> Settings? {
+    settings as? Settings
   }
 
-  /// A key whose value is one of the names of an enumeration.
-  init<Value: RawRepresentable & CaseIterable & Sendable>(
-    _ key: String, _ summary: String, _ field: WritableKeyPath<Settings, Value> & Sendable
-  ) where Value.RawValue == String {
-    let names = Value.allCases.map(\.rawValue)
-    let allowed = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
-    self.init(key, summary, allowed, field) { Value(rawValue: $0) }
-  }
+  /// The service that the device advertises, for a radio that cannot follow its programs.
+  public var service: BluetoothUUID { settings.service }
 
-  /// A key whose value is `yes` or `no`.
-  init(
-    _ key: String, _ summary: String, _ field: WritableKeyPath<Settings, Bool> & Sendable
-  ) {
-    self.init(key, summary, "yes or no", field) { ["yes": true, "no": false][$0] }
+  var applicationName: String { settings.applicationName }
+
+  /// The octets of flash that a board with these settings needs.
+  func flashSize(_ board: BoardSettings) -> Int { board.layout.size * settings.imageCount }
+
+  func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
+    try settings.makeFirmware(of: parts)
   }
 }
 
-/// What a person is told of a key that one kind of device has.
-package struct KindKeyListing: Hashable, Sendable {
-  package let key: String
-  package let summary: String
-  /// What a value must look like.
-  package let allowed: String
-}
-
-/// The settings of one kind.
+/// The settings of one kind, and all that the board and the catalogue want of it.
 protocol KindSettings: Hashable, Sendable {
+  /// Devices of the kind that have a name; the first has the settings' defaults.
+  static var presets: [ProfilePreset] { get }
   static var keys: [KindKey<Self>] { get }
   /// The keys of all profiles that mean nothing to this kind.
   static var foreignKeys: Set<ProfileKey> { get }
   /// The faults that this kind knows.
-  static var faults: Set<FaultName> { get }
+  static var faults: Set<Fault> { get }
+
+  /// The service that the device advertises.
+  var service: BluetoothUUID { get }
+  /// What an application of the kind calls itself.
+  var applicationName: String { get }
+  /// Images that the device keeps apart, each with slots of its own.
+  var imageCount: Int { get }
+
+  func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware
+}
+
+/// A profile with a name of its own: what it is, and what it sets.
+struct ProfilePreset: Sendable {
+  let name: String
+  /// One line for a person who chooses.
+  let summary: String
+  let device: DeviceKind
+  var apply: @Sendable (inout BoardSettings) -> Void = { _ in }
 }
 
 extension KindSettings {
+  var imageCount: Int { 1 }
+
+  fileprivate func equals(_ other: any KindSettings) -> Bool { other as? Self == self }
+
   static var listing: [KindKeyListing] {
     keys.map { KindKeyListing(key: $0.key, summary: $0.summary, allowed: $0.allowed) }
   }
@@ -93,100 +81,16 @@ extension KindSettings {
   }
 }
 
-extension FaultName {
-  /// What may happen to any device: the link, the adapter, the flash, the reset.
-  static let ofAnyDevice: Set<FaultName> = [
-    .cutAtPDU, .cutAfter, .resetAtFlashOperation, .torn, .notificationLoss, .busyForever,
-    .badBlock, .neverReturns, .comesBackOld, .reverts, .adapterVanishes, .silent, .mtuLie,
-    .newAddress, .latePDU, .nonsensePDUs, .slowObserver,
-  ]
-}
-
 extension DeviceKind {
-  /// The service that the device advertises, for a radio that cannot follow its programs.
-  public var service: BluetoothUUID {
-    switch self {
-    case .otaReceiver: DeviceUUID.otaService
-    case .secureBootLoader(let settings): ButtonlessApplication.serviceUUID(of: settings.entry)
-    case .legacyBootLoader: LegacyUUID.service
-    case .smpServer: SMPProgram.service
-    }
-  }
-
-  /// What an application of the kind calls itself.
-  var applicationName: String {
-    switch self {
-    case .otaReceiver: "otaflash board"
-    case .secureBootLoader: "Nordic_App"
-    case .legacyBootLoader(let settings):
-      switch settings.variant {
-      case .sdk11: "Nordic_App"
-      case .adafruit: "Bluefruit52"
-      case .infinitime: "InfiniTime"
-      }
-    case .smpServer: "Zephyr"
-    }
-  }
-
-  /// Images that the device keeps apart, each with slots of its own.
-  var imageCount: Int {
-    switch self {
-    case .otaReceiver, .secureBootLoader, .legacyBootLoader: 1
-    case .smpServer(let settings): settings.imageCount
-    }
-  }
-
   /// The keys beside those of all profiles.
-  var ownKeys: [KindKeyListing] {
-    switch self {
-    case .otaReceiver: []
-    case .secureBootLoader: SecureBootLoaderSettings.listing
-    case .legacyBootLoader: LegacyBootLoaderSettings.listing
-    case .smpServer: SMPServerSettings.listing
-    }
-  }
+  var ownKeys: [KindKeyListing] { type(of: settings).listing }
 
-  func takes(_ key: ProfileKey) -> Bool {
-    switch self {
-    case .otaReceiver: true
-    case .secureBootLoader: !SecureBootLoaderSettings.foreignKeys.contains(key)
-    case .legacyBootLoader: !LegacyBootLoaderSettings.foreignKeys.contains(key)
-    case .smpServer: !SMPServerSettings.foreignKeys.contains(key)
-    }
-  }
+  func takes(_ key: ProfileKey) -> Bool { !type(of: settings).foreignKeys.contains(key) }
 
-  func takes(_ fault: FaultName) -> Bool {
-    switch self {
-    case .otaReceiver: true
-    case .secureBootLoader: SecureBootLoaderSettings.faults.contains(fault)
-    case .legacyBootLoader: LegacyBootLoaderSettings.faults.contains(fault)
-    case .smpServer: SMPServerSettings.faults.contains(fault)
-    }
-  }
+  func takes(_ fault: Fault) -> Bool { type(of: settings).faults.contains(fault) }
 
   /// As `KindSettings.set`.
   mutating func set(_ key: String, to text: String?) -> Result<Void, ProfileFault>? {
-    switch self {
-    case .otaReceiver:
-      return nil
-    case .secureBootLoader(var settings):
-      defer { self = .secureBootLoader(settings) }
-      return settings.set(key, to: text)
-    case .legacyBootLoader(var settings):
-      defer { self = .legacyBootLoader(settings) }
-      return settings.set(key, to: text)
-    case .smpServer(var settings):
-      defer { self = .smpServer(settings) }
-      return settings.set(key, to: text)
-    }
-  }
-
-  func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
-    switch self {
-    case .otaReceiver: try ReceiverFirmware(of: parts)
-    case .secureBootLoader(let settings): try SecureFirmware(settings, of: parts)
-    case .legacyBootLoader(let settings): try LegacyFirmware(settings, of: parts)
-    case .smpServer(let settings): try SMPFirmware(settings, of: parts)
-    }
+    settings.set(key, to: text)
   }
 }
