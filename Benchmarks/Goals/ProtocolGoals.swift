@@ -176,7 +176,7 @@ private struct Upload {
   }
 
   private static func carriedBefore(_ log: [UpdateEvent], _ profile: SimulationProfile) -> Int {
-    guard case .smpServer = profile.device else { return 0 }
+    guard profile.device.settings(as: SMPServerSettings.self) != nil else { return 0 }
     for case .progress(let acknowledged, _) in log { return acknowledged }
     return 0
   }

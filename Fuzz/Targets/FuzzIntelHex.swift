@@ -4,7 +4,7 @@ import OtaflashFirmware
 /// with the line at fault.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzIntelHex(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  do throws(FirmwareFault) {
+  do throws(TextFault<IntelHexFault>) {
     let limit = 1 << 16
     let file = try IntelHexFile(decoding: octets(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)

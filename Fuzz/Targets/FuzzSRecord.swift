@@ -4,7 +4,7 @@ import OtaflashFirmware
 /// refused with the line at fault.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSRecord(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  do throws(FirmwareFault) {
+  do throws(TextFault<SRecordFault>) {
     let limit = 1 << 16
     let file = try SRecordFile(decoding: octets(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)

@@ -283,8 +283,8 @@ extension FaultSamples {
 
   static let firmware: [FirmwareFault] =
     [
-      .empty, .tooLarge(limit: 5), .foreignFormat(.emptyZip), .intelHex(line: 7, .endMissing),
-      .sRecord(line: 7, .unknownType(1)), .uf2(.cutOff(size: 3)), .elf(.bigEndian),
+      .empty, .tooLarge(limit: 5), .foreignFormat(.emptyZip),
+      .malformed(.intelHex(.line(7, .endMissing))), .malformed(.uf2(.cutOff(size: 3))),
       .mcuboot(.secondHash(offset: 72)), .zip(.notAnArchive), .manifest(.unknownKind),
       .initPacket(file: "it's.dat", .empty), .inFile("a b.bin", .empty), .severalImages(2),
       .descriptorDamaged(offset: 64), .descriptorLayoutUnknown(9, offset: 64),
@@ -308,23 +308,20 @@ extension FaultSamples {
     case .empty: 0
     case .tooLarge: 1
     case .foreignFormat: 2
-    case .intelHex: 3
-    case .sRecord: 4
-    case .uf2: 5
-    case .elf: 6
-    case .mcuboot: 7
-    case .zip: 8
-    case .manifest: 9
-    case .initPacket: 10
-    case .inFile: 11
-    case .severalImages: 12
-    case .descriptorDamaged: 13
-    case .descriptorLayoutUnknown: 14
-    case .descriptorsDiffer: 15
-    case .versionContradicted: 16
-    case .hardwareContradicted: 17
-    case .headerContradicted: 18
-    case .addresses: 19
+    case .malformed: 3
+    case .mcuboot: 4
+    case .zip: 5
+    case .manifest: 6
+    case .initPacket: 7
+    case .inFile: 8
+    case .severalImages: 9
+    case .descriptorDamaged: 10
+    case .descriptorLayoutUnknown: 11
+    case .descriptorsDiffer: 12
+    case .versionContradicted: 13
+    case .hardwareContradicted: 14
+    case .headerContradicted: 15
+    case .addresses: 16
     }
   }
 }

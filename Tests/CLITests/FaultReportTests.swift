@@ -144,7 +144,8 @@ import Testing
       "otaflash flash app.bin -d door-01"
     ),
     (
-      .image(.malformed(path: "a b.hex", .intelHex(line: 7, .endMissing))), .image, 65,
+      .image(.malformed(path: "a b.hex", .malformed(.intelHex(.line(7, .endMissing))))), .image,
+      65,
       "sed -n 7p -- 'a b.hex'"
     ),
     (.image(.malformed(path: "a.bin", .empty)), .image, 65, "ls -l -- a.bin"),

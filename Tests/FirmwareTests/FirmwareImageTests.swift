@@ -25,10 +25,11 @@ struct FirmwareImageTests {
 
   @Test("what looks or is named like HEX is never sent as a binary")
   func damagedHex() {
-    #expect(throws: FirmwareFault.intelHex(line: 1, .notHexadecimal(0x7A, column: 2))) {
+    #expect(throws: FirmwareFault.malformed(.intelHex(.line(1, .notHexadecimal(0x7A, column: 2)))))
+    {
       try FirmwareImage.decode(name: "-", bytes: Array(":z100000001FE\n".utf8))
     }
-    #expect(throws: FirmwareFault.intelHex(line: 1, .noRecordMark(found: 0x3C))) {
+    #expect(throws: FirmwareFault.malformed(.intelHex(.line(1, .noRecordMark(found: 0x3C))))) {
       try FirmwareImage.decode(name: "a.hex", bytes: Array("<html>".utf8))
     }
     // In UTF-16 each character has two octets.
@@ -73,17 +74,17 @@ struct FirmwareImageTests {
       ("S1050010010203E4\n", .wrongLength(stated: 5, found: 6)),
     ] as [(String, SRecordFault)])
   func damagedSRecords(_ text: String, _ fault: SRecordFault) {
-    #expect(throws: FirmwareFault.sRecord(line: 1, fault)) {
+    #expect(throws: FirmwareFault.malformed(.sRecord(.line(1, fault)))) {
       try FirmwareImage.decode(name: "a.bin", bytes: Array(text.utf8))
     }
   }
 
   @Test("what begins as ELF, UF2 or ZIP is never sent as a binary")
   func damagedFormats() {
-    #expect(throws: FirmwareFault.elf(.headerCutOff(found: 7))) {
+    #expect(throws: FirmwareFault.malformed(.elf(.headerCutOff(found: 7)))) {
       try FirmwareImage.decode(name: "a.bin", bytes: [0x7F, 0x45, 0x4C, 0x46, 1, 1, 1])
     }
-    #expect(throws: FirmwareFault.uf2(.cutOff(size: 5))) {
+    #expect(throws: FirmwareFault.malformed(.uf2(.cutOff(size: 5)))) {
       try FirmwareImage.decode(name: "a.bin", bytes: Array("UF2\nW".utf8))
     }
     #expect(throws: FirmwareFault.self) {

@@ -7,7 +7,9 @@ import Testing
     let large = AddressFault.Place(region: try #require(AddressRegion("16..32")), dataCount: 9)
     let pairs: [(FirmwareFault, ImageRemedy)] = [
       (.addresses(.farApart([small, large])), .chooseRegion([large.region, small.region])),
-      (.addresses(.noAddresses), .inspectImage), (.intelHex(line: 7, .endMissing), .lookAtLine(7)),
+      (.addresses(.noAddresses), .inspectImage),
+      (.malformed(.intelHex(.line(7, .endMissing))), .lookAtLine(7)),
+      (.malformed(.uf2(.noData)), .lookAtBeginning),
       (.descriptorDamaged(offset: 64), .lookAtOctets(64..<96)),
       (.manifest(.unknownKind), .lookAtFileInArchive("manifest.json")),
       (.manifest(.missing), .lookAtArchive), (.empty, .chooseAnotherFile),

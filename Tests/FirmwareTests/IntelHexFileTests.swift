@@ -102,7 +102,7 @@ struct IntelHexFileTests {
       ),
     ] as [([IntelHexRecord], Int, IntelHexFault)])
   func faults(records: [IntelHexRecord], line: Int, fault: IntelHexFault) {
-    #expect(throws: FirmwareFault.intelHex(line: line, fault)) {
+    #expect(throws: TextFault.line(line, fault)) {
       try Self.decode(records, spanLimit: 100)
     }
   }
@@ -110,7 +110,7 @@ struct IntelHexFileTests {
   @Test("a Universal Hex is called what it is")
   func universal() {
     let text = Array(":0400000A9900C0DEBB\n".utf8)
-    #expect(throws: FirmwareFault.intelHex(line: 1, .universalHex(type: 0x0A))) {
+    #expect(throws: TextFault<IntelHexFault>.line(1, .universalHex(type: 0x0A))) {
       try IntelHexFile(decoding: text, spanLimit: 100)
     }
   }
@@ -119,7 +119,7 @@ struct IntelHexFileTests {
   func lineNumbers() {
     let text = Array(":0100000001FE\r\n\r\n:00000001FE\r\n".utf8)
     #expect(
-      throws: FirmwareFault.intelHex(line: 3, .wrongChecksum(stated: 0xFE, computed: 0xFF))
+      throws: TextFault<IntelHexFault>.line(3, .wrongChecksum(stated: 0xFE, computed: 0xFF))
     ) { try IntelHexFile(decoding: text, spanLimit: 100) }
   }
 
@@ -137,7 +137,7 @@ struct IntelHexFileTests {
       .data(loadOffset: 32, Array(32..<64)), .endOfFile,
     ])
     for count in 0..<(whole.count - 1) {
-      #expect(throws: FirmwareFault.self) {
+      #expect(throws: TextFault<IntelHexFault>.self) {
         try IntelHexFile(decoding: Array(whole.prefix(count)), spanLimit: 1000)
       }
     }

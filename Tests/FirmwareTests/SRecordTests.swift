@@ -89,10 +89,9 @@ struct SRecordTests {
       ("S10500100102E7\nS5030001FB\nS10500200102D7", 3, .endMissing),
     ] as [(String, Int, SRecordFault)])
   func fileFaults(text: String, line: Int, fault: SRecordFault) {
-    let found = #expect(throws: FirmwareFault.self) {
+    #expect(throws: TextFault.line(line, fault)) {
       try SRecordFile(decoding: Array(text.utf8), spanLimit: 100)
     }
-    #expect(found == .sRecord(line: line, fault))
   }
 
   @Test("a right count of all records ends a file, as srec_cat writes it")
@@ -108,7 +107,7 @@ struct SRecordTests {
     let counted = Self.hello.utf8.count - "\nS9030000FC\n".utf8.count
     // The last line end may be missing, and behind the count nothing need follow.
     for count in 0..<(text.count - 1) where !(counted...(counted + 1)).contains(count) {
-      #expect(throws: FirmwareFault.self, "\(count)") {
+      #expect(throws: TextFault<SRecordFault>.self, "\(count)") {
         try SRecordFile(decoding: Array(text.prefix(count)), spanLimit: 1000)
       }
     }

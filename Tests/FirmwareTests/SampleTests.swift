@@ -57,7 +57,7 @@ struct SampleTests {
     let fault = #expect(throws: FirmwareFault.self) {
       try FirmwareImage.decode(name: "damaged-1.4.0.hex", bytes: text)
     }
-    guard case .intelHex(line: 100, .wrongChecksum) = fault else {
+    guard case .malformed(.intelHex(.line(100, .wrongChecksum))) = fault else {
       Issue.record("\(String(describing: fault))")
       return
     }

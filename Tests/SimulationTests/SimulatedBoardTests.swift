@@ -46,7 +46,7 @@ import Testing
       let began = clock.now
       try await host.upload(image, from: start)
       let seconds = began.duration(to: clock.now) / .seconds(1)
-      return (Double(image.count) / seconds, board.profile.radio.eventPackedLimit(mtu: 247))
+      return (Double(image.count) / seconds, board.settings.radio.eventPackedLimit(mtu: 247))
     }
     // The offset in each chunk costs 4 octets of 244, statuses and the start a little more.
     #expect(rate > 0.85 * limit && rate < limit)

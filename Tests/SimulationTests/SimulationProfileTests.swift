@@ -31,7 +31,9 @@ import Testing
     #expect(profile.startsOnTrial)
     #expect(profile.radio.responseEvent == .same)
     #expect(profile.linkDrop == .close)
-    #expect(profile.faults == FaultPlan([.cutAtPDU(9), .torn, .notificationLoss(0.25)]))
+    #expect(
+      profile.faults
+        == FaultPlan([.cutAtPDU: .count(9), .torn: .whole, .notificationLoss: .share(0.25)]))
   }
 
   @Test func everyNameOfTheCatalogueIsAProfile() throws {

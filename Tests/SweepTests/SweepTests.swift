@@ -1,5 +1,6 @@
 import Foundation
 import OtaflashFirmware
+import OtaflashSimulation
 import OtaflashSwarm
 import OtaflashUpdate
 import Testing
@@ -22,6 +23,14 @@ import Testing
         let found = sweep.violations(cutAt: cut)
         #expect(found.isEmpty, "\(scenario.image.name) \(scenario.mode.rawValue) cut-at-pdu=\(cut)")
       }
+    }
+  }
+
+  /// A kind that the catalogue gains must be one that the swarm draws, too.
+  @Test func theSwarmKnowsEveryKindOfDevice() throws {
+    for (name, _) in SimulationProfile.catalogue {
+      let device = try SimulationProfile(parsing: name).device
+      #expect(device == .otaReceiver || Scenario.names(of: device).contains(name), "\(name)")
     }
   }
 

@@ -43,3 +43,9 @@ extension ELFFault: CustomStringConvertible {
     }
   }
 }
+
+extension ELFFault: AddressedFileFault {
+  package var addresses: AddressFault? {
+    if case .addresses(let fault) = self { fault } else { nil }
+  }
+}

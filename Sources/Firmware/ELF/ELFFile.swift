@@ -1,7 +1,7 @@
 /// The loadable segments of an ELF program as one stretch of memory, at their physical addresses:
 /// where the initial values of variables lie in flash, not where they are copied to (System V ABI,
 /// chapters 4 and 5).
-public struct ELFFile: Equatable, Sendable {
+public struct ELFFile: AddressedFile, Equatable, Sendable {
   static let magic: [UInt8] = [0x7F, 0x45, 0x4C, 0x46]
   /// More segments than any firmware has.
   static let segmentMaximum = 64

@@ -1,5 +1,5 @@
 /// An Intel HEX file as one stretch of memory, from its lowest to its highest address.
-public struct IntelHexFile: Equatable, Sendable {
+public struct IntelHexFile: AddressedFile, Equatable, Sendable {
   /// The image: the records at their addresses, and 0xFF between.
   public let bytes: [UInt8]
   /// Where the image lies.
@@ -12,10 +12,10 @@ public struct IntelHexFile: Equatable, Sendable {
   ///   - text: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
-  /// - Throws: `.intelHex` with the line, counted from 1, and what is wrong with it; `.addresses`.
+  /// - Throws: what is wrong, with the line.
   public init(
     decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
-  ) throws(FirmwareFault) {
+  ) throws(TextFault<IntelHexFault>) {
     var memory = IntelHexMemory()
     var lines = TextLines(text)
     while let line = lines.next() {
@@ -23,7 +23,7 @@ public struct IntelHexFile: Equatable, Sendable {
       do throws(IntelHexFault) {
         try memory.add(IntelHexRecord(decoding: line), line: lines.number)
       } catch {
-        throw .intelHex(line: lines.number, error)
+        throw .line(lines.number, error)
       }
     }
     (bytes, layout) = try memory.image(

@@ -33,15 +33,15 @@ struct IntelHexMemory {
   /// The bytes from the lowest to the highest address, once every line was added.
   func image(
     lastLine: Int, in window: AddressedMemory.Window
-  ) throws(FirmwareFault) -> ([UInt8], AddressLayout) {
-    guard case .ended(let end) = phase else { throw .intelHex(line: lastLine, .endMissing) }
-    guard !memory.isEmpty else { throw .intelHex(line: end, .noData) }
+  ) throws(TextFault<IntelHexFault>) -> ([UInt8], AddressLayout) {
+    guard case .ended(let end) = phase else { throw .line(lastLine, .endMissing) }
+    guard !memory.isEmpty else { throw .line(end, .noData) }
     do throws(AddressedMemory.Fault) {
       return try memory.image(start: start, in: window)
     } catch {
       switch error {
       case .overlap(let address, let first, let second):
-        throw .intelHex(line: second, .overlap(address: address, other: first))
+        throw .line(second, .overlap(address: address, other: first))
       case .addresses(let fault): throw .addresses(fault)
       }
     }

@@ -14,6 +14,16 @@ package enum SRecord: Equatable, Sendable {
   /// Octets around address and data: the count itself and the checksum.
   private static let checksumSize = 1
 
+  /// Of the shortest line, `S9030000FC`.
+  private static let charactersMinimum = 10
+
+  /// Whether a text that begins with this line is one of S-records.
+  static func begins(_ line: ArraySlice<UInt8>) -> Bool {
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    return line.count >= charactersMinimum && line.first == UInt8(ascii: "S")
+      && digits.contains(line[line.startIndex + 1])
+  }
+
   /// Reads one line without its line end; digits of either case.
   /// - Throws: what is wrong with the line.
   package init(decoding line: some Collection<UInt8>) throws(SRecordFault) {

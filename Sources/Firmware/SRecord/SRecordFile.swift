@@ -1,5 +1,5 @@
 /// A Motorola S-record file as one stretch of memory, from its lowest to its highest address.
-public struct SRecordFile: Equatable, Sendable {
+public struct SRecordFile: AddressedFile, Equatable, Sendable {
   /// The image: the records at their addresses, and 0xFF between.
   public let bytes: [UInt8]
   /// Where the image lies.
@@ -13,10 +13,10 @@ public struct SRecordFile: Equatable, Sendable {
   ///   - text: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
-  /// - Throws: `.sRecord` with the line, counted from 1, and what is wrong with it; `.addresses`.
+  /// - Throws: what is wrong, with the line.
   public init(
     decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
-  ) throws(FirmwareFault) {
+  ) throws(TextFault<SRecordFault>) {
     var memory = SRecordMemory()
     var lines = TextLines(text)
     while let line = lines.next() {
@@ -24,7 +24,7 @@ public struct SRecordFile: Equatable, Sendable {
       do throws(SRecordFault) {
         try memory.add(SRecord(decoding: line), line: lines.number)
       } catch {
-        throw .sRecord(line: lines.number, error)
+        throw .line(lines.number, error)
       }
     }
     (bytes, layout) = try memory.image(
@@ -66,21 +66,21 @@ private struct SRecordMemory {
   /// The bytes from the lowest to the highest address, once every line was added.
   func image(
     lastLine: Int, in window: AddressedMemory.Window
-  ) throws(FirmwareFault) -> ([UInt8], AddressLayout) {
+  ) throws(TextFault<SRecordFault>) -> ([UInt8], AddressLayout) {
     let end: Int
     var start: UInt32 = 0
     switch phase {
-    case .reading: throw .sRecord(line: lastLine, .endMissing)
+    case .reading: throw .line(lastLine, .endMissing)
     case .counted(let line): end = line
     case .ended(let line, let address): (end, start) = (line, address)
     }
-    guard !memory.isEmpty else { throw .sRecord(line: end, .noData) }
+    guard !memory.isEmpty else { throw .line(end, .noData) }
     do throws(AddressedMemory.Fault) {
       return try memory.image(start: start == 0 ? nil : .linear(start), in: window)
     } catch {
       switch error {
       case .overlap(let address, let first, let second):
-        throw .sRecord(line: second, .overlap(address: address, other: first))
+        throw .line(second, .overlap(address: address, other: first))
       case .addresses(let fault): throw .addresses(fault)
       }
     }

@@ -40,3 +40,9 @@ extension UF2Fault: CustomStringConvertible {
     }
   }
 }
+
+extension UF2Fault: AddressedFileFault {
+  package var addresses: AddressFault? {
+    if case .addresses(let fault) = self { fault } else { nil }
+  }
+}

@@ -1,6 +1,6 @@
 /// A UF2 file as one stretch of memory (UF2 specification, Microsoft): blocks of 512 bytes, each
 /// with an address and up to 476 bytes for it.
-public struct UF2File: Equatable, Sendable {
+public struct UF2File: AddressedFile, Equatable, Sendable {
   static let blockSize = 512
   static let payloadMaximum = 476
   static let magic: [UInt8] = Array("UF2\n".utf8)

@@ -57,6 +57,34 @@ extension ProofFault: CustomStringConvertible {
   }
 }
 
+extension ProofFault {
+  /// What it means: a whole sentence.
+  public var explanation: String {
+    switch self {
+    case .hashMissing, .hashDiffers:
+      "A boot loader would refuse it, after all of it was sent; nothing was sent."
+    case .otherKey, .otherAlgorithm:
+      "It may be genuine, but not by the owner of this key; nothing was sent."
+    case .unsigned, .notSignable:
+      "Only images that the owner of the key has signed were asked for; nothing was sent."
+    case .signatureWrong:
+      "It was changed after it was signed, or signed by somebody else; nothing was sent."
+    case .encrypted: "Only the device can decrypt it; nothing was sent."
+    case .uncovered: "Whoever added them did not need the key; nothing was sent."
+    }
+  }
+
+  /// What can be done about it.
+  public var remedy: ImageRemedy {
+    switch self {
+    case .hashMissing, .hashDiffers, .uncovered: .buildAgain
+    case .unsigned, .signatureWrong: .signImage
+    case .otherKey, .otherAlgorithm: .chooseAnotherKey
+    case .encrypted, .notSignable: .chooseAnotherFile
+    }
+  }
+}
+
 /// A fault of one image of a package, with its name.
 public struct PartFault: Error, Equatable, Sendable {
   /// The part's name.

@@ -95,7 +95,9 @@ enum BootEnding: Sendable {
 
 /// What a board lends its firmware.
 struct BoardParts: Sendable {
-  let profile: SimulationProfile
+  let settings: BoardSettings
+  /// What the application calls itself.
+  let applicationName: String
   let flash: SimulatedFlash
   let random: SeededRandom
   let clock: any LinkClock

@@ -41,7 +41,7 @@ extension SimulatedBoard {
   }
 
   private func advertise(_ boot: Boot) {
-    let isElsewhere = boot.isActivation && profile.faults.contains(.newAddress)
+    let isElsewhere = boot.isActivation && settings.faults.contains(.newAddress)
     state.withLock {
       if isElsewhere { $0.hasNewAddress = true }
       $0.advertisement = boot.program.advertisement
@@ -53,7 +53,7 @@ extension SimulatedBoard {
 
   /// Ends the link as the profile has it: without a word, or with one.
   func end(_ connection: any BoardConnection, _ ending: BootEnding) {
-    switch (ending, profile.linkDrop) {
+    switch (ending, settings.linkDrop) {
     case (.powerLost, _), (_, .timeout): connection.boardVanishes()
     case (_, .close): connection.boardLink.close()
     }
@@ -61,14 +61,14 @@ extension SimulatedBoard {
 
   /// Waits for the end of the boot loader's work; `false` when the device stays off.
   private func comesBack(after ending: BootEnding) async -> Bool {
-    guard case .activated = ending else { return await clock.pause(for: profile.bootTime) }
-    if profile.faults.contains(.neverReturns) {
+    guard case .activated = ending else { return await clock.pause(for: settings.bootTime) }
+    if settings.faults.contains(.neverReturns) {
       state.withLock { $0.phase = .gone }
       while !Task.isCancelled { await programSignal.wait() }
       return false
     }
     // An image that fails and is taken back costs one boot more.
-    let boots = profile.faults.contains(.reverts) ? 2 : 1
-    return await clock.pause(for: profile.bootTime * boots)
+    let boots = settings.faults.contains(.reverts) ? 2 : 1
+    return await clock.pause(for: settings.bootTime * boots)
   }
 }

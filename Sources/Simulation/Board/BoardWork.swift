@@ -36,7 +36,7 @@ extension SimulatedBoard {
 
   private func cutAfterTime(_ connection: any BoardConnection) async {
     let start = state.withLock { $0.isCutDone ? nil : $0.firstConnection }
-    guard let start, let time = profile.faults.timeUntilCut,
+    guard let start, let time = settings.faults.time(of: .cutAfter),
       await clock.pause(until: start.advanced(by: time))
     else { return }
     state.withLock { $0.isCutDone = true }
@@ -68,7 +68,7 @@ extension SimulatedBoard {
   }
 
   private var isBusyForEver: Bool {
-    profile.faults.contains(.busyForever)
+    settings.faults.contains(.busyForever)
       && state.withLock { $0.flashOperations } >= Self.operationsBeforeBusy
   }
 
@@ -88,8 +88,8 @@ extension SimulatedBoard {
       $0.flashOperations += 1
       return $0.flashOperations
     }
-    if number == profile.faults.flashOperationOfReset {
-      if profile.faults.contains(.torn) { tear(operation) }
+    if number == settings.faults.count(of: .resetAtFlashOperation) {
+      if settings.faults.contains(.torn) { tear(operation) }
       return false
     }
     do throws(FlashFault) {

@@ -3,15 +3,18 @@ import OtaflashGATT
 
 /// Services that the applications and boot loaders of boards share.
 extension LocalService {
+  private static let deviceName = BluetoothUUID(0x2A00)
+  private static let appearance = BluetoothUUID(0x2A01)
   private static let serviceChanged = BluetoothUUID(0x2A05)
+  private static let deviceInformation = BluetoothUUID(0x180A)
 
   /// Core 5.4, Vol 3, Part C, 12.
   static func genericAccess(name: String) -> LocalService {
     LocalService(
       .genericAccess,
       characteristics: [
-        .readOnly(DeviceUUID.deviceName, Array(name.utf8)),
-        .readOnly(DeviceUUID.appearance, [0x00, 0x00]),
+        .readOnly(deviceName, Array(name.utf8)),
+        .readOnly(appearance, [0x00, 0x00]),
       ])
   }
 
@@ -28,7 +31,7 @@ extension LocalService {
   /// Device Information Service 1.1, with the texts by their UUIDs.
   static func deviceInformation(_ texts: KeyValuePairs<UInt16, String>) -> LocalService {
     LocalService(
-      DeviceUUID.deviceInformation,
+      deviceInformation,
       characteristics: texts.map { .readOnly(BluetoothUUID($0.key), Array($0.value.utf8)) })
   }
 }
@@ -42,5 +45,5 @@ extension LocalCharacteristic {
 extension BoardParts {
   /// How long an answer may take to cross the air before the device resets: three connection
   /// events and what the main loop needs.
-  var answerTime: Duration { profile.radio.interval.duration * 3 + .milliseconds(50) }
+  var answerTime: Duration { settings.radio.interval.duration * 3 + .milliseconds(50) }
 }

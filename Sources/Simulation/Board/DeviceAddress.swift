@@ -35,7 +35,7 @@ extension DeviceAddress: LosslessStringConvertible {
   }
 }
 
-extension SimulationProfile {
+extension BoardSettings {
   /// The address of the device's application, drawn from the seed: a static random one, whose two
   /// highest bits are set (1.3.2.1).
   public var address: DeviceAddress {

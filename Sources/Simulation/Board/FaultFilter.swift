@@ -24,14 +24,16 @@ struct FaultFilter {
   /// Whether a PDU to the host is lost.
   mutating func loses(_ pdu: [UInt8]) -> Bool {
     pdu.first == ATTOpcode.handleValueNotification.rawValue
-      && random.happens(withProbability: plan.notificationLoss)
+      && random.happens(withProbability: plan.share(of: .notificationLoss))
   }
 
   /// What happens around the next PDU to the host: how long it is held back, what goes before it.
   mutating func departure() -> (delay: Duration, nonsense: [UInt8]?) {
     pdusSent += 1
-    let delay = pdusSent == plan.numberOfLatePDU ? Self.lateness : .zero
-    guard random.happens(withProbability: plan.nonsensePDUShare) else { return (delay, nil) }
+    let delay = pdusSent == plan.count(of: .latePDU) ? Self.lateness : .zero
+    guard random.happens(withProbability: plan.share(of: .nonsensePDUs)) else {
+      return (delay, nil)
+    }
     return (delay, random.bytes(count: Int.random(in: 1...20, using: &random)))
   }
 }

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A whole device: flash, boot loader, the firmware that the profile asks for behind a GATT server,
+/// A whole device: flash, boot loader, the firmware of its kind behind a GATT server,
 /// and a radio. `run()` is its power supply; `dial()` is the host's way to it.
 ///
 /// ```swift
@@ -19,8 +19,8 @@ public final class SimulatedBoard: Sendable {
   /// Data writes after which a vanishing adapter does.
   private static let adapterWritesMaximum = 100
 
-  /// What it was made of.
-  public let profile: SimulationProfile
+  /// What it was made with.
+  public let settings: BoardSettings
   let clock: any LinkClock
   let flash: SimulatedFlash
   let firmware: any BoardFirmware
@@ -32,31 +32,25 @@ public final class SimulatedBoard: Sendable {
   let connectionOffered = WakeSignal()
   let radios = Mailbox<SimulatedConnection>(capacity: SimulatedBoard.radiosMaximum)
 
-  /// - Parameters:
-  ///   - profile: what kind of device it is, its settings and its faults.
-  ///   - storage: at least `profile.flashSize` octets; `nil` = memory. A storage that has been a
-  ///     board's before goes on where that one stood.
-  ///   - clock: the host's, too: both sides live in one time.
-  ///   - seed: replaces the profile's.
-  /// - Throws: what the storage throws.
-  public init(
-    profile: SimulationProfile, storage: (any FlashMedium)? = nil, clock: any LinkClock,
-    seed: UInt64? = nil
+  init(
+    _ device: DeviceKind, _ settings: BoardSettings, storage: (any FlashMedium)?,
+    clock: any LinkClock, seed: UInt64?
   ) throws(FlashFault) {
-    self.profile = profile
+    self.settings = settings
     self.clock = clock
-    random = SeededRandom(seed: seed ?? profile.seed)
+    random = SeededRandom(seed: seed ?? settings.seed)
+    let size = device.flashSize(settings)
     flash = try SimulatedFlash(
-      geometry: profile.geometry, medium: storage ?? FlashMemory(size: profile.flashSize),
+      geometry: settings.geometry(size: size), medium: storage ?? FlashMemory(size: size),
       random: random.forked(for: 1))
     history = FaultyLink.History(
-      filter: FaultFilter(plan: profile.faults, random: random.forked(for: 3)))
+      filter: FaultFilter(plan: settings.faults, random: random.forked(for: 3)))
     let (programSignal, state) = (WakeSignal(), Shared(BoardState()))
     (self.programSignal, self.state) = (programSignal, state)
-    firmware = try profile.device.makeFirmware(
+    firmware = try device.makeFirmware(
       of: BoardParts(
-        profile: profile, flash: flash, random: random, clock: clock,
-        wake: { programSignal.signal() },
+        settings: settings, applicationName: settings.givenName ?? device.applicationName,
+        flash: flash, random: random, clock: clock, wake: { programSignal.signal() },
         note: { fault in state.withLock { $0.flashFaults.append(fault) } }))
   }
 
@@ -197,16 +191,16 @@ extension SimulatedBoard {
   }
 
   private func observed(_ link: SimulatedLink) -> any Link {
-    profile.faults.contains(.slowObserver) ? SlowLink(link, clock: clock) : link
+    settings.faults.contains(.slowObserver) ? SlowLink(link, clock: clock) : link
   }
 
   private func makeConnection(_ state: inout BoardState) -> SimulatedConnection {
     state.connections += 1
     state.firstConnection = state.firstConnection ?? clock.now
-    let pdusLeft = profile.faults.pdusUntilCut.map { $0 - state.pdusBefore }
+    let pdusLeft = settings.faults.count(of: .cutAtPDU).map { $0 - state.pdusBefore }
     do throws(RadioModelFault) {
       return try SimulatedConnection(
-        model: profile.radio, clock: clock,
+        model: settings.radio, clock: clock,
         random: random.forked(for: 100 + UInt64(state.connections)),
         cutAfterPDUs: pdusLeft.flatMap { $0 > 0 ? $0 : nil })
     } catch {
@@ -216,7 +210,7 @@ extension SimulatedBoard {
 
   /// Called for each PDU from the host.
   func noteTraffic(_ traffic: FaultyLink.Traffic) {
-    guard profile.faults.contains(.adapterVanishes),
+    guard settings.faults.contains(.adapterVanishes),
       traffic.dataWrites >= Self.adapterWritesMaximum
     else { return }
     let connection = state.withLock { state -> (any BoardConnection)? in

@@ -25,7 +25,7 @@ extension InfiniTimeReceiver {
     guard size <= imageMaximum else { return answer(0x01, .sizeExceedsLimit) }
     imageSize = size
     (received, initPacket) = (0, nil)
-    let pages = stride(from: slot, to: slot + size, by: parts.profile.layout.pageSize)
+    let pages = stride(from: slot, to: slot + size, by: parts.settings.layout.pageSize)
     // What hosts before this one began may still be on its way to flash.
     guard queue.offer(pages.map { .erase(page: $0) }, for: .erase) else {
       return answer(0x01, .failed)
@@ -41,7 +41,7 @@ extension InfiniTimeReceiver {
     }
     guard received + bytes.count <= imageSize else { return answer(0x03, .sizeExceedsLimit) }
     let isLast = received + bytes.count == imageSize
-    let alignment = parts.profile.geometry.writeAlignment
+    let alignment = parts.flash.geometry.writeAlignment
     guard !bytes.isEmpty, isLast || bytes.count.isMultiple(of: alignment),
       packetsInFlash < Self.packetBuffers, queue.hasRoom
     else { return answer(0x03, .failed) }

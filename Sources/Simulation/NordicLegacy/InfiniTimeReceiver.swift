@@ -62,13 +62,13 @@ struct InfiniTimeReceiver: DFUMachine {
     self.settings = settings
     self.bootRecord = bootRecord
     self.parts = parts
-    let layout = parts.profile.layout
+    let layout = parts.settings.layout
     loader = BootLoader(flash: parts.flash, layout: layout)
     slot = layout.slot(bootRecord.inactive)
     queue = FlashQueue(capacity: Self.flashOperations)
   }
 
-  var imageMaximum: Int { min(parts.profile.slotSize, Self.imageMaximum) }
+  var imageMaximum: Int { min(parts.settings.slotSize, Self.imageMaximum) }
 
   func breaksSilence(_ write: DFUWrite) -> Bool { true }
 

@@ -27,14 +27,14 @@ final class LegacyApplication: BoardProgram {
     self.state = state
     let hasService = firmware.settings.entry == .buttonless
     var services = [
-      LocalService.genericAccess(name: parts.profile.applicationName), .genericAttribute(),
+      LocalService.genericAccess(name: parts.applicationName), .genericAttribute(),
     ]
     if let information { services.append(information) }
     if hasService { services.append(Self.service(state, parts)) }
     let table = AttributeTable(services: services)
     let control = table.valueHandle(of: LegacyUUID.controlPoint)
     advertisement = Advertisement(
-      id: address.description, name: parts.profile.applicationName, rssi: nil,
+      id: address.description, name: parts.applicationName, rssi: nil,
       services: hasService ? [LegacyUUID.service] : [])
     server = GATTServer(table: table, receiveMTU: firmware.receiveMTU) { event in
       state.withLock { state in

@@ -20,7 +20,7 @@ extension LegacyBootLoader {
     guard !wanted.isMixed, wanted.isInWords else { return .notSupported }
     let total =
       UInt64(wanted.softDevice) + UInt64(wanted.bootLoader) + UInt64(wanted.application)
-    guard total <= UInt64(parts.profile.slotSize) else { return .sizeExceedsLimit }
+    guard total <= UInt64(parts.settings.slotSize) else { return .sizeExceedsLimit }
     guard phase == .idle else { return .invalidState }
     phase = .preparing
     guard total > 0 else {
@@ -28,7 +28,7 @@ extension LegacyBootLoader {
       return nil
     }
     let pages = stride(
-      from: slot, to: slot + Int(total), by: parts.profile.layout.pageSize)
+      from: slot, to: slot + Int(total), by: parts.settings.layout.pageSize)
     offer(pages.map { .erase(page: $0) }, for: .erase)
     return nil
   }

@@ -65,7 +65,7 @@ struct LegacyBootLoader: DFUMachine {
     self.settings = settings
     self.bootRecord = bootRecord
     self.parts = parts
-    let layout = parts.profile.layout
+    let layout = parts.settings.layout
     loader = BootLoader(flash: parts.flash, layout: layout)
     slot = layout.slot(settings.banks == .dual ? bootRecord.inactive : bootRecord.active)
     pool = settings.packetPool

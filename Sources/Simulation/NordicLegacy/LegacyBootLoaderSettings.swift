@@ -1,3 +1,5 @@
+import OtaflashATT
+
 /// What only a device with Nordic's legacy DFU has to set.
 public struct LegacyBootLoaderSettings: Hashable, Sendable {
   /// Whose receiver it is.
@@ -78,6 +80,18 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
 }
 
 extension LegacyBootLoaderSettings: KindSettings {
+  static let presets = [
+    ProfilePreset(
+      name: "nordic-legacy",
+      summary: "an application and Nordic's legacy boot loader of SDK 11, or Adafruit's",
+      device: .legacyBootLoader(LegacyBootLoaderSettings())
+    ) { $0.becomeNordic() },
+    ProfilePreset(
+      name: "infinitime", summary: "a watch that takes Nordic's legacy DFU in its application",
+      device: .legacyBootLoader(LegacyBootLoaderSettings(.infinitime))
+    ) { $0.becomeNordic() },
+  ]
+
   static let keys: [KindKey<Self>] = [
     KindKey("variant", "whose receiver it is", \.variant),
     KindKey("entry", "what leads to the boot loader", \.entry),
@@ -98,7 +112,23 @@ extension LegacyBootLoaderSettings: KindSettings {
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key]
 
-  static let faults = FaultName.ofAnyDevice.union([.repeatOffset, .otherImage, .nonsense])
+  static let faults = Fault.ofAnyDevice.union([.repeatOffset, .otherImage, .nonsense])
+
+  var service: BluetoothUUID { LegacyUUID.service }
+
+  var applicationName: String {
+    switch variant {
+    case .sdk11: "Nordic_App"
+    case .adafruit: "Bluefruit52"
+    case .infinitime: "InfiniTime"
+    }
+  }
+
+  func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
+    try LegacyFirmware(self, of: parts)
+  }
+
+  private init(_ variant: Variant) { self.variant = variant }
 
   private static func pool(_ text: String) -> Pool? {
     let numbers = text.split(separator: "x", omittingEmptySubsequences: false)
@@ -111,5 +141,12 @@ extension LegacyBootLoaderSettings: KindSettings {
 
   private static func halfword(_ text: String) -> UInt16? {
     Quantity.word(text).flatMap { UInt16(exactly: $0) }
+  }
+}
+
+extension DeviceKind {
+  /// An application, and Nordic's boot loader of SDK 11 and before or what InfiniTime made of it.
+  public static func legacyBootLoader(_ settings: LegacyBootLoaderSettings) -> DeviceKind {
+    DeviceKind(settings)
   }
 }

@@ -21,9 +21,9 @@ final class LegacyFirmware: BoardFirmware {
   init(_ settings: LegacyBootLoaderSettings, of parts: BoardParts) throws(FlashFault) {
     self.settings = settings
     self.parts = parts
-    loader = BootLoader(flash: parts.flash, layout: parts.profile.layout)
+    loader = BootLoader(flash: parts.flash, layout: parts.settings.layout)
     let bootRecord = try loader.record {
-      FactoryImage.make(parts.profile, random: parts.random.forked(for: 2))
+      FactoryImage.make(parts.settings, random: parts.random.forked(for: 2))
     }
     state = Shared(
       State(
@@ -37,7 +37,7 @@ final class LegacyFirmware: BoardFirmware {
       ? bootLoaderAddress : applicationAddress
   }
 
-  private var applicationAddress: DeviceAddress { parts.profile.address }
+  private var applicationAddress: DeviceAddress { parts.settings.address }
   private var bootLoaderAddress: DeviceAddress { applicationAddress.successor }
 
   var running: SlotImage { state.withLock { $0.bootRecord.images[$0.bootRecord.active] } }
@@ -50,7 +50,7 @@ final class LegacyFirmware: BoardFirmware {
 
   /// The largest ATT_MTU that its SoftDevice agrees to.
   var receiveMTU: ATTMTU {
-    ATTMTU(clamping: min(parts.profile.mtu, settings.mtuMaximum))
+    ATTMTU(clamping: min(parts.settings.mtu, settings.mtuMaximum))
   }
 
   private var hasOneBank: Bool { settings.variant != .infinitime && settings.banks == .single }
@@ -61,7 +61,7 @@ final class LegacyFirmware: BoardFirmware {
     if let bootRecord = try loader.newestRecord() {
       state.withLock { $0.bootRecord = bootRecord }
     }
-    let faults = parts.profile.faults
+    let faults = parts.settings.faults
     var (bootRecord, isNew) = try startPending(state.withLock { $0.bootRecord })
     let isRunnable = try isWhole(bootRecord)
     if isNew { state.withLock { $0.hasActivated = true } }
@@ -88,7 +88,7 @@ final class LegacyFirmware: BoardFirmware {
   ) throws(FlashFault) -> (BootRecord, isNew: Bool) {
     guard hasOneBank else {
       let (next, outcome) = try loader.boot(
-        record, faults: parts.profile.faults, startsOnTrial: parts.profile.startsOnTrial)
+        record, faults: parts.settings.faults, startsOnTrial: parts.settings.startsOnTrial)
       return (next, outcome == .activated)
     }
     guard record.isPending else { return (record, false) }
@@ -110,14 +110,14 @@ final class LegacyFirmware: BoardFirmware {
   private func makeProgram(
     _ bootRecord: BootRecord, entersBootLoader: Bool, _ image: SlotImage, _ random: SeededRandom
   ) -> any BoardProgram {
-    if parts.profile.faults.contains(.badBlock) {
+    if parts.settings.faults.contains(.badBlock) {
       let bank = hasOneBank ? bootRecord.active : bootRecord.inactive
-      parts.weakenPage(of: parts.profile.layout.slot(bank))
+      parts.weakenPage(of: parts.settings.layout.slot(bank))
     }
     if settings.variant == .infinitime {
       return LegacyProgram(
         InfiniTimeReceiver(settings, bootRecord: bootRecord, parts: parts), of: self,
-        name: parts.profile.applicationName, address: applicationAddress,
+        name: parts.applicationName, address: applicationAddress,
         information: information(of: image), random: random)
     }
     guard entersBootLoader else {

@@ -18,7 +18,7 @@ final class ButtonlessApplication: BoardProgram {
     let state = Shared(ButtonlessState(entry: settings.entry))
     self.state = state
     var services = [
-      LocalService.genericAccess(name: parts.profile.applicationName), .genericAttribute(),
+      LocalService.genericAccess(name: parts.applicationName), .genericAttribute(),
     ]
     if settings.hasDeviceInformation {
       services.append(
@@ -31,9 +31,9 @@ final class ButtonlessApplication: BoardProgram {
     let control = Self.characteristic(of: settings.entry).map { table.handle(of: $0) }
     self.control = control
     advertisement = Advertisement(
-      id: address.description, name: parts.profile.applicationName, rssi: nil,
+      id: address.description, name: parts.applicationName, rssi: nil,
       services: control == nil ? [] : [Self.serviceUUID(of: settings.entry)])
-    server = GATTServer(table: table, receiveMTU: ATTMTU(clamping: parts.profile.mtu)) { event in
+    server = GATTServer(table: table, receiveMTU: ATTMTU(clamping: parts.settings.mtu)) { event in
       state.withLock { $0.note(event, control: control) }
       parts.wake()
     }

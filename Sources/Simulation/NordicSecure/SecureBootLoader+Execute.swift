@@ -20,7 +20,7 @@ extension SecureBootLoader {
     guard image == nil else { return succeed(0x04) }
     let check = InitPacketCheck(
       key: settings.publicKey, settings: settings, applicationVersion: record.applicationVersion,
-      bootLoaderVersion: record.bootLoaderVersion, room: parts.profile.slotSize)
+      bootLoaderVersion: record.bootLoaderVersion, room: parts.settings.slotSize)
     if let refusal = check.refusal(of: initPacket) { return fail(0x04, refusal) }
     image = Self.decoded(initPacket)
     record.initPacket = initPacket

@@ -25,7 +25,7 @@ extension SecureBootLoader {
   private mutating func createData(_ size: Int) {
     guard image != nil else { return fail(0x01, .operationNotPermitted) }
     let end = executed.offset + size
-    let pageSize = parts.profile.layout.pageSize
+    let pageSize = parts.settings.layout.pageSize
     guard size > 0, size.isMultiple(of: pageSize) || end == imageSize else {
       return fail(0x01, .invalidParameter)
     }
@@ -43,7 +43,7 @@ extension SecureBootLoader {
       record.isApplicationGone = true
       guard storeRecord(for: .settings) else { return false }
     }
-    let pageSize = parts.profile.layout.pageSize
+    let pageSize = parts.settings.layout.pageSize
     let start = slot + executed.offset
     let pages = stride(from: start, to: start + size, by: pageSize)
     return queue.offer(pages.map { .erase(page: $0) }, for: .erase)

@@ -29,7 +29,7 @@ extension SecureBootLoader {
       return .insufficientResources
     }
     let address = slot + queued.offset
-    let alignment = parts.profile.geometry.writeAlignment
+    let alignment = parts.flash.geometry.writeAlignment
     let padding = (alignment - bytes.count % alignment) % alignment
     let words = bytes + [UInt8](repeating: 0xFF, count: padding)
     guard address.isMultiple(of: alignment),

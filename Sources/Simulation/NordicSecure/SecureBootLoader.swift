@@ -73,7 +73,7 @@ struct SecureBootLoader: DFUMachine {
     self.bootRecord = bootRecord
     self.lies = lies
     self.parts = parts
-    let layout = parts.profile.layout
+    let layout = parts.settings.layout
     slot = layout.slot(settings.banks == .dual ? bootRecord.inactive : bootRecord.active)
     pages = RecordPages(flash: parts.flash, pages: layout.metadata)
     bootPages = BootLoader(flash: parts.flash, layout: layout)

@@ -24,7 +24,7 @@ final class SecureBootLoaderProgram: BoardProgram {
     dataPath = DataPath(handle: table.handle(of: SecureUUID.packet))
     advertisement = Advertisement(
       id: address.description, name: name, rssi: nil, services: [SecureUUID.service])
-    server = GATTServer(table: table, receiveMTU: ATTMTU(clamping: parts.profile.mtu)) {
+    server = GATTServer(table: table, receiveMTU: ATTMTU(clamping: parts.settings.mtu)) {
       unit.note($0, control: control)
     }
   }

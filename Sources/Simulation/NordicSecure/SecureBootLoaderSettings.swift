@@ -1,3 +1,5 @@
+import OtaflashATT
+
 /// What only a device with Nordic's Secure DFU boot loader has to set.
 public struct SecureBootLoaderSettings: Hashable, Sendable {
   /// How the boot loader is entered.
@@ -69,6 +71,13 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
 }
 
 extension SecureBootLoaderSettings: KindSettings {
+  static let presets = [
+    ProfilePreset(
+      name: "nordic-dfu", summary: "a buttonless application and Nordic's Secure DFU boot loader",
+      device: .secureBootLoader(SecureBootLoaderSettings())
+    ) { $0.becomeNordic() }
+  ]
+
   static let keys: [KindKey<Self>] = [
     KindKey("entry", "what leads to the boot loader", \.entry),
     KindKey("banks", "where an image is received", \.banks),
@@ -103,10 +112,17 @@ extension SecureBootLoaderSettings: KindSettings {
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .trial, .key]
 
-  static let faults: Set<FaultName> = FaultName.ofAnyDevice.union([
+  static let faults: Set<Fault> = Fault.ofAnyDevice.union([
     .wrongCRCOnce, .wrongCRCAlways, .repeatOffset, .jumpBack, .beyondEnd, .otherImage, .nonsense,
     .foreignState,
   ])
+
+  var service: BluetoothUUID { ButtonlessApplication.serviceUUID(of: entry) }
+  var applicationName: String { "Nordic_App" }
+
+  func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
+    try SecureFirmware(self, of: parts)
+  }
 
   private static func verification(_ text: String) -> Verification? {
     switch text {
@@ -114,5 +130,12 @@ extension SecureBootLoaderSettings: KindSettings {
     case "none": Verification.none
     default: Quantity.hex(text).flatMap { $0.count == 64 ? .own($0) : nil }
     }
+  }
+}
+
+extension DeviceKind {
+  /// An application with a buttonless service, and Nordic's Secure DFU boot loader.
+  public static func secureBootLoader(_ settings: SecureBootLoaderSettings) -> DeviceKind {
+    DeviceKind(settings)
   }
 }

@@ -34,10 +34,10 @@ final class SecureFirmware: BoardFirmware {
   init(_ settings: SecureBootLoaderSettings, of parts: BoardParts) throws(FlashFault) {
     self.settings = settings
     self.parts = parts
-    loader = BootLoader(flash: parts.flash, layout: parts.profile.layout)
-    pages = RecordPages(flash: parts.flash, pages: parts.profile.layout.metadata)
+    loader = BootLoader(flash: parts.flash, layout: parts.settings.layout)
+    pages = RecordPages(flash: parts.flash, pages: parts.settings.layout.metadata)
     let bootRecord = try loader.record {
-      FactoryImage.make(parts.profile, random: parts.random.forked(for: 2))
+      FactoryImage.make(parts.settings, random: parts.random.forked(for: 2))
     }
     let newest = try pages.newest()
     state = Mutex(
@@ -48,7 +48,7 @@ final class SecureFirmware: BoardFirmware {
             applicationVersion: settings.applicationVersion,
             bootLoaderVersion: settings.bootLoaderVersion),
         sequence: newest?.sequence ?? 0, isButtonHeld: settings.entry == .button,
-        lies: SecureLies(plan: parts.profile.faults)))
+        lies: SecureLies(plan: parts.settings.faults)))
   }
 
   /// Where a host first finds the device: a button starts the boot loader.
@@ -56,7 +56,7 @@ final class SecureFirmware: BoardFirmware {
     settings.entry == .button ? bootLoaderAddress : applicationAddress
   }
 
-  private var applicationAddress: DeviceAddress { parts.profile.address }
+  private var applicationAddress: DeviceAddress { parts.settings.address }
 
   /// With bonds the keys belong to the address, so it stays.
   private var bootLoaderAddress: DeviceAddress {
@@ -80,7 +80,7 @@ final class SecureFirmware: BoardFirmware {
 
   func boot(_ number: Int) throws(FlashFault) -> Boot {
     try readFlash()
-    let faults = parts.profile.faults
+    let faults = parts.settings.faults
     let (bootRecord, outcome) = try loader.boot(
       state.withLock { $0.bootRecord }, faults: faults, startsOnTrial: false)
     state.withLock { $0.bootRecord = bootRecord }
@@ -158,7 +158,7 @@ final class SecureFirmware: BoardFirmware {
         state.bootLoaderName
       )
     }
-    if parts.profile.faults.contains(.badBlock) { parts.weakenPage(of: machine.slot) }
+    if parts.settings.faults.contains(.badBlock) { parts.weakenPage(of: machine.slot) }
     return SecureBootLoaderProgram(
       machine, of: self, name: name, address: bootLoaderAddress,
       random: parts.random.forked(for: 1000 + UInt64(number)))
@@ -190,6 +190,6 @@ extension BoardParts {
 
   /// Spoils one page of a slot.
   func weakenPage(of slot: Int) {
-    flash.weaken(pageAt: slot + Self.badPage * profile.layout.pageSize)
+    flash.weaken(pageAt: slot + Self.badPage * settings.layout.pageSize)
   }
 }

@@ -1,15 +1,12 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The UUIDs of the OTA service (docs/ota-service.md, 1) and of what stands beside it.
+/// The UUIDs of the OTA service (docs/ota-service.md, 1).
 enum DeviceUUID {
   static let otaService: BluetoothUUID = "2f3e0001-21b4-4807-8bdc-74db56699529"
   static let otaControl: BluetoothUUID = "2f3e0002-21b4-4807-8bdc-74db56699529"
   static let otaData: BluetoothUUID = "2f3e0003-21b4-4807-8bdc-74db56699529"
   static let otaStatus: BluetoothUUID = "2f3e0004-21b4-4807-8bdc-74db56699529"
-  static let deviceName = BluetoothUUID(0x2A00)
-  static let appearance = BluetoothUUID(0x2A01)
-  static let deviceInformation = BluetoothUUID(0x180A)
 }
 
 /// The attributes of a board, and the handles that its firmware uses.
@@ -19,15 +16,13 @@ struct DeviceAttributes: Sendable {
   let data: AttributeHandle
   let status: AttributeHandle
 
-  /// - Parameter wake: called after each write, so that the firmware looks after the receiver.
   init(
-    profile: SimulationProfile, running: SlotImage, unit: ReceiverUnit,
-    wake: @escaping @Sendable () -> Void
+    _ parts: BoardParts, running: SlotImage, unit: ReceiverUnit
   ) {
     table = AttributeTable(services: [
-      LocalService.genericAccess(name: profile.applicationName),
-      Self.deviceInformation(profile, running),
-      Self.otaService(profile, unit, wake: wake),
+      LocalService.genericAccess(name: parts.applicationName),
+      Self.deviceInformation(parts.settings, running),
+      Self.otaService(parts.settings, unit, wake: parts.wake),
     ])
     control = table.handle(of: DeviceUUID.otaControl)
     data = table.handle(of: DeviceUUID.otaData)
@@ -36,18 +31,18 @@ struct DeviceAttributes: Sendable {
 
   /// Device Information Service 1.1.
   private static func deviceInformation(
-    _ profile: SimulationProfile, _ running: SlotImage
+    _ settings: BoardSettings, _ running: SlotImage
   ) -> LocalService {
     .deviceInformation([
       0x2A29: "otaflash", 0x2A24: "simulated board",
-      0x2A25: "SIM-\(String(profile.seed, radix: 16, uppercase: true))",
-      0x2A27: profile.hardware.description, 0x2A26: running.version.description,
+      0x2A25: "SIM-\(String(settings.seed, radix: 16, uppercase: true))",
+      0x2A27: settings.hardware.description, 0x2A26: running.version.description,
       0x2A28: "OTA service 1",
     ])
   }
 
   private static func otaService(
-    _ profile: SimulationProfile, _ unit: ReceiverUnit, wake: @escaping @Sendable () -> Void
+    _ settings: BoardSettings, _ unit: ReceiverUnit, wake: @escaping @Sendable () -> Void
   ) -> LocalService {
     let control = AttributeValue.written { bytes, _ in
       let error = unit.controlWritten(bytes)
@@ -64,13 +59,13 @@ struct DeviceAttributes: Sendable {
       characteristics: [
         LocalCharacteristic(
           DeviceUUID.otaControl, properties: [.write, .indicate], value: control,
-          security: profile.security.needed),
+          security: settings.security.needed),
         LocalCharacteristic(
           DeviceUUID.otaData, properties: [.write, .writeWithoutResponse], value: data,
-          security: profile.security.needed),
+          security: settings.security.needed),
         LocalCharacteristic(
           DeviceUUID.otaStatus, properties: [.read, .notify],
-          value: .computed { _ in .success(unit.status()) }, security: profile.security.needed),
+          value: .computed { _ in .success(unit.status()) }, security: settings.security.needed),
       ])
   }
 }

@@ -11,15 +11,15 @@ final class ReceiverFirmware: BoardFirmware {
 
   init(of parts: BoardParts) throws(FlashFault) {
     self.parts = parts
-    let profile = parts.profile
-    loader = BootLoader(flash: parts.flash, layout: profile.layout)
+    let settings = parts.settings
+    loader = BootLoader(flash: parts.flash, layout: settings.layout)
     record = Mutex(
       try loader.record(
-        orFactory: profile.version, profile.hardware, random: parts.random.forked(for: 2)))
-    lies = Mutex(ReceiverLies(plan: profile.faults, random: parts.random.forked(for: 4)))
+        orFactory: settings.version, settings.hardware, random: parts.random.forked(for: 2)))
+    lies = Mutex(ReceiverLies(plan: settings.faults, random: parts.random.forked(for: 4)))
   }
 
-  var address: DeviceAddress { parts.profile.address }
+  var address: DeviceAddress { parts.settings.address }
 
   var running: SlotImage { record.withLock { $0.images[$0.active] } }
 
@@ -28,15 +28,15 @@ final class ReceiverFirmware: BoardFirmware {
   }
 
   func boot(_ number: Int) throws(FlashFault) -> Boot {
-    let profile = parts.profile
+    let settings = parts.settings
     let (record, outcome) = try loader.boot(
-      record.withLock { $0 }, faults: profile.faults, startsOnTrial: profile.startsOnTrial)
+      record.withLock { $0 }, faults: settings.faults, startsOnTrial: settings.startsOnTrial)
     self.record.withLock { $0 = record }
-    if profile.faults.contains(.badBlock) {
-      parts.weakenPage(of: profile.layout.slot(record.inactive))
+    if settings.faults.contains(.badBlock) {
+      parts.weakenPage(of: settings.layout.slot(record.inactive))
     }
     let unit = ReceiverUnit(
-      profile: profile, running: record.images[record.active], slot: record.inactive,
+      settings: settings, running: record.images[record.active], slot: record.inactive,
       outcome: outcome, onTrial: record.isOnTrial, flash: parts.flash,
       random: parts.random.forked(for: 1000 + UInt64(number)),
       confirmTrial: { [weak self] in self?.confirmTrial() ?? false })

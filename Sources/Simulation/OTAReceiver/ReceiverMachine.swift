@@ -28,20 +28,20 @@ final class ReceiverMachine {
   fileprivate(set) var activation: SlotImage?
 
   init(
-    profile: SimulationProfile, running: SlotImage, slot: Int, outcome: BootLoader.Outcome,
+    settings: BoardSettings, running: SlotImage, slot: Int, outcome: BootLoader.Outcome,
     onTrial: Bool, flash: SimulatedFlash, random: SeededRandom,
     confirmTrial: @escaping @Sendable () -> Bool
   ) {
     self.flash = flash
     self.random = random
     self.confirmTrial = confirmTrial
-    authorization = profile.key.map { Authorization(key: $0, hardware: profile.hardware) }
-    ring = .allocate(capacity: profile.ringSize)
-    ring.initialize(repeating: 0, count: profile.ringSize)
+    authorization = settings.key.map { Authorization(key: $0, hardware: settings.hardware) }
+    ring = .allocate(capacity: settings.ringSize)
+    ring.initialize(repeating: 0, count: settings.ringSize)
     receiver.initialize(to: ota_receiver())
     config.initialize(to: ota_receiver_config())
-    setMemory(profile, slot: slot)
-    setRunning(running, hardware: profile.hardware, outcome, onTrial: onTrial)
+    setMemory(settings, slot: slot)
+    setRunning(running, hardware: settings.hardware, outcome, onTrial: onTrial)
     setCallbacks()
     let isConfigured = ota_receiver_init(receiver, config)
     precondition(isConfigured, "the receiver refused its configuration")
@@ -53,16 +53,16 @@ final class ReceiverMachine {
     ring.deallocate()
   }
 
-  private func setMemory(_ profile: SimulationProfile, slot: Int) {
-    let layout = profile.layout
+  private func setMemory(_ settings: BoardSettings, slot: Int) {
+    let layout = settings.layout
     config.pointee.ring = ring
-    config.pointee.ring_size = UInt32(profile.ringSize)
-    config.pointee.largest_chunk = UInt16(profile.largestChunk)
+    config.pointee.ring_size = UInt32(settings.ringSize)
+    config.pointee.largest_chunk = UInt16(settings.largestChunk)
     config.pointee.slot_address = UInt32(layout.slot(slot))
     config.pointee.slot_size = UInt32(layout.slotSize)
     config.pointee.page_size = UInt32(layout.pageSize)
-    config.pointee.row_size = UInt32(profile.rowSize)
-    config.pointee.write_alignment = UInt8(profile.geometry.writeAlignment)
+    config.pointee.row_size = UInt32(settings.rowSize)
+    config.pointee.write_alignment = UInt8(flash.geometry.writeAlignment)
     config.pointee.metadata_address = (UInt32(layout.metadata[0]), UInt32(layout.metadata[1]))
   }
 
@@ -77,7 +77,7 @@ final class ReceiverMachine {
   }
 }
 
-extension SimulationProfile {
+extension BoardSettings {
   /// Octets of image in one data write: an ATT_MTU less the write's header and the offset, and no
   /// more than an attribute holds.
   var largestChunk: Int { min(mtu - 3, 512) - Self.offsetOctets }

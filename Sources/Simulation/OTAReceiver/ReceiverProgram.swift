@@ -13,15 +13,15 @@ final class ReceiverProgram: BoardProgram {
   init(
     _ unit: ReceiverUnit, running: SlotImage, of firmware: ReceiverFirmware, with parts: BoardParts
   ) {
-    let profile = parts.profile
+    let settings = parts.settings
     let device = DeviceAttributes(
-      profile: profile, running: running, unit: unit, wake: parts.wake)
+      parts, running: running, unit: unit)
     (self.unit, self.device, self.firmware) = (unit, device, firmware)
-    dataPath = DataPath(handle: device.data, overheadOctets: SimulationProfile.offsetOctets)
+    dataPath = DataPath(handle: device.data, overheadOctets: BoardSettings.offsetOctets)
     advertisement = Advertisement(
-      id: firmware.address.description, name: profile.applicationName, rssi: nil,
+      id: firmware.address.description, name: parts.applicationName, rssi: nil,
       services: [DeviceUUID.otaService])
-    server = GATTServer(table: device.table, receiveMTU: ATTMTU(clamping: profile.mtu)) {
+    server = GATTServer(table: device.table, receiveMTU: ATTMTU(clamping: settings.mtu)) {
       switch $0 {
       case .connected: unit.connected()
       case .mtuChanged: break

@@ -8,13 +8,13 @@ final class ReceiverUnit: Sendable {
   private let machine: Mutex<ReceiverMachine>
 
   init(
-    profile: SimulationProfile, running: SlotImage, slot: Int, outcome: BootLoader.Outcome,
+    settings: BoardSettings, running: SlotImage, slot: Int, outcome: BootLoader.Outcome,
     onTrial: Bool, flash: SimulatedFlash, random: SeededRandom,
     confirmTrial: @escaping @Sendable () -> Bool
   ) {
     machine = Mutex(
       ReceiverMachine(
-        profile: profile, running: running, slot: slot, outcome: outcome, onTrial: onTrial,
+        settings: settings, running: running, slot: slot, outcome: outcome, onTrial: onTrial,
         flash: flash, random: random, confirmTrial: confirmTrial))
   }
 

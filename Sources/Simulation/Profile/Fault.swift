@@ -1,96 +1,172 @@
-/// Something that goes wrong with a simulated device, on purpose.
-package enum Fault: Hashable, Sendable {
+/// Something that goes wrong with a simulated device, on purpose. Its raw value is the name under
+/// which it is asked for: `sim:NAME`, or `NAME` and `NAME=value` among the keys of another profile.
+public enum Fault: String, CaseIterable, Sendable {
   /// The radio falls silent, once, after that many PDUs in both directions together.
-  case cutAtPDU(Int)
+  case cutAtPDU = "cut-at-pdu"
   /// The radio falls silent, once, that long after the first connection.
-  case cutAfter(Duration)
+  case cutAfter = "cut-after"
   /// The device resets, once, at that operation of its flash, counted from 1.
-  case resetAtFlashOperation(Int)
+  case resetAtFlashOperation = "reset-at-flash-op"
   /// A reset leaves the flash operation that it interrupts half done.
   case torn
   /// That share of the device's notifications is lost, 0…1.
-  case notificationLoss(Double)
+  case notificationLoss = "notification-loss"
   /// After its first ten operations the flash never becomes ready again.
-  case busyForever
+  case busyForever = "busy-forever"
   /// One page in the middle of the slot reads back with a wrong bit.
-  case badBlock
+  case badBlock = "bad-block"
   /// The first Status with octets received carries a wrong CRC32.
-  case wrongCRCOnce
+  case wrongCRCOnce = "wrong-crc-once"
   /// Every such Status and the answer to REWIND carry a wrong CRC32.
-  case wrongCRCAlways
+  case wrongCRCAlways = "wrong-crc-always"
   /// Status repeats the first offset above zero for ever.
-  case repeatOffset
+  case repeatOffset = "repeat-offset"
   /// Status, once, tells an offset of zero in the middle of the transfer.
-  case jumpBack
+  case jumpBack = "jump-back"
   /// Status tells an offset beyond the end of the image.
-  case beyondEnd
+  case beyondEnd = "beyond-end"
   /// Status grants, in turn, nothing and one octet.
-  case windowFlaps
+  case windowFlaps = "window-flaps"
   /// Status grants nothing, and tells seeded durable offsets of 0…6.
-  case durableWanders
+  case durableWanders = "durable-wanders"
   /// Status stays as it was after BEGIN, and each data write with response is answered with ATT
   /// error 0x80.
-  case refusesData
+  case refusesData = "refuses-data"
   /// After activation an image runs that nobody sent.
-  case otherImage
+  case otherImage = "other-image"
   /// After activation INFO tells another hardware id.
-  case otherBoard
+  case otherBoard = "other-board"
   /// After activation the device is never heard of again.
-  case neverReturns
+  case neverReturns = "never-returns"
   /// After activation the old version runs, and the device says nothing of it.
-  case comesBackOld
+  case comesBackOld = "comes-back-old"
   /// The boot loader rejects the new image and says so.
   case reverts
   /// The host's adapter is pulled in the middle of the transfer.
-  case adapterVanishes
+  case adapterVanishes = "adapter-vanishes"
   /// Control answers with seeded random octets.
   case nonsense
   /// The device connects and never answers.
   case silent
   /// The device agrees to its full ATT_MTU and drops every PDU above 100 octets.
-  case mtuLie
+  case mtuLie = "mtu-lie"
   /// VERIFY is answered with "done" and the CRC32 of something else.
-  case wrongVerifyCRC
+  case wrongVerifyCRC = "wrong-verify-crc"
   /// What the device holds is, it says, the beginning of an image that nobody knows.
-  case foreignState
+  case foreignState = "foreign-state"
   /// After activation the new image runs, under an address at which the host does not look.
-  case newAddress
+  case newAddress = "new-address"
   /// That PDU of the device, counted from 1, leaves half a second before the host's patience ends.
-  case latePDU(Int)
+  case latePDU = "late-pdu"
   /// Before that share of the device's PDUs goes one of random octets, 0…1.
-  case nonsensePDUs(Double)
+  case nonsensePDUs = "nonsense-pdus"
   /// The host takes 50 ms to look at each PDU from the device.
-  case slowObserver
+  case slowObserver = "slow-observer"
+}
+
+/// How much of a fault there is.
+package enum FaultValue: Hashable, Sendable {
+  /// The fault takes no value.
+  case whole
+  case count(Int)
+  case time(Duration)
+  /// 0…1.
+  case share(Double)
+}
+
+extension Fault {
+  /// One line for a person who chooses.
+  public var summary: String { row.summary }
+
+  /// What it has where no value is given.
+  var usual: FaultValue { row.usual }
+
+  private var row: (summary: String, usual: FaultValue) {
+    switch self {
+    case .cutAtPDU: ("the link is cut once after N PDUs (200)", .count(200))
+    case .cutAfter: ("the link is cut once after a time (2s)", .time(.seconds(2)))
+    case .resetAtFlashOperation:
+      ("the device resets once at its N-th flash operation (20)", .count(20))
+    case .torn: ("resets leave flash operations half done (with a reset at operation 20)", .whole)
+    case .notificationLoss: ("a share of the notifications is lost (10%)", .share(0.1))
+    case .busyForever: ("the flash never becomes ready again", .whole)
+    case .badBlock: ("one page of the slot cannot be written", .whole)
+    case .wrongCRCOnce: ("one block checksum is wrong; the block is sent again", .whole)
+    case .wrongCRCAlways: ("every block checksum is wrong", .whole)
+    case .repeatOffset: ("the device repeats one offset for ever", .whole)
+    case .jumpBack: ("the device goes back to offset 0 once", .whole)
+    case .beyondEnd: ("the device asks for octets beyond the image", .whole)
+    case .windowFlaps: ("the device's window opens and closes, and never takes a write", .whole)
+    case .durableWanders:
+      ("the device takes nothing, and what is in its flash goes up and down", .whole)
+    case .refusesData: ("the device grants a window and is busy for each write into it", .whole)
+    case .otherImage: ("another image runs after activation", .whole)
+    case .otherBoard: ("another board, by its hardware id, answers after activation", .whole)
+    case .neverReturns: ("the device is gone after activation", .whole)
+    case .comesBackOld: ("the old version runs after activation, and nothing is said", .whole)
+    case .reverts: ("the boot loader rejects the new image", .whole)
+    case .adapterVanishes: ("the host's adapter is pulled in the middle", .whole)
+    case .nonsense: ("control answers are random octets", .whole)
+    case .silent: ("the device connects and never answers", .whole)
+    case .mtuLie: ("the device drops PDUs that its ATT_MTU promises to take", .whole)
+    case .wrongVerifyCRC: ("the image is called verified with the checksum of another", .whole)
+    case .foreignState: ("the device holds, it says, the half of another image", .whole)
+    case .newAddress: ("the device comes back under an address that nobody looks at", .whole)
+    case .latePDU: ("the device's N-th PDU (60) comes just before the host gives up", .count(60))
+    case .nonsensePDUs:
+      ("random PDUs come between the device's own, a share of them (1%)", .share(0.01))
+    case .slowObserver: ("the host takes 50 ms to look at each PDU", .whole)
+    }
+  }
+
+  /// What a value must look like; `nil` = the fault takes none.
+  var allowedValues: String? {
+    switch usual {
+    case .whole: nil
+    case .count: "a count, 1 or more"
+    case .time: "a time such as 500ms or 2s"
+    case .share: "a share such as 10%"
+    }
+  }
+
+  /// The value that a text gives; `nil` when it is not allowed.
+  func value(_ text: String) -> FaultValue? {
+    switch usual {
+    case .whole: nil
+    case .count: Quantity.count(text).map(FaultValue.count)
+    case .time: Quantity.duration(text).map(FaultValue.time)
+    case .share: Quantity.share(text).map(FaultValue.share)
+    }
+  }
+
+  /// What may happen to any device: the link, the adapter, the flash, the reset.
+  static let ofAnyDevice: Set<Fault> = [
+    .cutAtPDU, .cutAfter, .resetAtFlashOperation, .torn, .notificationLoss, .busyForever,
+    .badBlock, .neverReturns, .comesBackOld, .reverts, .adapterVanishes, .silent, .mtuLie,
+    .newAddress, .latePDU, .nonsensePDUs, .slowObserver,
+  ]
 }
 
 /// The faults of one device.
 package struct FaultPlan: Hashable, Sendable {
-  package private(set) var faults: Set<Fault>
+  private var values: [Fault: FaultValue]
 
-  package init(_ faults: Set<Fault> = []) { self.faults = faults }
+  package init(_ values: [Fault: FaultValue] = [:]) { self.values = values }
 
-  mutating func add(_ fault: Fault) { faults.insert(fault) }
+  mutating func add(_ fault: Fault, _ value: FaultValue) { values[fault] = value }
 
-  func contains(_ fault: Fault) -> Bool { faults.contains(fault) }
+  func contains(_ fault: Fault) -> Bool { values[fault] != nil }
 
-  /// The value of the one fault of a kind, as in `plan.value { if case .cutAtPDU(let n) = $0 … }`.
-  func value<Value>(of part: (Fault) -> Value?) -> Value? { faults.lazy.compactMap(part).first }
-
-  var pdusUntilCut: Int? { value { if case .cutAtPDU(let count) = $0 { count } else { nil } } }
-
-  var timeUntilCut: Duration? { value { if case .cutAfter(let time) = $0 { time } else { nil } } }
-
-  var flashOperationOfReset: Int? {
-    value { if case .resetAtFlashOperation(let number) = $0 { number } else { nil } }
+  func count(of fault: Fault) -> Int? {
+    if case .count(let count)? = values[fault] { count } else { nil }
   }
 
-  var numberOfLatePDU: Int? { value { if case .latePDU(let number) = $0 { number } else { nil } } }
-
-  var nonsensePDUShare: Double {
-    value { if case .nonsensePDUs(let share) = $0 { share } else { nil } } ?? 0
+  func time(of fault: Fault) -> Duration? {
+    if case .time(let time)? = values[fault] { time } else { nil }
   }
 
-  var notificationLoss: Double {
-    value { if case .notificationLoss(let share) = $0 { share } else { nil } } ?? 0
+  /// 0 without the fault.
+  func share(of fault: Fault) -> Double {
+    if case .share(let share)? = values[fault] { share } else { 0 }
   }
 }

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The settings of a profile that are not faults.
+/// The keys of a profile that are not faults: each sets one of the settings.
 package enum ProfileKey: String, CaseIterable, Sendable {
   case seed, interval, phy, ll, loss, errors, mtu, erase, write, buffers, queue, ring, slot, version
   case hardware, key, boot, trial, response, drop, security
@@ -33,35 +33,35 @@ package enum ProfileKey: String, CaseIterable, Sendable {
   }
 
   /// Sets the value; `false` when it is not allowed.
-  func apply(_ text: String, to profile: inout SimulationProfile) -> Bool {
+  func apply(_ text: String, to settings: inout BoardSettings) -> Bool {
     switch self {
-    case .seed: return set(&profile.seed, UInt64(text))
+    case .seed: return set(&settings.seed, UInt64(text))
     case .interval:
-      return set(&profile.radio.interval, Quantity.duration(text).flatMap(Self.interval))
-    case .phy: return set(&profile.radio.phy, PHY(caseInsensitive: text))
-    case .ll: return set(&profile.radio.payloadMaximum, Quantity.count(text), in: 27...251)
-    case .loss: return set(&profile.radio.packetErrorRate, Quantity.share(text))
-    case .errors: return set(&profile.radio.errorsClosingEvent, Quantity.count(text))
-    case .mtu: return set(&profile.mtu, Quantity.count(text), in: 23...517)
-    case .erase: return set(&profile.eraseTime, Quantity.duration(text))
-    case .write: return set(&profile.writeTimePer4KiB, Quantity.duration(text))
-    case .buffers: return set(&profile.radio.controllerBuffers, Quantity.count(text))
-    case .queue: return set(&profile.radio.hostQueueOctets, Quantity.size(text), in: 1...1_048_576)
+      return set(&settings.radio.interval, Quantity.duration(text).flatMap(Self.interval))
+    case .phy: return set(&settings.radio.phy, PHY(caseInsensitive: text))
+    case .ll: return set(&settings.radio.payloadMaximum, Quantity.count(text), in: 27...251)
+    case .loss: return set(&settings.radio.packetErrorRate, Quantity.share(text))
+    case .errors: return set(&settings.radio.errorsClosingEvent, Quantity.count(text))
+    case .mtu: return set(&settings.mtu, Quantity.count(text), in: 23...517)
+    case .erase: return set(&settings.eraseTime, Quantity.duration(text))
+    case .write: return set(&settings.writeTimePer4KiB, Quantity.duration(text))
+    case .buffers: return set(&settings.radio.controllerBuffers, Quantity.count(text))
+    case .queue: return set(&settings.radio.hostQueueOctets, Quantity.size(text), in: 1...1_048_576)
     case .ring:
       let size = Quantity.size(text).flatMap { $0.isMultiple(of: 1024) ? $0 : nil }
-      return set(&profile.ringSize, size, in: 2048...61_440)
+      return set(&settings.ringSize, size, in: 2048...61_440)
     case .slot:
       let size = Quantity.size(text).flatMap { $0.isMultiple(of: 4096) ? $0 : nil }
-      return set(&profile.slotSize, size, in: 16_384...8_388_608)
-    case .version: return set(&profile.version, FirmwareVersion(text))
-    case .hardware: return set(&profile.hardware, HardwareID(text))
-    case .key: return set(&profile.key, Quantity.hex(text).flatMap { $0.count <= 64 ? $0 : nil })
-    case .boot: return set(&profile.bootTime, Quantity.duration(text))
-    case .trial: return set(&profile.startsOnTrial, ["yes": true, "no": false][text])
+      return set(&settings.slotSize, size, in: 16_384...8_388_608)
+    case .version: return set(&settings.version, FirmwareVersion(text))
+    case .hardware: return set(&settings.hardware, HardwareID(text))
+    case .key: return set(&settings.key, Quantity.hex(text).flatMap { $0.count <= 64 ? $0 : nil })
+    case .boot: return set(&settings.bootTime, Quantity.duration(text))
+    case .trial: return set(&settings.startsOnTrial, ["yes": true, "no": false][text])
     case .response:
-      return set(&profile.radio.responseEvent, RadioModel.ResponseEvent(rawValue: text))
-    case .drop: return set(&profile.linkDrop, SimulationProfile.LinkDrop(rawValue: text))
-    case .security: return set(&profile.security, SimulationProfile.Security(rawValue: text))
+      return set(&settings.radio.responseEvent, RadioModel.ResponseEvent(rawValue: text))
+    case .drop: return set(&settings.linkDrop, BoardSettings.LinkDrop(rawValue: text))
+    case .security: return set(&settings.security, BoardSettings.Security(rawValue: text))
     }
   }
 

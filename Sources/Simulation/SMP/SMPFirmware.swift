@@ -25,35 +25,35 @@ final class SMPFirmware: BoardFirmware {
     self.settings = settings
     self.parts = parts
     rules = BootableImage.Rules(
-      decompresses: settings.decompresses, key: settings.key, sizeMaximum: parts.profile.slotSize)
+      decompresses: settings.decompresses, key: settings.key, sizeMaximum: parts.settings.slotSize)
     let factory = (0..<(settings.key == nil ? 0 : settings.imageCount)).map {
       Self.factoryImage($0, of: parts).bytes[...]
     }
     factoryHashes = factory.compactMap { BootableImage(decoding: $0)?.hash }
     var images: [BootedImage] = []
     for index in 0..<settings.imageCount {
-      let loader = BootLoader(flash: parts.flash, layout: parts.profile.layout.ofImage(index))
+      let loader = BootLoader(flash: parts.flash, layout: parts.settings.layout.ofImage(index))
       let record = try loader.record { Self.factoryImage(index, of: parts) }
       images.append(BootedImage(loader: loader, record: record))
     }
-    state = Shared(State(images: images, lies: SMPLies(plan: parts.profile.faults)))
+    state = Shared(State(images: images, lies: SMPLies(plan: parts.settings.faults)))
   }
 
   private static func factoryImage(
     _ index: Int, of parts: BoardParts
   ) -> (bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID) {
-    let profile = parts.profile
+    let settings = parts.settings
     var random = parts.random.forked(for: index == 0 ? 2 : 200 + UInt64(index))
-    let size = min(BootLoader.factoryImageSize, profile.slotSize / 2)
-    let version = profile.version
+    let size = min(BootLoader.factoryImageSize, settings.slotSize / 2)
+    let version = settings.version
     let bytes = BootableImage.assemble(
       version: BootableImage.Version(
         major: version.major, minor: version.minor, revision: version.patch),
       body: random.bytes(count: size))
-    return (bytes, version, profile.hardware)
+    return (bytes, version, settings.hardware)
   }
 
-  var address: DeviceAddress { parts.profile.address }
+  var address: DeviceAddress { parts.settings.address }
 
   var running: SlotImage {
     state.withLock { state in
@@ -101,7 +101,7 @@ final class SMPFirmware: BoardFirmware {
     }
     let machine = SMPServer(
       settings, images: images, isRecovery: entersRecovery, lies: lies, parts: parts)
-    if parts.profile.faults.contains(.badBlock) {
+    if parts.settings.faults.contains(.badBlock) {
       let record = images[0].record
       parts.weakenPage(
         of: images[0].layout.slot(entersRecovery ? record.active : record.inactive))
@@ -127,7 +127,7 @@ final class SMPFirmware: BoardFirmware {
     let outcome =
       settings.mode.choosesByVersion
       ? try chooseByVersion(&record, loader) : try chooseByMark(&record, loader)
-    if outcome == .activated, parts.profile.faults.contains(.otherImage) {
+    if outcome == .activated, parts.settings.faults.contains(.otherImage) {
       record.images[record.active].version = FirmwareVersion(0, 0, 1)
     }
     let isMoved = outcome == .activated || wasOnTrial && record.active != old
@@ -141,7 +141,7 @@ final class SMPFirmware: BoardFirmware {
   /// What lies in a slot, if MCUboot would start it; else nothing.
   private func described(slot: Int, of layout: FlashLayout) throws(FlashFault) -> SlotImage {
     let start = layout.slot(slot)
-    let bytes = try parts.flash.read(start..<start + parts.profile.slotSize)
+    let bytes = try parts.flash.read(start..<start + parts.settings.slotSize)
     guard let image = BootableImage(decoding: bytes[...]), isStartable(image, in: bytes) else {
       return SlotImage()
     }
@@ -149,7 +149,7 @@ final class SMPFirmware: BoardFirmware {
     return SlotImage(
       size: UInt32(image.fileOctets), crc32: CRC32.checksum(bytes[..<image.fileOctets]),
       version: FirmwareVersion(version.major, version.minor, version.revision),
-      hardware: parts.profile.hardware)
+      hardware: parts.settings.hardware)
   }
 
   private func isStartable(_ image: BootableImage, in bytes: [UInt8]) -> Bool {
@@ -161,7 +161,7 @@ final class SMPFirmware: BoardFirmware {
   /// MCUboot erases what it was to start and found damaged, so that it is listed no more.
   private func dropUnsound(slot: Int, of layout: FlashLayout) throws(FlashFault) {
     let start = layout.slot(slot)
-    let bytes = try parts.flash.read(start..<start + parts.profile.slotSize)
+    let bytes = try parts.flash.read(start..<start + parts.settings.slotSize)
     guard let header = BootableImage.Header(decoding: bytes), header.isBootable else { return }
     if let image = BootableImage(decoding: bytes[...]), isStartable(image, in: bytes) { return }
     try parts.flash.perform(.erase(page: start))
@@ -179,7 +179,7 @@ final class SMPFirmware: BoardFirmware {
     let needsConfirmation = settings.mode.reverts && !record.isPermanent
     let outcome: BootLoader.Outcome
     (record, outcome) = try loader.boot(
-      record, faults: parts.profile.faults, startsOnTrial: needsConfirmation)
+      record, faults: parts.settings.faults, startsOnTrial: needsConfirmation)
     return outcome
   }
 
@@ -192,7 +192,7 @@ final class SMPFirmware: BoardFirmware {
     guard other.size > 0, current.size == 0 || other.version > current.version else {
       return .normal
     }
-    let faults = parts.profile.faults
+    let faults = parts.settings.faults
     guard !faults.contains(.reverts), !faults.contains(.comesBackOld) else { return .normal }
     record.active = record.inactive
     record = try loader.storeNext(record)

@@ -36,7 +36,7 @@ final class SMPProgram: BoardProgram {
     (self.firmware, self.parts) = (firmware, parts)
     let state = Shared(State(server: machine, random: random))
     self.state = state
-    let name = machine.isRecovery ? "MCUboot" : parts.profile.applicationName
+    let name = machine.isRecovery ? "MCUboot" : parts.applicationName
     let table = AttributeTable(services: Self.services(name: name, image, state, parts))
     let handle = table.handle(of: Self.characteristic)
     self.handle = handle
@@ -44,7 +44,7 @@ final class SMPProgram: BoardProgram {
     advertisement = Advertisement(
       id: firmware.address.description, name: name, rssi: nil, services: [Self.service])
     server = GATTServer(
-      table: table, receiveMTU: ATTMTU(clamping: parts.profile.mtu),
+      table: table, receiveMTU: ATTMTU(clamping: parts.settings.mtu),
       valuesMaximum: Self.fragmentsMaximum(machine.settings)
     ) { event in
       state.withLock { state in
@@ -82,7 +82,7 @@ final class SMPProgram: BoardProgram {
         characteristics: [
           LocalCharacteristic(
             characteristic, properties: [.writeWithoutResponse, .notify], value: value,
-            security: parts.profile.security.needed)
+            security: parts.settings.security.needed)
         ]),
     ]
   }
@@ -90,7 +90,7 @@ final class SMPProgram: BoardProgram {
   // MARK: The main loop
 
   func poll(at now: LinkInstant) -> Duration? {
-    let isNonsense = parts.profile.faults.contains(.nonsense)
+    let isNonsense = parts.settings.faults.contains(.nonsense)
     let (fragments, wait) = state.withLock { state in
       let turn = takeTurn(in: &state, at: now)
       let responses = state.server.responses

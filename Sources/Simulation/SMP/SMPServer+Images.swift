@@ -8,7 +8,7 @@ extension SMPServer {
   func slot(_ place: SlotPlace) -> [UInt8]? {
     let start = address(of: place)
     do throws(FlashFault) {
-      return try parts.flash.read(start..<start + parts.profile.slotSize)
+      return try parts.flash.read(start..<start + parts.settings.slotSize)
     } catch {
       parts.note(error)
       return nil
@@ -87,7 +87,7 @@ extension SMPServer {
       let slots = (0..<Self.slotsPerImage).map { slot in
         let place = place(ofSlot: Self.slotsPerImage * index + slot)
         return SMPImage.SlotInfo.Slot(
-          slot: slot, size: parts.profile.slotSize,
+          slot: slot, size: parts.settings.slotSize,
           uploadImage: place == active(index) ? nil : index)
       }
       return SMPImage.SlotInfo.Image(image: index, slots: slots, largestImage: imageMaximum)

@@ -3,10 +3,10 @@ import OtaflashWire
 
 /// Uploads: command 1 of the image group.
 extension SMPServer {
-  private var pageSize: Int { parts.profile.layout.pageSize }
+  private var pageSize: Int { parts.settings.layout.pageSize }
 
   /// Octets of the largest file: the last page of a slot belongs to the boot loader.
-  var imageMaximum: Int { parts.profile.slotSize - pageSize }
+  var imageMaximum: Int { parts.settings.slotSize - pageSize }
 
   /// An error in any upload request makes a server of today forget the upload; one of 2021 keeps
   /// it.
@@ -28,11 +28,11 @@ extension SMPServer {
     let data = whole(part.data, of: upload)
     if is2021 {
       // Only flash itself has an end.
-      guard upload.offset + data.count <= parts.profile.slotSize else { throw .general(.unknown) }
+      guard upload.offset + data.count <= parts.settings.slotSize else { throw .general(.unknown) }
     } else {
       guard upload.offset + data.count <= upload.size else { throw .image(.overrun) }
     }
-    let operations = upload.take(data, parts.profile.geometry)
+    let operations = upload.take(data, parts.flash.geometry)
     return go(on: upload, after: operations)
   }
 
@@ -67,7 +67,7 @@ extension SMPServer {
       size: announcement.size, sha: sha, place: target, address: address(of: target),
       erased: settings.erasesProgressively ? 0 : erased(announcement.size, by: erases))
     let operations =
-      erases + upload.take(whole(part.data, of: upload), parts.profile.geometry)
+      erases + upload.take(whole(part.data, of: upload), parts.flash.geometry)
     return go(on: upload, after: operations)
   }
 
@@ -146,7 +146,7 @@ extension SMPServer {
     // What a server of 2021 knew of an upload it still knows.
     if !is2021 { upload = nil }
     return Work(
-      operations: erasing(place, for: parts.profile.slotSize), answer: .body(done(CBORMap())))
+      operations: erasing(place, for: parts.settings.slotSize), answer: .body(done(CBORMap())))
   }
 
   private func placeToErase(_ request: SMPImage.Erase) throws(SMPServerRefusal) -> SlotPlace {
@@ -174,7 +174,7 @@ extension SMPServer {
   /// Octets from the start of the slot that are blank after that.
   private func erased(_ octets: Int, by erases: [FlashOperation]) -> Int {
     let pages = (octets + pageSize - 1) / pageSize * pageSize
-    return erases.isEmpty ? parts.profile.slotSize : pages
+    return erases.isEmpty ? parts.settings.slotSize : pages
   }
 
   /// Whether a slot holds what runs, what shall run next, or what is to come back.

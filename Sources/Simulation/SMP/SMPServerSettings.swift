@@ -1,3 +1,5 @@
+import OtaflashATT
+
 /// What only a device with the SMP service has to set.
 public struct SMPServerSettings: Hashable, Sendable {
   /// How MCUboot brings an image to run.
@@ -134,6 +136,13 @@ public struct SMPServerSettings: Hashable, Sendable {
 }
 
 extension SMPServerSettings: KindSettings {
+  static let presets = [
+    ProfilePreset(
+      name: "smp", summary: "a Zephyr device with the SMP service and MCUboot",
+      device: .smpServer(SMPServerSettings())
+    ) { $0.mtu = 498 }
+  ]
+
   static let keys: [KindKey<Self>] = [
     KindKey("mode", "how MCUboot starts images", \.mode),
     KindKey("images", "images with two slots each", "1 or 2", \.imageCount) {
@@ -173,9 +182,16 @@ extension SMPServerSettings: KindSettings {
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key, .trial]
 
-  static let faults = FaultName.ofAnyDevice.union([
+  static let faults = Fault.ofAnyDevice.union([
     .repeatOffset, .jumpBack, .beyondEnd, .otherImage, .nonsense,
   ])
+
+  var service: BluetoothUUID { SMPProgram.service }
+  var applicationName: String { "Zephyr" }
+
+  func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
+    try SMPFirmware(self, of: parts)
+  }
 
   private static func yesOrNo(_ text: String) -> Bool?? {
     ["yes": true, "no": false][text].map { $0 }
@@ -188,6 +204,13 @@ extension SMPServerSettings: KindSettings {
       (64...16_384).contains(size)
     else { return nil }
     return NetBuffers(count: count, size: size)
+  }
+}
+
+extension DeviceKind {
+  /// A Zephyr application with the SMP service, and MCUboot.
+  public static func smpServer(_ settings: SMPServerSettings) -> DeviceKind {
+    DeviceKind(settings)
   }
 }
 

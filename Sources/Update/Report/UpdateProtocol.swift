@@ -1,3 +1,5 @@
+import OtaflashFirmware
+
 /// An update protocol that devices speak, as people and programs name it.
 ///
 /// The ones of this package are constants here; a protocol of another's is a value of its own:
@@ -24,7 +26,7 @@ extension UpdateProtocol {
   /// The OTA service of this project (docs/ota-service.md).
   public static let otaflash = UpdateProtocol(
     "otaflash",
-    carrying: "the bytes of a slot (a binary, Intel HEX, S-record, UF2 or ELF file)")
+    carrying: "the bytes of a slot (a \(FirmwareImage.Format.anyOne) file)")
 
   /// MCUmgr's Simple Management Protocol, to MCUboot (Zephyr and others).
   public static let smp = UpdateProtocol(

@@ -15,9 +15,12 @@ struct Flash: DeviceCommand {
       An update that was broken off goes on where the device stopped: run the same command again.
       """)
 
+  private static let formats = (FirmwareImage.Format.allCases.map(\.row.title) + ["ZIP package"])
+    .listed(before: "or")
+
   @Argument(
     help: """
-      The firmware file (binary, Intel HEX, S-records, UF2, ELF or ZIP package), or - for standard \
+      The firmware file (\(Self.formats)), or - for standard \
       input.
       """
   )

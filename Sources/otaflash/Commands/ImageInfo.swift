@@ -7,7 +7,7 @@ struct ImageInfo: Subcommand {
     commandName: "info",
     abstract: "Tell what a firmware file holds: format, versions, hashes, signatures.",
     discussion: """
-      Reads raw binaries, Intel HEX, S-record, UF2 and ELF files, MCUboot images in any of these, \
+      Reads raw binaries, \(FirmwareImage.Format.addressed) files, MCUboot images in any of these, \
       and ZIP packages for Nordic DFU and Device Manager. A hash that does not hold is told, not \
       refused.
       """)

@@ -32,7 +32,7 @@ struct RadioPairing: Sendable {
   /// An agent for a simulated device. It consents to everything; one that wants authenticated links
   /// shows a passkey. Its keys live as long as the adapter does.
   static func deviceAgent(
-    of adapter: UInt16, _ security: SimulationProfile.Security, in session: Session
+    of adapter: UInt16, _ security: BoardSettings.Security, in session: Session
   ) -> PairingAgent {
     let display = PairingUser(
       capability: .displayOnly, confirm: { _ in true }, passkey: { _ in nil },

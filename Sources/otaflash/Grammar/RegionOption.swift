@@ -12,7 +12,7 @@ struct RegionOption: ParsableArguments, Sendable {
     help: ArgumentHelp(
       "Take what the file has from one address up to another, as 0x1000..0x80000.",
       discussion: """
-        For Intel HEX, S-record, UF2 and ELF files. By default all of it is the image but what no \
+        For \(FirmwareImage.Format.addressed) files. By default all of it is the image but what no \
         update writes, such as UICR and option bytes.
         """,
       valueName: "from..to"))

@@ -16,32 +16,12 @@ extension FirmwareImage {
     seed: UInt64 = 1, index: Int = 0
   ) throws -> FirmwareImage {
     let plain = drawn(size: size, version: version, seed: seed)
-    switch try SimulationProfile(parsing: profile).device {
-    case .otaReceiver: return plain
-    case .smpServer(let settings):
-      let bytes =
-        settings.decompresses
-        ? SampleImage.compressed(plain.bytes, version: version)
-        : SampleImage.mcuboot(plain.bytes, version: version)
-      return FirmwareImage(
-        name: "drawn-\(index).bin", format: .binary, bytes: bytes, version: version, hardware: nil,
-        content: .mcuboot(
-          try MCUbootImage(decoding: bytes), place: MCUbootPlace(imageIndex: index)))
-    case .secureBootLoader(let settings):
-      let bytes = plain.describing(version)
-      let packet = SampleImage.secureInitPacket(for: bytes, version: 2, settings: settings)
-      return nordic(
-        bytes, version, packet, .secure(try SecureInitPacket(decoding: packet)))
-    case .legacyBootLoader(let settings):
-      let bytes = plain.describing(version)
-      let packet = SampleImage.legacyInitPacket(for: bytes, version: 2, settings: settings)
-      return nordic(
-        bytes, version, packet, .legacy(try LegacyInitPacket(decoding: packet)))
-    }
+    let kind = try SimulationProfile(parsing: profile).device.ofSwarm
+    return try kind?.image(plain, version: version, index: index) ?? plain
   }
 
   /// The bytes with a descriptor in them, from which an application knows its version.
-  private func describing(_ version: FirmwareVersion) -> [UInt8] {
+  func describing(_ version: FirmwareVersion) -> [UInt8] {
     var bytes = self.bytes
     let descriptor = ImageDescriptor(version: version, hardware: nil).encoded
     let start = Self.descriptorOffset
@@ -49,7 +29,8 @@ extension FirmwareImage {
     return bytes
   }
 
-  private static func nordic(
+  /// A part of a Nordic DFU package.
+  static func nordic(
     _ bytes: [UInt8], _ version: FirmwareVersion, _ packet: [UInt8],
     _ command: NordicInitPacket.Command
   ) -> FirmwareImage {

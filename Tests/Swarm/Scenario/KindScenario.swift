@@ -40,11 +40,11 @@ struct DrawnDevice {
   /// The ATT_MTUs that the host may ask for.
   var hostMTUs = [23, 100, 185, 247, 498, 512, 517]
   /// Faults that an update must not be able to overlook.
-  var lies: Set<FaultName> = [.neverReturns, .newAddress, .comesBackOld, .reverts, .silent]
+  var lies: Set<Fault> = [.neverReturns, .newAddress, .comesBackOld, .reverts, .silent]
   /// Faults that end by themselves, so that an update must get by them.
-  var passing: Set<FaultName> = [.cutAtPDU, .cutAfter, .slowObserver]
+  var passing: Set<Fault> = [.cutAtPDU, .cutAfter, .slowObserver]
   /// Faults that this device is spared, since nothing it tells could show them.
-  var hidden: Set<FaultName> = []
+  var hidden: Set<Fault> = []
   /// Nothing about it can stand in the way of an image that fits.
   var takesEveryImage = true
 }
@@ -52,9 +52,7 @@ struct DrawnDevice {
 /// Draws the parts of a day.
 struct KindDraw {
   private static let faultsMaximum = 3
-  private static let kinds = [
-    "smp", "smp", "smp", "nordic-dfu", "nordic-dfu", "nordic-legacy", "infinitime",
-  ]
+  private static let kinds = SwarmKinds.all.flatMap { kind in kind.days.map { ($0, kind) } }
 
   private var random: SeededRandom
 
@@ -78,13 +76,8 @@ struct KindDraw {
   // MARK: The device
 
   mutating func device() -> DrawnDevice {
-    let name = pick(Self.kinds)
-    var device =
-      switch name {
-      case "smp": server()
-      case "nordic-dfu": secureBootLoader()
-      default: legacyBootLoader(name)
-      }
+    let (name, kind) = pick(Self.kinds)
+    var device = kind.device(name, &self)
     device.settings += [
       "erase=\(pick(["0", "20ms", "85ms", "85ms", "400ms"]))",
       "write=\(pick(["0", "5ms", "40ms", "40ms", "200ms"]))",
@@ -94,92 +87,9 @@ struct KindDraw {
     return device
   }
 
-  private mutating func server() -> DrawnDevice {
-    var device = DrawnDevice(name: "smp")
-    device.lies.formUnion([.otherImage, .nonsense])
-    let mode = pick(SMPServerSettings.BootMode.allCases)
-    device.settings.append("mode=\(mode.rawValue)")
-    let inPlace = mode == .single || mode == .firmwareLoader
-    let hasTwo = !inPlace && chance(0.3)
-    if hasTwo {
-      device.images = [0, 1]
-      device.settings.append("images=2")
-    }
-    // The list of four slots does not fit a buffer of 384 octets.
-    let buffers =
-      hasTwo
-      ? ["2x1024", "4x1024", "4x2475"]
-      : ["2x384", "3x512", "4x384", "4x384", "8x1024", "4x2475", "4x2475", "16x2475"]
-    // What arrives in one write must hold a whole header.
-    let reassembles = !chance(0.3)
-    if !reassembles { device.hostMTUs = [100, 247, 498, 512, 517] }
-    let mtus = reassembles ? ["23", "100", "247", "498"] : ["100", "247", "247", "498"]
-    // It does not tell how its boot loader works, and none of these starts by itself.
-    let isOld = !inPlace && chance(0.25)
-    let mayDecompress = mode == .overwrite || mode == .swapMove
-    let told = [
-      "server": isOld ? "2021" : "2026", "unit": pick(["1", "1", "4", "8", "16", "32"]),
-      "decompress": mayDecompress && chance(0.3) ? "yes" : "no", "netbufs": pick(buffers),
-      "mtu": pick(mtus), "progressive": either(), "check": either(),
-      "reassembly": reassembles ? "yes" : "no", "params": chance(isOld ? 0.5 : 0.1) ? "no" : "yes",
-      "bootinfo": !inPlace && (isOld || chance(0.1)) ? "no" : "yes",
-      "v1": chance(0.1) ? "yes" : "no",
-      "busy": chance(0.1) ? "\(number(1...9))" : "0",
-      "no-downgrade": chance(0.1) ? "yes" : "no",
-    ]
-    device.settings += told.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-    device.takesEveryImage =
-      told["bootinfo"] == "yes" && reassembles && told["params"] == "yes"
-    if inPlace {
-      // What ran before is gone, and the boot loader starts what it has received by itself.
-      device.lies.subtract([.comesBackOld, .reverts, .newAddress, .otherImage])
-    }
-    return device
-  }
-
-  private mutating func secureBootLoader() -> DrawnDevice {
-    var device = DrawnDevice(name: "nordic-dfu")
-    let banks = pick(SecureBootLoaderSettings.Banks.allCases)
-    let (entry, object) = (
-      pick(SecureBootLoaderSettings.Entry.allCases), pick(["4K", "4K", "8K"])
-    )
-    let (mtu, inactivity) = (pick([23, 100, 247]), pick(["5s", "120s", "120s"]))
-    device.settings = [
-      "entry=\(entry.rawValue)", "banks=\(banks.rawValue)", "object=\(object)", "mtu=\(mtu)",
-      "inactivity=\(inactivity)",
-    ]
-    // A link may need longer for an object, behind which alone the timer starts anew.
-    device.takesEveryImage = inactivity != "5s"
-    drawInformation(&device)
-    // What ran before is gone.
-    if banks == .single { device.lies.subtract([.comesBackOld, .reverts]) }
-    return device
-  }
-
-  private mutating func legacyBootLoader(_ name: String) -> DrawnDevice {
-    var device = DrawnDevice(name: name)
-    if name == "nordic-legacy" {
-      let banks = pick(LegacyBootLoaderSettings.Banks.allCases)
-      device.settings += [
-        "entry=\(pick(LegacyBootLoaderSettings.Entry.allCases).rawValue)",
-        "variant=\(pick(["sdk11", "sdk11", "adafruit"]))", "banks=\(banks.rawValue)",
-        // Erasing the room for the image must not take longer: nothing sets the timer back
-        // meanwhile.
-        "inactivity=\(pick(["15s", "120s", "120s"]))",
-      ]
-      drawInformation(&device)
-      // What ran before is gone.
-      if banks == .single { device.lies.subtract([.comesBackOld, .reverts]) }
-    } else {
-      // The watch always tells what it runs.
-      device.lies.insert(.otherImage)
-    }
-    return device
-  }
-
   /// An application that says nothing of itself cannot be told from another: all that is known then
   /// is that its boot loader, which starts no image but a good one, has let go of it.
-  private mutating func drawInformation(_ device: inout DrawnDevice) {
+  mutating func drawInformation(_ device: inout DrawnDevice) {
     let tells = chance(0.8)
     device.settings.append("information=\(tells ? "yes" : "no")")
     if tells {
@@ -189,7 +99,7 @@ struct KindDraw {
     }
   }
 
-  private mutating func either() -> String { pick(["yes", "no"]) }
+  mutating func either() -> String { pick(["yes", "no"]) }
 
   // MARK: The link
 
@@ -211,22 +121,22 @@ struct KindDraw {
 
   // MARK: What goes wrong
 
-  mutating func faults(of device: DrawnDevice, _ kind: DeviceKind) -> [FaultName] {
+  mutating func faults(of device: DrawnDevice, _ kind: DeviceKind) -> [Fault] {
     let keys = Set(SimulationProfile.keys(of: kind).map(\.key))
-    let known = FaultName.allCases.filter {
+    let known = Fault.allCases.filter {
       keys.contains($0.rawValue) && !device.hidden.contains($0)
     }
-    var names: Set<FaultName> = []
+    var names: Set<Fault> = []
     for _ in 0..<number(0...Self.faultsMaximum) { names.insert(pick(known)) }
     if names.contains(.torn) { names.insert(.resetAtFlashOperation) }
     return known.filter(names.contains)
   }
 
-  mutating func texts(of faults: [FaultName]) -> [String] {
+  mutating func texts(of faults: [Fault]) -> [String] {
     faults.map { name in value(of: name).map { "\(name.rawValue)=\($0)" } ?? name.rawValue }
   }
 
-  private mutating func value(of name: FaultName) -> String? {
+  private mutating func value(of name: Fault) -> String? {
     switch name {
     case .cutAtPDU: "\(number(1...600))"
     case .cutAfter: "\(number(1...8000))ms"

@@ -42,31 +42,30 @@ public struct Scenario: Sendable {
   public var mustFail = false
 
   var losesPower: Bool {
-    powerCutAfter != nil || profile.contains("\(FaultName.resetAtFlashOperation.rawValue)=")
+    powerCutAfter != nil || profile.contains("\(Fault.resetAtFlashOperation.rawValue)=")
   }
 
   /// The same device and image on a day when nothing goes wrong.
   func cure() throws(ScenarioFault) -> Scenario {
-    var cure = Scenario(profile: Self.withoutFaults(profile), image: image)
+    let settings = try settings()
+    var cure = Scenario(profile: Self.withoutFaults(profile, settings.device), image: image)
     cure.otherImages = otherImages
     cure.mode = mode
-    cure.key = try settings().key
+    cure.key = settings.key
     cure.allowDowngrade = allowDowngrade
     return cure
   }
 
-  /// Profiles of other kinds than the plain device.
-  private static let kinds: Set<Substring> = ["smp", "nordic-dfu", "nordic-legacy", "infinitime"]
   /// Settings that say which device it is.
   private static let lasting =
     ["slot", "version", "hardware", "key"] + SimulationProfile.kinds.flatMap { $0.keys.map(\.key) }
 
   /// Keeps of a profile what says which device it is.
-  private static func withoutFaults(_ profile: String) -> String {
+  private static func withoutFaults(_ profile: String, _ device: DeviceKind) -> String {
     let parts = profile.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let settings = parts.count > 1 ? parts[1].split(separator: "&") : []
     let kept = settings.filter { setting in lasting.contains { setting.hasPrefix("\($0)=") } }
-    guard kinds.contains(parts[0]) else { return "fast?" + kept.joined(separator: "&") }
+    guard device != .otaReceiver else { return "fast?" + kept.joined(separator: "&") }
     return "\(parts[0])?" + (["erase=0", "write=0"] + kept).joined(separator: "&")
   }
 }

@@ -6,11 +6,8 @@ extension Scenario {
   public var kind: String {
     let parts = profile.split(separator: "?", maxSplits: 1)
     let settings = parts.count > 1 ? parts[1].split(separator: "&") : []
-    let ways = settings.filter { setting in
-      [
-        "entry=", "images=2", "mode=", "server=2021", "decompress=yes", "variant=", "banks=",
-      ].contains { setting.hasPrefix($0) }
-    }
+    let known = SwarmKinds.all.flatMap { $0.ways }
+    let ways = settings.filter { setting in known.contains { setting.hasPrefix($0) } }
     return ([parts.first.map(String.init) ?? "plain"] + ways.map(String.init))
       .joined(separator: " ")
   }
@@ -21,13 +18,7 @@ extension Scenario {
   /// The device has one place for the image, over the one that runs.
   var overwritesWhatRuns: Bool {
     do throws(ScenarioFault) {
-      switch try settings().device {
-      case .otaReceiver: return false
-      case .legacyBootLoader(let settings):
-        return settings.variant != .infinitime && settings.banks == .single
-      case .smpServer(let settings): return [.single, .firmwareLoader].contains(settings.mode)
-      case .secureBootLoader(let settings): return settings.banks == .single
-      }
+      return try settings().device.ofSwarm?.overwritesWhatRuns ?? false
     } catch {
       return false
     }

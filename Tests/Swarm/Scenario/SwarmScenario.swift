@@ -48,10 +48,10 @@ extension Scenario {
   }
 }
 
-extension [FaultName] {
+extension [Fault] {
   /// Lies that go with an activation: power that fails in its midst has the device start the new
   /// image without them.
-  func undoneByPower(_ powerCutAfter: Duration?) -> Set<FaultName> {
+  func undoneByPower(_ powerCutAfter: Duration?) -> Set<Fault> {
     powerCutAfter == nil && !contains(.resetAtFlashOperation)
       ? [] : [.neverReturns, .newAddress, .otherBoard]
   }
@@ -61,13 +61,13 @@ extension [FaultName] {
 private struct SwarmDraw {
   private static let faultsMaximum = 4
   /// Faults that end by themselves, so that an update must get by them.
-  static let passing: Set<FaultName> = [
+  static let passing: Set<Fault> = [
     .cutAtPDU, .cutAfter, .notificationLoss, .wrongCRCOnce, .jumpBack, .mtuLie, .foreignState,
     .latePDU, .slowObserver,
   ]
 
   /// Faults that an update must not be able to overlook.
-  static let lying: Set<FaultName> = [
+  static let lying: Set<Fault> = [
     .wrongCRCAlways, .wrongVerifyCRC, .otherImage, .otherBoard, .neverReturns, .newAddress,
     .comesBackOld,
     .reverts, .nonsense, .silent,
@@ -153,19 +153,19 @@ private struct SwarmDraw {
 
   // MARK: What goes wrong
 
-  mutating func faults() -> [FaultName] {
+  mutating func faults() -> [Fault] {
     let count = number(0...Self.faultsMaximum)
-    var names: Set<FaultName> = []
-    for _ in 0..<count { names.insert(pick(FaultName.allCases)) }
+    var names: Set<Fault> = []
+    for _ in 0..<count { names.insert(pick(Fault.allCases)) }
     if names.contains(.torn) { names.insert(.resetAtFlashOperation) }
-    return FaultName.allCases.filter(names.contains)
+    return Fault.allCases.filter(names.contains)
   }
 
-  mutating func texts(of faults: [FaultName]) -> [String] {
+  mutating func texts(of faults: [Fault]) -> [String] {
     faults.map { name in value(of: name).map { "\(name.rawValue)=\($0)" } ?? name.rawValue }
   }
 
-  private mutating func value(of name: FaultName) -> String? {
+  private mutating func value(of name: Fault) -> String? {
     switch name {
     case .cutAtPDU: "\(number(1...600))"
     case .cutAfter: "\(number(1...8000))ms"

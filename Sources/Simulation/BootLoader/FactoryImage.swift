@@ -6,13 +6,13 @@ enum FactoryImage {
   private static let descriptorOffset = 0x200
 
   static func make(
-    _ profile: SimulationProfile, random: SeededRandom
+    _ settings: BoardSettings, random: SeededRandom
   ) -> (bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID) {
     var random = random
-    var bytes = random.bytes(count: min(BootLoader.factoryImageSize, profile.slotSize))
-    let descriptor = ImageDescriptor(version: profile.version, hardware: profile.hardware)
+    var bytes = random.bytes(count: min(BootLoader.factoryImageSize, settings.slotSize))
+    let descriptor = ImageDescriptor(version: settings.version, hardware: settings.hardware)
     let end = descriptorOffset + ImageDescriptor.size
     bytes.replaceSubrange(descriptorOffset..<end, with: descriptor.encoded)
-    return (bytes, profile.version, profile.hardware)
+    return (bytes, settings.version, settings.hardware)
   }
 }

@@ -28,16 +28,14 @@ struct FlashLayout: Hashable, Sendable {
   }
 }
 
-extension SimulationProfile {
+extension BoardSettings {
   static let pageSize = 4096
 
   var layout: FlashLayout { FlashLayout(slotSize: slotSize, pageSize: Self.pageSize) }
 
-  /// The octets of flash that a board of this profile needs: the size of its `FlashMedium`.
-  public var flashSize: Int { layout.size * device.imageCount }
-
-  var geometry: FlashGeometry {
-    var geometry = FlashGeometry(size: flashSize)
+  /// Flash of so many octets, as fast as the settings have it.
+  func geometry(size: Int) -> FlashGeometry {
+    var geometry = FlashGeometry(size: size)
     geometry.pageSize = Self.pageSize
     geometry.eraseTime = eraseTime
     geometry.writeTimePer4KiB = writeTimePer4KiB

@@ -104,3 +104,25 @@ extension FirmwarePackage {
     return bytes
   }
 }
+
+extension FirmwareImage {
+  /// Reads the content of an image file, whose format is found out from it
+  /// (docs/image-formats.md): by its first bytes, by its name or by its first line of text; any
+  /// other file is a raw binary. Of an archive there must be one image in it.
+  /// - Parameters:
+  ///   - name: the file's last path component, or `-`.
+  ///   - bytes: the whole file.
+  ///   - sidecar: what the file `<name>.json` says.
+  ///   - overrides: what the user says; it wins.
+  ///   - region: the addresses that are wanted; `nil` for all but what `KnownRegion.all` lists.
+  ///   - limit: in bytes, for the file and for the image made of it.
+  public static func decode(
+    name: String, bytes: [UInt8], sidecar: ImageIdentity? = nil,
+    overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
+    limit: Int = defaultLimit
+  ) throws(FirmwareFault) -> FirmwareImage {
+    try FirmwarePackage.decode(
+      name: name, bytes: bytes, sidecar: sidecar, overrides: overrides, region: region, limit: limit
+    ).onlyImage()
+  }
+}

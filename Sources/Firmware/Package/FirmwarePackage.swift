@@ -2,7 +2,7 @@
 public struct FirmwarePackage: Equatable, Sendable {
   /// How the file is put together, which decides on the devices that can take it.
   public enum Kind: String, Sendable, CaseIterable {
-    /// The bytes of a slot, from a raw binary, Intel HEX, UF2 or ELF file.
+    /// The bytes of a slot, from a file of any `FirmwareImage.Format`.
     case raw
     /// One MCUboot image, from any of these.
     case mcuboot

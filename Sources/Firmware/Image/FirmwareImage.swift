@@ -1,19 +1,5 @@
 /// An image ready to be sent: the bytes that go to the slot, and what is known of them.
 public struct FirmwareImage: Equatable, Sendable {
-  /// The file format that the bytes came from.
-  public enum Format: String, Sendable, CaseIterable {
-    /// Octets as they are.
-    case binary
-    /// Intel HEX.
-    case intelHex = "intel-hex"
-    /// Motorola S-records.
-    case sRecord = "s-record"
-    /// UF2 blocks.
-    case uf2
-    /// An ELF program.
-    case elf
-  }
-
   /// What the bytes are to a boot loader.
   public enum Content: Equatable, Sendable {
     /// The bytes of a slot, of which only a descriptor or a sidecar file says anything.
@@ -56,20 +42,6 @@ public struct FirmwareImage: Equatable, Sendable {
     self.hardware = hardware
     self.layout = layout
     self.content = content
-  }
-}
-
-/// Where in a device with several images or slots one belongs.
-public struct MCUbootPlace: Hashable, Sendable {
-  /// Which of the device's images; 0 for the only one.
-  public let imageIndex: Int
-  /// The slot that the image was linked for; `nil` when it is for whichever is free.
-  public let slot: Int?
-
-  /// The place of one image of a device with several.
-  public init(imageIndex: Int = 0, slot: Int? = nil) {
-    self.imageIndex = imageIndex
-    self.slot = slot
   }
 }
 

@@ -49,13 +49,13 @@ extension FirmwareFault {
     switch self {
     case .addresses(let fault):
       fault.places.isEmpty ? .inspectImage : .chooseRegion(fault.places.map(\.region))
-    case .intelHex(let line, _), .sRecord(let line, _): .lookAtLine(line)
+    case .malformed(let fault): fault.line.map(ImageRemedy.lookAtLine) ?? .lookAtBeginning
     case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
       .descriptorsDiffer(_, let offset):
       .lookAtOctets(offset..<offset + ImageDescriptor.size)
     case .mcuboot(let fault): .lookAtOctets(fault.offset..<fault.offset + Self.shownOctets)
     case .headerContradicted: .lookAtOctets(0..<MCUbootHeader.size)
-    case .uf2, .elf, .foreignFormat: .lookAtBeginning
+    case .foreignFormat: .lookAtBeginning
     case .zip: .lookAtArchive
     case .manifest(.missing): .lookAtArchive
     case .manifest: .lookAtFileInArchive("manifest.json")
@@ -68,32 +68,4 @@ extension FirmwareFault {
 
   /// Around a fault in an MCUboot image.
   private static let shownOctets = 32
-}
-
-extension ProofFault {
-  /// What it means: a whole sentence.
-  public var explanation: String {
-    switch self {
-    case .hashMissing, .hashDiffers:
-      "A boot loader would refuse it, after all of it was sent; nothing was sent."
-    case .otherKey, .otherAlgorithm:
-      "It may be genuine, but not by the owner of this key; nothing was sent."
-    case .unsigned, .notSignable:
-      "Only images that the owner of the key has signed were asked for; nothing was sent."
-    case .signatureWrong:
-      "It was changed after it was signed, or signed by somebody else; nothing was sent."
-    case .encrypted: "Only the device can decrypt it; nothing was sent."
-    case .uncovered: "Whoever added them did not need the key; nothing was sent."
-    }
-  }
-
-  /// What can be done about it.
-  public var remedy: ImageRemedy {
-    switch self {
-    case .hashMissing, .hashDiffers, .uncovered: .buildAgain
-    case .unsigned, .signatureWrong: .signImage
-    case .otherKey, .otherAlgorithm: .chooseAnotherKey
-    case .encrypted, .notSignable: .chooseAnotherFile
-    }
-  }
 }

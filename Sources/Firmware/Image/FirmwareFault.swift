@@ -10,12 +10,9 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   /// The file is larger than the limit, in bytes.
   case tooLarge(limit: Int)
   case foreignFormat(ForeignFormat)
-  /// Lines count from 1.
-  case intelHex(line: Int, IntelHexFault)
-  case sRecord(line: Int, SRecordFault)
-  case uf2(UF2Fault)
-  case elf(ELFFault)
-  /// The addresses of any of these formats.
+  /// What a format forbids, with its place in the file.
+  case malformed(FormatFault)
+  /// The addresses of a file that has some.
   case addresses(AddressFault)
   case mcuboot(MCUbootFault)
   case zip(ZipFault)
@@ -43,10 +40,7 @@ extension FirmwareFault: CustomStringConvertible {
     case .empty: "the image has no bytes"
     case .tooLarge(let limit): "the file is larger than the limit of \(limit) bytes"
     case .foreignFormat(let format): "this is \(format.rawValue)"
-    case .intelHex(let line, let fault): "line \(line) \(fault)"
-    case .sRecord(let line, let fault): "line \(line) \(fault)"
-    case .uf2(let fault): "\(fault)"
-    case .elf(let fault): "\(fault)"
+    case .malformed(let fault): "\(fault)"
     case .addresses(let fault): "\(fault)"
     case .mcuboot(let fault): "\(fault)"
     case .zip(let fault): "\(fault)"

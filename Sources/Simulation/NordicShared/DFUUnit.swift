@@ -67,7 +67,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
 
   /// What to notify now, and the time after which to poll again, `nil` = after the next event.
   func poll(at now: LinkInstant) -> (responses: [[UInt8]], wait: Duration?) {
-    let isNonsense = parts.profile.faults.contains(.nonsense)
+    let isNonsense = parts.settings.faults.contains(.nonsense)
     return state.withLock { state in
       var responses = state.machine.responses
       state.machine.responses.removeAll()

@@ -1,0 +1,173 @@
+extension FirmwareImage {
+  /// The file format that the bytes came from. All that is known of one stands in its `row`:
+  /// detection, help texts, the manual and docs/image-formats.md follow the table.
+  public enum Format: String, Sendable, CaseIterable {
+    /// Octets as they are.
+    case binary
+    /// Intel HEX.
+    case intelHex = "intel-hex"
+    /// Motorola S-records.
+    case sRecord = "s-record"
+    /// UF2 blocks.
+    case uf2
+    /// An ELF program.
+    case elf
+  }
+}
+
+/// Why a file of a format with addresses gives no image, with the place in the file.
+public enum FormatFault: Error, Equatable, Sendable {
+  case intelHex(TextFault<IntelHexFault>)
+  case sRecord(TextFault<SRecordFault>)
+  case uf2(UF2Fault)
+  case elf(ELFFault)
+}
+
+extension FirmwareImage.Format {
+  package var row: ImageFormat {
+    switch self {
+    case .binary:
+      ImageFormat("binary", "the bytes as they lie in the device's slot", sign: .noOther)
+    case .intelHex:
+      ImageFormat(
+        "Intel HEX", "records with addresses; gaps are filled with 0xFF",
+        sign: .text(suffixes: [".hex", ".ihex", ".ihx"]) { $0.first == UInt8(ascii: ":") },
+        IntelHexFile.self, FormatFault.intelHex)
+    case .sRecord:
+      ImageFormat(
+        "S-records", of: "S-record", "the same in another notation",
+        sign: .text(suffixes: [".srec", ".s19", ".s28", ".s37", ".mot"], SRecord.begins),
+        SRecordFile.self, FormatFault.sRecord)
+    case .uf2:
+      ImageFormat(
+        "UF2", "blocks with addresses, all for one family of chips and none missing",
+        sign: .magic(UF2File.magic), UF2File.self, FormatFault.uf2)
+    case .elf:
+      ImageFormat(
+        "ELF", "a linked program: its loaded segments at their physical addresses",
+        sign: .magic(ELFFile.magic), ELFFile.self, FormatFault.elf)
+    }
+  }
+
+  /// `Intel HEX, S-record, UF2 and ELF`: the formats whose data has addresses, before the word
+  /// files.
+  package static let addressed = allCases.filter { $0.row.decode != nil }.map(\.row.adjective)
+    .listed(before: "and")
+
+  /// `binary, Intel HEX, S-record, UF2 or ELF`: all formats, before the word file.
+  package static let anyOne = allCases.map(\.row.adjective).listed(before: "or")
+
+  /// A file is of the format whose magic it begins with, or else of the one that its name ends in,
+  /// or else of the one that its first line of text is of.
+  ///
+  /// Only text counts, not well-formed text: a file with a damaged first line must be refused for
+  /// what it is and never be sent as a binary.
+  package init(of file: [UInt8], name: String) {
+    let magic = Self.allCases.first { $0.row.sign.isMagic(of: file) }
+    self = magic ?? Self(text: file, name: name) ?? .binary
+  }
+
+  /// The format of a text; `nil` for a file that is none by its name or its beginning.
+  init?(text file: [UInt8], name: String) {
+    let (name, line) = (name.lowercased(), TextBeginning.line(of: file))
+    let named = Self.allCases.first { $0.row.sign.suffixes.contains(where: name.hasSuffix) }
+    let format =
+      named
+      ?? line.flatMap { line in
+        Self.allCases.first { $0.row.sign.begins(line) }
+      }
+    guard let format else { return nil }
+    self = format
+  }
+}
+
+/// What there is to know of one format.
+package struct ImageFormat: Sendable {
+  /// How a file of it is known.
+  package enum Sign: Sendable {
+    /// By its first octets.
+    case magic([UInt8])
+    /// By the end of its name, or by its first line.
+    case text(suffixes: [String], @Sendable (_ line: ArraySlice<UInt8>) -> Bool)
+    /// It is none of the others.
+    case noOther
+  }
+
+  typealias Decoder =
+    @Sendable (
+      _ file: [UInt8], _ window: AddressedMemory.Window
+    ) throws(FirmwareFault) -> (bytes: [UInt8], layout: AddressLayout)
+
+  /// In a list of formats: `S-records`.
+  package let title: String
+  /// Before the word file: `S-record`.
+  package let adjective: String
+  /// What such a file holds: a clause.
+  package let summary: String
+  package let sign: Sign
+  /// `nil` = the file is the image.
+  let decode: Decoder?
+
+  fileprivate init(_ title: String, _ summary: String, sign: Sign) {
+    (self.title, adjective, self.summary) = (title, title, summary)
+    (self.sign, decode) = (sign, nil)
+  }
+
+  fileprivate init<File: AddressedFile>(
+    _ title: String, of adjective: String? = nil, _ summary: String, sign: Sign, _: File.Type,
+    _ malformed: @escaping @Sendable (File.Fault) -> FormatFault
+  ) {
+    (self.title, self.adjective, self.summary) = (title, adjective ?? title, summary)
+    self.sign = sign
+    decode = { (file, window) throws(FirmwareFault) in
+      do throws(File.Fault) {
+        let file = try File(
+          decoding: file, spanLimit: window.spanLimit, region: window.region)
+        return (file.bytes, file.layout)
+      } catch {
+        throw error.addresses.map(FirmwareFault.addresses) ?? .malformed(malformed(error))
+      }
+    }
+  }
+}
+
+extension ImageFormat.Sign {
+  func isMagic(of file: [UInt8]) -> Bool {
+    if case .magic(let octets) = self { file.starts(with: octets) } else { false }
+  }
+
+  /// In lower case, with their dots.
+  package var suffixes: [String] {
+    if case .text(let suffixes, _) = self { suffixes } else { [] }
+  }
+
+  func begins(_ line: ArraySlice<UInt8>) -> Bool {
+    if case .text(_, let begins) = self { begins(line) } else { false }
+  }
+}
+
+extension FormatFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .intelHex(let fault): "\(fault)"
+    case .sRecord(let fault): "\(fault)"
+    case .uf2(let fault): "\(fault)"
+    case .elf(let fault): "\(fault)"
+    }
+  }
+
+  /// Where in a text, counted from 1; `nil` in a file that has no lines.
+  public var line: Int? {
+    switch self {
+    case .intelHex(.line(let line, _)), .sRecord(.line(let line, _)): line
+    case .intelHex(.addresses), .sRecord(.addresses), .uf2, .elf: nil
+    }
+  }
+}
+
+extension [String] {
+  /// `a, b and c`.
+  package func listed(before last: String) -> String {
+    dropLast().joined(separator: ", ") + " \(last) " + (self.last ?? "")
+  }
+}

@@ -1,0 +1,22 @@
+/// Why a text of records gives no image.
+public enum TextFault<Line: Error & Equatable>: Error, Equatable {
+  /// What is wrong with one line; lines count from 1.
+  case line(Int, Line)
+  /// The addresses of all of them.
+  case addresses(AddressFault)
+}
+
+extension TextFault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .line(let number, let fault): "line \(number) \(fault)"
+    case .addresses(let fault): "\(fault)"
+    }
+  }
+}
+
+extension TextFault: AddressedFileFault {
+  package var addresses: AddressFault? {
+    if case .addresses(let fault) = self { fault } else { nil }
+  }
+}

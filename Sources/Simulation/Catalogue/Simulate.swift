@@ -1,0 +1,71 @@
+import OtaflashGATT
+
+extension SimulatedBoard {
+  /// - Parameters:
+  ///   - profile: what kind of device it is, its settings and its faults.
+  ///   - storage: at least `profile.flashSize` octets; `nil` = memory. A storage that has been a
+  ///     board's before goes on where that one stood.
+  ///   - clock: the host's, too: both sides live in one time.
+  ///   - seed: replaces the profile's.
+  /// - Throws: what the storage throws.
+  public convenience init(
+    profile: SimulationProfile, storage: (any FlashMedium)? = nil, clock: any LinkClock,
+    seed: UInt64? = nil
+  ) throws(FlashFault) {
+    try self.init(
+      profile.device, profile.settings, storage: storage, clock: clock, seed: seed)
+  }
+}
+
+/// Runs `body` beside a simulated board, in virtual time that starts at zero: an update of many
+/// seconds takes milliseconds, and every run with the same profile is the same.
+///
+/// ```swift
+/// let result = try simulate("sim:smp?loss=1%") { board, clock in
+///   try await FirmwareUpdate(image: image).run(on: board.dialer, clock: clock)
+/// }
+/// ```
+///
+/// - Parameters:
+///   - profile: what stands behind `-d` on the command line, such as `sim:nordic-dfu?seed=7`
+///     (otaflash-simulate(1)).
+///   - limit: the virtual time that the run may take.
+///   - body: the host's side: code that takes a dialer and a clock.
+/// - Throws: what `body` throws, `ProfileFault`, and `SimulationFault` for a run that hangs.
+public func simulate<Value: Sendable>(
+  _ profile: String = "sim:", limit: Duration = .seconds(86_400),
+  _ body: @escaping @Sendable (SimulatedBoard, VirtualClock) async throws -> Value
+) throws -> Value {
+  try simulate(boards: [SimulationProfile(parsing: profile)], limit: limit) { boards, clock in
+    try await body(boards[0], clock)
+  }
+}
+
+/// Runs `body` beside several boards, each with its own radio and its own luck.
+///
+/// - Throws: as `simulate(_:limit:_:)` does.
+public func simulate<Value: Sendable>(
+  boards profiles: [SimulationProfile], limit: Duration = .seconds(86_400),
+  _ body: @escaping @Sendable ([SimulatedBoard], VirtualClock) async throws -> Value
+) throws -> Value {
+  let timeline = VirtualTimeline()
+  let boards = try profiles.map { try SimulatedBoard(profile: $0, clock: timeline.clock) }
+  let result = try timeline.run(limit: limit) { clock -> Result<Value, any Error> in
+    await withPower(to: boards) {
+      do { return .success(try await body(boards, clock)) } catch { return .failure(error) }
+    }
+  }
+  return try result.get()
+}
+
+private func withPower<Value: Sendable>(
+  to boards: [SimulatedBoard], _ body: @escaping @Sendable () async -> Value
+) async -> Value {
+  await withService {
+    await withDiscardingTaskGroup { group in
+      for board in boards { group.addTask { await board.run() } }
+    }
+  } _: {
+    await body()
+  }
+}

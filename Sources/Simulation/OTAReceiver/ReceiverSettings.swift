@@ -1,0 +1,41 @@
+import OtaflashATT
+
+/// The OTA service has nothing to set but what any board has.
+struct ReceiverSettings: KindSettings {
+  static let presets = [
+    ProfilePreset(
+      name: "plain",
+      summary: "a good device: 2M, 15 ms, 4 KiB pages, 85 ms to erase and 40 ms to write each",
+      device: .otaReceiver),
+    ProfilePreset(
+      name: "fast", summary: "the plain device with flash that takes no time", device: .otaReceiver
+    ) {
+      $0.eraseTime = .zero
+      $0.writeTimePer4KiB = .zero
+    },
+    ProfilePreset(
+      name: "erase-400ms", summary: "the plain device with flash that takes 400 ms to erase a page",
+      device: .otaReceiver
+    ) { $0.eraseTime = .milliseconds(400) },
+    ProfilePreset(
+      name: "erase-20s", summary: "the plain device with flash that takes 20 s to erase a page",
+      device: .otaReceiver
+    ) { $0.eraseTime = .seconds(20) },
+  ]
+
+  static let keys: [KindKey<Self>] = []
+  static let foreignKeys: Set<ProfileKey> = []
+  static let faults = Set(Fault.allCases)
+
+  var service: BluetoothUUID { DeviceUUID.otaService }
+  var applicationName: String { "otaflash board" }
+
+  func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
+    try ReceiverFirmware(of: parts)
+  }
+}
+
+extension DeviceKind {
+  /// The OTA service (docs/ota-service.md).
+  public static let otaReceiver = DeviceKind(ReceiverSettings())
+}

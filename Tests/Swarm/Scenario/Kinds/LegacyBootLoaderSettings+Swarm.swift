@@ -1,0 +1,42 @@
+import OtaflashFirmware
+import OtaflashSimulation
+
+extension LegacyBootLoaderSettings: SwarmKind {
+  static let days = ["nordic-legacy", "infinitime"]
+  static let ways = ["entry=", "variant=", "banks="]
+  static let samples =
+    [
+      "", "&entry=button", "&banks=dual", "&variant=adafruit",
+      "&variant=adafruit&banks=dual&entry=button",
+    ].map { "nordic-legacy?erase=0&write=0&slot=64K" + $0 }
+    + ["infinitime?erase=0&write=0&slot=64K"]
+
+  var overwritesWhatRuns: Bool { variant != .infinitime && banks == .single }
+
+  func image(_ plain: FirmwareImage, version: FirmwareVersion, index: Int) throws -> FirmwareImage {
+    let bytes = plain.describing(version)
+    let packet = SampleImage.legacyInitPacket(for: bytes, version: 2, settings: self)
+    return .nordic(bytes, version, packet, .legacy(try LegacyInitPacket(decoding: packet)))
+  }
+
+  static func device(_ name: String, _ draw: inout KindDraw) -> DrawnDevice {
+    var device = DrawnDevice(name: name)
+    if name == "nordic-legacy" {
+      let banks = draw.pick(Banks.allCases)
+      device.settings += [
+        "entry=\(draw.pick(Entry.allCases).rawValue)",
+        "variant=\(draw.pick(["sdk11", "sdk11", "adafruit"]))", "banks=\(banks.rawValue)",
+        // Erasing the room for the image must not take longer: nothing sets the timer back
+        // meanwhile.
+        "inactivity=\(draw.pick(["15s", "120s", "120s"]))",
+      ]
+      draw.drawInformation(&device)
+      // What ran before is gone.
+      if banks == .single { device.lies.subtract([.comesBackOld, .reverts]) }
+    } else {
+      // The watch always tells what it runs.
+      device.lies.insert(.otherImage)
+    }
+    return device
+  }
+}
