@@ -101,17 +101,26 @@ let package = Package(
     .testTarget(
       name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashSwarm"], swiftSettings: strict),
     .testTarget(
-      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta"], swiftSettings: strict),
+      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta", "OtaflashTestSupport"],
+      swiftSettings: strict),
     .executableTarget(
       name: "delta-codec", dependencies: ["OtaflashDelta"], path: "Tests/DeltaOracle/Codec",
       swiftSettings: strict),
+    .target(
+      name: "OtaflashTestSupport", dependencies: ["OtaflashGATT"], path: "Tests/Support",
+      swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
-    .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
     .testTarget(
-      name: "GATTTests", dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],
+      name: "ATTTests", dependencies: ["OtaflashATT", "OtaflashTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "GATTTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashSimulation", "OtaflashTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
-      name: "GATTServerTests", dependencies: ["OtaflashATT", "OtaflashGATT"],
+      name: "GATTServerTests",
+      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "StateTests",
@@ -125,27 +134,33 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "otaflash", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
-        "OtaflashFirmware", "OtaflashUpdate",
+        "OtaflashFirmware", "OtaflashUpdate", "OtaflashTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "FirmwareTests", dependencies: ["OtaflashFirmware"], exclude: ["Fixtures"],
+      name: "FirmwareTests", dependencies: ["OtaflashFirmware", "OtaflashTestSupport"],
+      exclude: ["Fixtures"],
       swiftSettings: strict),
     .executableTarget(
       name: "zip-reader", dependencies: ["OtaflashFirmware"], path: "Tests/ZipOracle/Reader",
       swiftSettings: strict),
     .testTarget(
-      name: "UpdateTests", dependencies: simulatedUpdate, swiftSettings: strict),
+      name: "UpdateTests", dependencies: simulatedUpdate + ["OtaflashTestSupport"],
+      swiftSettings: strict),
     .executableTarget(
-      name: "smp-codec", dependencies: ["OtaflashUpdate"], path: "Tests/SMPOracle/Codec",
+      name: "smp-codec", dependencies: ["OtaflashUpdate", "OtaflashTestSupport"],
+      path: "Tests/SMPOracle/Codec",
       swiftSettings: strict),
     .testTarget(
-      name: "SMPTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
+      name: "SMPTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"],
+      swiftSettings: strict),
     .testTarget(
-      name: "NordicTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
+      name: "NordicTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"],
+      swiftSettings: strict),
     .testTarget(
-      name: "SimulationTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
+      name: "SimulationTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

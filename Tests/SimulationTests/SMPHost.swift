@@ -2,6 +2,7 @@ import Crypto
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashSimulation
+import OtaflashTestSupport
 import OtaflashUpdate
 
 /// A host that sends SMP messages whole or in pieces and believes every answer.
