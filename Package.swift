@@ -37,7 +37,7 @@ let package = Package(
     .target(name: "OtaflashATT", path: "Sources/ATT", swiftSettings: strict),
     .target(
       name: "OtaflashGATT", dependencies: ["OtaflashATT"], path: "Sources/GATT",
-      swiftSettings: strict),
+      exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFirmware",
       dependencies: [
@@ -45,7 +45,7 @@ let package = Package(
         .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
-      path: "Sources/Firmware", swiftSettings: strict),
+      path: "Sources/Firmware", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashDelta", dependencies: ["OtaflashFirmware"], path: "Sources/Delta",
       exclude: ["README.md"], swiftSettings: strict),
@@ -54,7 +54,7 @@ let package = Package(
       dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto],
       path: "Sources/Update",
       exclude: [
-        "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
+        "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
         "NordicLegacy/README.md",
       ],
       swiftSettings: strict),
@@ -64,15 +64,16 @@ let package = Package(
         "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", crypto,
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
-      path: "Sources/Simulation", exclude: ["SMP/README.md", "NordicLegacy/README.md"],
+      path: "Sources/Simulation",
+      exclude: ["README.md", "SMP/README.md", "NordicLegacy/README.md"],
       swiftSettings: strict),
     .target(
       name: "OtaflashBlueZ", dependencies: ["COtaflashBluetooth", "OtaflashATT", "OtaflashGATT"],
-      path: "Sources/BlueZ", swiftSettings: strict),
+      path: "Sources/BlueZ", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashState",
       dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate"],
-      path: "Sources/State", swiftSettings: strict),
+      path: "Sources/State", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
       dependencies: [
@@ -81,7 +82,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
-      path: "Sources/otaflash", swiftSettings: strict),
+      path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
     .target(name: "PlainHost", path: "Benchmarks/PlainHost"),

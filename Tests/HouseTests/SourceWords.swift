@@ -4,11 +4,15 @@ import Foundation
 enum SourceWords {
   /// The code of each line: what stands before a comment of its own, or behind a space and `//`.
   static func lines(of text: String) -> [Substring] {
-    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      guard let comment = line.range(of: "//"),
-        comment.lowerBound == line.startIndex || line[line.index(before: comment.lowerBound)] == " "
-      else { return line }
-      return line[..<comment.lowerBound]
+    text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+      var before = UInt8(ascii: " ")
+      for index in line.indices {
+        if before == UInt8(ascii: " "), line[index...].starts(with: "//".utf8) {
+          return Substring(line[..<index])
+        }
+        before = line[index]
+      }
+      return Substring(line)
     }
   }
 
