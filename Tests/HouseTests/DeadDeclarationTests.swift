@@ -21,14 +21,19 @@ import Testing
   /// somebody's table, which is there whole.
   static func declared(in line: Substring) -> [Substring] {
     let words = SourceWords.words(in: line)
-    if line.contains(/= -?\d|rawValue:/) { return [] }
-    if words.first == "case" || words.starts(with: ["indirect", "case"]) { return cases(of: line) }
-    return zip(words, words.dropFirst()).filter { keywords.contains($0.0) }.map(\.1)
+    if words.first == "case" || words.starts(with: ["indirect", "case"]) {
+      return isOfATable(line) ? [] : cases(of: line)
+    }
+    let names = zip(words, words.dropFirst()).filter { keywords.contains($0.0) }.map(\.1)
+    return names.isEmpty || isOfATable(line) ? [] : names
   }
+
+  private static func isOfATable(_ line: Substring) -> Bool { line.contains(/= -?\d|rawValue:/) }
 
   /// Those of `case one, two(Int)`; none of a `switch`, whose lines go on.
   private static func cases(of line: Substring) -> [Substring] {
-    guard !line.contains(/case \.|case let|case var|:\s*$|: \w/) || line.contains("(") else {
+    let trimmed = line.drop { $0 == " " }
+    guard !trimmed.hasPrefix("case ."), !trimmed.hasPrefix("case let "), !line.hasSuffix(":") else {
       return []
     }
     let names = line.replacing(/\([^()]*(\([^()]*\)[^()]*)*\)/, with: "")

@@ -7,7 +7,8 @@ enum SourceWords {
     text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
       var before = UInt8(ascii: " ")
       for index in line.indices {
-        if before == UInt8(ascii: " "), line[index...].starts(with: "//".utf8) {
+        let isSlash = line[index] == UInt8(ascii: "/")
+        if isSlash, before == UInt8(ascii: " "), line[index...].starts(with: "//".utf8) {
           return Substring(line[..<index])
         }
         before = line[index]
