@@ -7,6 +7,7 @@ import Synchronization
 public struct UpdateContext: Sendable {
   /// The one source of time; a session waits on no other.
   public let clock: any LinkClock
+  /// What the caller asked for.
   public let options: UpdateOptions
   let tally: UpdateTally
   /// Tells the caller what happens. The life cycle reports connections, stages and beginnings; a

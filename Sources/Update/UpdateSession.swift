@@ -12,6 +12,7 @@ import OtaflashGATT
 /// what the device refuses; `.protocolViolation` for an answer that the protocol forbids. It
 /// neither reconnects nor waits without a bound (`Patience`, `UpdateOptions`).
 public protocol UpdateSession: Sendable {
+  /// The name under which it is chosen and told of.
   static var updateProtocol: UpdateProtocol { get }
 
   /// The services any of which tells that a device speaks this protocol.
@@ -134,6 +135,7 @@ public struct PreparedUpload: Sendable {
 
 /// What a device says when it is asked to prove an image that it has received.
 public enum UpdateVerdict: Sendable {
+  /// The device holds the image, octet for octet.
   case verified
   /// A part did not hold in flash: the device wants the image from an earlier offset again.
   case wanted(PreparedUpload)
@@ -151,6 +153,7 @@ public struct RunningImage: Equatable, Sendable {
     case changed
     /// It tells nothing that could be compared; its boot loader has checked what it started.
     case untold
+    /// It is another image.
     case different
 
     public static func < (lhs: Agreement, rhs: Agreement) -> Bool { lhs.rawValue < rhs.rawValue }
@@ -158,13 +161,16 @@ public struct RunningImage: Equatable, Sendable {
 
   /// `nil` when the device does not tell.
   public let version: FirmwareVersion?
+  /// What is known of it, compared with the image of the update.
   public let agreement: Agreement
+  /// What the device's last start came to, as it says itself.
   public let outcome: DeviceReport.BootOutcome
   /// It runs for this once, and the host can confirm it.
   public let onTrial: Bool
   /// What only the device's user can do so that it stays; `nil` where nothing is needed.
   public let validation: String?
 
+  /// What a session has read of a device after its restart.
   public init(
     version: FirmwareVersion?, agreement: Agreement,
     outcome: DeviceReport.BootOutcome = .normal, onTrial: Bool = false, validation: String? = nil

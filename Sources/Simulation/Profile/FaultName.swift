@@ -1,35 +1,66 @@
 /// The names under which faults are asked for: `sim:NAME`, or `NAME` and `NAME=value` among the
 /// keys of another profile.
 public enum FaultName: String, CaseIterable, Sendable {
+  /// The radio falls silent, once, after that many PDUs in both directions together.
   case cutAtPDU = "cut-at-pdu"
+  /// The radio falls silent, once, that long after the first connection.
   case cutAfter = "cut-after"
+  /// The device resets, once, at that operation of its flash, counted from 1.
   case resetAtFlashOperation = "reset-at-flash-op"
+  /// A reset leaves the flash operation that it interrupts half done.
   case torn
+  /// That share of the device's notifications is lost, 0…1.
   case notificationLoss = "notification-loss"
+  /// After its first ten operations the flash never becomes ready again.
   case busyForever = "busy-forever"
+  /// One page in the middle of the slot reads back with a wrong bit.
   case badBlock = "bad-block"
+  /// The first Status with octets received carries a wrong CRC32.
   case wrongCRCOnce = "wrong-crc-once"
+  /// Every such Status and the answer to REWIND carry a wrong CRC32.
   case wrongCRCAlways = "wrong-crc-always"
+  /// Status repeats the first offset above zero for ever.
   case repeatOffset = "repeat-offset"
+  /// Status, once, tells an offset of zero in the middle of the transfer.
   case jumpBack = "jump-back"
+  /// Status tells an offset beyond the end of the image.
   case beyondEnd = "beyond-end"
+  /// Status grants, in turn, nothing and one octet.
   case windowFlaps = "window-flaps"
+  /// Status grants nothing, and tells seeded durable offsets of 0…6.
   case durableWanders = "durable-wanders"
+  /// Status stays as it was after BEGIN, and each data write with response is answered with ATT
+  /// error 0x80.
   case refusesData = "refuses-data"
+  /// After activation an image runs that nobody sent.
   case otherImage = "other-image"
+  /// After activation INFO tells another hardware id.
   case otherBoard = "other-board"
+  /// After activation the device is never heard of again.
   case neverReturns = "never-returns"
+  /// After activation the old version runs, and the device says nothing of it.
   case comesBackOld = "comes-back-old"
+  /// The boot loader rejects the new image and says so.
   case reverts
+  /// The host's adapter is pulled in the middle of the transfer.
   case adapterVanishes = "adapter-vanishes"
+  /// Control answers with seeded random octets.
   case nonsense
+  /// The device connects and never answers.
   case silent
+  /// The device agrees to its full ATT_MTU and drops every PDU above 100 octets.
   case mtuLie = "mtu-lie"
+  /// VERIFY is answered with "done" and the CRC32 of something else.
   case wrongVerifyCRC = "wrong-verify-crc"
+  /// What the device holds is, it says, the beginning of an image that nobody knows.
   case foreignState = "foreign-state"
+  /// After activation the new image runs, under an address at which the host does not look.
   case newAddress = "new-address"
+  /// That PDU of the device, counted from 1, leaves half a second before the host's patience ends.
   case latePDU = "late-pdu"
+  /// Before that share of the device's PDUs goes one of random octets, 0…1.
   case nonsensePDUs = "nonsense-pdus"
+  /// The host takes 50 ms to look at each PDU from the device.
   case slowObserver = "slow-observer"
 
   /// One line for a person who chooses.
