@@ -6,7 +6,7 @@ override SHELL := /bin/bash
 SWIFT ?= swift
 
 .PHONY: demo build test kill-test test-receiver compare-receivers smp-oracle lab bench swarm \
-  replay sweep fuzz format lint man clean deps client docs soak real-files zip-oracle delta-oracle help
+  replay sweep fuzz format style lint man clean deps client docs soak real-files zip-oracle delta-oracle help
 
 # What there is, with the first line of what is said of it here.
 help:
@@ -28,15 +28,15 @@ test:
 	@tools/deps librsvg2-2
 	Tests/run
 
-# Kills a flashing process at 50 random moments and runs it again, both sides of it; and stops some for
-# longer than a transaction may take.
+# Kills a flashing process at 50 random moments, either side of it, and stops some for long.
+# They are run again, or go on after longer than a transaction may take.
 kill-test: build
 	Tests/Kill/kill-nine --kills 50 .build/debug/otaflash
 	Tests/Kill/kill-nine --kills 50 --device unix .build/debug/otaflash
 	Tests/Kill/stop-and-go .build/debug/otaflash
 
-# Hostile devices against the released program, and hostile hosts against its simulated device, for
-# MINUTES; FIRST is the first seed.
+# Hostile devices against the program, hostile hosts against its simulated device, for MINUTES.
+# FIRST is the first seed.
 MINUTES ?= 60
 FIRST ?= 1
 soak: deps
@@ -47,16 +47,16 @@ soak: deps
 test-receiver: deps
 	$(MAKE) -C Tests/ReceiverC test
 
-# The SMP codec against that of the Python package smp, 1000 random messages of each kind, both ways;
-# and an update of a device that is built on that package.
+# The SMP codec against that of the Python package smp, and an update of a device built on it.
+# 1000 random messages of each kind, both ways.
 smp-oracle: deps
 	$(SWIFT) build --product smp-codec
 	$(SWIFT) build --product otaflash
 	Tests/SMPOracle/run .build/debug/smp-codec
 	Tests/SMPOracle/flash-device .build/debug/otaflash
 
-# Our patches against those of the Python package detools: never larger, each applied by the other. Builds a
-# small Cortex-M firmware a dozen times, the first time.
+# Our patches against those of the Python package detools: never larger, each applied by the other.
+# Builds a small Cortex-M firmware a dozen times, the first time.
 delta-oracle:
 	@tools/deps gcc-arm-none-eabi
 	$(SWIFT) build -c release --product delta-codec
@@ -68,7 +68,7 @@ compare-receivers: deps
 	$(SWIFT) build --product otaflash
 	python3 -B Tests/KernelLab/peers/compare_receivers.py .build/debug/otaflash $(SEEDS)
 
-# The radio path in a real kernel with virtual controllers, under QEMU. ONLY=name runs one scenario,
+# The radio path in a real kernel with virtual controllers; ONLY=name runs one scenario.
 # SHELL=1 gives a shell in the guest.
 lab: deps
 	ONLY='$(ONLY)' SHELL_IN_GUEST='$(SHELL_IN_GUEST)' Tests/KernelLab/run
@@ -77,18 +77,18 @@ lab: deps
 bench: deps
 	Benchmarks/run $(DOCUMENT)
 
-# Days of bad luck, drawn from seeds 1…SEEDS; and one of them, told in full.
+# Days of bad luck, drawn from seeds 1…SEEDS.
 SEEDS ?= 10000
 swarm: deps
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --seeds $(SEEDS)
 
+# One seed of the swarm, SEED=n, told in full.
 replay: deps
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --seed $(SEED)
 
-# The update of every sample, cut at every one of its PDUs, in both write modes; of every other kind of
-# device; and a host's journal that lies.
+# The update of every sample and kind of device, cut at every PDU; and a host's journal that lies.
 sweep: build
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --cuts firmware-samples
@@ -110,14 +110,17 @@ fuzz: SECONDS_EACH = $(if $(filter file command,$(origin SECONDS)),$(SECONDS),60
 fuzz: deps
 	$(MAKE) --no-print-directory -j $$(nproc) -C Fuzz fuzz SECONDS_EACH=$(SECONDS_EACH)
 
-# Formats the Swift sources; lint says what format would change, and looks at the scripts.
+# Formats the Swift sources.
+SWIFT_FILES := Package.swift Sources Tests Examples Benchmarks Fuzz/Targets Fuzz/Support
 format:
-	$(SWIFT) format --in-place --recursive --configuration .swift-format \
-	  Package.swift Sources Tests Examples
+	$(SWIFT) format --in-place --recursive --configuration .swift-format $(SWIFT_FILES)
 
-lint:
-	$(SWIFT) format lint --strict --recursive --configuration .swift-format \
-	  Package.swift Sources Tests Examples
+# Says what `format` would change, and what it cannot change but .swift-format forbids.
+style:
+	$(SWIFT) format lint --strict --recursive --configuration .swift-format $(SWIFT_FILES)
+
+# What `style` says, and what shellcheck says of the scripts.
+lint: style
 	shellcheck --severity=warning tools/deps tools/docs Tests/run Tests/swift Tests/Client/run Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/KernelLab/scenarios/*.sh
@@ -139,6 +142,7 @@ docs: deps
 deps:
 	@tools/deps
 
+# Removes all that was built.
 clean:
 	rm -rf .build
 	$(MAKE) -C Tests/ReceiverC clean

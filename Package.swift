@@ -38,7 +38,7 @@ let package = Package(
     .target(name: "OtaflashATT", path: "Sources/ATT", swiftSettings: strict),
     .target(
       name: "OtaflashGATT", dependencies: ["OtaflashATT"], path: "Sources/GATT",
-      swiftSettings: strict),
+      exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFirmware",
       dependencies: [
@@ -46,7 +46,7 @@ let package = Package(
         .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
-      path: "Sources/Firmware", swiftSettings: strict),
+      path: "Sources/Firmware", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashDelta", dependencies: ["OtaflashFirmware"], path: "Sources/Delta",
       exclude: ["README.md"], swiftSettings: strict),
@@ -57,7 +57,7 @@ let package = Package(
       ],
       path: "Sources/Update",
       exclude: [
-        "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
+        "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
         "NordicLegacy/README.md",
       ],
       swiftSettings: strict),
@@ -67,16 +67,17 @@ let package = Package(
         "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto,
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
-      path: "Sources/Simulation", exclude: ["SMP/README.md", "NordicLegacy/README.md"],
+      path: "Sources/Simulation",
+      exclude: ["README.md", "SMP/README.md", "NordicLegacy/README.md"],
       swiftSettings: strict),
     .target(
       name: "OtaflashBlueZ",
       dependencies: ["COtaflashBluetooth", "OtaflashWire", "OtaflashATT", "OtaflashGATT"],
-      path: "Sources/BlueZ", swiftSettings: strict),
+      path: "Sources/BlueZ", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashState",
       dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate"],
-      path: "Sources/State", swiftSettings: strict),
+      path: "Sources/State", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
       dependencies: [
@@ -85,7 +86,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
-      path: "Sources/otaflash", swiftSettings: strict),
+      path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
     .target(name: "PlainHost", path: "Benchmarks/PlainHost"),
@@ -105,17 +106,26 @@ let package = Package(
     .testTarget(
       name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashSwarm"], swiftSettings: strict),
     .testTarget(
-      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta"], swiftSettings: strict),
+      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta", "OtaflashTestSupport"],
+      swiftSettings: strict),
     .executableTarget(
       name: "delta-codec", dependencies: ["OtaflashDelta"], path: "Tests/DeltaOracle/Codec",
       swiftSettings: strict),
+    .target(
+      name: "OtaflashTestSupport", dependencies: ["OtaflashGATT"], path: "Tests/Support",
+      swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
-    .testTarget(name: "ATTTests", dependencies: ["OtaflashATT"], swiftSettings: strict),
     .testTarget(
-      name: "GATTTests", dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],
+      name: "ATTTests", dependencies: ["OtaflashATT", "OtaflashTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "GATTTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashSimulation", "OtaflashTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
-      name: "GATTServerTests", dependencies: ["OtaflashATT", "OtaflashGATT"],
+      name: "GATTServerTests",
+      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "StateTests",
@@ -131,28 +141,35 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "otaflash", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
-        "OtaflashFirmware", "OtaflashUpdate",
+        "OtaflashFirmware", "OtaflashUpdate", "OtaflashTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "FirmwareTests", dependencies: ["OtaflashFirmware"], exclude: ["Fixtures"],
+      name: "FirmwareTests", dependencies: ["OtaflashFirmware", "OtaflashTestSupport"],
+      exclude: ["Fixtures"],
       swiftSettings: strict),
     .executableTarget(
       name: "zip-reader", dependencies: ["OtaflashFirmware"], path: "Tests/ZipOracle/Reader",
       swiftSettings: strict),
     .testTarget(
-      name: "UpdateTests", dependencies: simulatedUpdate + ["OtaflashWire"], swiftSettings: strict),
+      name: "UpdateTests",
+      dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"],
+      swiftSettings: strict),
     .executableTarget(
-      name: "smp-codec", dependencies: ["OtaflashWire"], path: "Tests/SMPOracle/Codec",
+      name: "smp-codec", dependencies: ["OtaflashWire", "OtaflashTestSupport"],
+      path: "Tests/SMPOracle/Codec",
       swiftSettings: strict),
     .testTarget(
-      name: "SMPTests", dependencies: simulatedUpdate + ["OtaflashWire", crypto],
+      name: "SMPTests",
+      dependencies: simulatedUpdate + ["OtaflashWire", crypto, "OtaflashTestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "NordicTests", dependencies: simulatedUpdate + [crypto], swiftSettings: strict),
+      name: "NordicTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"],
+      swiftSettings: strict),
     .testTarget(
-      name: "SimulationTests", dependencies: simulatedUpdate + ["OtaflashWire", crypto],
+      name: "SimulationTests",
+      dependencies: simulatedUpdate + ["OtaflashWire", crypto, "OtaflashTestSupport"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

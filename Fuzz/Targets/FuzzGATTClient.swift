@@ -1,6 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 
 /// A client that looks at a server and subscribes ends, whatever the server answers: each request
 /// gets the next message of the input, and what follows a message of no octets comes unasked.

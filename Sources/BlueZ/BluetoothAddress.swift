@@ -20,11 +20,6 @@ public struct BluetoothAddress: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// The same octets with the other type, worth one try when a device is not found.
-  public var withOtherKind: BluetoothAddress {
-    BluetoothAddress(checked: littleEndian, kind: kind == .random ? .publicDevice : .random)
-  }
-
   /// The address whose last octet differs by `offset`, modulo 256: where boot loaders are that must
   /// not be taken for their applications.
   public func neighbour(_ offset: Int8) -> BluetoothAddress {

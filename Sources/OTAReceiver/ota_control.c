@@ -2,15 +2,10 @@
 /// session alone.
 #include "ota_internal.h"
 
-void ota_answer_append(ota_receiver *r, uint32_t value, uint8_t size) {
-  ota_put(r->answer + r->answer_size, value, size);
-  r->answer_size += size;
-}
-
 static uint8_t info(ota_receiver *r) {
   const ota_receiver_config *c = r->config;
   ota_answer_append(r, OTA_PROTOCOL_VERSION, 1);
-  if (r->request[1] < OTA_PROTOCOL_VERSION) {
+  if (r->operation.request[1] < OTA_PROTOCOL_VERSION) {
     ota_answer_append(r, OTA_PROTOCOL_VERSION, 1);
     return OTA_RESULT_VERSION_NOT_SUPPORTED;
   }
@@ -50,8 +45,8 @@ static uint8_t challenge(ota_receiver *r) {
   if (r->wrong_proofs >= OTA_WRONG_PROOF_MAXIMUM) return OTA_RESULT_LOCKED;
   c->random(c->context, r->link.challenge);
   r->link.challenged = true;
-  memcpy(r->answer + r->answer_size, r->link.challenge, OTA_CHALLENGE_SIZE);
-  r->answer_size += OTA_CHALLENGE_SIZE;
+  memcpy(r->operation.answer + r->operation.answer_size, r->link.challenge, OTA_CHALLENGE_SIZE);
+  r->operation.answer_size += OTA_CHALLENGE_SIZE;
   return OTA_RESULT_DONE;
 }
 
@@ -62,7 +57,7 @@ static uint8_t authorize(ota_receiver *r) {
   if (c->check_proof == NULL) return OTA_RESULT_WRONG_STATE;
   if (r->wrong_proofs >= OTA_WRONG_PROOF_MAXIMUM) return OTA_RESULT_LOCKED;
   if (!challenged) return OTA_RESULT_WRONG_STATE;
-  if (!c->check_proof(c->context, r->link.challenge, r->request + 1)) {
+  if (!c->check_proof(c->context, r->link.challenge, r->operation.request + 1)) {
     r->wrong_proofs++;
     return OTA_RESULT_WRONG_PROOF;  // what an earlier proof has opened stays open
   }
@@ -109,11 +104,11 @@ static const operation_rule rules[] = {
 
 static uint8_t take_up(ota_receiver *r) {
   const operation_rule *rule = &rules[0];
-  if (r->operation < sizeof rules / sizeof rules[0]) rule = &rules[r->operation];
-  r->answer_size = 2;
+  if (r->operation.opcode < sizeof rules / sizeof rules[0]) rule = &rules[r->operation.opcode];
+  r->operation.answer_size = 2;
   if (rule->carry_out == NULL) return OTA_RESULT_UNKNOWN_OPCODE;
-  if (r->request_size != 1 + rule->payload_size) return OTA_RESULT_MALFORMED_REQUEST;
-  if (rule->unknown_flags & r->request[1]) return OTA_RESULT_MALFORMED_REQUEST;
+  if (r->operation.request_size != 1 + rule->payload_size) return OTA_RESULT_MALFORMED_REQUEST;
+  if (rule->unknown_flags & r->operation.request[1]) return OTA_RESULT_MALFORMED_REQUEST;
   if ((rule->needs & NEEDS_AUTHORIZATION) && !ota_is_authorized(r))
     return OTA_RESULT_NOT_AUTHORIZED;
   if (!(rule->states & 1u << r->state)) return OTA_RESULT_WRONG_STATE;
@@ -121,39 +116,25 @@ static uint8_t take_up(ota_receiver *r) {
   return rule->carry_out(r);
 }
 
-static void answer(ota_receiver *r, uint8_t result) {
-  r->answer[0] = r->operation | 0x80;
-  r->answer[1] = result;
-  r->phase = OTA_PHASE_ANSWERING;
-}
-
-/// Taken up, and not yet answered.
-static bool is_later(const ota_receiver *r) {
-  return r->phase >= OTA_PHASE_DRAINING && r->phase <= OTA_PHASE_RECORDING;
-}
-
 void ota_control_run(ota_receiver *r) {
   uint8_t result = OTA_RESULT_LATER;
-  if (is_later(r)) result = ota_update_continue(r);
-  if (r->phase == OTA_PHASE_REQUESTED) result = take_up(r);
-  if (result != OTA_RESULT_LATER) answer(r, result);
-}
-
-void ota_control_fail(ota_receiver *r, uint8_t result) {
-  if (is_later(r)) answer(r, result);
+  if (ota_is_later(r)) result = ota_update_continue(r);
+  if (r->operation.phase == OTA_PHASE_REQUESTED) result = take_up(r);
+  if (result != OTA_RESULT_LATER) ota_answer(r, result);
 }
 
 bool ota_reset_is_promised(const ota_receiver *r) {
-  return r->state == OTA_STATE_ACTIVATING && r->operation == OTA_OP_ACTIVATE &&
-         (r->phase == OTA_PHASE_ANSWERING || r->phase == OTA_PHASE_CONFIRMING) &&
-         r->answer[1] == OTA_RESULT_DONE;
+  const ota_operation *o = &r->operation;
+  return r->state == OTA_STATE_ACTIVATING && o->opcode == OTA_OP_ACTIVATE &&
+         (o->phase == OTA_PHASE_ANSWERING || o->phase == OTA_PHASE_CONFIRMING) &&
+         o->answer[1] == OTA_RESULT_DONE;
 }
 
 void ota_control_disconnected(ota_receiver *r) {
-  if (ota_reset_is_promised(r)) r->phase = OTA_PHASE_RESETTING;
-  if (r->phase == OTA_PHASE_RESETTING) return;
-  if (r->phase == OTA_PHASE_RECORDING && r->operation == OTA_OP_ACTIVATE) return;
+  if (ota_reset_is_promised(r)) r->operation.phase = OTA_PHASE_RESETTING;
+  if (r->operation.phase == OTA_PHASE_RESETTING) return;
+  if (r->operation.phase == OTA_PHASE_RECORDING && r->operation.opcode == OTA_OP_ACTIVATE) return;
   // A new resume record, once begun, is finished without anyone to tell.
-  r->phase = OTA_PHASE_REST;
+  r->operation.phase = OTA_PHASE_REST;
   if (r->state == OTA_STATE_VERIFYING) ota_enter(r, OTA_STATE_RECEIVING);
 }

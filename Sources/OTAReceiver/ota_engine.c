@@ -2,32 +2,8 @@
 /// start of a page that will not hold its data.
 #include "ota_internal.h"
 
-void ota_flash_write(
-    ota_receiver *r, uint8_t work, uint32_t address, const uint8_t *from, uint32_t size) {
-  r->flash_work = work;
-  r->flash_size = size;
-  r->flash_outcome = (uint8_t)r->config->flash_write(r->config->context, address, from, size);
-}
-
-void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address) {
-  r->flash_work = work;
-  r->flash_outcome = (uint8_t)r->config->flash_erase(r->config->context, page_address);
-}
-
-bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size) {
-  uint8_t found[OTA_READ_STEP];
-  for (uint32_t at = 0; at < size; at++) {
-    uint32_t i = at % OTA_READ_STEP;
-    uint32_t count = ota_least(OTA_READ_STEP, size - at);
-    if (i == 0 && !r->config->flash_read(r->config->context, address + at, found, count))
-      return false;
-    if (found[i] != (want != NULL ? want[at] : 0xFF)) return false;
-  }
-  return true;
-}
-
 bool ota_engine_at_rest(const ota_receiver *r) {
-  return r->flash_work == OTA_WORK_NONE && r->record.step == OTA_RECORD_WHOLE;
+  return r->flash.work == OTA_WORK_NONE && r->record.step == OTA_RECORD_WHOLE;
 }
 
 void ota_engine_fault(ota_receiver *r) {
@@ -38,7 +14,7 @@ void ota_engine_fault(ota_receiver *r) {
   r->faulted = true;
   r->state = OTA_STATE_IDLE;
   ota_status_owe(r, OTA_ERROR_FLASH_FAULT);
-  ota_control_fail(r, OTA_RESULT_FLASH_FAULT);
+  ota_answer_instead(r, OTA_RESULT_FLASH_FAULT);
 }
 
 /// A row cannot be programmed twice, so its whole page is erased, and the host sends it again.
@@ -56,7 +32,7 @@ static void fall_back_to_page(ota_receiver *r) {
   if (r->sinking) return;
   if (r->state == OTA_STATE_VERIFYING) {
     ota_enter(r, OTA_STATE_RECEIVING);
-    ota_control_fail(r, OTA_RESULT_WRONG_STATE);
+    ota_answer_instead(r, OTA_RESULT_WRONG_STATE);
   }
   if (r->state == OTA_STATE_RECEIVING) ota_status_owe(r, OTA_ERROR_GAP);
 }
@@ -73,7 +49,7 @@ static uint32_t row_size(const ota_receiver *r) {
 static void finish_row(ota_receiver *r, bool ok) {
   ota_session *s = &r->session;
   const uint8_t *row = row_in_ring(r);
-  if (!ok || !ota_flash_equals(r, r->config->slot_address + s->written, row, r->flash_size)) {
+  if (!ok || !ota_flash_equals(r, r->config->slot_address + s->written, row, r->flash.size)) {
     fall_back_to_page(r);
     return;
   }
@@ -91,13 +67,13 @@ static void finish_erase(ota_receiver *r, bool ok) {
 }
 
 bool ota_engine_finish(ota_receiver *r) {
-  uint8_t work = r->flash_work;
-  bool ok = r->flash_outcome == OTA_FLASH_DONE;
-  if (work == OTA_WORK_NONE || r->flash_outcome == OTA_FLASH_PENDING) return false;
-  r->flash_work = OTA_WORK_NONE;
+  uint8_t work = r->flash.work;
+  bool ok = r->flash.outcome == OTA_FLASH_DONE;
+  if (work == OTA_WORK_NONE || r->flash.outcome == OTA_FLASH_PENDING) return false;
+  r->flash.work = OTA_WORK_NONE;
   if (work == OTA_WORK_ERASE) finish_erase(r, ok);
   if (work == OTA_WORK_ROW) finish_row(r, ok);
-  if (work == OTA_WORK_RECORD) ota_record_finish(r, ok);
+  if (work == OTA_WORK_RECORD && !ota_record_finish(r, ok)) ota_engine_fault(r);
   return true;
 }
 
@@ -112,7 +88,7 @@ static void start_row(ota_receiver *r) {
 
 void ota_engine_start(ota_receiver *r) {
   const ota_session *s = &r->session;
-  if (r->flash_work != OTA_WORK_NONE || r->phase == OTA_PHASE_READING) return;
+  if (r->flash.work != OTA_WORK_NONE || r->operation.phase == OTA_PHASE_READING) return;
   if (ota_record_due(r)) {
     ota_record_start(r);
   } else if (!s->live || s->written == s->image.size) {

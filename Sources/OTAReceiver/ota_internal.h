@@ -47,21 +47,15 @@ static inline uint32_t ota_round_up(uint32_t value, uint32_t unit) {
   return ota_round_down(value + unit - 1, unit);
 }
 
-// ota_engine.c: the slot, and the one flash operation at a time.
+// The files stand in the order in which they may call each other: each calls those before it alone.
+
+// ota_flash.c: the one flash operation at a time.
 /// Starts an operation; its end is looked at by the next `ota_engine_finish`.
 void ota_flash_write(
     ota_receiver *r, uint8_t work, uint32_t address, const uint8_t *from, uint32_t size);
 void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address);
 /// Whether flash holds exactly these octets; NULL: whether it is erased.
 bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size);
-/// No operation is under way and the resume record is whole: control operations may change both.
-bool ota_engine_at_rest(const ota_receiver *r);
-/// Looks at the end of an operation; true if there was one.
-bool ota_engine_finish(ota_receiver *r);
-/// Starts the next operation that is due, if any.
-void ota_engine_start(ota_receiver *r);
-/// Ends the session: flash did not do its part in spite of all retries.
-void ota_engine_fault(ota_receiver *r);
 
 // ota_record.c: the resume record.
 /// Reads the newest whole record, and from it the session that can be gone on with.
@@ -73,7 +67,8 @@ void ota_record_forget(ota_receiver *r);
 /// Whether a step of a new record, or the next mark, is to be written.
 bool ota_record_due(const ota_receiver *r);
 void ota_record_start(ota_receiver *r);
-void ota_record_finish(ota_receiver *r, bool ok);
+/// False: the record could not be written in spite of all retries.
+bool ota_record_finish(ota_receiver *r, bool ok);
 /// The CRC32 in the last of the first `marks` marks, 0 without any; false if it is not whole.
 bool ota_mark_read(const ota_receiver *r, uint32_t marks, uint32_t *crc);
 /// Octets that a reset leaves: the end of the last mark.
@@ -81,16 +76,34 @@ uint32_t ota_record_durable(const ota_receiver *r);
 /// Whether the metadata pages can hold a record at all.
 bool ota_record_fits(const ota_receiver_config *config);
 
-// ota_control.c: requests and answers.
-/// Goes on with the operation under way.
-void ota_control_run(ota_receiver *r);
-/// Ends the operation under way, if it has not been answered yet, with `result`.
-void ota_control_fail(ota_receiver *r, uint8_t result);
-/// The connection of the operation under way is gone.
-void ota_control_disconnected(ota_receiver *r);
-/// ACTIVATE is answered, or about to be, and the reset waits for the confirmation.
-bool ota_reset_is_promised(const ota_receiver *r);
+// ota_state.c: the state, the status owed to the host, the answer to the operation under way.
+static inline bool ota_is_authorized(const ota_receiver *r) {
+  return r->config->check_proof == NULL || r->link.authorized;
+}
+void ota_enter(ota_receiver *r, uint8_t state);
+void ota_status_owe(ota_receiver *r, uint8_t error);
+/// The session that data goes to.
+static inline const ota_session *ota_current(const ota_receiver *r) {
+  return r->sinking ? &r->sink : &r->session;
+}
 void ota_answer_append(ota_receiver *r, uint32_t value, uint8_t size);
+void ota_answer(ota_receiver *r, uint8_t result);
+/// The operation under way is taken up, and not yet answered.
+static inline bool ota_is_later(const ota_receiver *r) {
+  return r->operation.phase >= OTA_PHASE_DRAINING && r->operation.phase <= OTA_PHASE_RECORDING;
+}
+/// Ends the operation under way, if it has not been answered yet, with `result`.
+void ota_answer_instead(ota_receiver *r, uint8_t result);
+
+// ota_engine.c: from the ring to the slot.
+/// No operation is under way and the resume record is whole: control operations may change both.
+bool ota_engine_at_rest(const ota_receiver *r);
+/// Looks at the end of an operation; true if there was one.
+bool ota_engine_finish(ota_receiver *r);
+/// Starts the next operation that is due, if any.
+void ota_engine_start(ota_receiver *r);
+/// Ends the session: flash did not do its part in spite of all retries.
+void ota_engine_fault(ota_receiver *r);
 
 // ota_update.c: the operations on the session. Each returns its result, or OTA_RESULT_LATER.
 uint8_t ota_begin(ota_receiver *r);
@@ -101,13 +114,12 @@ uint8_t ota_abort(ota_receiver *r);
 /// Goes on with an operation that was to be answered later.
 uint8_t ota_update_continue(ota_receiver *r);
 
-// ota_receiver.c: the session as seen from the link.
-bool ota_is_authorized(const ota_receiver *r);
-void ota_enter(ota_receiver *r, uint8_t state);
-void ota_status_owe(ota_receiver *r, uint8_t error);
-/// The session that data goes to.
-static inline const ota_session *ota_current(const ota_receiver *r) {
-  return r->sinking ? &r->sink : &r->session;
-}
+// ota_control.c: requests and answers.
+/// Goes on with the operation under way.
+void ota_control_run(ota_receiver *r);
+/// The connection of the operation under way is gone.
+void ota_control_disconnected(ota_receiver *r);
+/// ACTIVATE is answered, or about to be, and the reset waits for the confirmation.
+bool ota_reset_is_promised(const ota_receiver *r);
 
 #endif

@@ -49,21 +49,6 @@ bool ota_receiver_init(ota_receiver *r, const ota_receiver_config *config) {
   return true;
 }
 
-bool ota_is_authorized(const ota_receiver *r) {
-  return r->config->check_proof == NULL || r->link.authorized;
-}
-
-void ota_status_owe(ota_receiver *r, uint8_t error) {
-  r->link.status_due |= (uint8_t)(1u << error);
-  // A gap that the device made itself is told here, not again at the first data that misses it.
-  if (error == OTA_ERROR_GAP) r->link.status_told |= 1u << OTA_ERROR_GAP;
-}
-
-void ota_enter(ota_receiver *r, uint8_t state) {
-  if (r->state != state) ota_status_owe(r, OTA_ERROR_NONE);
-  r->state = state;
-}
-
 /// Nothing of one connection is left for the next.
 static void forget_link(ota_receiver *r) {
   ota_control_disconnected(r);
@@ -80,25 +65,25 @@ void ota_receiver_status_cccd(ota_receiver *r, uint16_t value) { r->link.status_
 
 uint8_t ota_receiver_control_write(ota_receiver *r, const uint8_t *bytes, uint32_t size) {
   if (r->link.control_cccd != 2) return OTA_ATT_CCCD_IMPROPER;
-  if (r->phase != OTA_PHASE_REST) return OTA_ATT_BUSY;
+  if (r->operation.phase != OTA_PHASE_REST) return OTA_ATT_BUSY;
   if (size == 0) return OTA_ATT_INVALID_LENGTH;
   // A longer request is kept as one octet too long: malformed, whatever it says.
-  r->request_size = (uint8_t)ota_least(size, OTA_REQUEST_MAXIMUM + 1);
-  memcpy(r->request, bytes, ota_least(size, OTA_REQUEST_MAXIMUM));
-  r->operation = r->request[0];
+  r->operation.request_size = (uint8_t)ota_least(size, OTA_REQUEST_MAXIMUM + 1);
+  memcpy(r->operation.request, bytes, ota_least(size, OTA_REQUEST_MAXIMUM));
+  r->operation.opcode = r->operation.request[0];
   r->link.asked = true;
-  r->phase = OTA_PHASE_REQUESTED;
+  r->operation.phase = OTA_PHASE_REQUESTED;
   return OTA_ATT_OK;
 }
 
 void ota_receiver_indication_confirmed(ota_receiver *r) {
-  if (r->phase != OTA_PHASE_CONFIRMING) return;
-  r->phase = ota_reset_is_promised(r) ? OTA_PHASE_RESETTING : OTA_PHASE_REST;
+  if (r->operation.phase != OTA_PHASE_CONFIRMING) return;
+  r->operation.phase = ota_reset_is_promised(r) ? OTA_PHASE_RESETTING : OTA_PHASE_REST;
 }
 
 void ota_receiver_flash_done(ota_receiver *r, bool ok) {
-  if (r->flash_work == OTA_WORK_NONE || r->flash_outcome != OTA_FLASH_PENDING) return;
-  r->flash_outcome = ok ? OTA_FLASH_DONE : OTA_FLASH_FAILED;
+  if (r->flash.work == OTA_WORK_NONE || r->flash.outcome != OTA_FLASH_PENDING) return;
+  r->flash.outcome = ok ? OTA_FLASH_DONE : OTA_FLASH_FAILED;
 }
 
 static uint32_t window(const ota_receiver *r) {
@@ -209,30 +194,33 @@ static bool send_status(ota_receiver *r) {
 }
 
 static bool send_answer(ota_receiver *r) {
-  if (r->phase != OTA_PHASE_ANSWERING) return true;
+  ota_operation *o = &r->operation;
+  if (o->phase != OTA_PHASE_ANSWERING) return true;
   if (!r->link.asked) {
     ota_control_disconnected(r);  // who asked is gone; a reset that was promised is due
     return true;
   }
-  if (!r->config->indicate_control(r->config->context, r->answer, r->answer_size)) return false;
-  r->phase = OTA_PHASE_CONFIRMING;
+  if (!r->config->indicate_control(r->config->context, o->answer, o->answer_size)) return false;
+  o->phase = OTA_PHASE_CONFIRMING;
   return true;
 }
 
 /// The reset that ACTIVATE promised. Returns the milliseconds left until it is due.
 static uint32_t reset_when_due(ota_receiver *r) {
+  ota_operation *o = &r->operation;
   bool waits = ota_reset_is_promised(r);
-  uint32_t left = r->activate_at_ms - r->now_ms;
+  uint32_t left = o->activate_at_ms - r->now_ms;
   if (waits && left - 1 < OTA_ACTIVATE_WAIT_MS) return left;
-  if (waits || r->phase == OTA_PHASE_RESETTING) {
-    r->phase = OTA_PHASE_REST;
-    r->config->activate(r->config->context, r->activating.size, r->activating.crc32);
+  if (waits || o->phase == OTA_PHASE_RESETTING) {
+    o->phase = OTA_PHASE_REST;
+    r->config->activate(r->config->context, o->activating.size, o->activating.crc32);
   }
   return OTA_POLL_IDLE;
 }
 
 uint32_t ota_receiver_poll(ota_receiver *r, uint32_t now_ms) {
-  uint8_t phase = r->phase;
+  const uint8_t *phase = &r->operation.phase;
+  uint8_t before = *phase;
   r->now_ms = now_ms;
   bool finished = ota_engine_finish(r);
   ota_control_run(r);
@@ -240,7 +228,7 @@ uint32_t ota_receiver_poll(ota_receiver *r, uint32_t now_ms) {
   bool sent = send_status(r);
   sent = send_answer(r) && sent;
   uint32_t wait = reset_when_due(r);
-  bool flash_ended = r->flash_work != OTA_WORK_NONE && r->flash_outcome != OTA_FLASH_PENDING;
-  if (finished || flash_ended || phase != r->phase || r->phase == OTA_PHASE_READING) return 0;
+  bool flash_ended = r->flash.work != OTA_WORK_NONE && r->flash.outcome != OTA_FLASH_PENDING;
+  if (finished || flash_ended || before != *phase || *phase == OTA_PHASE_READING) return 0;
   return sent ? wait : ota_least(wait, OTA_SEND_RETRY_MS);
 }

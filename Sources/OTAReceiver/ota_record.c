@@ -137,12 +137,12 @@ static uint32_t target_address(const ota_receiver *r) {
 
 /// Writes `size` octets of `scratch`.
 static void write_scratch(ota_receiver *r, uint32_t size) {
-  ota_flash_write(r, OTA_WORK_RECORD, target_address(r), (uint8_t *)r->scratch, size);
+  ota_flash_write(r, OTA_WORK_RECORD, target_address(r), (uint8_t *)r->flash.scratch, size);
 }
 
 static void write_mark(ota_receiver *r) {
-  uint8_t *mark = (uint8_t *)r->scratch;
-  memset(mark, 0xFF, sizeof r->scratch);
+  uint8_t *mark = (uint8_t *)r->flash.scratch;
+  memset(mark, 0xFF, sizeof r->flash.scratch);
   ota_put(mark, r->session.written_crc, 4);
   ota_put(mark + 4, ~r->session.written_crc, 4);
   write_scratch(r, mark_pitch(r->config));
@@ -153,11 +153,11 @@ static void copy_marks(ota_receiver *r) {
   uint32_t pitch = mark_pitch(r->config);
   uint32_t size = ota_least(OTA_READ_STEP / pitch, record->marks - record->copied) * pitch;
   uint32_t from = mark_address(r, record->page, record->copied);
-  if (r->config->flash_read(r->config->context, from, (uint8_t *)r->scratch, size)) {
+  if (r->config->flash_read(r->config->context, from, (uint8_t *)r->flash.scratch, size)) {
     write_scratch(r, size);
   } else {
-    r->flash_work = OTA_WORK_RECORD;
-    r->flash_outcome = OTA_FLASH_FAILED;
+    r->flash.work = OTA_WORK_RECORD;
+    r->flash.outcome = OTA_FLASH_FAILED;
   }
 }
 
@@ -166,7 +166,7 @@ static void write_header(ota_receiver *r) {
   const uint32_t words[] = {
       MAGIC, r->record.sequence + 1, image->size, image->crc32, image->version,
       image->hardware_id, r->record.stride};
-  uint8_t *header = (uint8_t *)r->scratch;
+  uint8_t *header = (uint8_t *)r->flash.scratch;
   for (uint8_t i = 0; i < sizeof words / 4; i++) ota_put(header + i * 4, words[i], 4);
   ota_put(header + sizeof words, ota_crc32(0, header, sizeof words), 4);
   write_scratch(r, HEADER_SIZE);
@@ -187,17 +187,18 @@ void ota_record_start(ota_receiver *r) {
   if (step == OTA_RECORD_HEADER) write_header(r);
 }
 
-void ota_record_finish(ota_receiver *r, bool ok) {
+bool ota_record_finish(ota_receiver *r, bool ok) {
   ota_record *record = &r->record;
-  const uint8_t *written = (const uint8_t *)r->scratch;
+  const uint8_t *written = (const uint8_t *)r->flash.scratch;
   if (ok && record->step != OTA_RECORD_ERASE)
-    ok = ota_flash_equals(r, target_address(r), written, r->flash_size);
+    ok = ota_flash_equals(r, target_address(r), written, r->flash.size);
   if (!ok) {
     // The place is spoilt; the record is written anew, on the other page.
     record->copied = 0;
     record->step = OTA_RECORD_ERASE;
-    if (++record->faults > OTA_FLASH_RETRY_MAXIMUM) ota_engine_fault(r);
-  } else if (record->step == OTA_RECORD_WHOLE) {
+    return ++record->faults <= OTA_FLASH_RETRY_MAXIMUM;
+  }
+  if (record->step == OTA_RECORD_WHOLE) {
     record->marks++;
     record->faults = 0;
   } else if (record->step == OTA_RECORD_HEADER) {
@@ -205,7 +206,8 @@ void ota_record_finish(ota_receiver *r, bool ok) {
     record->sequence++;
     record->step = OTA_RECORD_WHOLE;
   } else {
-    if (record->step == OTA_RECORD_COPY) record->copied += r->flash_size / mark_pitch(r->config);
+    if (record->step == OTA_RECORD_COPY) record->copied += r->flash.size / mark_pitch(r->config);
     record->step = record->copied < record->marks ? OTA_RECORD_COPY : OTA_RECORD_HEADER;
   }
+  return true;
 }

@@ -12,7 +12,7 @@ static uint8_t tell_progress(ota_receiver *r) {
 }
 
 static uint8_t later(ota_receiver *r, uint8_t phase) {
-  r->phase = phase;
+  r->operation.phase = phase;
   return OTA_RESULT_LATER;
 }
 
@@ -41,7 +41,7 @@ static uint8_t check_begin(const ota_receiver *r, const ota_image *image, uint8_
 }
 
 uint8_t ota_begin(ota_receiver *r) {
-  const uint8_t *q = r->request;
+  const uint8_t *q = r->operation.request;
   uint8_t flags = q[1];
   uint32_t version = ota_version(q[10], q[11], (uint16_t)ota_get(q + 12, 2));
   ota_image image = {ota_get(q + 2, 4), ota_get(q + 6, 4), version, ota_get(q + 14, 4)};
@@ -79,7 +79,7 @@ static uint8_t rewind_ring(ota_receiver *r, uint32_t page) {
 }
 
 uint8_t ota_rewind(ota_receiver *r) {
-  uint32_t offset = ota_get(r->request + 1, 4);
+  uint32_t offset = ota_get(r->operation.request + 1, 4);
   uint32_t page = ota_round_down(offset, r->config->page_size);
   if (offset > ota_current(r)->next) return OTA_RESULT_MALFORMED_REQUEST;
   r->link.status_told = 0;
@@ -127,13 +127,13 @@ uint8_t ota_verify(ota_receiver *r) {
 uint8_t ota_activate(ota_receiver *r) {
   if (r->sinking) return OTA_RESULT_WRONG_STATE;
   // The slot is the boot loader's from here on, so nothing in it may be resumed later.
-  r->activating = r->session.image;
+  r->operation.activating = r->session.image;
   ota_enter(r, OTA_STATE_ACTIVATING);
   return forget(r);
 }
 
 uint8_t ota_abort(ota_receiver *r) {
-  uint8_t flags = r->request[1];
+  uint8_t flags = r->operation.request[1];
   bool was_sink = r->sinking;
   r->sinking = false;
   ota_enter(r, OTA_STATE_IDLE);
@@ -143,7 +143,7 @@ uint8_t ota_abort(ota_receiver *r) {
 /// Reads up to one page; the operation goes on when the end is reached.
 static uint8_t read_page(ota_receiver *r) {
   const ota_receiver_config *c = r->config;
-  uint8_t *octets = (uint8_t *)r->scratch;
+  uint8_t *octets = (uint8_t *)r->flash.scratch;
   ota_reading *reading = &r->reading;
   uint32_t page_end = reading->offset + ota_least(c->page_size, reading->end - reading->offset);
   while (reading->offset < page_end) {
@@ -156,25 +156,26 @@ static uint8_t read_page(ota_receiver *r) {
     reading->offset += count;
   }
   if (reading->offset < reading->end) return OTA_RESULT_LATER;
-  return r->operation == OTA_OP_VERIFY ? conclude_verify(r, reading->crc) : rewind_flash(r);
+  return r->operation.opcode == OTA_OP_VERIFY ? conclude_verify(r, reading->crc) : rewind_flash(r);
 }
 
 /// The resume record is written, or forgotten, as the operation wanted it.
 static uint8_t conclude_recording(ota_receiver *r) {
-  if (r->operation == OTA_OP_VERIFY) {
+  ota_operation *o = &r->operation;
+  if (o->opcode == OTA_OP_VERIFY) {
     ota_answer_append(r, r->reading.crc, 4);
     return OTA_RESULT_CRC_MISMATCH;
   }
-  if (r->operation == OTA_OP_BEGIN || r->operation == OTA_OP_REWIND) return tell_progress(r);
-  if (r->operation == OTA_OP_ACTIVATE) r->activate_at_ms = r->now_ms + OTA_ACTIVATE_WAIT_MS;
+  if (o->opcode == OTA_OP_BEGIN || o->opcode == OTA_OP_REWIND) return tell_progress(r);
+  if (o->opcode == OTA_OP_ACTIVATE) o->activate_at_ms = r->now_ms + OTA_ACTIVATE_WAIT_MS;
   return OTA_RESULT_DONE;
 }
 
 uint8_t ota_update_continue(ota_receiver *r) {
   const ota_session *s = &r->session;
-  if (r->phase == OTA_PHASE_READING) return read_page(r);
+  if (r->operation.phase == OTA_PHASE_READING) return read_page(r);
   if (!ota_engine_at_rest(r)) return OTA_RESULT_LATER;
-  if (r->phase == OTA_PHASE_RECORDING) return conclude_recording(r);
+  if (r->operation.phase == OTA_PHASE_RECORDING) return conclude_recording(r);
   if (ota_record_durable(r) < s->image.size) return OTA_RESULT_LATER;
   r->reading = (ota_reading){0, s->image.size, 0};
   return later(r, OTA_PHASE_READING);

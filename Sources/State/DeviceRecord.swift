@@ -4,14 +4,19 @@ import OtaflashFirmware
 public struct DeviceRecord: Equatable, Sendable {
   /// The last attempt to flash it.
   public struct Flashing: Equatable, Sendable {
+    /// How it ended.
     public enum Outcome: String, Codable, Sendable, CaseIterable {
+      /// The image was sent, and seen running.
       case flashed
+      /// The device ran the image already; nothing was sent.
       case alreadyCurrent = "already-current"
       /// The link was lost or the run stopped; the device holds a part of the image.
       case interrupted
+      /// It ended otherwise; the device holds nothing that a later run goes on with.
       case failed
     }
 
+    /// How the attempt ended.
     public var outcome: Outcome
     /// The image's version, when it was known.
     public var version: FirmwareVersion?
@@ -19,6 +24,7 @@ public struct DeviceRecord: Equatable, Sendable {
     public var at: Double
     var others = KeptMembers()
 
+    /// An attempt that ended `at` so many seconds after 1970 began.
     public init(outcome: Outcome, version: FirmwareVersion?, at: Double) {
       self.outcome = outcome
       self.version = version
@@ -28,14 +34,19 @@ public struct DeviceRecord: Equatable, Sendable {
 
   /// What the user writes for DEVICE, and unique: `C0:FF:EE:00:00:01`, `unix:/run/door`, `sim:`.
   public let id: String
+  /// The name that it advertised last; `nil` where it was never heard to.
   public var name: String?
+  /// Its Bluetooth address; `nil` for what has none, such as a Unix socket.
   public var address: String?
   /// Seconds since 1970, as all times here.
   public var lastSeen: Double
+  /// `nil` when it was seen only.
   public var lastConnected: Double?
+  /// `nil` when nobody tried from here.
   public var lastFlashing: Flashing?
   var others = KeptMembers()
 
+  /// A device that was seen, and not connected to.
   public init(id: String, lastSeen: Double) {
     self.id = id
     self.lastSeen = lastSeen

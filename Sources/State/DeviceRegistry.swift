@@ -3,6 +3,7 @@ public struct DeviceRegistry: Equatable, Sendable {
   /// Devices kept; beyond it those at the end of the order are forgotten.
   public static let capacity = 1000
 
+  /// In their order; each id once.
   public private(set) var records: [DeviceRecord]
 
   /// Of two records with one id the first in the order is kept.
@@ -12,6 +13,7 @@ public struct DeviceRegistry: Equatable, Sendable {
     forgetBeyondCapacity()
   }
 
+  /// `nil` where no such device was seen.
   public subscript(id: String) -> DeviceRecord? { records.first { $0.id == id } }
 
   /// Notes an advertisement. What it does not tell (`nil`) stays as it was.
@@ -22,6 +24,7 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
+  /// Notes a connection. What it does not tell (`nil`) stays as it was.
   public mutating func connected(_ id: String, name: String?, address: String?, at time: Double) {
     change(id, at: time) { record in
       record.name = name ?? record.name

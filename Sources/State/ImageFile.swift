@@ -4,21 +4,31 @@ import OtaflashFirmware
 
 /// Why a path did not give an image.
 public enum ImageFileFault: Error, Equatable, Sendable {
+  /// Nothing is there.
   case missing(path: String)
+  /// A directory is there.
   case isDirectory(path: String)
+  /// It could not be opened or read, by errno(3).
   case unreadable(path: String, FileErrno)
   /// The task was cancelled before all of it had come.
   case cancelled(path: String)
+  /// It was read, and is no image that can be sent.
   case malformed(path: String, FirmwareFault)
+  /// The image is fine, and the file beside it that describes it is not.
   case sidecar(path: String, SidecarFault)
 }
 
 /// What is wrong with an image's sidecar file (docs/image-descriptor.md).
 public enum SidecarFault: Error, Equatable, Sendable {
+  /// More octets than any sidecar file has.
   case tooLarge(limit: Int)
+  /// It is no JSON object whose values are strings.
   case notAnObjectOfStrings
+  /// A member that has no meaning here, such as one that is spelt wrong.
   case unknownKey(String)
+  /// `version` is none such as `1.3.0`.
   case malformedVersion(String)
+  /// `hardware` is none such as `0x0000A001`.
   case malformedHardware(String)
   /// Neither a version nor a hardware id.
   case saysNothing

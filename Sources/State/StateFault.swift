@@ -23,6 +23,7 @@ public enum StateFault: Error, Equatable, Sendable {
   case deviceBusy(device: String, holder: Int32?)
   /// Another process held the list of devices for longer than the wait's bound.
   case registryBusy(path: String, waited: Duration)
+  /// Any other failed system call.
   case system(FileOperation, path: String, FileErrno)
 
   init(_ operation: FileOperation, path: String, _ errno: FileErrno) {
@@ -40,9 +41,21 @@ public enum StateFault: Error, Equatable, Sendable {
 
 /// The system calls that can fail, by what they are for.
 public enum FileOperation: String, Equatable, Sendable {
-  case open, read, write, flush, lock
+  /// open(2), of an existing file or a new one.
+  case open
+  /// read(2).
+  case read
+  /// write(2).
+  case write
+  /// fsync(2), of a file or the directory that it is in.
+  case flush
+  /// A lock among processes (flock(2), or a name that is bound).
+  case lock
+  /// rename(2), which puts the new file in the place of the old one at once.
   case replace = "rename"
+  /// unlink(2).
   case remove = "unlink"
+  /// mkdir(2).
   case makeDirectory = "mkdir"
 }
 

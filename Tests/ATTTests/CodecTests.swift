@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashTestSupport
 import Testing
 
 @Suite struct CodecTests {
@@ -89,7 +90,7 @@ import Testing
 
   /// Whatever arrives is decoded or refused, and what was decoded survives a round trip.
   @Test func randomOctetsNeverTrap() throws {
-    var generator = SeededGenerator(seed: 0x07A)
+    var generator = SplitMix64(seed: 0x07A)
     let opcodes = ATTOpcode.allCases.map(\.rawValue)
     for _ in 0..<100_000 {
       var bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashTestSupport
 import Testing
 
 /// One PDU, in octets and in words.

@@ -1,6 +1,6 @@
 import Glibc
 import OtaflashATT
-import OtaflashFirmware
+@testable import OtaflashFirmware
 import OtaflashGATT
 import OtaflashUpdate
 import Testing
@@ -203,8 +203,8 @@ import Testing
           path: "a.hex",
           .addresses(
             .farApart([
-              .init(region: AddressRegion("0..8")!, dataCount: 3),
-              .init(region: AddressRegion("0x60000000..0x60000008")!, dataCount: 8),
+              .init(region: AddressRegion(of: 0..<8), dataCount: 3),
+              .init(region: AddressRegion(of: 0x6000_0000..<0x6000_0008), dataCount: 8),
             ])))), .image, 65,
       "otaflash flash app.bin -d door-01 --region 0x60000000..0x60000008"
     ),

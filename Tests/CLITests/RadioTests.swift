@@ -1,5 +1,6 @@
 import OtaflashBlueZ
 import OtaflashGATT
+import OtaflashTestSupport
 import OtaflashUpdate
 import Testing
 

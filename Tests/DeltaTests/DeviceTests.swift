@@ -1,4 +1,5 @@
 import OTAReceiver
+import OtaflashTestSupport
 import Testing
 
 @testable import OtaflashDelta

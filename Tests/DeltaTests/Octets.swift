@@ -1,22 +1,6 @@
-/// A generator whose whole state is its seed, so that a failure can be run again.
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
+import OtaflashTestSupport
 
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-    return word ^ (word >> 31)
-  }
-
-  /// Octets of which there are `kinds`; with 1 they are all zero.
-  mutating func octets(_ count: Int, kinds: Int = 256) -> [UInt8] {
-    (0..<count).map { _ in UInt8(Int.random(in: 0..<kinds, using: &self)) }
-  }
-
+extension SplitMix64 {
   /// What an image may become: runs of it in another order, some octets changed, some new, some padding.
   mutating func edited(_ base: [UInt8], pieces: Int) -> [UInt8] {
     var image: [UInt8] = []

@@ -1,3 +1,4 @@
+import OtaflashTestSupport
 import Testing
 
 @testable import OtaflashDelta

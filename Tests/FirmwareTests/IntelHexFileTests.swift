@@ -1,4 +1,5 @@
 import OtaflashFirmware
+import OtaflashTestSupport
 import Testing
 
 @Suite("Intel HEX files")

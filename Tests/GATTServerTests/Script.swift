@@ -1,14 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashTestSupport
 import Testing
-
-/// `"0A 15 00"` as octets; for constants in tests only.
-func hex(_ text: String) -> [UInt8] {
-  text.split(separator: " ").map { digits in
-    guard let octet = UInt8(digits, radix: 16) else { preconditionFailure("not hex: \(digits)") }
-    return octet
-  }
-}
 
 func text(_ octets: [UInt8]) -> String {
   octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }

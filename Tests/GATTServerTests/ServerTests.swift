@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashTestSupport
 import Synchronization
 import Testing
 

@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
+import OtaflashTestSupport
 import Testing
 
 /// Scripts of raw PDUs: what a client sends, what it must hear.
@@ -252,7 +253,7 @@ import Testing
 
   /// Every request of random octets gets one answer within the MTU, and nothing traps.
   @Test func randomRequests() {
-    var generator = SeededGenerator(seed: 0x5E55)
+    var generator = SplitMix64(seed: 0x5E55)
     var peer = Peer(exampleTable(), security: .encryption)
     let opcodes = ATTOpcode.allCases.map(\.rawValue)
     let requests = Set(hex("02 04 06 08 0A 0C 0E 10 12 16 18 20"))
@@ -264,20 +265,5 @@ import Testing
       let isAnswered = peer.send(pdu) != nil
       #expect(isAnswered == requests.contains(pdu[0]), "\(text(pdu))")
     }
-  }
-}
-
-/// A small seeded generator (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

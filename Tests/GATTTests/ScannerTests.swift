@@ -1,6 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 import Testing
 
 /// Reports its devices one a second, then nothing.

@@ -1,12 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 import Testing
-
-/// Octets written as in the specification: `02 17 00`.
-func hex(_ text: String) -> [UInt8] {
-  text.split(separator: " ").map { UInt8($0, radix: 16) ?? 0 }
-}
 
 /// A peer that expects certain PDUs and answers each with certain PDUs: a test as a page of the
 /// specification's own message sequences.

@@ -1,6 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 import Synchronization
 import Testing
 

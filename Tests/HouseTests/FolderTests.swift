@@ -12,6 +12,15 @@ import Testing
       "Faults", "Time", "Concurrency", "Attributes", "Link", "Queue", "Client", "Server",
       "Scanning", "Connection", "Capture",
     ],
+    "Firmware": [
+      "Octets", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
+      "Manifest", "NordicDFU", "MCUboot", "Image", "Package", "Verification",
+    ],
+    "Delta": ["Format", "Matching", "Codecs", "Patch", "Plan"],
+    "Simulation": [
+      "Time", "Flash", "Radio", "Profile", "BootLoader", "Board", "NordicShared", "OTAReceiver",
+      "NordicSecure", "NordicLegacy", "SMP", "Catalogue", "Neighbourhood",
+    ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
       "Doctor",

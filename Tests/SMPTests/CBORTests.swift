@@ -1,4 +1,5 @@
 import OtaflashSimulation
+import OtaflashTestSupport
 import OtaflashUpdate
 import OtaflashWire
 import Testing
@@ -104,7 +105,7 @@ import Testing
     "an example of the RFC is decoded, and encoded in its shortest form",
     arguments: numbers + others)
   func examples(example: Example) throws {
-    #expect(try CBORItem(decoding: octets(example.bytes)) == example.item)
+    #expect(try CBORItem(decoding: hex(example.bytes)) == example.item)
     #expect(hex(example.item.encoded) == example.shortest ?? example.bytes)
   }
 
@@ -112,7 +113,7 @@ import Testing
     "a NaN stays one, in any width, and is written as the one of two octets",
     arguments: ["f97e00", "fa7fc00000", "fb7ff8000000000000", "f97c01"])
   func notANumber(bytes: String) throws {
-    let item = try CBORItem(decoding: octets(bytes))
+    let item = try CBORItem(decoding: hex(bytes))
     guard case .float(let value) = item else { throw Mismatch(item) }
     #expect(value.isNaN)
     #expect(hex(item.encoded) == "f97e00")
@@ -173,7 +174,7 @@ import Testing
 
   @Test("what is not well-formed is refused where it goes wrong", arguments: malformed)
   func refuses(wrong: Wrong) {
-    #expect(throws: wrong.fault) { try CBORItem(decoding: octets(wrong.bytes)) }
+    #expect(throws: wrong.fault) { try CBORItem(decoding: hex(wrong.bytes)) }
   }
 
   @Test("depth has a limit")
@@ -181,9 +182,9 @@ import Testing
     var limits = CBORLimits()
     limits.depth = 3
     #expect(
-      try CBORItem(decoding: octets("818181f6"), limits: limits).encoded == octets("818181f6"))
+      try CBORItem(decoding: hex("818181f6"), limits: limits).encoded == hex("818181f6"))
     #expect(throws: CBORFault(.tooDeep(limit: 3), at: 3)) {
-      try CBORItem(decoding: octets("81818181f6"), limits: limits)
+      try CBORItem(decoding: hex("81818181f6"), limits: limits)
     }
     let deep = [UInt8](repeating: 0x9F, count: 60_000)
     #expect(throws: CBORFault(.tooDeep(limit: 12), at: 12)) { try CBORItem(decoding: deep) }
@@ -195,7 +196,7 @@ import Testing
   func items(bytes: String) {
     var limits = CBORLimits()
     limits.items = 4
-    #expect(throws: CBORFault.self) { try CBORItem(decoding: octets(bytes), limits: limits) }
+    #expect(throws: CBORFault.self) { try CBORItem(decoding: hex(bytes), limits: limits) }
   }
 
   @Test("what was decoded of random octets decodes to itself", arguments: [1, 2, 3, 4] as [UInt64])

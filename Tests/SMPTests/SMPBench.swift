@@ -3,6 +3,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 import OtaflashUpdate
 import Synchronization
 

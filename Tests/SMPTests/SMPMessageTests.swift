@@ -1,3 +1,4 @@
+import OtaflashTestSupport
 import OtaflashUpdate
 import OtaflashWire
 import Testing
@@ -9,30 +10,30 @@ import Testing
   func requests() {
     #expect(
       SMPMessage(SMPOS.Echo("hi"), sequence: 0x42, version: .v2).encoded
-        == octets("0a00 0006 0000 42 00 a1 6164 62 6869"))
+        == hex("0a00 0006 0000 42 00 a1 6164 62 6869"))
     #expect(
       SMPMessage(SMPOS.Parameters(), sequence: 0xFF, version: .v1).encoded
-        == octets("0000 0001 0000 ff06 a0"))
+        == hex("0000 0001 0000 ff06 a0"))
     #expect(
-      SMPMessage(SMPImage.ReadState(), sequence: 1).encoded == octets("0800 0001 0001 0100 a0"))
+      SMPMessage(SMPImage.ReadState(), sequence: 1).encoded == hex("0800 0001 0001 0100 a0"))
     let test = SMPImage.WriteState(hash: [1, 2], isConfirmed: false)
     #expect(
       SMPMessage(test, sequence: 2).encoded
-        == octets("0a00 0012 0001 0200 a2 64 68617368 42 0102 67 636f6e6669726d f4"))
+        == hex("0a00 0012 0001 0200 a2 64 68617368 42 0102 67 636f6e6669726d f4"))
     #expect(
       SMPMessage(SMPOS.Reset(isForced: true), sequence: 3).encoded
-        == octets("0a00 0008 0000 0305 a1 65 666f726365 01"))
+        == hex("0a00 0008 0000 0305 a1 65 666f726365 01"))
   }
 
   @Test("known responses are decoded")
   func responses() throws {
-    let upload = try SMPMessage(decoding: octets("0b00 0008 0001 0701 a1 63 6f6666 190200"))
+    let upload = try SMPMessage(decoding: hex("0b00 0008 0001 0701 a1 63 6f6666 190200"))
     #expect(upload.sequence == 7)
     #expect(
       try upload.answer(to: SMPImage.Upload.self) == .success(.init(offset: 512, matches: nil)))
     // As Zephyr encodes: an indefinite map, and a list of indefinite maps in it.
     let state = try SMPMessage(
-      decoding: octets(
+      decoding: hex(
         """
         0900 003c 0001 0100 bf 66 696d61676573 9f bf 64 736c6f74 00 67 76657273696f6e 65 312e322e33
         64 68617368 42 abcd 66 616374697665 f5 69 7065726d616e656e74 f4 ff ff ff
@@ -44,7 +45,7 @@ import Testing
   @Test("both versions of refusals are told from answers")
   func refusals() throws {
     func answer(_ body: String) throws -> Result<SMPImage.Upload.Response, SMPRefusal> {
-      let body = octets(body)
+      let body = hex(body)
       return try SMPMessage(decoding: [0x0B, 0, 0, UInt8(body.count), 0, 1, 7, 1] + body)
         .answer(to: SMPImage.Upload.self)
     }
@@ -76,11 +77,11 @@ import Testing
     let v2 = SMPMessage(SMPImage.Erase(slot: 1), sequence: 9, version: .v2)
     #expect(
       SMPMessage(answering: v2, refusing: refusal).encoded
-        == octets("0b00 0011 0001 0905 a1 63 657272 a2 62 7263 09 65 67726f7570 01"))
+        == hex("0b00 0011 0001 0905 a1 63 657272 a2 62 7263 09 65 67726f7570 01"))
     let v1 = SMPMessage(SMPImage.Erase(slot: 1), sequence: 9, version: .v1)
     #expect(
       SMPMessage(answering: v1, refusing: refusal).encoded
-        == octets("0300 0005 0001 0905 a1 62 7263 01"))
+        == hex("0300 0005 0001 0905 a1 62 7263 01"))
   }
 
   @Test(
@@ -97,12 +98,12 @@ import Testing
       ("0a00 0002 0000 0000 a1ff", .body(CBORFault(.unexpectedBreak, at: 1))),
     ])
   func malformed(bytes: String, fault: SMPDecodeFault) {
-    #expect(throws: fault) { try SMPMessage(decoding: octets(bytes)) }
+    #expect(throws: fault) { try SMPMessage(decoding: hex(bytes)) }
   }
 
   @Test("the three reserved bits before the version are left alone")
   func reservedBits() throws {
-    let header = try SMPHeader(decoding: octets("ea 00 0006 0040 42 07"))
+    let header = try SMPHeader(decoding: hex("ea 00 0006 0040 42 07"))
     #expect(header.version == .v2 && header.operation == .write)
     #expect(header.group == SMPGroup(rawValue: 64) && header.bodyLength == 6)
   }

@@ -1,10 +1,11 @@
+import OtaflashTestSupport
 import OtaflashWire
 import Testing
 
 @testable import OtaflashUpdate
 
 @Suite struct SMPReassemblyTests {
-  private static let message = octets("0b00 0008 0001 0701 a1 63 6f6666 190200")
+  private static let message = hex("0b00 0008 0001 0701 a1 63 6f6666 190200")
 
   private static func header() throws -> SMPHeader { try SMPHeader(decoding: message) }
 

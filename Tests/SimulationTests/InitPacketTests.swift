@@ -4,6 +4,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 import Testing
 
 /// What the Secure DFU boot loader holds init packets against, and how the application leads to it.

@@ -2,6 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 
 /// A host that speaks Nordic's legacy DFU in bare octets and believes everything.
 struct LegacyDFUHost {

@@ -2,6 +2,7 @@ import Crypto
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashSimulation
+import OtaflashTestSupport
 import OtaflashUpdate
 import OtaflashWire
 

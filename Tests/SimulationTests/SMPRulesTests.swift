@@ -1,5 +1,6 @@
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 import OtaflashUpdate
 import OtaflashWire
 import Testing

@@ -2,6 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 import OtaflashUpdate
 import OtaflashWire
 import Testing

@@ -2,6 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 import Testing
 
 /// Nordic's Secure DFU boot loader of SDK 15, rule by rule, over the modelled radio.

@@ -2,6 +2,7 @@ import Crypto
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashSimulation
+import OtaflashTestSupport
 
 /// A host that speaks Nordic's Secure DFU in bare octets and believes everything.
 struct SecureDFUHost {
@@ -150,14 +151,6 @@ struct InitPacketBuilder {
 
 func octets(_ value: UInt32) -> [UInt8] {
   (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-}
-
-/// `"60 04 01"` as octets, and back.
-func hex(_ text: String) -> [UInt8] {
-  text.split(separator: " ").map { digits in
-    guard let octet = UInt8(digits, radix: 16) else { preconditionFailure("not hex: \(digits)") }
-    return octet
-  }
 }
 
 func text(_ octets: some Sequence<UInt8>) -> String {

@@ -1,6 +1,7 @@
 import Crypto
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashTestSupport
 import OtaflashUpdate
 import OtaflashWire
 import Testing

@@ -6,7 +6,14 @@ import OtaflashGATT
 /// One thing that must be right for flashing over Bluetooth, and how it stands.
 public struct DoctorCheck: Equatable, Sendable {
   /// How a check ended: `warn` where something works less well than it could.
-  public enum Verdict: String, Sendable { case pass, warn, fail }
+  public enum Verdict: String, Sendable {
+    /// Nothing is to be done.
+    case pass
+    /// Flashing works, but less well than it could, or not in every way.
+    case warn
+    /// Flashing over Bluetooth does not work before this is mended.
+    case fail
+  }
 
   /// What was looked at, such as `kernel support`.
   public let check: String

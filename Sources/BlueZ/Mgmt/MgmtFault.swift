@@ -16,9 +16,13 @@ public enum MgmtFault: Error, Equatable, Sendable {
   case refused(opcode: UInt16, MgmtStatus)
   /// The kernel did not answer within the limit.
   case noAnswer(opcode: UInt16)
+  /// The kernel's answer does not have the form that its command asks for.
   case malformed
+  /// The socket to the kernel ended.
   case socket(LinkLoss)
+  /// A system call failed, by its name and its number (errno(3)).
   case systemCall(name: String, errno: Int32)
+  /// The task that asked was cancelled.
   case cancelled
 
   init(_ loss: LinkLoss) { self = loss == .cancelled ? .cancelled : .socket(loss) }

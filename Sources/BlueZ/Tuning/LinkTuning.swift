@@ -6,8 +6,6 @@ public struct LinkTuning: Equatable, Sendable {
   public static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.seconds(4))
   /// Octets that a link-layer packet may carry (Core 5.4, Vol 6, Part B, 4.5.10).
   public static let payloads = 27...251
-  /// Milliseconds, with the specification's own limits (4.5.2).
-  public static let supervisionTimeouts: ClosedRange<Duration> = .milliseconds(100)...(.seconds(32))
 
   /// The controller chooses within it, in steps of 1.25 ms.
   public var interval: ClosedRange<Duration>?

@@ -2,20 +2,27 @@
 public enum FirmwareFault: Error, Equatable, Sendable {
   /// A file format that may carry firmware and is not read.
   public enum ForeignFormat: String, Sendable, CaseIterable {
+    /// A ZIP archive that is nothing but the end of its directory.
     case emptyZip = "a ZIP archive without files"
+    /// A byte order mark, and text in units of two octets behind it.
     case utf16 = "text in UTF-16; HEX files and S-records are read in ASCII or UTF-8"
   }
 
+  /// The file has no octets, or its format holds none.
   case empty
   /// The file is larger than the limit, in bytes.
   case tooLarge(limit: Int)
+  /// It is known by its beginning, and not read.
   case foreignFormat(ForeignFormat)
   /// What a format forbids, with its place in the file.
   case malformed(FormatFault)
   /// The addresses of a file that has some.
   case addresses(AddressFault)
+  /// What is wrong with an image for MCUboot.
   case mcuboot(MCUbootFault)
+  /// What is wrong with the archive that a package is.
   case zip(ZipFault)
+  /// What is wrong with a package's `manifest.json`.
   case manifest(ManifestFault)
   /// The init packet in a file of a Nordic DFU package.
   case initPacket(file: String, InitPacketFault)
@@ -25,10 +32,13 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case severalImages(Int)
   /// The magic of a descriptor, and behind it no 32 octets with the right CRC32.
   case descriptorDamaged(offset: Int)
+  /// The descriptor is whole, and of a later layout (docs/image-descriptor.md).
   case descriptorLayoutUnknown(UInt8, offset: Int)
+  /// Two descriptors in one image say different things; offsets are their first octets.
   case descriptorsDiffer(firstOffset: Int, secondOffset: Int)
   /// The sidecar file and the embedded descriptor contradict each other, and nobody decided.
   case versionContradicted(sidecar: FirmwareVersion, descriptor: FirmwareVersion)
+  /// As `versionContradicted`, of the board that the image is for.
   case hardwareContradicted(sidecar: HardwareID, descriptor: HardwareID)
   /// The MCUboot header and the embedded descriptor contradict each other.
   case headerContradicted(header: FirmwareVersion, descriptor: FirmwareVersion)

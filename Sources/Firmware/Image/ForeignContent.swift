@@ -1,25 +1,45 @@
 /// What a file without addresses holds instead of firmware, as far as its content tells. No part
 /// with Bluetooth LE starts such bytes, and a device that checks a CRC32 alone would take them.
 public enum ForeignContent: String, Sendable, CaseIterable {
+  /// Flash was read where nothing was programmed.
   case erased = "nothing but 0xFF, as erased flash"
+  /// Memory was read that is not there, or a file made in advance.
   case zeros = "nothing but zeros"
+  /// What git keeps instead of a large file until it is fetched.
   case gitLFSPointer = "a git-lfs pointer"
+  /// `<!doctype html` or `<html`, in any case of letters.
   case html = "an HTML page"
+  /// Text that begins with `<` and is no HTML.
   case xml = "an XML text"
+  /// Text that begins with `{` or `[`.
   case json = "a JSON text"
+  /// `-----BEGIN` (RFC 7468).
   case pem = "a key or certificate in PEM"
+  /// Readable from its first octet to its last, and none of the above.
   case text = "text"
+  /// 1F 8B 08 (RFC 1952).
   case gzip = "a gzip archive"
+  /// `BZh`.
   case bzip2 = "a bzip2 archive"
+  /// FD `7zXZ` 00.
   case xz = "an xz archive"
+  /// 28 B5 2F FD (RFC 8878).
   case zstd = "a Zstandard archive"
+  /// `7z` BC AF 27 1C.
   case sevenZip = "a 7-Zip archive"
+  /// `!<arch>`: objects that were never linked.
   case staticLibrary = "a static library"
+  /// E9 and segments that lie within the file (ESP-IDF, `esp_image_header_t`).
   case esp32 = "an ESP32 application image"
+  /// `DfuSe`: an image for ST's boot loader on USB (UM0391).
   case dfuse = "a DfuSe file for USB"
+  /// D8 6B: the CBOR tag 107 of a SUIT envelope.
   case suit = "a SUIT envelope"
+  /// `MZ`, and `PE` where it points to.
   case windowsProgram = "a Windows program"
+  /// 89 `PNG`.
   case png = "a PNG picture"
+  /// `%PDF-`.
   case pdf = "a PDF document"
 
   /// What can be done about it: one whole sentence.

@@ -17,9 +17,13 @@ extension FirmwareImage {
 
 /// Why a file of a format with addresses gives no image, with the place in the file.
 public enum FormatFault: Error, Equatable, Sendable {
+  /// What is wrong with an Intel HEX file.
   case intelHex(TextFault<IntelHexFault>)
+  /// What is wrong with a Motorola S-record file.
   case sRecord(TextFault<SRecordFault>)
+  /// What is wrong with a UF2 file.
   case uf2(UF2Fault)
+  /// What is wrong with an ELF file.
   case elf(ELFFault)
 }
 

@@ -4,19 +4,23 @@ public enum ImageRemedy: Hashable, Sendable {
   case chooseRegion([AddressRegion])
   /// Lines count from 1.
   case lookAtLine(Int)
+  /// Offsets count from the file's first octet.
   case lookAtOctets(Range<Int>)
   /// The first octets tell what the file is.
   case lookAtBeginning
   /// What the archive says of the files in it.
   case lookAtArchive
+  /// The file of that name in the archive is to be looked at.
   case lookAtFileInArchive(String)
   /// What is known of the images in it.
   case inspectImage
   /// The sidecar file is to say what the image says.
   case mendSidecar
+  /// Nothing can be made of this one.
   case chooseAnotherFile
   /// It is to be built again, as a whole.
   case buildAgain
+  /// It is unsigned, or was changed after it was signed.
   case signImage
   /// The key is not the one that the image was signed with.
   case chooseAnotherKey

@@ -12,6 +12,7 @@ public enum IntelHexFault: Error, Equatable, Sendable {
   case wrongLength(stated: Int, found: Int)
   /// The type fixes the number of octets, and the line has another.
   case wrongLengthForType(UInt8, expected: Int, found: Int)
+  /// The octets of a record and its checksum do not add up to 0 (modulo 256).
   case wrongChecksum(stated: UInt8, computed: UInt8)
   /// The specification knows the types 00 to 05.
   case unknownType(UInt8)

@@ -1,8 +1,10 @@
 /// Why a file that begins as an MCUboot image is none. Offsets count from the image's first octet.
 public enum MCUbootFault: Error, Equatable, Sendable {
+  /// The file ends within the header, which has 32 octets; `found` counts them.
   case headerCutOff(found: Int)
   /// The magic of the format before MCUboot 1.0.
   case oldFormat
+  /// The first four octets are not 0x96F3B83D.
   case wrongMagic(UInt32)
   /// A header size below the 32 octets of the header.
   case headerTooShort(stated: UInt16)
@@ -10,15 +12,21 @@ public enum MCUbootFault: Error, Equatable, Sendable {
   case bodyBeyondEnd(needed: Int, found: Int)
   /// The file ends where a TLV area must begin.
   case areaMissing(offset: Int)
+  /// An area of type-length-values does not begin with its magic.
   case wrongAreaMagic(UInt16, expected: UInt16, offset: Int)
+  /// An area says that it is shorter than its own header of 4 octets.
   case areaTooShort(stated: Int, offset: Int)
+  /// An area says that it is longer than what is left of the file.
   case areaBeyondEnd(stated: Int, left: Int, offset: Int)
   /// The header and the protected area state different sizes.
   case protectedSizesDiffer(header: Int, area: Int, offset: Int)
   /// Fewer than the 4 octets of type and length are left of the area.
   case entryCutOff(offset: Int)
+  /// An entry says that it is longer than what is left of its area.
   case entryBeyondArea(MCUbootTLVType, length: Int, left: Int, offset: Int)
+  /// An entry of this type has another length than its kind of hash, key or signature.
   case wrongLength(MCUbootTLVType, expected: Int, found: Int, offset: Int)
+  /// More entries than any image has.
   case tooManyEntries(limit: Int, offset: Int)
   /// A second hash of the image: which one the boot loader takes is not known.
   case secondHash(offset: Int)

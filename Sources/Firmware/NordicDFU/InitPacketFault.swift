@@ -1,6 +1,8 @@
 /// Why an init packet cannot be used. Offsets count from the packet's first octet.
 public enum InitPacketFault: Error, Equatable, Sendable {
+  /// The packet has no octets.
   case empty
+  /// More octets than a device takes.
   case tooLarge(limit: Int)
   /// The octets are no protocol-buffers message.
   case notProtobuf(offset: Int, String)

@@ -9,9 +9,13 @@ public struct SecureInitPacket: Equatable, Sendable {
 
   /// What the file is for (`FwType`).
   public enum Content: UInt64, Sendable, CaseIterable {
+    /// The application alone.
     case application = 0
+    /// Nordic's SoftDevice alone.
     case softdevice = 1
+    /// The boot loader alone.
     case bootloader = 2
+    /// Both, one behind the other in one image.
     case softdeviceAndBootloader = 3
     /// Firmware for another chip, which the device passes on.
     case externalApplication = 4
@@ -19,16 +23,23 @@ public struct SecureInitPacket: Equatable, Sendable {
 
   /// `HashType`.
   public enum HashAlgorithm: UInt64, Sendable, CaseIterable {
+    /// The packet has no hash of the image.
     case none = 0
+    /// CRC32, 4 octets.
     case crc = 1
+    /// 16 octets (`SHA128` of the SDK's `HashType`).
     case sha128 = 2
+    /// SHA-256, 32 octets: what nrfutil writes and boot loaders want.
     case sha256 = 3
+    /// SHA-512, 64 octets.
     case sha512 = 4
   }
 
   /// `SignatureType`.
   public enum SignatureAlgorithm: UInt64, Sendable, CaseIterable {
+    /// ECDSA on the curve P-256 with SHA-256: what nrfutil writes.
     case ecdsaP256 = 0
+    /// Ed25519 (RFC 8032).
     case ed25519 = 1
   }
 
@@ -44,9 +55,13 @@ public struct SecureInitPacket: Equatable, Sendable {
   public struct BootValidation: Equatable, Sendable {
     /// What the boot loader compares before each start.
     public enum Kind: UInt64, Sendable, CaseIterable {
+      /// Nothing is compared.
       case none = 0
+      /// The CRC32 of the image.
       case crc = 1
+      /// The SHA-256 of the image.
       case sha256 = 2
+      /// A signature of the image.
       case ecdsaP256 = 3
     }
 

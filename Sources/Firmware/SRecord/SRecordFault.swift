@@ -12,6 +12,7 @@ public enum SRecordFault: Error, Equatable, Sendable {
   case tooShort(octets: Int, least: Int)
   /// The record's count and the octets on the line differ.
   case wrongLength(stated: Int, found: Int)
+  /// The octets of a record and its checksum do not add up to 0xFF (modulo 256).
   case wrongChecksum(stated: UInt8, computed: UInt8)
   /// Data in a record that has none by its type.
   case unexpectedData(octets: Int)

@@ -14,11 +14,14 @@ public enum ZipFault: Error, Equatable, Sendable {
   case overlap(String, String)
   /// A file that only readers of a later version of the format can unpack; 63 is 6.3.
   case laterVersion(name: String, version: Int)
+  /// More files than any package has.
   case tooManyEntries(limit: Int)
   /// A name that leads out of the archive, is no text, or means different places to different
   /// readers.
   case unsafeName(String)
+  /// Two files have one name, and readers differ in which they take.
   case nameRepeated
+  /// The file can be read with a password only.
   case encrypted(name: String)
   /// Neither stored nor deflated.
   case unknownCompression(name: String, method: UInt16)

@@ -99,7 +99,10 @@ public final class GATTClient: Sendable {
 
   /// How a value is written.
   public enum WriteKind: Sendable, CaseIterable {
-    case withResponse, withoutResponse
+    /// Write Request: the device answers each (Core 5.4, Vol 3, Part G, 4.9.3).
+    case withResponse
+    /// Write Command: nobody answers (Core 5.4, Vol 3, Part G, 4.9.1).
+    case withoutResponse
   }
 
   /// The longest value that one write of this kind carries now, in octets: ATT_MTU − 3 without

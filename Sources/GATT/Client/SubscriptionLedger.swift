@@ -24,8 +24,8 @@ struct SubscriptionLedger {
 
   private var listeners: [AttributeHandle: [Listener]] = [:]
   private var configurations: [AttributeHandle: Configuration] = [:]
-  /// Values whose listeners have changed with nobody to tell the server, the first to change first: a
-  /// run is a function of its seed, which the order of a set is not.
+  /// Values whose listeners have changed with nobody to tell the server, the first to change
+  /// first: a run is a function of its seed, which the order of a set is not.
   private var untold: [AttributeHandle] = []
 
   /// The listeners of a value; those of handle 0 wait for the end of the connection.

@@ -34,8 +34,22 @@ public enum ConnectionFailure: Error, Equatable, Sendable {
 /// What happens to a connection. Every input that is not an error moves it one step; `failed` moves
 /// it to `idle` from anywhere.
 public enum ConnectionInput: Equatable, Sendable {
-  case scanStarted, deviceFound, connectStarted, linkUp
-  case discoveringServices, servicesFound, subscribing, subscribed
+  /// A scanner looks for the device.
+  case scanStarted
+  /// An advertisement passed the filter; the scan has ended.
+  case deviceFound
+  /// The link was asked for, by an address that is known or was just found.
+  case connectStarted
+  /// The link stands, and PDUs can cross it.
+  case linkUp
+  /// The first request of a discovery is about to be sent.
+  case discoveringServices
+  /// The discovery has ended; what it found can be used.
+  case servicesFound
+  /// A client characteristic configuration is about to be written.
+  case subscribing
+  /// The device has answered that write; its values arrive from now on.
+  case subscribed
   /// Discovery failed on a connection that stands.
   case discoveryFailed(GATTFault)
   /// A subscription failed on a connection that stands.

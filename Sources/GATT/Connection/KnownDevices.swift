@@ -7,6 +7,7 @@ public struct KnownDevice: Hashable, Identifiable, Sendable {
   /// When it was connected to last, in seconds since 1970; `nil` where nobody keeps that.
   public let lastConnected: Double?
 
+  /// A device as another list of an app's has it.
   public init(id: Advertisement.ID, name: String? = nil, lastConnected: Double? = nil) {
     self.id = id
     self.name = name
@@ -17,6 +18,7 @@ public struct KnownDevice: Hashable, Identifiable, Sendable {
 /// Where an application keeps the devices that it has connected to: a file, a database, its
 /// settings. `Dialer.remembering(in:)` fills it.
 public protocol KnownDevices: Sendable {
+  /// Why a list could not be read or written; `Never` for one in memory.
   associatedtype Failure: Error
 
   /// Notes that a device was connected to now; from here on it is the first of `devices`.

@@ -27,16 +27,23 @@ public enum Remedy: Hashable, Sendable {
 
   // MARK: The adapter
 
+  /// This machine has no Bluetooth adapter.
   case plugInAdapter
+  /// This adapter cannot do it, such as one without Bluetooth LE; another may.
   case chooseAnotherAdapter
   /// - Parameter adapter: its name, such as `hci0`; `nil` = whichever is meant.
   case turnAdapterOn(adapter: String?)
+  /// The adapter is on, but not for Bluetooth LE.
+  ///
+  /// - Parameter adapter: its name, such as `hci0`; `nil` = whichever is meant.
   case turnLowEnergyOn(adapter: String?)
   /// A software switch blocks the adapter.
   case unblockAdapter
   /// A switch on the machine blocks the adapter.
   case flipSwitch
+  /// The adapter no longer answers as it should; off and on again it may.
   case restartAdapter
+  /// Another program scans, and the adapter does one scan at a time.
   case endOtherScan
   /// Another program serves the attribute channel of the adapter.
   case stopOtherServer
@@ -53,6 +60,7 @@ public enum Remedy: Hashable, Sendable {
   case checkAddress
   /// Nobody listens at this Unix socket.
   case startDevice(path: String)
+  /// The device is in a state that only a restart ends.
   case restartDevice
   /// What the device says of itself tells more.
   case inspectDevice
@@ -61,6 +69,7 @@ public enum Remedy: Hashable, Sendable {
 
   // MARK: Security
 
+  /// The device wants a link that is encrypted or authenticated by the keys of a pairing.
   case pair
   /// The keys of an earlier pairing no longer fit: forget them here, then pair again.
   ///
@@ -68,14 +77,18 @@ public enum Remedy: Hashable, Sendable {
   case pairAgain(device: String?)
   /// The device takes updates from those who have its key.
   case giveKey
+  /// The device has refused the key that it was given.
   case checkKey
 
   // MARK: The image
 
   /// Another file, or the same one built or signed in another way.
   case chooseAnotherImage
+  /// The image is older than what runs; it is sent where that is wanted.
   case allowDowngrade
+  /// Nothing tells the image's version: neither the file, nor one beside it.
   case sayVersion
+  /// Nothing tells which board the image is for.
   case sayHardware
   /// The image is said to be of another version than its application tells.
   case correctVersion
@@ -86,6 +99,7 @@ public enum Remedy: Hashable, Sendable {
   case chooseProtocol([String])
   /// The choice is to be left to the device.
   case leaveProtocolOpen
+  /// The device has no memory for requests as long as ATT_MTU permits.
   case requestSmallerMTU
   /// Data writes of the size that every device takes: 20 octets.
   case sendSmallestPackets

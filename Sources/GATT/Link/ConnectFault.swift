@@ -13,5 +13,6 @@ public enum ConnectFault: Error, Equatable, Hashable, Sendable {
   case systemCall(name: String, errno: Int32, cause: String, remedy: Remedy)
   /// The link came up and went away before it could be used; worth another try.
   case lostWhileConnecting(LinkLoss)
+  /// The task that connected was cancelled.
   case cancelled
 }

@@ -4,7 +4,12 @@ import Synchronization
 /// A link that tells of every PDU that crosses it, and changes nothing.
 public final class TracingLink: Link {
   /// From the host's side.
-  public enum Direction: Equatable, Sendable { case sent, received }
+  public enum Direction: Equatable, Sendable {
+    /// From this host to the device.
+    case sent
+    /// From the device to this host.
+    case received
+  }
 
   /// One PDU on its way.
   public struct Crossing: Equatable, Sendable {

@@ -46,11 +46,13 @@ public enum ScanFault: Error, Equatable, Sendable {
   case adapterUnavailable(cause: String, remedy: Remedy)
   /// Another program scans.
   case busy(cause: String, remedy: Remedy)
+  /// The system does not let this process scan.
   case permissionDenied(cause: String, remedy: Remedy)
   /// The scanner cannot scan in the way that was asked for.
   case unsupported(cause: String, remedy: Remedy)
   /// The scanner failed; `reason` is a whole sentence.
   case failed(reason: String)
+  /// The task that scanned was cancelled.
   case cancelled
 }
 

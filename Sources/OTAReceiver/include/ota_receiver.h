@@ -270,6 +270,31 @@ typedef struct {
   bool told_durable;
 } ota_link;
 
+/// The control operation under way.
+typedef struct {
+  uint8_t opcode;
+  /// How far it has come.
+  uint8_t phase;
+  uint8_t request[OTA_REQUEST_MAXIMUM];
+  uint8_t request_size;
+  uint8_t answer[OTA_ANSWER_MAXIMUM];
+  uint8_t answer_size;
+  /// What ACTIVATE hands to the boot loader, and when it no longer waits for its confirmation.
+  uint32_t activate_at_ms;
+  ota_image activating;
+} ota_operation;
+
+/// The flash operation under way.
+typedef struct {
+  /// What it is for.
+  uint8_t work;
+  /// How it ended: an `ota_flash_result`.
+  uint8_t outcome;
+  uint32_t size;
+  /// What it writes to the resume record; else octets that were read.
+  uint32_t scratch[OTA_READ_STEP / 4];
+} ota_flash_work;
+
 /// One receiver. The integrator gives the memory; every field is the receiver's own.
 typedef struct {
   const ota_receiver_config *config;
@@ -287,22 +312,9 @@ typedef struct {
   bool faulted;
   uint8_t wrong_proofs;
 
-  /// The control operation under way.
-  uint8_t operation;
-  uint8_t phase;
-  uint8_t request[OTA_REQUEST_MAXIMUM];
-  uint8_t request_size;
-  uint8_t answer[OTA_ANSWER_MAXIMUM];
-  uint8_t answer_size;
   uint32_t now_ms;
-  uint32_t activate_at_ms;
-  ota_image activating;
-
-  /// The flash operation under way, and how it ended.
-  uint8_t flash_work;
-  uint8_t flash_outcome;
-  uint32_t flash_size;
-  uint32_t scratch[OTA_READ_STEP / 4];
+  ota_operation operation;
+  ota_flash_work flash;
 } ota_receiver;
 
 /// Starts the receiver after a boot: checks the configuration and reads the resume record.

@@ -1,9 +1,12 @@
 /// What is wrong with the text of a profile.
 public enum ProfileFault: Error, Equatable, Sendable {
+  /// No kind or fault has this name.
   case unknownProfile(name: String, allowed: [String])
+  /// The profile has no setting of this name.
   case unknownKey(key: String, allowed: [String])
   /// `allowed` says in words what the value must look like.
   case valueNotAllowed(key: String, value: String, allowed: String)
+  /// One setting has two values.
   case repeatedKey(key: String)
   /// Each value is fine, but the radio that they describe could not carry a packet.
   case radio(RadioModelFault)

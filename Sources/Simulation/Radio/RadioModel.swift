@@ -85,11 +85,14 @@ public struct RadioModel: Hashable, Sendable {
 
 /// Why a radio model describes no link that can work.
 public enum RadioModelFault: Error, Equatable, Sendable {
+  /// A packet carries 27...251 octets (Core 5.4, Vol 6, Part B, 4.5.10).
   case payloadOutOfRange(octets: Int)
   /// The largest packet and its acknowledgement take longer than an event may last, so a full PDU
   /// would never cross.
   case packetLongerThanEvent(packetMicroseconds: Int, eventMicroseconds: Int)
+  /// A share is 0...1.
   case packetErrorRateOutOfRange
+  /// A count of packets, buffers or events that must be 1 or more.
   case countNotPositive(name: String)
 }
 

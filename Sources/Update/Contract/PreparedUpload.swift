@@ -16,6 +16,7 @@ public struct PreparedUpload: Sendable {
 
 /// What a device says when it is asked to prove an image that it has received.
 public enum UpdateVerdict: Sendable {
+  /// The device holds the image, octet for octet.
   case verified
   /// A part did not hold in flash: the device wants the image from an earlier offset again.
   case wanted(PreparedUpload)

@@ -12,6 +12,7 @@ public struct RunningImage: Equatable, Sendable {
     case changed
     /// It tells nothing that could be compared; its boot loader has checked what it started.
     case untold
+    /// It is another image.
     case different
 
     public static func < (lhs: Agreement, rhs: Agreement) -> Bool { lhs.rawValue < rhs.rawValue }
@@ -19,13 +20,16 @@ public struct RunningImage: Equatable, Sendable {
 
   /// `nil` when the device does not tell.
   public let version: FirmwareVersion?
+  /// What is known of it, compared with the image of the update.
   public let agreement: Agreement
+  /// What the device's last start came to, as it says itself.
   public let outcome: DeviceReport.BootOutcome
   /// It runs for this once, and the host can confirm it.
   public let isOnTrial: Bool
   /// What only the device's user can do so that it stays; `nil` where nothing is needed.
   public let validation: String?
 
+  /// What a session has read of a device after its restart.
   public init(
     version: FirmwareVersion?, agreement: Agreement,
     outcome: DeviceReport.BootOutcome = .normal, isOnTrial: Bool = false, validation: String? = nil

@@ -6,6 +6,7 @@ import OtaflashGATT
 public struct UpdateContext: Sendable {
   /// The one source of time; a session waits on no other.
   public let clock: any LinkClock
+  /// What the caller asked for.
   public let options: UpdateOptions
   let tally: UpdateTally
   /// Tells the caller what happens. The life cycle reports connections, stages and beginnings; a

@@ -12,6 +12,7 @@ import OtaflashGATT
 /// what the device refuses; `.protocolViolation` for an answer that the protocol forbids. It
 /// neither reconnects nor waits without a bound (`Patience`, `UpdateOptions`).
 public protocol UpdateSession: Sendable {
+  /// The name under which it is chosen and told of.
   static var updateProtocol: UpdateProtocol { get }
 
   /// The services any of which tells that a device speaks this protocol.

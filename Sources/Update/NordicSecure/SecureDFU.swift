@@ -7,9 +7,6 @@ package enum SecureDFU {
   package static let controlPoint: BluetoothUUID = "8ec90001-f315-4f60-9fb8-838830daea50"
   /// Octets of the object that was created last (write without response).
   package static let packet: BluetoothUUID = "8ec90002-f315-4f60-9fb8-838830daea50"
-
-  /// The Control Point refuses writes so while its notifications are off.
-  package static let notificationsOff = ATTErrorCode(0xFD)
 }
 
 /// The two objects that a boot loader takes: first the init packet, then the image in pieces.

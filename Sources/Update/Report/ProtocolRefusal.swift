@@ -20,10 +20,12 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
   public let meaning: String
   /// Why, and what can be done: one or two whole sentences.
   public let advice: String
+  /// What follows from it for whoever runs the update.
   public let kind: Kind
   /// What can be done, where an application can offer it.
   public let remedy: Remedy?
 
+  /// A refusal as a protocol's own specification names it.
   public init(
     code: String, meaning: String, advice: String, kind: Kind, remedy: Remedy? = nil
   ) {

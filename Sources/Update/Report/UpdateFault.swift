@@ -6,47 +6,72 @@ import OtaflashGATT
 /// has its words and its remedy.
 public enum UpdateFault: Error, Equatable, Sendable {
   // Refused before a byte was written.
+  /// The image is for another board than the device's.
   case wrongHardware(device: HardwareID, image: HardwareID)
+  /// The image has more octets than the slot.
   case doesNotFit(imageSize: Int, slotSize: Int)
+  /// The image is older than what runs, and nobody allowed that.
   case downgrade(running: FirmwareVersion, image: FirmwareVersion)
   /// The same version in an older build.
   case olderBuild(running: MCUbootVersion, image: MCUbootVersion)
+  /// Nothing tells the image's version, which the device wants to know.
   case versionUnknown
+  /// Nothing tells which board the image is for, which the device wants to know.
   case hardwareUnknown
   /// The protocols that the device speaks cannot carry this kind of image.
   case imageNotTaken(by: [UpdateProtocol])
   /// Several of the device's protocols can; the user must say which.
   case protocolAmbiguous([UpdateProtocol])
+  /// The protocol that was asked for is none of those that the device speaks.
   case protocolNotOffered(asked: UpdateProtocol, offered: [UpdateProtocol])
   // The device said no.
+  /// The OTA service's device refused an operation of this stage.
   case refused(UpdateStage, DeviceRefusal)
+  /// A device refused an operation of this stage, in the words of its protocol.
   case declined(UpdateStage, ProtocolRefusal)
+  /// The device has a key, and none was given.
   case authorizationRequired
+  /// The device did not take the proof of the key that was given.
   case wrongKey
+  /// The device offers none of the update services that are known here.
   case noUpdateService
+  /// The device speaks these versions of the OTA service, and none that is spoken here.
   case unsupportedProtocolVersion(deviceLowest: Int, deviceHighest: Int)
   // After activation.
+  /// The device says that its boot loader rejected the image, and runs what it ran before.
   case reverted(running: FirmwareVersion?)
+  /// The device came back with what ran before, and says nothing of the new image.
   case oldVersionStillRuns(running: FirmwareVersion?)
+  /// The device came back with an image that is neither the new one nor what ran before.
   case differentImageRuns(running: FirmwareVersion?)
   /// It tells a version that neither ran before, as far as that is known, nor is the image's: the
   /// image under another version, or another one.
   case otherVersionRuns(running: FirmwareVersion, expected: FirmwareVersion?)
   /// It is in its boot loader.
   case nothingStarted
+  /// The device took the image, restarted, and could not be connected to again.
   case unreachableAfterActivation(LinkLoss)
   // The transfer.
+  /// The device has all octets, and their CRC32 is not the image's.
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
+  /// The same block arrived damaged, so many times in a row.
   case blockKeepsFailing(atOffset: Int, attempts: Int)
+  /// The device said nothing for so long that would have let the transfer go on.
   case stalled(atOffset: Int, waited: Duration)
+  /// The device told the same offset again and again.
   case noProgress(atOffset: Int, repeats: Int)
   // The link.
+  /// The link was lost, and could not be made again; `acknowledged` counts octets of the image.
   case linkLost(LinkLoss, UpdateStage, resumable: Bool, acknowledged: Int)
+  /// The device could not be connected to.
   case couldNotConnect(ConnectFault)
   // The peer broke the protocol.
+  /// The device did in this stage what its protocol forbids; the text is a clause.
   case protocolViolation(UpdateStage, String)
+  /// A procedure of the attribute protocol failed in this stage.
   case gatt(UpdateStage, GATTFault)
   // Our own side.
+  /// The task was cancelled, and the device told; `acknowledged` counts octets of the image.
   case cancelled(resumable: Bool, acknowledged: Int)
   /// The caller's time limit ran out (`Command.timeLimit`); the device was told, as when cancelled.
   case timedOut(after: Duration, resumable: Bool, acknowledged: Int)
@@ -85,18 +110,32 @@ extension UpdateFault {
 
 /// A device's refusal of a control operation (docs/ota-service.md, 4.1).
 public enum DeviceRefusal: UInt8, Error, Equatable, Sendable, CaseIterable {
+  /// The device does not know the operation.
   case unknownOpcode = 1
+  /// The request has another length than its operation, or flags that it does not know.
   case malformedRequest = 2
+  /// The operation is not permitted in the state that the device is in (docs/ota-service.md, 3).
   case wrongState = 3
+  /// The device has a key, and this connection has not proven that it knows it.
   case notAuthorized = 4
+  /// The image is for another board.
   case wrongHardware = 5
+  /// The image is larger than the slot, or has no octets.
   case doesNotFit = 6
+  /// The image is older than what runs, and BEGIN did not allow that.
   case downgrade = 7
+  /// The CRC32 of what the slot holds is not the image's.
   case checksumMismatch = 8
+  /// Flash did not do its part in spite of all retries; the session has ended.
   case flashFault = 9
+  /// The device speaks no protocol version that the host does.
   case versionNotSupported = 0x0A
+  /// The proof is not right for the challenge: another key.
   case wrongProof = 0x0B
+  /// Too many wrong proofs; a reset of the device unlocks it.
   case locked = 0x0C
+  /// The device's application does not want an update now.
   case refusedByApplication = 0x0D
+  /// What runs is not on trial.
   case nothingToConfirm = 0x0E
 }

@@ -14,6 +14,11 @@ public struct UpdateProtocol: Hashable, Sendable, CustomStringConvertible {
   /// The files that it carries: a noun phrase.
   public let images: String
 
+  /// A protocol of your own.
+  ///
+  /// - Parameters:
+  ///   - name: lower case, without blanks, unlike those of the others.
+  ///   - images: the files that it carries: a noun phrase.
   public init(_ name: String, carrying images: String) {
     self.name = name
     self.images = images

@@ -1,4 +1,5 @@
 import Glibc
+import OtaflashTestSupport
 import OtaflashWire
 
 /// The codec of SMP as a filter, for Tests/SMPOracle/oracle.py to compare with another one.

@@ -1,3 +1,4 @@
+import OtaflashTestSupport
 import OtaflashWire
 
 /// One kind of message, by the name that the oracle knows it by, and how to make a random one.
@@ -116,20 +117,7 @@ struct Sample: Sendable {
   }
 }
 
-/// A small seeded generator: a difference is named by its seed.
-struct SplitMix64: RandomNumberGenerator {
-  private var word: UInt64
-
-  init(seed: UInt64) { word = seed }
-
-  mutating func next() -> UInt64 {
-    word &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = word
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SplitMix64 {
   mutating func flag() -> Bool { Bool.random(using: &self) }
 
   mutating func maybe<Value>(_ make: (inout SplitMix64) -> Value) -> Value? {

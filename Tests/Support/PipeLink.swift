@@ -1,3 +1,4 @@
+import OtaflashGATT
 import Synchronization
 
 /// One end of an in-process link: two bounded queues, one for each direction. For joining a client

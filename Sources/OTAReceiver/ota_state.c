@@ -1,0 +1,29 @@
+/// What every operation may say and change: the state, the status that the host is owed, and the
+/// answer to the operation under way. Nothing is sent here.
+#include "ota_internal.h"
+
+void ota_status_owe(ota_receiver *r, uint8_t error) {
+  r->link.status_due |= (uint8_t)(1u << error);
+  // A gap that the device made itself is told here, not again at the first data that misses it.
+  if (error == OTA_ERROR_GAP) r->link.status_told |= 1u << OTA_ERROR_GAP;
+}
+
+void ota_enter(ota_receiver *r, uint8_t state) {
+  if (r->state != state) ota_status_owe(r, OTA_ERROR_NONE);
+  r->state = state;
+}
+
+void ota_answer_append(ota_receiver *r, uint32_t value, uint8_t size) {
+  ota_put(r->operation.answer + r->operation.answer_size, value, size);
+  r->operation.answer_size += size;
+}
+
+void ota_answer(ota_receiver *r, uint8_t result) {
+  r->operation.answer[0] = r->operation.opcode | 0x80;
+  r->operation.answer[1] = result;
+  r->operation.phase = OTA_PHASE_ANSWERING;
+}
+
+void ota_answer_instead(ota_receiver *r, uint8_t result) {
+  if (ota_is_later(r)) ota_answer(r, result);
+}

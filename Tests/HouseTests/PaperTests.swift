@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+/// What is written for people and has to agree with what is built.
+@Suite struct PaperTests {
+  static func lines(of path: String) throws -> [Substring] {
+    try String(contentsOf: ImportTests.root.appending(path: path), encoding: .utf8)
+      .split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  @Test func theNewestReleaseInTheChangelogIsThePrograms() throws {
+    let sections = try Self.lines(of: "CHANGELOG.md").filter { $0.hasPrefix("## ") }
+    #expect(sections.first == "## [Unreleased]")
+    let newest = try #require(
+      sections.dropFirst().first?.firstMatch(of: /\[([0-9.]+)\] - \d{4}-\d\d-\d\d$/))
+    let release = try Self.lines(of: "Sources/otaflash/Process/Release.swift").joined()
+    #expect(release.contains("static let version = \"\(newest.1)\""))
+  }
+
+  @Test(arguments: [
+    "CHANGELOG.md", "DESIGN.md", "README.md", "Sources/README.md",
+  ])
+  func linesStayShort(_ path: String) throws {
+    for (index, line) in try Self.lines(of: path).enumerated() where !line.hasPrefix("|") {
+      #expect(line.count <= 120, "\(path):\(index + 1)")
+    }
+  }
+
+  /// Those commands of a Makefile that `make help` leaves out: it tells the first line of what is said right
+  /// above the line of a target.
+  static func untold(in lines: [Substring]) -> [Substring] {
+    let phony =
+      lines.joined(separator: "\n").replacing("\\\n", with: " ").split(separator: "\n")
+      .first { $0.hasPrefix(".PHONY:") } ?? ""
+    return phony.split(separator: " ").dropFirst().filter { target in
+      let index = lines.firstIndex { $0.starts(with: target + ":") && !$0.contains("=") }
+      let above = lines[..<(index ?? 0)].reversed().drop { $0.contains("=") && !$0.hasPrefix("#") }
+      return above.first?.hasPrefix("# ") != true
+    }
+  }
+
+  @Test func helpTellsOfEveryCommand() throws {
+    #expect(try Self.untold(in: Self.lines(of: "Makefile")) == [])
+    let text =
+      ".PHONY: one two \\\n  three\n# One.\none: a\n\ttwo\ntwo:\n\n# Three.\nX = 1\nthree: X = 2\nthree: a"
+    #expect(
+      Self.untold(in: text.split(separator: "\n", omittingEmptySubsequences: false)) == ["two"])
+  }
+}

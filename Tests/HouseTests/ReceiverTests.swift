@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// The receiver in C (Sources/OTAReceiver) is read by who builds it into a device: from the link down to
+/// flash, each file calling those below it.
+@Suite struct ReceiverTests {
+  /// From the lowest up. Each file may name functions of its own and of those before it.
+  static let order = [
+    "ota_crc32.c", "ota_delta.c", "ota_flash.c", "ota_record.c", "ota_state.c", "ota_engine.c",
+    "ota_update.c", "ota_control.c", "ota_receiver.c",
+  ]
+
+  static func code(of text: String) -> String {
+    text.split(separator: "\n").map { line in
+      line.range(of: "//").map { line[..<$0.lowerBound] } ?? line
+    }.joined(separator: "\n")
+  }
+
+  /// The functions that other files may call: their definitions begin a line, and no `;` ends it.
+  static func functions(in code: String) -> Set<String> {
+    let definition = /^(?!static)[a-z][\w ]*[ *](ota_\w+)\([^;{]*\{/.anchorsMatchLineEndings()
+    return Set(code.matches(of: definition).map { String($0.1) })
+  }
+
+  /// Each name of a function above the file that uses it, as "user: function".
+  static func upwardCalls(_ files: [(name: String, code: String)]) -> [String] {
+    files.indices.flatMap { index in
+      let above = files[(index + 1)...].reduce(into: Set()) { $0.formUnion(functions(in: $1.code)) }
+      return files[index].code.matches(of: /\bota_\w+/).map { String($0.output) }
+        .filter(above.contains).map { "\(files[index].name): \($0)" }
+    }
+  }
+
+  @Test func callsGoDown() throws {
+    let folder = ImportTests.root.appending(path: "Sources/OTAReceiver")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(Set(names.filter { $0.hasSuffix(".c") }) == Set(Self.order))
+    let files = try Self.order.map { name in
+      let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+      return (name: name, code: Self.code(of: text))
+    }
+    #expect(files.reduce(0) { $0 + Self.functions(in: $1.code).count } > 40)
+    #expect(Self.upwardCalls(files) == [])
+  }
+
+  @Test func aCallUpIsFound() {
+    let low = (
+      name: "low", code: Self.code(of: "int ota_low(int a) {\n  return ota_high(a);  // ota_x\n}")
+    )
+    let high = (name: "high", code: "static int helper(void) {\n}\nvoid ota_high(\n    int a) {\n}")
+    #expect(Self.functions(in: high.code) == ["ota_high"])
+    #expect(Self.upwardCalls([low, high]) == ["low: ota_high"])
+    #expect(Self.upwardCalls([high, low]) == [])
+  }
+}
