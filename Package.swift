@@ -181,7 +181,12 @@ package.targets += [
       "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation", "OtaflashBlueZ",
     ],
     path: "Examples/FleetFlash", swiftSettings: strict),
+  .executableTarget(
+    name: "Nearby",
+    dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation", "OtaflashBlueZ"],
+    path: "Examples/Nearby", swiftSettings: strict),
   .testTarget(
-    name: "ExamplesTests", dependencies: (examples + ["FleetFlash"]).map { .target(name: $0) },
+    name: "ExamplesTests",
+    dependencies: (examples + ["FleetFlash", "Nearby"]).map { .target(name: $0) },
     swiftSettings: strict),
 ]

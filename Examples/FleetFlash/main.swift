@@ -46,7 +46,8 @@ func flash(_ devices: [FleetDevice], with update: FirmwareUpdate, on clock: any 
       case .success(let update):
         let versions = [update.from, update.to].map { $0.map { "\($0)" } ?? "unknown" }
         print(
-          "\(device.name): \(versions[0]) -> \(versions[1])\(update.verified ? ", verified" : "")")
+          "\(device.name): \(versions[0]) -> \(versions[1])\(update.isVerified ? ", verified" : "")"
+        )
       case .failure(let fault):
         print("\(device.name): \(fault)")
         failures += 1
@@ -102,7 +103,7 @@ func update(to image: FirmwareImage) -> FirmwareUpdate {
   var options = UpdateOptions()
   options.mode = .withoutResponse
   // The image does not say for which hardware it is.
-  options.allowUnknown = true
+  options.allowsUnknown = true
   return FirmwareUpdate(image: image, options: options)
 }
 

@@ -165,7 +165,7 @@ public struct DeviceReport: Equatable, Sendable {
   /// How its last start went; `nil` where nobody tells.
   public var lastBoot: BootOutcome?
   /// The image that runs has not been confirmed yet.
-  public var onTrial: Bool
+  public var isOnTrial: Bool
   /// `nil` where the device holds nothing of an image.
   public var resumePoint: ResumePoint?
   /// What the slots of a device with MCUboot hold; empty where nobody tells.
@@ -180,7 +180,7 @@ public struct DeviceReport: Equatable, Sendable {
     self.updateProtocol = updateProtocol
     self.protocolVersion = protocolVersion
     needsAuthorization = false
-    onTrial = false
+    isOnTrial = false
   }
 }
 
@@ -223,7 +223,7 @@ public struct UpdateResult: Equatable, Sendable {
   /// How it is known that the new image runs.
   public var proof: Proof
   /// The new image is known to run.
-  public var verified: Bool { proof != .none }
+  public var isVerified: Bool { proof != .none }
   /// The whole run.
   public var took: Duration
   /// Octets of image sent in this run, repeats included, and the time of the upload stage alone.

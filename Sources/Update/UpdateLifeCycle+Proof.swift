@@ -97,19 +97,20 @@ extension UpdateLifeCycle {
     let telling = all.first { $0.agreement == weakest } ?? all[0]
     return RunningImage(
       version: telling.version, agreement: telling.agreement, outcome: telling.outcome,
-      onTrial: all.contains(where: \.onTrial), validation: all.lazy.compactMap(\.validation).first)
+      isOnTrial: all.contains(where: \.isOnTrial),
+      validation: all.lazy.compactMap(\.validation).first)
   }
 
   func confirmIfOnTrial(
     _ running: RunningImage, _ session: any UpdateSession
   ) async throws(UpdateFault) -> RunningImage {
-    guard running.onTrial else { return running }
+    guard running.isOnTrial else { return running }
     return try await within(.confirm) { () async throws(UpdateFault) -> RunningImage in
-      for image in images where try await session.running(expecting: image).onTrial {
+      for image in images where try await session.running(expecting: image).isOnTrial {
         try await session.confirm(image)
       }
       let confirmed = try await self.running(on: session)
-      guard !confirmed.onTrial else {
+      guard !confirmed.isOnTrial else {
         throw .protocolViolation(.confirm, "it confirmed the image and still has it on trial")
       }
       return confirmed

@@ -56,7 +56,7 @@ struct UpdateLifeCycle: Sendable {
     var search = PlaceSearch(places)
     var unansweredActivations = 0
     var detachments = 0
-    var restart = context.options.restart
+    var restart = context.options.startsOver
     while true {
       switch try await transferUntilActivated(from: &version, &search, restart: restart) {
       case .wouldFlash: return .wouldFlash
@@ -158,7 +158,7 @@ struct UpdateLifeCycle: Sendable {
       }
     }
     guard !plans.isEmpty else { return try await alreadyCurrent(session, stage: &stage) }
-    if context.options.dryRun { return .wouldFlash }
+    if context.options.isDryRun { return .wouldFlash }
     try await authorize(session, stage: &stage)
     if let place = session.bootLoaderPlace {
       stage = .detach
@@ -191,7 +191,7 @@ struct UpdateLifeCycle: Sendable {
     _ session: any UpdateSession, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Progress {
     let running = try await running(on: session)
-    if context.options.dryRun || !running.onTrial { return .alreadyCurrent(running) }
+    if context.options.isDryRun || !running.isOnTrial { return .alreadyCurrent(running) }
     // An earlier run was broken off before it could confirm the image.
     try await authorize(session, stage: &stage)
     return .alreadyCurrent(try await confirmIfOnTrial(running, session))

@@ -25,18 +25,18 @@ public struct UpdateOptions: Sendable {
   /// The device's key, for a device that asks for authorization.
   public var key: [UInt8]?
   /// Send an image with a lower version than the one that runs.
-  public var allowDowngrade = false
+  public var allowsDowngrade = false
   /// Send an image that is for another board.
-  public var allowOtherHardware = false
+  public var allowsOtherHardware = false
   /// Send an image although nobody says which version or hardware it is for. It is announced as
   /// version 0.0.0, or for the device's own hardware.
-  public var allowUnknown = false
+  public var allowsUnknown = false
   /// Discard what the device holds of an earlier transfer.
-  public var restart = false
+  public var startsOver = false
   /// Send even when the device runs this very image already.
-  public var evenIfCurrent = false
+  public var sendsAnyway = false
   /// Stop before the first byte.
-  public var dryRun = false
+  public var isDryRun = false
 
   /// How a lost connection is taken up again. The count starts over whenever the device has
   /// acknowledged something new.

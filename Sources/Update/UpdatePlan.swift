@@ -9,26 +9,26 @@ public struct UpdatePlan: Equatable, Sendable {
   /// What it is announced for.
   public let hardware: HardwareID
   /// The device shall accept an older version, or another board.
-  public let allowDowngrade: Bool
+  public let allowsDowngrade: Bool
   /// The device is told that another board's image is meant.
-  public let allowOtherHardware: Bool
+  public let allowsOtherHardware: Bool
 
   /// - Parameters:
   ///   - image: what is sent.
   ///   - version: 0.0.0 when nobody says.
   ///   - hardware: `.any` when nobody says.
-  ///   - allowDowngrade: tells the device that an older version is meant.
-  ///   - allowOtherHardware: tells it that another board's image is meant.
+  ///   - allowsDowngrade: tells the device that an older version is meant.
+  ///   - allowsOtherHardware: tells it that another board's image is meant.
   public init(
     image: FirmwareImage, version: FirmwareVersion = .unknown,
-    hardware: HardwareID = .any, allowDowngrade: Bool = false,
-    allowOtherHardware: Bool = false
+    hardware: HardwareID = .any, allowsDowngrade: Bool = false,
+    allowsOtherHardware: Bool = false
   ) {
     self.image = image
     self.version = version
     self.hardware = hardware
-    self.allowDowngrade = allowDowngrade
-    self.allowOtherHardware = allowOtherHardware
+    self.allowsDowngrade = allowsDowngrade
+    self.allowsOtherHardware = allowsOtherHardware
   }
 }
 
@@ -49,7 +49,7 @@ public enum Preflight: Equatable, Sendable {
     let isRunning =
       device.runningCRC32 == image.crc32
       && (image.version == nil || image.version == device.runningVersion ?? .unknown)
-    if isRunning && !options.evenIfCurrent { return .alreadyCurrent }
+    if isRunning && !options.sendsAnyway { return .alreadyCurrent }
     let hardware = try hardware(of: image, for: device, options)
     if let slotSize = device.slotSize, image.bytes.count > slotSize {
       throw .doesNotFit(imageSize: image.bytes.count, slotSize: slotSize)
@@ -59,20 +59,20 @@ public enum Preflight: Equatable, Sendable {
     return .send(
       UpdatePlan(
         image: image, version: version, hardware: hardware,
-        allowDowngrade: options.allowDowngrade || image.version == nil,
-        allowOtherHardware: options.allowOtherHardware))
+        allowsDowngrade: options.allowsDowngrade || image.version == nil,
+        allowsOtherHardware: options.allowsOtherHardware))
   }
 
   private static func hardware(
     of image: FirmwareImage, for device: DeviceReport, _ options: UpdateOptions
   ) throws(UpdateFault) -> HardwareID {
     guard let hardware = image.hardware else {
-      guard options.allowUnknown else { throw .hardwareUnknown }
+      guard options.allowsUnknown else { throw .hardwareUnknown }
       return device.hardware ?? .any
     }
     // A device knows no wildcard: it is told its own (docs/ota-service.md, 4.2).
     if hardware == .any { return device.hardware ?? .any }
-    if let board = device.hardware, board != hardware, !options.allowOtherHardware {
+    if let board = device.hardware, board != hardware, !options.allowsOtherHardware {
       throw .wrongHardware(device: board, image: hardware)
     }
     return hardware
@@ -82,10 +82,10 @@ public enum Preflight: Equatable, Sendable {
     of image: FirmwareImage, for device: DeviceReport, _ options: UpdateOptions
   ) throws(UpdateFault) -> FirmwareVersion {
     guard let version = image.version else {
-      guard options.allowUnknown else { throw .versionUnknown }
+      guard options.allowsUnknown else { throw .versionUnknown }
       return .unknown
     }
-    if let running = device.runningVersion, version < running, !options.allowDowngrade {
+    if let running = device.runningVersion, version < running, !options.allowsDowngrade {
       throw .downgrade(running: running, image: version)
     }
     return version

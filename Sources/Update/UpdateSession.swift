@@ -166,19 +166,19 @@ public struct RunningImage: Equatable, Sendable {
   /// What the device's last start came to, as it says itself.
   public let outcome: DeviceReport.BootOutcome
   /// It runs for this once, and the host can confirm it.
-  public let onTrial: Bool
+  public let isOnTrial: Bool
   /// What only the device's user can do so that it stays; `nil` where nothing is needed.
   public let validation: String?
 
   /// What a session has read of a device after its restart.
   public init(
     version: FirmwareVersion?, agreement: Agreement,
-    outcome: DeviceReport.BootOutcome = .normal, onTrial: Bool = false, validation: String? = nil
+    outcome: DeviceReport.BootOutcome = .normal, isOnTrial: Bool = false, validation: String? = nil
   ) {
     self.version = version
     self.agreement = agreement
     self.outcome = outcome
-    self.onTrial = onTrial
+    self.isOnTrial = isOnTrial
     self.validation = validation
   }
 }

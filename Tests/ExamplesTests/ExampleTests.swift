@@ -62,6 +62,15 @@ import Testing
       ])
   }
 
+  @Test func nearbyListsTheStrongestFirstAndReadsTheNearestSensor() throws {
+    let run = try Program(name: "Nearby").run()
+    #expect(run.status == 0)
+    #expect(
+      run.lines == [
+        "Lamp -40 dBm", "Sensor 2 -55 dBm", "Sensor 1 -80 dBm", "1: 1.2.0", "2: 1.2.0", "3: 1.2.0",
+      ])
+  }
+
   @Test func fleetFlashUpdatesEightBoardsInOneProcess() throws {
     let run = try Program(name: "FleetFlash").run()
     #expect(run.status == 0)

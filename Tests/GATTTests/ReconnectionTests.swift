@@ -78,6 +78,24 @@ import Testing
       try self.events(of: [.noRight]) == [.gaveUp(attempts: 0, cause: .connect(Self.noRight))])
   }
 
+  @Test func anAdapterThatStaysOffIsNamedAsTheCause() throws {
+    let (fault, took) = try VirtualTimeline().run { clock -> (ScanFault?, Duration) in
+      let adapter = SleepingAdapter(clock: clock, wakes: .seconds(60))
+      do throws(ScanFault) {
+        try await adapter.waitUntilPoweredOn(within: .seconds(10), on: clock)
+        return (nil, clock.now.elapsed)
+      } catch {
+        return (error, clock.now.elapsed)
+      }
+    }
+    #expect(
+      fault
+        == .adapterUnavailable(
+          cause: "The adapter was not switched on within \(Duration.seconds(10)).",
+          remedy: .turnAdapterOn(adapter: nil)))
+    #expect(took == .seconds(10))
+  }
+
   @Test func anAdapterThatWasSwitchedOffIsWaitedFor() throws {
     let (events, took) = try VirtualTimeline().run { clock -> ([String], Duration) in
       let seen = Mutex<[String]>([])

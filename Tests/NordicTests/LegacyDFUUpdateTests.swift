@@ -244,7 +244,7 @@ import Testing
     let image = try legacy(
       firmware(20_000, FirmwareVersion(0, 9, 2)), version: FirmwareVersion(0, 9, 2))
     let outcome = try flash([image], onto: "sim:nordic-legacy?variant=adafruit&entry=button") {
-      $0.evenIfCurrent = false
+      $0.sendsAnyway = false
     }
     let result = try outcome.last.get()
     #expect(result.from == nil && result.outcome == .flashed)

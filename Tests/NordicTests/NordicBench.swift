@@ -74,7 +74,7 @@ func flash(
   losing: (@Sendable (Int, [UInt8]) -> Bool)? = nil
 ) throws -> NordicOutcome {
   var options = UpdateOptions()
-  options.evenIfCurrent = true
+  options.sendsAnyway = true
   adjust(&options)
   let (profile, settings) = (try SimulationProfile(parsing: profile), options)
   let timeline = VirtualTimeline()

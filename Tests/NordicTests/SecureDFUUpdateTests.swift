@@ -170,7 +170,7 @@ import Testing
     let part = try secure(Self.bytes)
     let outcome = try flash(
       [part, part], onto: "sim:nordic-dfu", cancelAfter: .milliseconds(2500)
-    ) { $0.restart = true }
+    ) { $0.startsOver = true }
     let result = try outcome.last.get()
     #expect(outcome.log.offsets.allSatisfy { $0 == 0 })
     #expect(result.octetsSent == Self.bytes.count)
@@ -203,7 +203,7 @@ import Testing
     #expect(throws: UpdateFault.downgrade(running: FirmwareVersion(1, 2, 0), image: old)) {
       try refused.last.get()
     }
-    let allowed = try flash([image], onto: "sim:nordic-dfu") { $0.allowDowngrade = true }
+    let allowed = try flash([image], onto: "sim:nordic-dfu") { $0.allowsDowngrade = true }
     #expect(try allowed.last.get().to == old)
   }
 
@@ -233,7 +233,7 @@ import Testing
   @Test func theVersionThatRunsIsNotSentAgainUnlessAskedFor() throws {
     let old = FirmwareVersion(1, 2, 0)
     let image = try secure(firmware(20_000, old), version: old)
-    let outcome = try flash([image], onto: "sim:nordic-dfu") { $0.evenIfCurrent = false }
+    let outcome = try flash([image], onto: "sim:nordic-dfu") { $0.sendsAnyway = false }
     let result = try outcome.last.get()
     #expect(result.outcome == .alreadyCurrent && result.proof == .version)
     #expect(outcome.log.offsets.isEmpty && result.octetsSent == 0)
@@ -250,7 +250,7 @@ import Testing
       name: "all.zip", kind: .nordicSecureDFU,
       parts: [system, try secure(firmware(20_000, old), version: old)])
     let outcome = try flash(packages: [package], onto: "sim:nordic-dfu") {
-      $0.evenIfCurrent = false
+      $0.sendsAnyway = false
     }
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.log.offsets == [0, 0])

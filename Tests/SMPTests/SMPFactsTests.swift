@@ -43,10 +43,10 @@ import Testing
       ])
     }
     let trial = RunningImage(list([]), mode: .swapUsingScratch, expecting: new)
-    #expect(trial.agreement == .same && trial.onTrial)
+    #expect(trial.agreement == .same && trial.isOnTrial)
     let kept = RunningImage(list(.confirmed), mode: .swapUsingScratch, expecting: new)
-    #expect(kept.agreement == .same && !kept.onTrial)
-    #expect(!RunningImage(list([]), mode: .overwriteOnly, expecting: new).onTrial)
+    #expect(kept.agreement == .same && !kept.isOnTrial)
+    #expect(!RunningImage(list([]), mode: .overwriteOnly, expecting: new).isOnTrial)
   }
 
   @Test(

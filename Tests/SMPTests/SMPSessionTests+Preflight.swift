@@ -19,7 +19,7 @@ extension SMPSessionTests {
         == .failure(
           .olderBuild(
             running: MCUbootVersion(1, 0, 0, build: 7), image: MCUbootVersion(1, 0, 0, build: 6))))
-    try expectFlashed(try update(server, to: image) { $0.allowDowngrade = true }, server, image)
+    try expectFlashed(try update(server, to: image) { $0.allowsDowngrade = true }, server, image)
   }
 
   @Test("an image that the boot loader would never start is not sent")
@@ -29,7 +29,7 @@ extension SMPSessionTests {
       { $0.mode = .directXIP }, { $0.forbidsDowngrade = true },
     ] {
       let server = Self.server(adjust)
-      let result = try update(server, to: image) { $0.allowDowngrade = true }
+      let result = try update(server, to: image) { $0.allowsDowngrade = true }
       guard case .failure(.declined(.prepare, let refusal)) = result.outcome else {
         throw Mismatch(result.outcome)
       }

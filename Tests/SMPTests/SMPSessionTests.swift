@@ -256,7 +256,7 @@ import Testing
       }
       let cut = try update(server, to: image) { $0.reconnection = .none }
       guard case .failure(.linkLost) = cut.outcome else { throw Mismatch(cut.outcome) }
-      let result = try update(server, to: image) { $0.restart = true }
+      let result = try update(server, to: image) { $0.startsOver = true }
       try expectFlashed(result, server, image)
       #expect(result.beginnings == [0])
       #expect(server.state.erases == 1)

@@ -21,7 +21,7 @@ import Testing
       cut += 1
       let result = try flash(Self.image, onto: "fast?cut-at-pdu=\(cut)") { $0.mode = mode }
       let update = try result.outcome.get()
-      #expect(update.verified && result.runningImage == Self.image.bytes, "cut at PDU \(cut)")
+      #expect(update.isVerified && result.runningImage == Self.image.bytes, "cut at PDU \(cut)")
       wasCut = result.counters.connections > clean.counters.connections
     }
     // Every PDU of the clean run was the last one once.
@@ -46,7 +46,7 @@ import Testing
       }
       let update = try result.outcome.get()
       #expect(
-        update.verified && result.runningImage == Self.image.bytes, "reset at \(operation)")
+        update.isVerified && result.runningImage == Self.image.bytes, "reset at \(operation)")
       #expect(result.flashFaults.isEmpty)
       // At most a page and what the device still had in its buffer is sent again.
       #expect(update.octetsSent <= Self.image.bytes.count + 4096 + 8192)

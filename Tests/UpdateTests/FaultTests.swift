@@ -21,7 +21,7 @@ import Testing
     let runsNew = result.runningImage == new.bytes
     switch result.outcome {
     case .success(let update):
-      #expect(update.verified && runsNew)
+      #expect(update.isVerified && runsNew)
     case .failure:
       break
     }
@@ -47,7 +47,7 @@ import Testing
   func aDeviceThatErasesForTwentySecondsIsWaitedFor(_ mode: WriteMode) throws {
     let result = try run("erase-20s?ring=24K") { $0.mode = mode }
     expectTruth(result)
-    #expect(try result.outcome.get().verified)
+    #expect(try result.outcome.get().isVerified)
   }
 
   /// Random octets between the device's own PDUs may end an update, but never in a lie.

@@ -10,7 +10,7 @@ import Testing
     let result = try flash(image, onto: "plain") { $0.mode = mode }
     let update = try result.outcome.get()
     #expect(update.outcome == .flashed)
-    #expect(update.verified)
+    #expect(update.isVerified)
     #expect(update.from == FirmwareVersion(1, 2, 0))
     #expect(update.to == FirmwareVersion(1, 3, 0))
     #expect(update.octetsSent == 40_000)

@@ -80,7 +80,7 @@ extension OTABegin {
     #expect(running.imageSize == 1000)
     #expect(running.imageCRC32 == 0x1122_3344)
     #expect(running.bootOutcome == .normal)
-    #expect(!running.onTrial)
+    #expect(!running.isOnTrial)
   }
 
   @Test func theResumePointTellsWhatIsHeld() throws {

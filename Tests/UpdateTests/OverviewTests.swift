@@ -16,7 +16,7 @@ import Testing
         try await Self.flash(image, over: dialer, on: clock, log)
       }
     }
-    #expect(try result.get().verified)
+    #expect(try result.get().isVerified)
     #expect(log.all.last == "100 %")
   }
 
@@ -53,7 +53,7 @@ import Testing
     var options = UpdateOptions()
     options.mode = .withoutResponse
     options.reconnection = .exponential(attempts: 5)
-    options.allowDowngrade = true
+    options.allowsDowngrade = true
     let update = FirmwareUpdate(image: image, options: options) { event in
       if case .progress(let acknowledged, let total) = event {
         log.note("\(100 * acknowledged / total) %")

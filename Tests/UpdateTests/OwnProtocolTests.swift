@@ -303,7 +303,7 @@ private final class DropDevice: Sendable {
     let image = image(size: 1_000)
     let update = FirmwareUpdate(
       image: image, protocols: UpdateProtocol.all + [DropSession.self])
-    #expect(try perform(update, on: DropDevice()).get().verified)
+    #expect(try perform(update, on: DropDevice()).get().isVerified)
   }
 
   @Test func aProtocolOfOnesOwnUpdatesADevice() throws {
@@ -317,7 +317,7 @@ private final class DropDevice: Sendable {
   @Test func aLostLinkLeadsBackToWhereTheDeviceStands() throws {
     let run = try update(DropDevice(cuts: [5_000, 12_000]), to: image(size: 20_000))
     let result = try run.outcome.get()
-    #expect(result.verified && result.resumes == 2)
+    #expect(result.isVerified && result.resumes == 2)
     // The write whose answer was lost had arrived.
     #expect(result.octetsSent >= 20_000 - 2 * 509 && result.octetsSent <= 20_000)
     let beginnings = run.log.all.compactMap { event -> Int? in
@@ -334,7 +334,7 @@ private final class DropDevice: Sendable {
       return
     }
     let second = try update(device, to: image(size: 20_000)).outcome.get()
-    #expect(second.verified && second.resumes == 1 && second.octetsSent < 15_500)
+    #expect(second.isVerified && second.resumes == 1 && second.octetsSent < 15_500)
     let third = try update(device, to: image(size: 20_000)).outcome.get()
     #expect(third.outcome == .alreadyCurrent)
   }

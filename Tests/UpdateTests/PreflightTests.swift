@@ -13,7 +13,7 @@ import Testing
     #expect(plan.image == image)
     #expect(plan.version == FirmwareVersion(1, 3, 0))
     #expect(plan.hardware == Self.board)
-    #expect(!plan.allowDowngrade && !plan.allowOtherHardware)
+    #expect(!plan.allowsDowngrade && !plan.allowsOtherHardware)
   }
 
   @Test func theSameVersionWithOtherContentIsSent() throws {
@@ -25,9 +25,9 @@ import Testing
     #expect(throws: UpdateFault.wrongHardware(device: Self.board, image: Self.otherBoard)) {
       try Preflight.check(image, against: device(), options: UpdateOptions())
     }
-    let plan = try plan(image) { $0.allowOtherHardware = true }
+    let plan = try plan(image) { $0.allowsOtherHardware = true }
     #expect(plan.hardware == Self.otherBoard)
-    #expect(plan.allowOtherHardware && !plan.allowDowngrade)
+    #expect(plan.allowsOtherHardware && !plan.allowsDowngrade)
   }
 
   @Test func anImageOfTheSlotsSizeFitsAndOneOctetMoreDoesNot() throws {
@@ -43,9 +43,9 @@ import Testing
     #expect(throws: UpdateFault.downgrade(running: Self.running, image: older)) {
       try Preflight.check(image, against: device(), options: UpdateOptions())
     }
-    let plan = try plan(image) { $0.allowDowngrade = true }
+    let plan = try plan(image) { $0.allowsDowngrade = true }
     #expect(plan.version == older)
-    #expect(plan.allowDowngrade && !plan.allowOtherHardware)
+    #expect(plan.allowsDowngrade && !plan.allowsOtherHardware)
   }
 
   @Test func anUnknownVersionIsRefusedUnlessAllowedAndThenAnnouncedAsTheLowest() throws {
@@ -53,9 +53,9 @@ import Testing
     #expect(throws: UpdateFault.versionUnknown) {
       try Preflight.check(image, against: device(), options: UpdateOptions())
     }
-    let plan = try plan(image) { $0.allowUnknown = true }
+    let plan = try plan(image) { $0.allowsUnknown = true }
     #expect(plan.version == FirmwareVersion(0, 0, 0))
-    #expect(plan.allowDowngrade, "or the device would refuse version 0.0.0")
+    #expect(plan.allowsDowngrade, "or the device would refuse version 0.0.0")
   }
 
   @Test func unknownHardwareIsRefusedUnlessAllowedAndThenAnnouncedAsTheBoards() throws {
@@ -63,15 +63,15 @@ import Testing
     #expect(throws: UpdateFault.hardwareUnknown) {
       try Preflight.check(image, against: device(), options: UpdateOptions())
     }
-    let plan = try plan(image) { $0.allowUnknown = true }
+    let plan = try plan(image) { $0.allowsUnknown = true }
     #expect(plan.hardware == Self.board)
-    #expect(!plan.allowOtherHardware && !plan.allowDowngrade)
+    #expect(!plan.allowsOtherHardware && !plan.allowsDowngrade)
   }
 
   @Test func anImageForAnyBoardIsSentUnderTheBoardsOwnID() throws {
     let plan = try plan(makeImage(hardware: .any))
     #expect(plan.hardware == Self.board)
-    #expect(!plan.allowOtherHardware && !plan.allowDowngrade)
+    #expect(!plan.allowsOtherHardware && !plan.allowsDowngrade)
     let silent = DeviceReport(.otaflash, protocolVersion: 1)
     #expect(try self.plan(makeImage(hardware: .any), onto: silent).hardware == .any)
   }
@@ -82,7 +82,7 @@ import Testing
     device.runningCRC32 = image.crc32
     #expect(
       try Preflight.check(image, against: device, options: UpdateOptions()) == .alreadyCurrent)
-    #expect(try plan(image, onto: device) { $0.evenIfCurrent = true }.image == image)
+    #expect(try plan(image, onto: device) { $0.sendsAnyway = true }.image == image)
     device.runningCRC32 = image.crc32 ^ 1
     #expect(try plan(image, onto: device).image == image)
   }
@@ -114,13 +114,13 @@ import Testing
     let image = makeImage(
       size: 0x4001, version: FirmwareVersion(1, 0, 0), hardware: Self.otherBoard)
     var options = UpdateOptions()
-    options.allowUnknown = true
-    options.evenIfCurrent = true
-    options.restart = true
+    options.allowsUnknown = true
+    options.sendsAnyway = true
+    options.startsOver = true
     #expect(throws: UpdateFault.wrongHardware(device: Self.board, image: Self.otherBoard)) {
       try Preflight.check(image, against: device(), options: options)
     }
-    options.allowOtherHardware = true
+    options.allowsOtherHardware = true
     #expect(throws: UpdateFault.doesNotFit(imageSize: 0x4001, slotSize: 0x4000)) {
       try Preflight.check(image, against: device(), options: options)
     }
@@ -130,9 +130,9 @@ import Testing
 
   private var permissive: UpdateOptions {
     var options = UpdateOptions()
-    options.allowDowngrade = true
-    options.allowOtherHardware = true
-    options.allowUnknown = true
+    options.allowsDowngrade = true
+    options.allowsOtherHardware = true
+    options.allowsUnknown = true
     return options
   }
 

@@ -1,4 +1,5 @@
 import OtaflashATT
+import Synchronization
 
 /// What an adapter can do at the moment.
 public enum AdapterState: Equatable, Sendable {
@@ -33,12 +34,39 @@ extension AdapterMonitor {
 
   /// As above, with a bound.
   ///
-  /// - Throws: `.notFound` when the adapter was not on within `limit`.
+  /// - Throws: `.adapterUnavailable` when the adapter was not on within `limit`, with what helps in
+  ///   the state it was in; else as above.
   public func waitUntilPoweredOn(
     within limit: Duration, on clock: any LinkClock
   ) async throws(ScanFault) {
-    try await withDeadline(
-      clock.now.advanced(by: limit), on: clock, orThrow: ScanFault.notFound(within: limit)
-    ) { () async throws(ScanFault) in try await waitUntilPoweredOn() }
+    let latest = Mutex(AdapterState.poweredOff)
+    do throws(ScanFault) {
+      try await withDeadline(
+        clock.now.advanced(by: limit), on: clock, orThrow: .notFound(within: limit)
+      ) { () async throws(ScanFault) in
+        for try await state in adapterStates() {
+          if state == .poweredOn { return }
+          latest.withLock { $0 = state }
+        }
+        throw Task.isCancelled ? .cancelled : .failed(reason: "The adapter is watched no more.")
+      }
+    } catch .notFound {
+      throw .adapterUnavailable(
+        cause: "The adapter was not switched on within \(limit).",
+        remedy: latest.withLock(\.remedy))
+    }
+  }
+}
+
+extension AdapterState {
+  /// What makes an adapter of this state one that is on.
+  fileprivate var remedy: Remedy {
+    switch self {
+    case .poweredOn: .tryAgain
+    case .poweredOff: .turnAdapterOn(adapter: nil)
+    case .blocked(hard: false): .unblockAdapter
+    case .blocked(hard: true): .flipSwitch
+    case .removed: .plugInAdapter
+    }
   }
 }

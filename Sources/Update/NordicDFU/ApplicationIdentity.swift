@@ -84,14 +84,14 @@ extension RunningImage {
   ) {
     self.init(
       version: identity.version, agreement: identity.agreement(with: image, before: before),
-      outcome: .normal, onTrial: false, validation: validation)
+      outcome: .normal, isOnTrial: false, validation: validation)
   }
 
   /// A boot loader that has started no application.
   static let bootLoader = RunningImage(
-    version: nil, agreement: .different, outcome: .normal, onTrial: false)
+    version: nil, agreement: .different, outcome: .normal, isOnTrial: false)
 
   /// A boot loader that has replaced itself or its SoftDevice, and waits for what comes next.
   static let newBootLoader = RunningImage(
-    version: nil, agreement: .untold, outcome: .activated, onTrial: false)
+    version: nil, agreement: .untold, outcome: .activated, isOnTrial: false)
 }

@@ -36,15 +36,15 @@ extension Preflight {
     _ image: FirmwareImage, against running: FirmwareVersion?, _ options: UpdateOptions
   ) throws(UpdateFault) -> Preflight {
     if let running, let version = image.version, !image.leavesBootLoader {
-      if version == running && !options.evenIfCurrent { return .alreadyCurrent }
-      if version < running && !options.allowDowngrade {
+      if version == running && !options.sendsAnyway { return .alreadyCurrent }
+      if version < running && !options.allowsDowngrade {
         throw .downgrade(running: running, image: version)
       }
     }
     return .send(
       UpdatePlan(
         image: image, version: image.version ?? FirmwareVersion(0, 0, 0),
-        allowDowngrade: options.allowDowngrade))
+        allowsDowngrade: options.allowsDowngrade))
   }
 }
 

@@ -138,7 +138,7 @@ package struct OTARunning: Equatable, Sendable {
   package let imageSize: Int
   package let imageCRC32: UInt32
   package let bootOutcome: BootOutcome
-  package let onTrial: Bool
+  package let isOnTrial: Bool
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
     var reader = OTAReader(payload, of: "RUNNING")
@@ -151,7 +151,7 @@ package struct OTARunning: Equatable, Sendable {
       throw .unknownValue("RUNNING boot outcome", outcome)
     }
     bootOutcome = known
-    onTrial = try reader.uint8() != 0
+    isOnTrial = try reader.uint8() != 0
   }
 }
 

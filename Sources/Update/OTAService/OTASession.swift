@@ -106,8 +106,8 @@ struct OTASession: UpdateSession {
   ) async throws(UpdateFault) -> OTAPosition {
     var flags: OTABegin.Flags = []
     if restart { flags.insert(.restart) }
-    if plan.allowDowngrade { flags.insert(.allowDowngrade) }
-    if plan.allowOtherHardware { flags.insert(.allowOtherHardware) }
+    if plan.allowsDowngrade { flags.insert(.allowDowngrade) }
+    if plan.allowsOtherHardware { flags.insert(.allowOtherHardware) }
     let begin = OTABegin(
       flags: flags, imageSize: plan.image.bytes.count, imageCRC32: plan.image.crc32,
       version: plan.version, hardware: plan.hardware)
@@ -207,7 +207,7 @@ extension DeviceReport {
     bufferSize = info.bufferSize
     needsAuthorization = info.needsAuthorization
     lastBoot = BootOutcome(running.bootOutcome)
-    onTrial = running.onTrial
+    isOnTrial = running.isOnTrial
     if resumePoint.imageSize > 0 {
       self.resumePoint = ResumePoint(
         imageSize: resumePoint.imageSize, imageCRC32: resumePoint.imageCRC32,
@@ -227,7 +227,7 @@ extension RunningImage {
     let isSame = running.imageCRC32 == image.crc32 && running.imageSize == image.bytes.count
     self.init(
       version: running.knownVersion, agreement: isSame ? .same : .different,
-      outcome: DeviceReport.BootOutcome(running.bootOutcome), onTrial: running.onTrial)
+      outcome: DeviceReport.BootOutcome(running.bootOutcome), isOnTrial: running.isOnTrial)
   }
 }
 

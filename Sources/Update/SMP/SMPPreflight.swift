@@ -14,7 +14,7 @@ extension SMPFacts {
       throw .declined(.prepare, .noSuchImage(place.imageIndex, among: images))
     }
     let running = running(place.imageIndex)
-    if running?.holds(image) == .same && !options.evenIfCurrent { return .alreadyCurrent }
+    if running?.holds(image) == .same && !options.sendsAnyway { return .alreadyCurrent }
     if let largest = largestFile(place.imageIndex), image.bytes.count > largest {
       throw .doesNotFit(imageSize: image.bytes.count, slotSize: largest)
     }
@@ -27,13 +27,13 @@ extension SMPFacts {
     return .send(
       UpdatePlan(
         image: image, version: mcuboot.version.firmwareVersion,
-        allowDowngrade: options.allowDowngrade))
+        allowsDowngrade: options.allowsDowngrade))
   }
 
   private func check(
     _ image: MCUbootVersion, against running: MCUbootVersion, _ options: UpdateOptions
   ) throws(UpdateFault) {
-    if image < running && !options.allowDowngrade {
+    if image < running && !options.allowsDowngrade {
       guard image.firmwareVersion != running.firmwareVersion else {
         throw .olderBuild(running: running, image: image)
       }

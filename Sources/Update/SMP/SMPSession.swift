@@ -131,7 +131,7 @@ extension RunningImage {
       version: (slot?.version).flatMap(MCUbootVersion.init)?.firmwareVersion,
       agreement: agreement,
       outcome: agreement != .different ? .activated : waits ? .normal : .rejected,
-      onTrial: mode.reverts && state.isOnTrial(index))
+      isOnTrial: mode.reverts && state.isOnTrial(index))
   }
 }
 
@@ -143,7 +143,7 @@ extension DeviceReport {
     runningBuild = running?.build
     slotSize = facts.largestFile(0)
     bufferSize = facts.parameters?.bufferSize
-    onTrial = facts.mode.reverts && facts.state.isOnTrial(0)
+    isOnTrial = facts.mode.reverts && facts.state.isOnTrial(0)
     slots = facts.state.slots.map(SlotReport.init)
     bufferCount = facts.parameters?.bufferCount
     bootLoaderMode = facts.bootloader.mode

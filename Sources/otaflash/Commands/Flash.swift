@@ -134,7 +134,7 @@ struct Flash: DeviceCommand {
       guard let question = Self.question(after: error), Question.ask(question, in: session) else {
         throw failed(error, firmware, destination, records)
       }
-      options.allowDowngrade = true
+      options.allowsDowngrade = true
       result = try await job.run(options)
     }
     lock.release()
@@ -168,12 +168,12 @@ struct Flash: DeviceCommand {
     options.mtu = mtu.value
     options.chunk = chunk?.octets
     if let keyFile { options.key = try Self.key(keyFile) }
-    options.allowDowngrade = allowDowngrade
-    options.allowOtherHardware = allowOtherHardware
-    options.allowUnknown = allowUnknown
-    options.restart = restart
-    options.evenIfCurrent = force
-    options.dryRun = dryRun
+    options.allowsDowngrade = allowDowngrade
+    options.allowsOtherHardware = allowOtherHardware
+    options.allowsUnknown = allowUnknown
+    options.startsOver = restart
+    options.sendsAnyway = force
+    options.isDryRun = dryRun
     return options
   }
 

@@ -170,7 +170,7 @@ extension DeviceReport {
       if let value { rows.append([name, value]) }
     }
     add("hardware", hardware?.description)
-    add("running", runningName.map { $0 + (onTrial ? " (on trial)" : "") })
+    add("running", runningName.map { $0 + (isOnTrial ? " (on trial)" : "") })
     add("last boot", lastBoot?.sentence)
     add("slot", slotSize.map { Text.grouped($0) + " B" })
     add("page", pageSize.map { Text.grouped($0) + " B" })

@@ -185,7 +185,7 @@ extension DeviceReport {
       "slot_size": .integer(slotSize), "page_size": .integer(pageSize),
       "largest_chunk": .integer(largestChunk), "buffer_size": .integer(bufferSize),
       "needs_authorization": .bool(needsAuthorization),
-      "last_boot": lastBoot.map { .string($0.rawValue) }, "on_trial": .bool(onTrial),
+      "last_boot": lastBoot.map { .string($0.rawValue) }, "on_trial": .bool(isOnTrial),
       "buffer_count": .integer(bufferCount),
       "boot_loader": bootLoaderMode.map { .string($0.name) },
       "resume_offset": .integer(resumePoint?.offset), "link": link.map { .object($0.members) },

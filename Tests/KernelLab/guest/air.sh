@@ -47,7 +47,7 @@ adapters_up() {
 
 # What a scenario may leave running.
 stray_processes() {
-  ps -e -o pid=,comm= | awk '$2 ~ /^(otaflash|FleetFlash|gatttool|btgatt-client|btmgmt|btmon|bluetoothctl|bluetoothd|dbus-daemon)$/ { print $1 }'
+  ps -e -o pid=,comm= | awk '$2 ~ /^(otaflash|FleetFlash|Nearby|gatttool|btgatt-client|btmgmt|btmon|bluetoothctl|bluetoothd|dbus-daemon)$/ { print $1 }'
   # The server that has Bumble loaded goes on; a program in it ends with its caller.
   pgrep -f "$LAB/peers/|$LAB_CACHE/bumble/" | grep -vxF "$(pgrep -f 'loaded.py serve')"
 }

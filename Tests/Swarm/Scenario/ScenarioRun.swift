@@ -145,7 +145,7 @@ extension Scenario {
     options.mode = mode
     options.mtu = mtu
     options.key = key
-    options.allowDowngrade = allowDowngrade
+    options.allowsDowngrade = allowDowngrade
     let update = FirmwareUpdate(package: package, options: options) { log.note($0) }
     let counter = LossCounter(losses)
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in

@@ -60,7 +60,7 @@ extension ScenarioEnding {
     if !isWhole(scenario) { found.append(.mixedImage) }
     // Power that fails behind a boot loader's word takes it back, and an application that tells
     // nothing of itself does not show it: that is what such a proof is worth, and is said to be.
-    if case .success(let result) = outcome, !(result.verified && runsNew),
+    if case .success(let result) = outcome, !(result.isVerified && runsNew),
       !(scenario.losesPower && result.proof == .bootLoader)
     {
       found.append(.falseSuccess)

@@ -17,7 +17,7 @@ import Testing
     let result = try simulate("sim:?loss=2%") { board, clock in
       try await FirmwareUpdate(image: Self.image).run(on: board.dialer, clock: clock)
     }
-    #expect(result.verified)
+    #expect(result.isVerified)
   }
 
   @Test func theAppUpdatesADoorWhoseLinkIsLost() throws {
@@ -28,7 +28,7 @@ import Testing
       let door = DoorModel(board.dialer, clock: clock)
       return try await door.update(to: image)
     }
-    #expect(result.verified && result.resumes == 1)
+    #expect(result.isVerified && result.resumes == 1)
   }
 
   @Test func theAppShowsProgress() throws {
@@ -38,7 +38,7 @@ import Testing
         shown.withLock { $0.append(percent) }
       }
     }
-    #expect(result.verified)
+    #expect(result.isVerified)
     let percents = shown.withLock { $0 }
     #expect(percents == percents.sorted())
     #expect(percents.last == 100)
@@ -58,7 +58,7 @@ import Testing
       }
       return try await model.update(to: Self.image, options: options)
     }
-    #expect(result.verified && result.resumes == 1)
+    #expect(result.isVerified && result.resumes == 1)
     let alone = try simulate("sim:?cut-at-pdu=60") { [options] board, clock in
       try await DoorModel(board.dialer, clock: clock).update(to: Self.image, options: options)
     }
@@ -116,7 +116,7 @@ import Testing
         return try await group.reduce(into: []) { $0.append($1) }
       }
     }
-    #expect(results.map(\.verified) == [true, true, true])
+    #expect(results.map(\.isVerified) == [true, true, true])
   }
 
   @Test func aCancelledUpdateGoesOnWhereItStopped() throws {

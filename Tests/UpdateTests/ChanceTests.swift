@@ -1,0 +1,19 @@
+import OtaflashGATT
+import OtaflashSimulation
+import Testing
+
+@testable import OtaflashUpdate
+
+@Suite struct ChanceTests {
+  /// The clock draws where the caller names nobody, so that hosts do not come back in step.
+  @Test func whatIsDrawnComesFromTheClockUnlessToldOtherwise() {
+    let clock = VirtualTimeline(chance: SeededRandom(seed: 1)).clock
+    var options = UpdateOptions()
+    func drawn() -> Double {
+      UpdateContext(clock: clock, options: options, tally: UpdateTally()) { _ in }.randomFraction()
+    }
+    #expect(drawn() != drawn())
+    options.random = { 0.25 }
+    #expect(drawn() == 0.25)
+  }
+}
