@@ -26,6 +26,19 @@ import Testing
     }
   }
 
+  @Test(arguments: ["Sources", "Tests"]) func theOverviewNamesEveryFolder(_ folder: String) throws {
+    let base = ImportTests.root.appending(path: folder)
+    let names = ReadmeTests.names(
+      in: try Self.lines(of: "\(folder)/README.md").joined(separator: "\n"))
+    let folders = try FileManager.default.contentsOfDirectory(
+      at: base, includingPropertiesForKeys: [.isDirectoryKey]
+    ).filter { try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }
+    #expect(folders.count > 10)
+    for name in folders.map(\.lastPathComponent) where !names.contains(Substring(name)) {
+      Issue.record("\(folder)/README.md does not tell of \(name)")
+    }
+  }
+
   /// Those commands of a Makefile that `make help` leaves out: it tells the first line of what is said right
   /// above the line of a target.
   static func untold(in lines: [Substring]) -> [Substring] {
