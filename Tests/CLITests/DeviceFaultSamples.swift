@@ -12,7 +12,7 @@ import OtaflashUpdate
 extension FaultSamples {
   static let updates: [UpdateFault] = {
     var all = ownUpdates
-    all += DeviceRefusal.allCases.map { UpdateFault.refused(.prepare, $0) }
+    all += OTARefusal.allCases.map { UpdateFault.declined(.prepare, .otaService($0)) }
     let kinds = [ProtocolRefusal.Kind.unsuitable, .rejected, .forbidden, .protocolBroken]
     let refusals = kinds.map { ($0, nil as Remedy?) } + remedies.map { (.rejected, $0) }
     all += refusals.map { kind, remedy in
@@ -122,29 +122,28 @@ extension FaultSamples {
     case .imageNotTaken: 5
     case .protocolAmbiguous: 6
     case .protocolNotOffered: 7
-    case .refused: 8
-    case .declined: 9
-    case .authorizationRequired: 10
-    case .wrongKey: 11
-    case .noUpdateService: 12
-    case .unsupportedProtocolVersion: 13
-    case .reverted: 14
-    case .oldVersionStillRuns: 15
-    case .differentImageRuns: 16
-    case .unreachableAfterActivation: 17
-    case .imageRejected: 18
-    case .blockKeepsFailing: 19
-    case .stalled: 20
-    case .noProgress: 21
-    case .linkLost: 22
-    case .couldNotConnect: 23
-    case .protocolViolation: 24
-    case .gatt: 25
-    case .cancelled: 26
-    case .olderBuild: 27
-    case .otherVersionRuns: 28
-    case .nothingStarted: 29
-    case .timedOut: 30
+    case .declined: 8
+    case .authorizationRequired: 9
+    case .wrongKey: 10
+    case .noUpdateService: 11
+    case .unsupportedProtocolVersion: 12
+    case .reverted: 13
+    case .oldVersionStillRuns: 14
+    case .differentImageRuns: 15
+    case .unreachableAfterActivation: 16
+    case .imageRejected: 17
+    case .blockKeepsFailing: 18
+    case .stalled: 19
+    case .noProgress: 20
+    case .linkLost: 21
+    case .couldNotConnect: 22
+    case .protocolViolation: 23
+    case .gatt: 24
+    case .cancelled: 25
+    case .olderBuild: 26
+    case .otherVersionRuns: 27
+    case .nothingStarted: 28
+    case .timedOut: 29
     }
   }
 

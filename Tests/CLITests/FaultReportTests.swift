@@ -20,10 +20,10 @@ import Testing
       false
     ),
     (.versionUnknown, .versionUnknown, 5, false), (.hardwareUnknown, .hardwareUnknown, 5, false),
-    (.refused(.prepare, .downgrade), .downgrade, 5, false),
-    (.refused(.verify, .checksumMismatch), .imageRejected, 6, false),
-    (.refused(.authorize, .locked), .deviceLocked, 77, false),
-    (.refused(.prepare, .wrongState), .deviceRefused, 76, false),
+    (.declined(.prepare, .otaService(.downgrade)), .downgrade, 5, false),
+    (.declined(.verify, .otaService(.checksumMismatch)), .imageRejected, 6, false),
+    (.declined(.authorize, .otaService(.locked)), .deviceLocked, 77, false),
+    (.declined(.prepare, .otaService(.wrongState)), .deviceRefused, 76, false),
     (.authorizationRequired, .authorizationRequired, 77, false), (.wrongKey, .wrongKey, 77, false),
     (.noUpdateService, .noUpdateService, 5, false),
     (
@@ -228,8 +228,8 @@ import Testing
   }
 
   @Test func everyRefusalOfADeviceHasWords() {
-    for refusal in DeviceRefusal.allCases {
-      let report = FaultReport(UpdateFault.refused(.prepare, refusal), in: Self.context)
+    for refusal in OTARefusal.allCases {
+      let report = FaultReport(UpdateFault.declined(.prepare, .otaService(refusal)), in: Self.context)
       #expect(report.what.contains(refusal.name))
       #expect([5, 6, 76, 77].contains(report.exit.code))
     }

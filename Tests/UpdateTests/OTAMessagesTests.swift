@@ -60,7 +60,7 @@ extension OTABegin {
     let octets = try ServiceDocument.vector("unknown opcode")
     let answer = try OTAAnswer(decoding: octets[1])
     #expect(answer == (try OTAAnswer(decoding: [octets[0][0] | 0x80, 1])))
-    #expect(DeviceRefusal(rawValue: answer.result) == .unknownOpcode)
+    #expect(OTARefusal(rawValue: answer.result) == .unknownOpcode)
   }
 
   @Test func infoTellsOfTheDevice() throws {

@@ -43,7 +43,7 @@ import Testing
     #expect(header.keys.count { $0.hasPrefix("OTA_OP_") } == Self.operations.count)
   }
 
-  static let refusals: [(refusal: DeviceRefusal, words: String, header: String)] = [
+  static let refusals: [(refusal: OTARefusal, words: String, header: String)] = [
     (.unknownOpcode, "unknown opcode", "UNKNOWN_OPCODE"),
     (.malformedRequest, "malformed request", "MALFORMED_REQUEST"),
     (.wrongState, "wrong state", "WRONG_STATE"),
@@ -61,7 +61,7 @@ import Testing
   ]
 
   @Test func theResultsAreTheDocumentsAndTheHeaders() throws {
-    #expect(Self.refusals.map(\.refusal) == DeviceRefusal.allCases)
+    #expect(Self.refusals.map(\.refusal) == OTARefusal.allCases)
     let told = try listed(in: "### 4.1")
     let header = try ServiceDocument.headerConstants()
     #expect(told.count == 1 + Self.refusals.count)

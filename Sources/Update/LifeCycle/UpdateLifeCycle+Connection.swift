@@ -74,7 +74,12 @@ extension UpdateLifeCycle {
         loss, stage, resumable: counts.kept > 0, acknowledged: counts.acknowledged)
     case .gatt(_, .cancelled), .couldNotConnect(.cancelled), .linkLost(.cancelled, _, _, _):
       return .cancelled(resumable: counts.kept > 0, acknowledged: counts.acknowledged)
-    default:
+    case .gatt, .couldNotConnect, .linkLost, .wrongHardware, .doesNotFit, .downgrade, .olderBuild,
+      .versionUnknown, .hardwareUnknown, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered,
+      .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
+      .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
+      .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
+      .protocolViolation, .cancelled, .timedOut:
       return fault
     }
   }
@@ -119,7 +124,13 @@ extension UpdateFault {
     // An adapter that is reset, or whose computer was asleep, comes back.
     case .couldNotConnect(.adapterUnavailable(let cause, _)) where afterConnecting:
       .failed(errno: Self.noSuchDevice, reason: cause)
-    default: nil
+    case .linkLost, .couldNotConnect, .gatt, .wrongHardware, .doesNotFit, .downgrade, .olderBuild,
+      .versionUnknown, .hardwareUnknown, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered,
+      .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
+      .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
+      .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
+      .protocolViolation, .cancelled, .timedOut:
+      nil
     }
   }
 }

@@ -288,7 +288,12 @@ extension UpdateFault {
     // An old image may have the new one's version.
     case .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted, .reverted:
       true
-    default: false
+    case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
+      .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .declined, .authorizationRequired,
+      .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .unreachableAfterActivation,
+      .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost, .couldNotConnect,
+      .protocolViolation, .gatt, .cancelled, .timedOut:
+      false
     }
   }
 }

@@ -55,10 +55,10 @@ struct OTAControl: Sendable {
   /// The payload of an answer that says "done".
   func payload(of answer: OTAAnswer, _ stage: UpdateStage) throws(UpdateFault) -> [UInt8] {
     if answer.result == 0 { return answer.payload }
-    guard let refusal = DeviceRefusal(rawValue: answer.result) else {
+    guard let refusal = OTARefusal(rawValue: answer.result) else {
       throw .protocolViolation(stage, "it answered with the undefined result \(answer.result)")
     }
-    throw .refused(stage, refusal)
+    throw .declined(stage, refusal.inWords)
   }
 
   /// Ends by success or by the deadline around it: a busy device is asked again.
@@ -78,7 +78,7 @@ struct OTAControl: Sendable {
 
   func info() async throws(UpdateFault) -> OTAInfo {
     let answer = try await exchange(.info(hostVersion: OTAService.protocolVersion), .connect)
-    if answer.result == DeviceRefusal.versionNotSupported.rawValue {
+    if answer.result == OTARefusal.versionNotSupported.rawValue {
       let (lowest, highest) = try decoding(.connect) {
         () throws(OTADecodeFault) -> (UInt8, UInt8) in
         var reader = OTAReader(answer.payload, of: "INFO")

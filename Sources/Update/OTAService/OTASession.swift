@@ -74,8 +74,8 @@ struct OTASession: UpdateSession {
     let proof = OTAProof.proof(key: key, challenge: challenge, hardware: info.hardware)
     do throws(UpdateFault) {
       _ = try await control.perform(.authorize(proof: proof), .authorize)
-    } catch .refused(.authorize, .wrongProof) {
-      throw .wrongKey
+    } catch {
+      throw error == .declined(.authorize, .otaService(.wrongProof)) ? .wrongKey : error
     }
   }
 
@@ -119,14 +119,14 @@ struct OTASession: UpdateSession {
     let limit = max(context.options.controlLimit, info.verifyLimit(imageSize: image.bytes.count))
     let answer = try await control.exchange(.verify, .verify, within: limit)
     switch answer.result {
-    case DeviceRefusal.checksumMismatch.rawValue:
+    case OTARefusal.checksumMismatch.rawValue:
       throw .imageRejected(
         expectedCRC32: image.crc32, deviceCRC32: try crc32(of: answer.payload))
-    case DeviceRefusal.wrongState.rawValue:
+    case OTARefusal.wrongState.rawValue:
       // A page that would not hold its data takes the device back while it writes the last ones.
       let status = try await readStatus()
       guard status.state == .receiving, status.nextOffset < image.bytes.count else {
-        throw .refused(.verify, .wrongState)
+        throw .declined(.verify, .otaService(.wrongState))
       }
       return .wanted(upload(of: PrefixChecksums(image.bytes), from: status.nextOffset))
     default:

@@ -111,7 +111,7 @@ extension OTASession {
       context.memory.keep(ChunkCeiling(octets: OTATransfer.smallestChunk))
       throw .gatt(.upload, .transactionTimedOut)
     } catch .refused(_, OTAService.notAuthorized) {
-      throw .refused(.upload, .notAuthorized)
+      throw .declined(.upload, .otaService(.notAuthorized))
     } catch {
       throw .gatt(.upload, error)
     }
@@ -152,12 +152,12 @@ extension OTASession {
     _ status: OTAStatus, isAnswer: Bool, to transfer: inout OTATransfer
   ) async throws(UpdateFault) {
     switch status.note {
-    case .flashFault: throw .refused(.upload, .flashFault)
-    case .noSession: throw .refused(.upload, .wrongState)
-    case .notAuthorized: throw .refused(.upload, .notAuthorized)
+    case .flashFault: throw .declined(.upload, .otaService(.flashFault))
+    case .noSession: throw .declined(.upload, .otaService(.wrongState))
+    case .notAuthorized: throw .declined(.upload, .otaService(.notAuthorized))
     case .none, .gap, .overrun: break
     }
-    guard status.state == .receiving else { throw .refused(.upload, .wrongState) }
+    guard status.state == .receiving else { throw .declined(.upload, .otaService(.wrongState)) }
     switch try transfer.received(status, isAnswer: isAnswer) {
     case .proceed:
       if status.window == 0 && transfer.acknowledged < transfer.total {

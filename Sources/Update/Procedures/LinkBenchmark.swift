@@ -75,7 +75,7 @@ public struct LinkBenchmark: Sendable {
 
   /// The benchmark as a command for a peripheral's queue; measurements in the order made.
   ///
-  /// Its fault is `.refused(.prepare, .wrongState)` where the device has no sink, and
+  /// Its fault is `.declined(.prepare, .otaService(.wrongState))` where the device has no sink, and
   /// `.authorizationRequired` where it wants a key that was not given. A lost link ends it.
   public var command: Command<PeripheralTurn, [Measurement], UpdateFault> {
     Command("benchmark") { (turn) async throws(UpdateFault) -> [Measurement] in
@@ -101,7 +101,7 @@ public struct LinkBenchmark: Sendable {
     let opening = UpdateContext(
       clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
     let session = try await OTASession.open(on: client, opening)
-    guard session.info.hasSink else { throw .refused(.prepare, .wrongState) }
+    guard session.info.hasSink else { throw .declined(.prepare, .otaService(.wrongState)) }
     if session.info.needsAuthorization {
       guard let key else { throw .authorizationRequired }
       try await session.authorize(with: key)

@@ -1,21 +1,38 @@
 import OtaflashGATT
 
-/// A device's refusal in the words of a protocol that others have specified.
+/// A device's refusal, in the words of its protocol.
 public struct ProtocolRefusal: Error, Equatable, Sendable {
   /// What it means for whoever runs the update.
   public enum Kind: Sendable {
     /// The image is wrong for this device; nothing was written.
     case unsuitable
+    /// The same: it is for another board.
+    case wrongHardware
+    /// The same: it is larger than there is room for.
+    case doesNotFit
+    /// The same: it is older than what runs.
+    case downgrade
     /// The device has looked at what was sent, and does not take it.
     case rejected
-    /// A right is missing: pairing, a signature's key.
+    /// Its flash failed.
+    case flashFault
+    /// Its application does not want an update now.
+    case unwilling
+    /// A right is missing: pairing, a signature's key, the device's own key.
     case forbidden
+    /// The key that was given is not the device's.
+    case wrongKey
+    /// It refuses every key until it is restarted.
+    case locked
     /// Device and host disagree about the protocol.
     case protocolBroken
+    /// The device speaks no version of the protocol that is known here.
+    case versionNotSupported
   }
 
-  /// The number as the protocol's specification writes it, such as `image 27`.
-  public let code: String
+  /// The number as the protocol's specification writes it, such as `image 27`; `nil` where it would
+  /// say no more than `meaning`.
+  public let code: String?
   /// What the device said: a clause without a full stop.
   public let meaning: String
   /// Why, and what can be done: one or two whole sentences.
@@ -27,7 +44,7 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
 
   /// A refusal as a protocol's own specification names it.
   public init(
-    code: String, meaning: String, advice: String, kind: Kind, remedy: Remedy? = nil
+    code: String? = nil, meaning: String, advice: String, kind: Kind, remedy: Remedy? = nil
   ) {
     self.code = code
     self.meaning = meaning

@@ -49,10 +49,9 @@ extension UpdateFault: ExplainedFault {
     case .linkLost(_, let stage, _, _): "the link was lost during \(stage.rawValue)"
     case .cancelled: "the update was stopped"
     case .timedOut(let limit, _, _): "the time limit of \(Numerals.seconds(limit)) ran out"
-    case .refused(let stage, let refusal):
-      "the device refused during \(stage.rawValue): \(refusal.name)"
     case .declined(let stage, let refusal):
-      "the device refused during \(stage.rawValue): \(refusal.meaning) (\(refusal.code))"
+      "the device refused during \(stage.rawValue): \(refusal.meaning)"
+        + (refusal.code.map { " (\($0))" } ?? "")
     case .couldNotConnect(let fault): fault.summary
     case .protocolViolation(let stage, _):
       "the device broke the update protocol during \(stage.rawValue)"
@@ -104,7 +103,6 @@ extension UpdateFault: ExplainedFault {
     case .cancelled(let resumable, let acknowledged),
       .timedOut(_, let resumable, let acknowledged):
       Self.kept(resumable, acknowledged)
-    case .refused(_, let refusal): refusal.explanation
     case .declined(_, let refusal): refusal.advice
     case .couldNotConnect(let fault): fault.explanation
     case .protocolViolation(_, let detail): "It is against the protocol: \(detail)."
@@ -130,7 +128,6 @@ extension UpdateFault: ExplainedFault {
       .inspectDevice
     case .imageRejected, .stalled, .linkLost, .cancelled, .timedOut: .tryAgain
     case .blockKeepsFailing, .noProgress: .startOver
-    case .refused(_, let refusal): refusal.remedy
     case .declined(_, let refusal): refusal.remedy
     case .couldNotConnect(let fault): fault.remedy
     case .gatt(_, let fault): fault.remedy

@@ -18,14 +18,14 @@ extension SMPFacts {
 
 /// What stands in the way without a server having said it.
 extension ProtocolRefusal {
-  static func waits(_ version: String, in slot: Int, code: String) -> ProtocolRefusal {
+  static func waits(_ version: String, in slot: Int, code: String?) -> ProtocolRefusal {
     ProtocolRefusal(
       code: code, meaning: "no slot is free: \(version) in slot \(slot) waits for the next start",
       advice: "Restart the device, which starts that image; then try again.", kind: .rejected,
       remedy: .restartIntoWaitingImage)
   }
 
-  static func isOnTrial(_ version: String, code: String) -> ProtocolRefusal {
+  static func isOnTrial(_ version: String, code: String?) -> ProtocolRefusal {
     ProtocolRefusal(
       code: code,
       meaning: "no slot is free: it runs \(version) on trial, and keeps the image before it to go "
@@ -35,7 +35,7 @@ extension ProtocolRefusal {
       kind: .rejected, remedy: .confirmRunningImage)
   }
 
-  static func noFreeSlot(code: String, advice: String) -> ProtocolRefusal {
+  static func noFreeSlot(code: String?, advice: String) -> ProtocolRefusal {
     ProtocolRefusal(
       code: code, meaning: "no slot is free", advice: advice, kind: .rejected, remedy: .listSlots)
   }

@@ -45,30 +45,9 @@ extension UpdateFault {
       .init(.interrupted, resumable ? .linkLostResumable : .linkLost, retryable: true)
     case .timedOut(_, let resumable, _):
       .init(.timeLimit, resumable ? .linkLostResumable : .linkLost, retryable: true)
-    case .refused(_, let refusal): refusal.verdict
     case .declined(_, let refusal): refusal.kind.verdict
     case .couldNotConnect, .gatt: .init(.linkLost, .linkLost, retryable: true)
     case .protocolViolation: .init(.protocolViolation, .protocolBroken)
-    }
-  }
-}
-
-extension DeviceRefusal {
-  /// A control operation that the device refused (docs/ota-service.md, 4.1).
-  fileprivate var verdict: FaultReport.Verdict {
-    switch self {
-    case .unknownOpcode, .malformedRequest, .wrongState, .nothingToConfirm:
-      .init(.deviceRefused, .protocolBroken)
-    case .versionNotSupported: .init(.protocolVersion, .protocolBroken)
-    case .notAuthorized: .init(.authorizationRequired, .permissionDenied)
-    case .wrongProof: .init(.wrongKey, .permissionDenied)
-    case .locked: .init(.deviceLocked, .permissionDenied)
-    case .wrongHardware: .init(.wrongHardware, .refusedBeforeWriting)
-    case .doesNotFit: .init(.doesNotFit, .refusedBeforeWriting)
-    case .downgrade: .init(.downgrade, .refusedBeforeWriting)
-    case .checksumMismatch: .init(.imageRejected, .rejectedByDevice)
-    case .flashFault: .init(.deviceFlashFault, .rejectedByDevice)
-    case .refusedByApplication: .init(.deviceRefused, .rejectedByDevice)
     }
   }
 }
@@ -77,9 +56,17 @@ extension ProtocolRefusal.Kind {
   fileprivate var verdict: FaultReport.Verdict {
     switch self {
     case .unsuitable: .init(.deviceRefused, .refusedBeforeWriting)
+    case .wrongHardware: .init(.wrongHardware, .refusedBeforeWriting)
+    case .doesNotFit: .init(.doesNotFit, .refusedBeforeWriting)
+    case .downgrade: .init(.downgrade, .refusedBeforeWriting)
     case .rejected: .init(.imageRejected, .rejectedByDevice)
+    case .flashFault: .init(.deviceFlashFault, .rejectedByDevice)
+    case .unwilling: .init(.deviceRefused, .rejectedByDevice)
     case .forbidden: .init(.authorizationRequired, .permissionDenied)
+    case .wrongKey: .init(.wrongKey, .permissionDenied)
+    case .locked: .init(.deviceLocked, .permissionDenied)
     case .protocolBroken: .init(.deviceRefused, .protocolBroken)
+    case .versionNotSupported: .init(.protocolVersion, .protocolBroken)
     }
   }
 }

@@ -1,8 +1,13 @@
 import OtaflashGATT
 
-extension DeviceRefusal: CustomStringConvertible {
+extension OTARefusal {
+  /// The refusal as every protocol tells one.
+  var inWords: ProtocolRefusal {
+    ProtocolRefusal(meaning: name, advice: explanation, kind: kind, remedy: remedy)
+  }
+
   /// The result's name in the specification (docs/ota-service.md, 4.1).
-  public var name: String {
+  package var name: String {
     switch self {
     case .unknownOpcode: "unknown opcode"
     case .malformedRequest: "malformed request"
@@ -21,10 +26,8 @@ extension DeviceRefusal: CustomStringConvertible {
     }
   }
 
-  public var description: String { name }
-
   /// Why, or what it means: a whole sentence.
-  public var explanation: String {
+  private var explanation: String {
     switch self {
     case .unknownOpcode, .malformedRequest, .wrongState, .nothingToConfirm:
       "Its firmware and this software disagree about the protocol."
@@ -42,7 +45,7 @@ extension DeviceRefusal: CustomStringConvertible {
   }
 
   /// What can be done about it.
-  public var remedy: Remedy {
+  private var remedy: Remedy {
     switch self {
     case .unknownOpcode, .malformedRequest, .wrongState, .nothingToConfirm, .flashFault,
       .refusedByApplication, .locked:
@@ -53,6 +56,22 @@ extension DeviceRefusal: CustomStringConvertible {
     case .wrongHardware, .doesNotFit: .chooseAnotherImage
     case .downgrade: .allowDowngrade
     case .checksumMismatch: .tryAgain
+    }
+  }
+
+  private var kind: ProtocolRefusal.Kind {
+    switch self {
+    case .unknownOpcode, .malformedRequest, .wrongState, .nothingToConfirm: .protocolBroken
+    case .versionNotSupported: .versionNotSupported
+    case .notAuthorized: .forbidden
+    case .wrongProof: .wrongKey
+    case .locked: .locked
+    case .wrongHardware: .wrongHardware
+    case .doesNotFit: .doesNotFit
+    case .downgrade: .downgrade
+    case .checksumMismatch: .rejected
+    case .flashFault: .flashFault
+    case .refusedByApplication: .unwilling
     }
   }
 }
