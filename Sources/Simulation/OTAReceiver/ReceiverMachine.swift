@@ -1,9 +1,9 @@
 import OTAReceiver
 import OtaflashFirmware
 
-/// The portable receiver of one boot of a board: the receiver in C with the memory and the callbacks
-/// that its firmware would give it. It keeps pointers to itself, so it is an object, and may be
-/// used by one caller at a time: who shares it locks every call, and the callbacks inside with it.
+/// The portable receiver of one boot of a board: the receiver in C with the memory and the
+/// callbacks that its firmware would give it. It keeps pointers to itself, so it is an object, and
+/// may be used by one caller at a time: who shares it locks every call, and the callbacks inside.
 final class ReceiverMachine {
   /// What the stack has to send, in order.
   enum Outgoing: Hashable, Sendable {

@@ -154,8 +154,8 @@ package struct FaultPlan: Hashable, Sendable {
     let value: FaultValue
   }
 
-  /// In the order of their names. A few, and asked for at every PDU: to look at each is quicker than
-  /// to hash one.
+  /// In the order of their names. A few, and asked for at every PDU: to look at each is quicker
+  /// than to hash one.
   private var entries: [Entry] = []
 
   package init(_ values: [Fault: FaultValue] = [:]) {
