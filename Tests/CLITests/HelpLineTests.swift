@@ -11,7 +11,7 @@ import Testing
     }
     typealias Samples = FaultSamples
     covers(Samples.commands.map(Samples.place), 27, "CommandFault")
-    covers(Samples.updates.map(Samples.place), 31, "UpdateFault")
+    covers(Samples.updates.map(Samples.place), 30, "UpdateFault")
     covers(Samples.remedies.map(Samples.place), 44, "Remedy")
     covers(Samples.procedures.map(Samples.place), 13, "GATTFault")
     covers(Samples.securities.map(Samples.place), 9, "SecurityFault")

@@ -49,8 +49,9 @@ import Testing
   }
 
   @Test func listsOfFormatsReadAsSentences() {
-    #expect(FirmwareImage.Format.addressed == "Intel HEX, S-record, UF2 and ELF")
-    #expect(FirmwareImage.Format.anyOne == "binary, Intel HEX, S-record, UF2 or ELF")
+    #expect(["a", "b", "c"].listed(before: "and") == "a, b and c")
+    #expect(FirmwareImage.Format.anyOne.hasPrefix("binary, Intel HEX, "))
+    #expect(!FirmwareImage.Format.addressed.contains("binary"))
   }
 
   /// Which rule wins where a file could be of several formats.

@@ -187,6 +187,8 @@ package final class ATTBearer: Sendable {
     do throws(LinkLoss) { return try link.offer(encoded) } catch { throw fault(error) }
   }
 
+  /// Offered first: a transport mostly has room, and to suspend the task for each PDU costs more
+  /// than the system call (docs/performance.md).
   private func transmit(_ bytes: [UInt8]) async throws(GATTFault) {
     if try offer(bytes) { return }
     try await enter(sendGate)

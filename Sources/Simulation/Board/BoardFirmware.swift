@@ -58,10 +58,17 @@ protocol BoardProgram: AnyObject, Sendable {
   /// The last thing it does: it marks an activated image for the boot loader.
   func leave(_ ending: BootEnding) throws(FlashFault)
 
+  /// What becomes of the PDUs between its stack and its radio; `nil` = nothing, and nobody decodes
+  /// them there.
+  var alteration: (any PDUAlteration)? { get }
+}
+
+/// What sees the PDUs of a board's connections, and changes some. Safe to use from any task.
+protocol PDUAlteration: Sendable {
   /// Sees a PDU that the host sent.
   func received(_ pdu: ATTPDU)
 
-  /// A PDU to the host, as the lies of the profile have it.
+  /// A PDU to the host as it is to be sent.
   func altered(_ pdu: ATTPDU) -> ATTPDU
 }
 
@@ -72,8 +79,7 @@ extension BoardProgram {
   func flashDone(_ isDone: Bool) { preconditionFailure("the program has no operation in flash") }
 
   func leave(_ ending: BootEnding) throws(FlashFault) {}
-  func received(_ pdu: ATTPDU) {}
-  func altered(_ pdu: ATTPDU) -> ATTPDU { pdu }
+  var alteration: (any PDUAlteration)? { nil }
 }
 
 /// The characteristic that takes an image, and what each of its values carries beside the image, as
@@ -91,18 +97,4 @@ enum BootEnding: Sendable {
   case reset
   case powerLost
   case switchedOff
-}
-
-/// What a board lends its firmware.
-struct BoardParts: Sendable {
-  let settings: BoardSettings
-  /// What the application calls itself.
-  let applicationName: String
-  let flash: SimulatedFlash
-  let random: SeededRandom
-  let clock: any LinkClock
-  /// Wakes the main loop.
-  let wake: @Sendable () -> Void
-  /// Keeps a fault of the firmware for who asks.
-  let note: @Sendable (FlashFault) -> Void
 }

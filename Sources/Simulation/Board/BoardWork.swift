@@ -23,15 +23,22 @@ extension SimulatedBoard {
       guard let connection = state.withLock({ $0.takeOffered() }) else { continue }
       await withDiscardingTaskGroup { group in
         group.addTask { await self.cutAfterTime(connection) }
-        let link = FaultyLink(
-          connection.boardLink, program: boot.program, history: history, clock: clock,
-          note: noteTraffic)
-        _ = await boot.program.server.serve(link, clock: clock)
+        _ = await boot.program.server.serve(self.link(connection, of: boot.program), clock: clock)
         group.cancelAll()
       }
       state.withLock { $0.disconnected(from: connection) }
       (connection as? AttachedConnection)?.close()
     }
+  }
+
+  /// What the program's server is given; without faults and lies nothing but a count.
+  private func link(_ connection: any BoardConnection, of program: any BoardProgram) -> any Link {
+    let air = connection.boardLink
+    let counting = CountingLink(
+      air, dataPath: program.dataPath, traffic: traffic, note: noteTraffic)
+    guard !settings.faults.isEmpty || program.alteration != nil else { return counting }
+    return FaultyLink(
+      counting, over: air, alteration: program.alteration, filter: filter, clock: clock)
   }
 
   private func cutAfterTime(_ connection: any BoardConnection) async {

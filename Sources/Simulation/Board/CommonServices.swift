@@ -41,9 +41,3 @@ extension LocalCharacteristic {
     LocalCharacteristic(uuid, properties: .read, value: .fixed(octets))
   }
 }
-
-extension BoardParts {
-  /// How long an answer may take to cross the air before the device resets: three connection
-  /// events and what the main loop needs.
-  var answerTime: Duration { settings.radio.interval.duration * 3 + .milliseconds(50) }
-}

@@ -1,46 +1,25 @@
 import OtaflashATT
 import OtaflashGATT
-import Synchronization
 
-/// The board's end of a connection with the plan's faults between the stack and the radio. It also
-/// counts what the board is sent.
+/// The board's end of a connection with faults and lies between the stack and the radio.
 final class FaultyLink: Link {
-  /// What has crossed the board's stack, over all connections.
-  struct Traffic: Hashable, Sendable {
-    /// In both directions together.
-    var pdus = 0
-    /// What the host has written of an image.
-    var dataWrites = 0
-    var dataOctets = 0
-  }
-
-  /// The faults' memory and the counts, which outlive a connection.
-  final class History: Sendable {
-    let state: Mutex<(filter: FaultFilter, traffic: Traffic)>
-
-    init(filter: FaultFilter) { state = Mutex((filter, Traffic())) }
-
-    var traffic: Traffic { state.withLock { $0.traffic } }
-  }
-
-  private static let writeHeaderOctets = 3
-
   private let base: any Link
-  private let program: any BoardProgram
-  private let history: History
+  /// What is sent here nobody counts.
+  private let air: any Link
+  private let alteration: (any PDUAlteration)?
+  private let filter: Shared<FaultFilter>
   private let clock: any LinkClock
-  private let note: @Sendable (Traffic) -> Void
 
-  /// - Parameter note: called with the counts after each PDU from the host.
+  /// - Parameters:
+  ///   - base: what counts the PDUs.
+  ///   - air: what lies below it.
+  ///   - filter: the faults' memory, which outlives a connection.
   init(
-    _ base: any Link, program: any BoardProgram, history: History,
-    clock: any LinkClock, note: @escaping @Sendable (Traffic) -> Void
+    _ base: any Link, over air: any Link, alteration: (any PDUAlteration)?,
+    filter: Shared<FaultFilter>, clock: any LinkClock
   ) {
-    self.base = base
-    self.program = program
-    self.history = history
+    (self.base, self.air, self.alteration, self.filter) = (base, air, alteration, filter)
     self.clock = clock
-    self.note = note
   }
 
   var maximumPDUSize: Int { base.maximumPDUSize }
@@ -48,45 +27,28 @@ final class FaultyLink: Link {
   var security: AttributeSecurity { base.security }
 
   func send(_ pdu: [UInt8]) async throws(LinkLoss) {
-    let altered = decode(pdu).map { program.altered($0).encoded } ?? pdu
-    guard !history.state.withLock({ $0.filter.loses(altered) }) else { return }
-    let (delay, nonsense) = history.state.withLock {
-      $0.traffic.pdus += 1
-      return $0.filter.departure()
-    }
+    let altered = decode(pdu).map { $1.altered($0).encoded } ?? pdu
+    guard !filter.withLock({ $0.loses(altered) }) else { return }
+    let (delay, nonsense) = filter.withLock { $0.departure() }
     if delay > .zero, !(await clock.pause(for: delay)) { throw .cancelled }
-    if let nonsense { try await base.send(nonsense) }
+    if let nonsense { try await air.send(nonsense) }
     try await base.send(altered)
   }
 
   func receive() async throws(LinkLoss) -> [UInt8] {
     while true {
       let pdu = try await base.receive()
-      let (isHeard, traffic) = history.state.withLock { state in
-        state.traffic.pdus += 1
-        count(pdu, in: &state.traffic)
-        return (state.filter.hears(pdu), state.traffic)
-      }
-      note(traffic)
-      guard isHeard else { continue }
-      if let decoded = decode(pdu) { program.received(decoded) }
+      guard filter.withLock({ $0.hears(pdu) }) else { continue }
+      if let (decoded, alteration) = decode(pdu) { alteration.received(decoded) }
       return pdu
     }
   }
 
-  private func decode(_ pdu: [UInt8]) -> ATTPDU? {
-    do throws(DecodeFault) { return try ATTPDU(decoding: pdu) } catch { return nil }
-  }
-
   func close() { base.close() }
 
-  /// Write Request 0x12 and Write Command 0x52 (Core 5.4, Vol 3, Part F, 3.4.5).
-  private func count(_ pdu: [UInt8], in traffic: inout Traffic) {
-    guard pdu.count >= Self.writeHeaderOctets, pdu[0] == 0x12 || pdu[0] == 0x52,
-      UInt16(pdu[1]) | UInt16(pdu[2]) << 8 == program.dataPath.handle?.rawValue
-    else { return }
-    traffic.dataWrites += 1
-    traffic.dataOctets += max(
-      0, pdu.count - Self.writeHeaderOctets - program.dataPath.overheadOctets)
+  /// `nil` where nobody wants to see it.
+  private func decode(_ pdu: [UInt8]) -> (ATTPDU, any PDUAlteration)? {
+    guard let alteration else { return nil }
+    do throws(DecodeFault) { return (try ATTPDU(decoding: pdu), alteration) } catch { return nil }
   }
 }

@@ -1,12 +1,12 @@
 import Synchronization
 
 /// A value that the tasks of a board, and the closures of its server, have in common.
-final class Shared<Value: Sendable>: Sendable {
+final class Shared<Value>: Sendable {
   private let value: Mutex<Value>
 
-  init(_ value: Value) { self.value = Mutex(value) }
+  init(_ value: sending Value) { self.value = Mutex(value) }
 
-  func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+  func withLock<Result: Sendable>(_ body: (inout sending Value) -> Result) -> Result {
     value.withLock { body(&$0) }
   }
 }

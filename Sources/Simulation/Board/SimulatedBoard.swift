@@ -25,7 +25,9 @@ public final class SimulatedBoard: Sendable {
   let flash: SimulatedFlash
   let firmware: any BoardFirmware
   let random: SeededRandom
-  let history: FaultyLink.History
+  /// The faults' memory.
+  let filter: Shared<FaultFilter>
+  let traffic = Shared(CountingLink.Traffic())
   let state: Shared<BoardState>
   /// Something for the program to look after.
   let programSignal: WakeSignal
@@ -43,8 +45,7 @@ public final class SimulatedBoard: Sendable {
     flash = try SimulatedFlash(
       geometry: settings.geometry(size: size), medium: storage ?? FlashMemory(size: size),
       random: random.forked(for: 1))
-    history = FaultyLink.History(
-      filter: FaultFilter(plan: settings.faults, random: random.forked(for: 3)))
+    filter = Shared(FaultFilter(plan: settings.faults, random: random.forked(for: 3)))
     let (programSignal, state) = (WakeSignal(), Shared(BoardState()))
     (self.programSignal, self.state) = (programSignal, state)
     firmware = try device.makeFirmware(
@@ -139,7 +140,7 @@ public final class SimulatedBoard: Sendable {
 
   /// What has happened to the board since it was made.
   public var counters: BoardCounters {
-    let traffic = history.traffic
+    let traffic = traffic.withLock { $0 }
     return state.withLock {
       BoardCounters(
         pdus: traffic.pdus, dataWrites: traffic.dataWrites, dataOctets: traffic.dataOctets,
@@ -209,7 +210,7 @@ extension SimulatedBoard {
   }
 
   /// Called for each PDU from the host.
-  func noteTraffic(_ traffic: FaultyLink.Traffic) {
+  func noteTraffic(_ traffic: CountingLink.Traffic) {
     guard settings.faults.contains(.adapterVanishes),
       traffic.dataWrites >= Self.adapterWritesMaximum
     else { return }

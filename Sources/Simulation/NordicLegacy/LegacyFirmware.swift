@@ -115,19 +115,28 @@ final class LegacyFirmware: BoardFirmware {
       parts.weakenPage(of: parts.settings.layout.slot(bank))
     }
     if settings.variant == .infinitime {
-      return LegacyProgram(
-        InfiniTimeReceiver(settings, bootRecord: bootRecord, parts: parts), of: self,
-        name: parts.applicationName, address: applicationAddress,
-        information: information(of: image), random: random)
+      return program(
+        InfiniTimeReceiver(settings, bootRecord: bootRecord, parts: parts),
+        name: parts.applicationName, at: applicationAddress, information(of: image), random)
     }
     guard entersBootLoader else {
       return LegacyApplication(
         of: self, information: information(of: image), at: applicationAddress)
     }
-    return LegacyProgram(
-      LegacyBootLoader(settings, bootRecord: bootRecord, parts: parts), of: self,
-      name: settings.variant == .adafruit ? "AdaDFU" : "DfuTarg", address: bootLoaderAddress,
-      information: bootLoaderInformation, random: random)
+    return program(
+      LegacyBootLoader(settings, bootRecord: bootRecord, parts: parts),
+      name: settings.variant == .adafruit ? "AdaDFU" : "DfuTarg", at: bootLoaderAddress,
+      bootLoaderInformation, random)
+  }
+
+  private func program(
+    _ machine: some DFUMachine, name: String, at address: DeviceAddress,
+    _ information: LocalService?, _ random: SeededRandom
+  ) -> any BoardProgram {
+    DFUProgram(
+      machine, as: .legacyDFU(of: settings.variant), name: name, address: address,
+      information: information, receiveMTU: receiveMTU,
+      writesWholeWords: settings.variant == .adafruit, with: parts, random: random)
   }
 
   /// What Adafruit's boot loader says of itself: these are not the application's.

@@ -148,7 +148,7 @@ final class SecureFirmware: BoardFirmware {
     CRC32.checksum(try loader.image(of: record)) == record.images[record.active].crc32
   }
 
-  private func makeBootLoader(inactivity: Duration, number: Int) -> SecureBootLoaderProgram {
+  private func makeBootLoader(inactivity: Duration, number: Int) -> DFUProgram<SecureBootLoader> {
     let (machine, name) = state.withLock { state in
       defer { state.bootLoaderName = Self.defaultName }
       return (
@@ -159,8 +159,10 @@ final class SecureFirmware: BoardFirmware {
       )
     }
     if parts.settings.faults.contains(.badBlock) { parts.weakenPage(of: machine.slot) }
-    return SecureBootLoaderProgram(
-      machine, of: self, name: name, address: bootLoaderAddress,
+    return DFUProgram(
+      machine, as: .secureDFU, name: name, address: bootLoaderAddress,
+      receiveMTU: ATTMTU(clamping: parts.settings.mtu), writesWholeWords: true,
+      keep: { [self] in keep($0.lies) }, with: parts,
       random: parts.random.forked(for: 1000 + UInt64(number)))
   }
 
@@ -181,15 +183,5 @@ final class SecureFirmware: BoardFirmware {
   func revision(of image: SlotImage) -> String {
     image.version == FirmwareVersion(0, 0, 0)
       ? "\(state.withLock { $0.record.applicationVersion })" : image.version.description
-  }
-}
-
-extension BoardParts {
-  /// The page of a slot, from 0, that a bad block lies in.
-  private static let badPage = 5
-
-  /// Spoils one page of a slot.
-  func weakenPage(of slot: Int) {
-    flash.weaken(pageAt: slot + Self.badPage * settings.layout.pageSize)
   }
 }

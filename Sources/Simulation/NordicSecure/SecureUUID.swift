@@ -10,3 +10,8 @@ enum SecureUUID {
   /// Service and characteristic of SDK 12's experiment.
   static let experimental: BluetoothUUID = "8e400001-f315-4f60-9fb8-838830daea50"
 }
+
+extension DFUService {
+  static let secureDFU = DFUService(
+    uuid: SecureUUID.service, control: SecureUUID.controlPoint, packet: SecureUUID.packet)
+}

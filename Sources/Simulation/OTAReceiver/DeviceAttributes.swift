@@ -17,12 +17,12 @@ struct DeviceAttributes: Sendable {
   let status: AttributeHandle
 
   init(
-    _ parts: BoardParts, running: SlotImage, unit: ReceiverUnit
+    _ parts: BoardParts, running: SlotImage, receiver: Shared<ReceiverMachine>
   ) {
     table = AttributeTable(services: [
       LocalService.genericAccess(name: parts.applicationName),
       Self.deviceInformation(parts.settings, running),
-      Self.otaService(parts.settings, unit, wake: parts.wake),
+      Self.otaService(parts.settings, receiver, wake: parts.wake),
     ])
     control = table.handle(of: DeviceUUID.otaControl)
     data = table.handle(of: DeviceUUID.otaData)
@@ -42,15 +42,18 @@ struct DeviceAttributes: Sendable {
   }
 
   private static func otaService(
-    _ settings: BoardSettings, _ unit: ReceiverUnit, wake: @escaping @Sendable () -> Void
+    _ settings: BoardSettings, _ receiver: Shared<ReceiverMachine>,
+    wake: @escaping @Sendable () -> Void
   ) -> LocalService {
     let control = AttributeValue.written { bytes, _ in
-      let error = unit.controlWritten(bytes)
+      let error = receiver.withLock { $0.controlWritten(bytes) }
       wake()
       return error == 0 ? nil : ATTErrorCode(error)
     }
     let data = AttributeValue.written { bytes, context in
-      let error = unit.dataWritten(bytes, withResponse: !context.isCommand)
+      let error = receiver.withLock {
+        $0.dataWritten(bytes, withResponse: !context.isCommand)
+      }
       wake()
       return error == 0 ? nil : ATTErrorCode(error)
     }
@@ -65,7 +68,8 @@ struct DeviceAttributes: Sendable {
           security: settings.security.needed),
         LocalCharacteristic(
           DeviceUUID.otaStatus, properties: [.read, .notify],
-          value: .computed { _ in .success(unit.status()) }, security: settings.security.needed),
+          value: .computed { _ in .success(receiver.withLock { $0.status() }) },
+          security: settings.security.needed),
       ])
   }
 }

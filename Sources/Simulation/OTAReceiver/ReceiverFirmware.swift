@@ -7,7 +7,7 @@ final class ReceiverFirmware: BoardFirmware {
   private let parts: BoardParts
   private let loader: BootLoader
   private let record: Mutex<BootRecord>
-  private let lies: Mutex<ReceiverLies>
+  private let lies: Shared<ReceiverLies>
 
   init(of parts: BoardParts) throws(FlashFault) {
     self.parts = parts
@@ -16,7 +16,7 @@ final class ReceiverFirmware: BoardFirmware {
     record = Mutex(
       try loader.record(
         orFactory: settings.version, settings.hardware, random: parts.random.forked(for: 2)))
-    lies = Mutex(ReceiverLies(plan: settings.faults, random: parts.random.forked(for: 4)))
+    lies = Shared(ReceiverLies(plan: settings.faults, random: parts.random.forked(for: 4)))
   }
 
   var address: DeviceAddress { parts.settings.address }
@@ -35,13 +35,14 @@ final class ReceiverFirmware: BoardFirmware {
     if settings.faults.contains(.badBlock) {
       parts.weakenPage(of: settings.layout.slot(record.inactive))
     }
-    let unit = ReceiverUnit(
-      settings: settings, running: record.images[record.active], slot: record.inactive,
-      outcome: outcome, onTrial: record.isOnTrial, flash: parts.flash,
-      random: parts.random.forked(for: 1000 + UInt64(number)),
-      confirmTrial: { [weak self] in self?.confirmTrial() ?? false })
+    let receiver = Shared(
+      ReceiverMachine(
+        settings: settings, running: record.images[record.active], slot: record.inactive,
+        outcome: outcome, onTrial: record.isOnTrial, flash: parts.flash,
+        random: parts.random.forked(for: 1000 + UInt64(number)),
+        confirmTrial: { [weak self] in self?.confirmTrial() ?? false }))
     let program = ReceiverProgram(
-      unit, running: record.images[record.active], of: self, with: parts)
+      receiver, running: record.images[record.active], of: self, with: parts)
     return Boot(program: program, isActivation: outcome == .activated)
   }
 
@@ -54,12 +55,9 @@ final class ReceiverFirmware: BoardFirmware {
     record.withLock { $0 = stored }
   }
 
-  func received(_ pdu: ATTPDU, by device: DeviceAttributes) {
-    lies.withLock { $0.received(pdu, by: device) }
-  }
-
-  func altered(_ pdu: ATTPDU, by device: DeviceAttributes) -> ATTPDU {
-    lies.withLock { $0.altered(pdu, by: device) }
+  /// What the receiver tells is changed by lies alone.
+  func alteration(by device: DeviceAttributes) -> (any PDUAlteration)? {
+    parts.settings.faults.hasLies ? ReceiverAlteration(lies: lies, device: device) : nil
   }
 
   private func confirmTrial() -> Bool {

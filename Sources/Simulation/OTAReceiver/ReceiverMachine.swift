@@ -1,9 +1,9 @@
 import OTAReceiver
 import OtaflashFirmware
 
-/// The receiver in C with the memory and the callbacks that its firmware would give it. It keeps
-/// pointers to itself, so it is an object, and may be used by one caller at a time
-/// (`ReceiverUnit`).
+/// The portable receiver of one boot of a board: the receiver in C with the memory and the
+/// callbacks that its firmware would give it. It keeps pointers to itself, so it is an object, and
+/// may be used by one caller at a time: who shares it locks every call, and the callbacks inside.
 final class ReceiverMachine {
   /// What the stack has to send, in order.
   enum Outgoing: Hashable, Sendable {
@@ -14,17 +14,18 @@ final class ReceiverMachine {
   /// Notifications that wait for the stack; what comes when it is full the receiver offers again.
   static let outgoingMaximum = 8
 
-  let receiver = UnsafeMutablePointer<ota_receiver>.allocate(capacity: 1)
+  private let receiver = UnsafeMutablePointer<ota_receiver>.allocate(capacity: 1)
   private let config = UnsafeMutablePointer<ota_receiver_config>.allocate(capacity: 1)
   private let ring: UnsafeMutablePointer<UInt8>
   fileprivate let flash: SimulatedFlash
   fileprivate let authorization: Authorization?
   fileprivate let confirmTrial: @Sendable () -> Bool
   fileprivate var random: SeededRandom
-  var outgoing: [Outgoing] = []
-  /// What the flash shall do next.
-  var operation: FlashOperation?
+  private var outgoing: [Outgoing] = []
+  /// The flash operation that the receiver waits for.
+  private(set) var operation: FlashOperation?
   fileprivate var begun: (version: UInt32, hardware: UInt32) = (0, 0)
+  /// The image to reset into, once ACTIVATE has been carried out.
   fileprivate(set) var activation: SlotImage?
 
   init(
@@ -84,6 +85,59 @@ extension BoardSettings {
 
   /// What stands before the image octets of a data write.
   static let offsetOctets = 4
+}
+
+// MARK: What the stack tells it
+
+extension ReceiverMachine {
+  func connected() { ota_receiver_connected(receiver) }
+
+  func disconnected() {
+    outgoing.removeAll()
+    ota_receiver_disconnected(receiver)
+  }
+
+  func controlConfigured(_ value: UInt16) { ota_receiver_control_cccd(receiver, value) }
+
+  func statusConfigured(_ value: UInt16) { ota_receiver_status_cccd(receiver, value) }
+
+  func controlWritten(_ bytes: [UInt8]) -> UInt8 {
+    ota_receiver_control_write(receiver, bytes, UInt32(bytes.count))
+  }
+
+  func dataWritten(_ bytes: [UInt8], withResponse: Bool) -> UInt8 {
+    ota_receiver_data_write(receiver, bytes, UInt32(bytes.count), withResponse)
+  }
+
+  func status() -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: Int(OTA_STATUS_SIZE)) { buffer, count in
+      guard let base = buffer.baseAddress else {
+        preconditionFailure("16 octets have an address")
+      }
+      ota_receiver_status_read(receiver, base)
+      count = Int(OTA_STATUS_SIZE)
+    }
+  }
+
+  func indicationConfirmed() { ota_receiver_indication_confirmed(receiver) }
+}
+
+// MARK: The main loop
+
+extension ReceiverMachine {
+  /// Does what is due. Returns what to send now, and the time after which to poll again, `nil` =
+  /// after the next event.
+  func poll(milliseconds: UInt32) -> (outgoing: [Outgoing], wait: Duration?) {
+    let wait = ota_receiver_poll(receiver, milliseconds)
+    defer { outgoing.removeAll() }
+    return (outgoing, wait == .max ? nil : .milliseconds(Int(wait)))
+  }
+
+  /// The flash operation has ended.
+  func flashDone(_ isDone: Bool) {
+    operation = nil
+    ota_receiver_flash_done(receiver, isDone)
+  }
 }
 
 // MARK: Callbacks

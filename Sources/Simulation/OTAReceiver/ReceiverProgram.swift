@@ -6,38 +6,43 @@ final class ReceiverProgram: BoardProgram {
   let server: GATTServer
   let advertisement: Advertisement
   let dataPath: DataPath
-  private let unit: ReceiverUnit
+  let alteration: (any PDUAlteration)?
+  private let receiver: Shared<ReceiverMachine>
   private let device: DeviceAttributes
   private let firmware: ReceiverFirmware
 
   init(
-    _ unit: ReceiverUnit, running: SlotImage, of firmware: ReceiverFirmware, with parts: BoardParts
+    _ receiver: Shared<ReceiverMachine>, running: SlotImage, of firmware: ReceiverFirmware,
+    with parts: BoardParts
   ) {
     let settings = parts.settings
     let device = DeviceAttributes(
-      parts, running: running, unit: unit)
-    (self.unit, self.device, self.firmware) = (unit, device, firmware)
+      parts, running: running, receiver: receiver)
+    (self.receiver, self.device, self.firmware) = (receiver, device, firmware)
+    alteration = firmware.alteration(by: device)
     dataPath = DataPath(handle: device.data, overheadOctets: BoardSettings.offsetOctets)
     advertisement = Advertisement(
       id: firmware.address.description, name: parts.applicationName, rssi: nil,
       services: [DeviceUUID.otaService])
-    server = GATTServer(table: device.table, receiveMTU: ATTMTU(clamping: settings.mtu)) {
-      switch $0 {
-      case .connected: unit.connected()
-      case .mtuChanged: break
-      case .configured(_, device.control, let value): unit.controlConfigured(value.rawValue)
-      case .configured(_, device.status, let value): unit.statusConfigured(value.rawValue)
-      case .configured: break
-      case .confirmed: unit.indicationConfirmed()
-      case .disconnected: unit.disconnected()
+    server = GATTServer(table: device.table, receiveMTU: ATTMTU(clamping: settings.mtu)) { event in
+      receiver.withLock { receiver in
+        switch event {
+        case .connected: receiver.connected()
+        case .mtuChanged: break
+        case .configured(_, device.control, let value): receiver.controlConfigured(value.rawValue)
+        case .configured(_, device.status, let value): receiver.statusConfigured(value.rawValue)
+        case .configured: break
+        case .confirmed: receiver.indicationConfirmed()
+        case .disconnected: receiver.disconnected()
+        }
       }
       parts.wake()
     }
   }
 
   func poll(at now: LinkInstant) -> Duration? {
-    let wait = unit.poll(milliseconds: Self.milliseconds(now))
-    while let item = unit.takeOutgoing() {
+    let (outgoing, wait) = receiver.withLock { $0.poll(milliseconds: Self.milliseconds(now)) }
+    for item in outgoing {
       switch item {
       case .answer(let bytes): server.indicate(device.control, bytes)
       case .status(let bytes): server.notify(device.status, bytes)
@@ -51,18 +56,16 @@ final class ReceiverProgram: BoardProgram {
     return UInt32(truncatingIfNeeded: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
   }
 
-  var pendingOperation: FlashOperation? { unit.pendingOperation }
+  var pendingOperation: FlashOperation? { receiver.withLock { $0.operation } }
 
-  func flashDone(_ isDone: Bool) { unit.flashDone(isDone) }
+  func flashDone(_ isDone: Bool) { receiver.withLock { $0.flashDone(isDone) } }
 
-  var ending: BootEnding? { unit.activatedImage == nil ? nil : .activated }
+  var ending: BootEnding? { activatedImage == nil ? nil : .activated }
+
+  private var activatedImage: SlotImage? { receiver.withLock { $0.activation } }
 
   func leave(_ ending: BootEnding) throws(FlashFault) {
-    guard case .activated = ending, let image = unit.activatedImage else { return }
+    guard case .activated = ending, let image = activatedImage else { return }
     try firmware.markPending(image)
   }
-
-  func received(_ pdu: ATTPDU) { firmware.received(pdu, by: device) }
-
-  func altered(_ pdu: ATTPDU) -> ATTPDU { firmware.altered(pdu, by: device) }
 }

@@ -149,24 +149,47 @@ extension Fault {
 
 /// The faults of one device.
 package struct FaultPlan: Hashable, Sendable {
-  private var values: [Fault: FaultValue]
+  private struct Entry: Hashable, Sendable {
+    let fault: Fault
+    let value: FaultValue
+  }
 
-  package init(_ values: [Fault: FaultValue] = [:]) { self.values = values }
+  /// In the order of their names. A few, and asked for at every PDU: to look at each is quicker
+  /// than to hash one.
+  private var entries: [Entry] = []
 
-  mutating func add(_ fault: Fault, _ value: FaultValue) { values[fault] = value }
+  package init(_ values: [Fault: FaultValue] = [:]) {
+    for (fault, value) in values { add(fault, value) }
+  }
 
-  func contains(_ fault: Fault) -> Bool { values[fault] != nil }
+  mutating func add(_ fault: Fault, _ value: FaultValue) {
+    entries.removeAll { $0.fault == fault }
+    entries.append(Entry(fault: fault, value: value))
+    entries.sort { $0.fault.rawValue < $1.fault.rawValue }
+  }
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// Whether any is more than what may happen to the link, the adapter, the flash or the reset.
+  var hasLies: Bool { entries.contains { !Fault.ofAnyDevice.contains($0.fault) } }
+
+  func contains(_ fault: Fault) -> Bool { value(of: fault) != nil }
 
   func count(of fault: Fault) -> Int? {
-    if case .count(let count)? = values[fault] { count } else { nil }
+    if case .count(let count)? = value(of: fault) { count } else { nil }
   }
 
   func time(of fault: Fault) -> Duration? {
-    if case .time(let time)? = values[fault] { time } else { nil }
+    if case .time(let time)? = value(of: fault) { time } else { nil }
   }
 
   /// 0 without the fault.
   func share(of fault: Fault) -> Double {
-    if case .share(let share)? = values[fault] { share } else { 0 }
+    if case .share(let share)? = value(of: fault) { share } else { 0 }
+  }
+
+  private func value(of fault: Fault) -> FaultValue? {
+    for entry in entries where entry.fault == fault { return entry.value }
+    return nil
   }
 }

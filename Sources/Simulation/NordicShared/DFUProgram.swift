@@ -1,0 +1,71 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// A machine of Secure or legacy DFU behind a server: a boot loader, or InfiniTime as a whole.
+final class DFUProgram<Machine: DFUMachine>: BoardProgram {
+  let server: GATTServer
+  let advertisement: Advertisement
+  let dataPath: DataPath
+  let alteration: (any PDUAlteration)?
+  private let unit: DFUUnit<Machine>
+  private let control: AttributeHandle
+  private let keep: @Sendable (Machine) -> Void
+
+  /// - Parameters:
+  ///   - information: the Device Information that it tells, if any.
+  ///   - writesWholeWords: whether it answers with an ATT_MTU whose packets are whole words.
+  ///   - keep: called with the machine as it stands when the program ends.
+  init(
+    _ machine: Machine, as service: DFUService, name: String, address: DeviceAddress,
+    information: LocalService? = nil, receiveMTU: ATTMTU, writesWholeWords: Bool,
+    keep: @escaping @Sendable (Machine) -> Void = { _ in }, with parts: BoardParts,
+    random: SeededRandom
+  ) {
+    let unit = DFUUnit(machine, with: parts, random: random)
+    let table = AttributeTable(
+      services: [.genericAccess(name: name), .genericAttribute()]
+        + (information.map { [$0] } ?? []) + [service.attributes(of: unit)])
+    let control = table.handle(of: service.control)
+    (self.unit, self.control, self.keep) = (unit, control, keep)
+    alteration = writesWholeWords ? WholeWordMTU() : nil
+    dataPath = DataPath(handle: table.handle(of: service.packet))
+    advertisement = Advertisement(
+      id: address.description, name: name, rssi: nil, services: [service.uuid])
+    server = GATTServer(table: table, receiveMTU: receiveMTU) { unit.note($0, control: control) }
+  }
+
+  // MARK: The main loop
+
+  func poll(at now: LinkInstant) -> Duration? {
+    let (responses, wait) = unit.poll(at: now)
+    for response in responses { server.notify(control, response) }
+    return wait
+  }
+
+  var pendingOperation: FlashOperation? { unit.pendingOperation }
+
+  func flashDone(_ isDone: Bool) { unit.flashDone(isDone) }
+
+  var ending: BootEnding? { unit.ending }
+
+  func leave(_ ending: BootEnding) { keep(unit.machine) }
+}
+
+/// A service with a Control Point and a Packet characteristic.
+struct DFUService: Sendable {
+  let uuid: BluetoothUUID
+  let control: BluetoothUUID
+  let packet: BluetoothUUID
+  var packetProperties: CharacteristicProperties = .writeWithoutResponse
+  /// What can only be read beside them.
+  var others: [LocalCharacteristic] = []
+
+  fileprivate func attributes<Machine: DFUMachine>(of unit: DFUUnit<Machine>) -> LocalService {
+    LocalService(
+      uuid,
+      characteristics: [
+        LocalCharacteristic(control, properties: [.write, .notify], value: unit.controlPoint),
+        LocalCharacteristic(packet, properties: packetProperties, value: unit.packet),
+      ] + others)
+  }
+}
