@@ -82,6 +82,16 @@ let package = Package(
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       path: "Sources/otaflash", swiftSettings: strict),
+    .target(
+      name: "OtaflashFleet", dependencies: ["OtaflashFirmware"], path: "Sources/Fleet",
+      exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
+      path: "Tests/FleetConformance", swiftSettings: strict),
+    .testTarget(
+      name: "FleetTests",
+      dependencies: ["OtaflashFirmware", "OtaflashFleet", "OtaflashFleetConformance"],
+      swiftSettings: strict),
     .executableTarget(
       name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
     .target(name: "PlainHost", path: "Benchmarks/PlainHost"),

@@ -11,6 +11,7 @@ import Testing
     "Firmware": ["COtaflashZlib", "Crypto", "CryptoExtras", "SwiftASN1"],
     "Delta": ["OtaflashFirmware"],
     "Update": ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto"],
+    "Fleet": ["OtaflashFirmware"],
     "Simulation": [
       "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "Crypto",
       "CryptoExtras",
@@ -65,7 +66,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["ATT", "GATT", "Firmware", "Delta", "Update", "Simulation"])
+  @Test(arguments: ["ATT", "GATT", "Firmware", "Delta", "Update", "Simulation", "Fleet"])
   func timeAndChanceAreInjected(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {
       for word in Self.realWorld where file.text.contains(word) {
