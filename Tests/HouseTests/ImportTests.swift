@@ -12,6 +12,7 @@ import Testing
     "Delta": ["OtaflashFirmware"],
     "Update": ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto"],
     "Fleet": ["OtaflashFirmware"],
+    "FleetFiles": ["OtaflashFirmware", "OtaflashFleet", "Yams", "Foundation"],
     "Simulation": [
       "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "Crypto",
       "CryptoExtras",

@@ -36,28 +36,6 @@ package struct RetryPolicy: Hashable, Sendable {
   }
 }
 
-/// A program of the campaign's owner, run around an update.
-package struct Hook: Hashable, Sendable {
-  package enum Moment: String, Hashable, Sendable, CaseIterable {
-    case beforeDevice = "before-device"
-    case afterDevice = "after-device"
-    case beforeWave = "before-wave"
-    case afterWave = "after-wave"
-  }
-
-  package let moment: Moment
-  /// The program and its arguments; no shell reads them.
-  package let command: [String]
-  /// It is ended then, and counts as failed.
-  package let limit: Duration
-
-  package init(_ moment: Moment, _ command: [String], limit: Duration) {
-    self.moment = moment
-    self.command = command
-    self.limit = limit
-  }
-}
-
 /// How each of the campaign's devices is flashed: the options of one update.
 package struct FlashChoices: Hashable, Sendable {
   package var withoutResponse = false

@@ -73,6 +73,8 @@ package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   case notHeard = "not-heard"
   /// Somebody else works on the device.
   case deviceBusy = "device-busy"
+  /// Every adapter that hears it was busy.
+  case placeTaken = "place-taken"
   /// The coordinator wanted it back.
   case recalled
   /// The process that had it ends.
@@ -81,19 +83,17 @@ package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   case holderGone = "holder-gone"
   /// The adapter that it ran on vanished.
   case adapterLost = "adapter-lost"
-  /// A hook of the campaign's owner said no.
-  case hookRefused = "hook-refused"
 
   /// For people: a clause.
   package var words: String {
     switch self {
     case .notHeard: "it was not heard"
     case .deviceBusy: "another process works on it"
+    case .placeTaken: "every adapter that hears it was busy"
     case .recalled: "it was called back"
     case .stopping: "the run was interrupted"
     case .holderGone: "the process that worked on it is gone"
     case .adapterLost: "the adapter vanished"
-    case .hookRefused: "a hook refused it"
     }
   }
 }
@@ -107,7 +107,6 @@ package enum DeviceEnding: Hashable, Sendable, Codable {
   case quarantined(AttemptFailure)
   /// Nobody has ever heard it.
   case absent
-  case skipped(because: String)
 
   /// How it counts in its wave.
   package enum Count: String, Hashable, Sendable, CaseIterable {
@@ -122,7 +121,6 @@ package enum DeviceEnding: Hashable, Sendable, Codable {
     case .failed(let failure), .quarantined(let failure):
       failure.kind == .infrastructure ? .neutral : .failed
     case .absent: .unseen
-    case .skipped: .neutral
     }
   }
 }

@@ -1,5 +1,5 @@
 /// What a person asks of a run.
-package enum FleetOrder: Hashable, Sendable {
+package enum FleetOrder: Hashable, Sendable, Codable {
   case pause
   /// Goes on after a pause, and agrees to what waits for approval.
   case resume

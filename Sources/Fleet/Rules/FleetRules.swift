@@ -157,14 +157,11 @@ package struct FleetRules: Sendable {
       // A device that was told to start the image, and never answered, was updated all the same.
       return .deviceSettled(device: id, ending: device.mayRunNewImage ? .updated : .current)
     case .failed(let failure): return consequence(of: failure, for: device, now, random)
-    case .returned(.hookRefused):
-      return .deviceSettled(
-        device: id, ending: .skipped(because: ReturnReason.hookRefused.words))
     case .returned(let reason) where reason.countsAsLink:
       let failure = AttemptFailure(
         .link, code: reason.rawValue, words: reason.words, wasSeen: reason == .deviceBusy)
       return consequence(of: failure, for: device, now, random)
-    case .returned(.adapterLost):
+    case .returned(.adapterLost), .returned(.placeTaken):
       return later(device, after: 1, now, random)
     case .returned: return .deviceDeferred(device: id, until: now)
     }
