@@ -37,6 +37,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .systemLibrary(
@@ -101,11 +102,22 @@ let package = Package(
       dependencies: ["OtaflashFirmware", "OtaflashFleet", fleetOnly("Yams", package: "Yams")],
       path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
     .target(
+      name: "OtaflashFleetStore",
+      dependencies: ["OtaflashFleet", crypto, fleetOnly("GRDB", package: "GRDB.swift")],
+      path: "Sources/FleetStore", exclude: ["README.md"], swiftSettings: strict),
+    .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
       path: "Tests/FleetConformance", swiftSettings: strict),
     .testTarget(
       name: "FleetTests",
       dependencies: ["OtaflashFirmware", "OtaflashFleet", "OtaflashFleetConformance"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FleetStoreTests",
+      dependencies: [
+        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore", "OtaflashFleetConformance",
+        fleetOnly("GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "FleetFilesTests",

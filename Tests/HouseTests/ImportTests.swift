@@ -13,6 +13,7 @@ import Testing
     "Update": ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto"],
     "Fleet": ["OtaflashFirmware"],
     "FleetFiles": ["OtaflashFirmware", "OtaflashFleet", "Yams", "Foundation"],
+    "FleetStore": ["OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "Simulation": [
       "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "Crypto",
       "CryptoExtras",
