@@ -106,11 +106,23 @@ let package = Package(
       dependencies: ["OtaflashFleet", crypto, fleetOnly("GRDB", package: "GRDB.swift")],
       path: "Sources/FleetStore", exclude: ["README.md"], swiftSettings: strict),
     .target(
+      name: "OtaflashFleetEngine",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
+      ],
+      path: "Sources/FleetEngine", exclude: ["README.md"], swiftSettings: strict),
+    .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
       path: "Tests/FleetConformance", swiftSettings: strict),
     .testTarget(
       name: "FleetTests",
       dependencies: ["OtaflashFirmware", "OtaflashFleet", "OtaflashFleetConformance"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FleetEngineTests",
+      dependencies: simulatedUpdate + [
+        "OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetStore",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "FleetStoreTests",

@@ -28,12 +28,6 @@ package enum RunSearchFault: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// A request that another process put, by its number.
-package struct PendingOrder: Hashable, Sendable {
-  package let number: Int
-  package let order: FleetOrder
-}
-
 extension FleetStore {
   /// The runs that are kept, the last begun first.
   package func runs() throws(StorageFault) -> [KeptRun] {
@@ -100,9 +94,17 @@ extension FleetStore {
     }
   }
 
-  /// Requests that nobody has answered, the oldest first.
-  package func pendingOrders(of run: String) throws(StorageFault) -> [PendingOrder] {
-    try read { database in
+  /// The requests that were put for a run.
+  package func orders(of run: String) -> any OrderSource { StoredOrders(store: self, run: run) }
+}
+
+/// The requests for one run, from whatever process.
+private struct StoredOrders: OrderSource {
+  let store: FleetStore
+  let run: String
+
+  func pending() async throws(StorageFault) -> [PendingOrder] {
+    try store.read { database in
       try Row.fetchAll(
         database,
         sql: "SELECT number, wish FROM request WHERE run = ? AND answer IS NULL ORDER BY number",
@@ -114,9 +116,8 @@ extension FleetStore {
     }
   }
 
-  /// A request was followed, or could not be: in words, for who asked.
-  package func answer(_ pending: PendingOrder, _ words: String) throws(StorageFault) {
-    try write {
+  func answer(_ pending: PendingOrder, _ words: String) async throws(StorageFault) {
+    try store.write {
       try $0.execute(
         sql: "UPDATE request SET answer = ? WHERE number = ?", arguments: [words, pending.number])
     }

@@ -172,10 +172,11 @@ import Testing
     try await Sample.record(store)
     try folder.store().request(.pause, of: "r1", at: Sample.now)
     try folder.store().request(.retry(["a", "b"]), of: "r1", at: Sample.now)
-    let pending = try store.pendingOrders(of: "r1")
+    let orders = store.orders(of: "r1")
+    let pending = try await orders.pending()
     #expect(pending.map(\.order) == [.pause, .retry(["a", "b"])])
-    try store.answer(pending[0], "paused")
-    #expect(try store.pendingOrders(of: "r1") == [pending[1]])
+    try await orders.answer(pending[0], "paused")
+    #expect(try await orders.pending() == [pending[1]])
     #expect(throws: StorageFault.self) {
       try store.request(.pause, of: "nobody", at: Sample.now)
     }

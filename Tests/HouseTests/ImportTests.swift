@@ -13,6 +13,9 @@ import Testing
     "Update": ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto"],
     "Fleet": ["OtaflashFirmware"],
     "FleetFiles": ["OtaflashFirmware", "OtaflashFleet", "Yams", "Foundation"],
+    "FleetEngine": [
+      "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
+    ],
     "FleetStore": ["OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "Simulation": [
       "OTAReceiver", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "Crypto",
@@ -68,7 +71,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["ATT", "GATT", "Firmware", "Delta", "Update", "Simulation", "Fleet"])
+  @Test(arguments: [
+    "ATT", "GATT", "Firmware", "Delta", "Update", "Simulation", "Fleet", "FleetEngine",
+  ])
   func timeAndChanceAreInjected(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {
       for word in Self.realWorld where file.text.contains(word) {
