@@ -19,9 +19,9 @@ demo: deps
 	$(SWIFT) build --product otaflash
 	Examples/demo.sh
 
-# The debug configuration, which is quick to build again.
+# The debug configuration, which is quick to build again; with campaigns (the trait Fleet).
 build: deps
-	$(SWIFT) build
+	$(SWIFT) build --traits Fleet
 
 # In the released configuration; CONFIGURATION=debug is quicker to build again after a change.
 test:

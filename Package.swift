@@ -7,6 +7,11 @@ let strict: [SwiftSetting] =
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 
+/// A package that only campaigns need: without the trait it is not even fetched.
+func fleetOnly(_ name: String, package: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: ["Fleet"]))
+}
+
 /// What it takes to update a simulated device.
 let simulatedUpdate: [Target.Dependency] = [
   "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
@@ -21,11 +26,18 @@ let package = Package(
     .library(name: "OtaflashState", targets: ["OtaflashState"]),
     .executable(name: "otaflash", targets: ["otaflash"]),
   ],
+  traits: [
+    .trait(
+      name: "Fleet",
+      description: "`otaflash fleet`: campaigns over many devices. Needs libsqlite3-dev to build.")
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .systemLibrary(
@@ -87,6 +99,47 @@ let package = Package(
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFleet", dependencies: ["OtaflashFirmware"], path: "Sources/Fleet",
+      exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFleetFiles",
+      dependencies: ["OtaflashFirmware", "OtaflashFleet", fleetOnly("Yams", package: "Yams")],
+      path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFleetStore",
+      dependencies: ["OtaflashFleet", crypto, fleetOnly("GRDB", package: "GRDB.swift")],
+      path: "Sources/FleetStore", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFleetEngine",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
+      ],
+      path: "Sources/FleetEngine", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
+      path: "Tests/FleetConformance", swiftSettings: strict),
+    .testTarget(
+      name: "FleetTests",
+      dependencies: ["OtaflashFirmware", "OtaflashFleet", "OtaflashFleetConformance"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FleetEngineTests",
+      dependencies: simulatedUpdate + [
+        "OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetStore",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FleetStoreTests",
+      dependencies: [
+        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore", "OtaflashFleetConformance",
+        fleetOnly("GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FleetFilesTests",
+      dependencies: ["OtaflashFirmware", "OtaflashFleet", "OtaflashFleetFiles"],
+      swiftSettings: strict),
     .executableTarget(
       name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
     .target(name: "PlainHost", path: "Benchmarks/PlainHost"),

@@ -30,6 +30,10 @@ import Testing
       "NordicLegacy", "Procedures",
     ],
     "State": [""],
+    "Fleet": ["Structures", "Selection", "Campaign", "Exchange", "Events", "Rules", "Work"],
+    "FleetFiles": [""],
+    "FleetStore": [""],
+    "FleetEngine": [""],
     "otaflash": [
       "Text", "Grammar", "Files", "Faults", "Output", "Session", "Devices", "Images", "Benchmark",
       "Commands", "Process",

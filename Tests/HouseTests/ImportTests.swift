@@ -12,6 +12,12 @@ import Testing
     "Firmware": ["COtaflashZlib", "Crypto", "CryptoExtras", "SwiftASN1"],
     "Delta": ["OtaflashFirmware"],
     "Update": ["OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto"],
+    "Fleet": ["OtaflashFirmware"],
+    "FleetFiles": ["OtaflashFirmware", "OtaflashFleet", "Yams", "Foundation"],
+    "FleetEngine": [
+      "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
+    ],
+    "FleetStore": ["OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "Simulation": [
       "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto",
       "CryptoExtras",
@@ -67,7 +73,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["ATT", "GATT", "Firmware", "Delta", "Update", "Simulation"])
+  @Test(arguments: [
+    "ATT", "GATT", "Firmware", "Delta", "Update", "Simulation", "Fleet", "FleetEngine",
+  ])
   func timeAndChanceAreInjected(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {
       for word in Self.realWorld where file.text.contains(word) {

@@ -37,6 +37,9 @@ public struct UpdateOptions: Sendable {
   public var sendsAnyway = false
   /// Stop before the first byte.
   public var isDryRun = false
+  /// Awaited each time before a device is told to start what it holds: who must record that it may
+  /// run the new image does so here. What it throws ends the update; the device keeps what it has.
+  public var beforeActivation: (@Sendable () async throws(UpdateFault) -> Void)?
 
   /// How a lost connection is taken up again. The count starts over whenever the device has
   /// acknowledged something new.

@@ -170,6 +170,7 @@ struct UpdateLifeCycle: Sendable {
       let offset = try await transfer(plan, over: session, restart: restart, stage: &stage)
       if offset == plan.image.bytes.count, !session.provesHeldImages { isProven = false }
     }
+    if let agree = context.options.beforeActivation { try await agree() }
     stage = .activate
     context.tally.activate()
     try await within(.activate) { () async throws(UpdateFault) in

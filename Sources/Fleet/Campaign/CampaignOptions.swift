@@ -1,0 +1,53 @@
+/// How devices are tried, again and again, within bounds.
+package struct RetryPolicy: Hashable, Sendable {
+  /// Attempts of one device that may end by a lost link, or by its not being found.
+  package var linkAttempts: Int
+  /// A device that fails in the same way so often is quarantined.
+  package var sameFailures: Int
+  /// The wait before the second attempt; each further one is twice as long.
+  package var firstDelay: Duration
+  /// No wait is longer.
+  package var longestDelay: Duration
+  /// 0…1: the largest part by which chance shortens a wait.
+  package var jitter: Double
+  /// Attempts in a row, of any devices, that may fail for a reason of our own machine before the
+  /// run pauses.
+  package var infrastructureFailures: Int
+
+  package init(
+    linkAttempts: Int = 5, sameFailures: Int = 2, firstDelay: Duration = .seconds(5),
+    longestDelay: Duration = .seconds(600), jitter: Double = 0.3, infrastructureFailures: Int = 20
+  ) {
+    self.linkAttempts = linkAttempts
+    self.sameFailures = sameFailures
+    self.firstDelay = firstDelay
+    self.longestDelay = longestDelay
+    self.jitter = jitter
+    self.infrastructureFailures = infrastructureFailures
+  }
+
+  /// The wait after failure `count` (1, 2, …) of a device.
+  ///
+  /// - Parameter random: 0 ..< 1.
+  package func delay(afterFailure count: Int, random: Double) -> Duration {
+    // 2^30 × any first delay is beyond every ceiling; a larger shift would overflow.
+    let whole = min(firstDelay * (1 << min(max(count - 1, 0), 30)), longestDelay)
+    return whole * (1 - jitter * random)
+  }
+}
+
+/// How each of the campaign's devices is flashed: the options of one update.
+package struct FlashChoices: Hashable, Sendable {
+  package var withoutResponse = false
+  /// ATT_MTU to ask for, 23…517 octets.
+  package var mtu = 512
+  package var allowDowngrade = false
+  package var allowUnknown = false
+  package var allowOtherHardware = false
+  /// Send even where the image runs already.
+  package var force = false
+  /// The longest time for one attempt.
+  package var attemptLimit = Duration.seconds(1800)
+
+  package init() {}
+}

@@ -1,0 +1,194 @@
+/// A campaign that was checked: who takes part, with which file, in which wave. Frozen when a run
+/// begins, so that a list of devices that grows meanwhile changes nothing.
+package struct CampaignPlan: Hashable, Sendable {
+  package struct PlannedWave: Hashable, Sendable {
+    package let wave: Wave
+    /// In the order in which they are begun.
+    package let devices: [FleetDevice]
+  }
+
+  package let campaign: Campaign
+  package let waves: [PlannedWave]
+  /// Devices that the selector leaves out, in the campaign's order.
+  package let leftOut: [FleetDevice]
+
+  package var deviceCount: Int { waves.reduce(0) { $0 + $1.devices.count } }
+
+  /// Checks everything, and deals the devices to the waves.
+  ///
+  /// - Parameter now: a window that closed before then is refused.
+  package init(_ campaign: Campaign, now: FleetTime) throws(CampaignFault) {
+    try Self.checkValues(of: campaign)
+    if let window = campaign.window, window.standing(at: now) == .over { throw .windowInThePast }
+    try Self.checkNames(of: campaign.devices)
+    let (chosen, leftOut) = try Self.select(campaign)
+    for device in chosen where campaign.image(for: device) == nil {
+      throw .noImage(device: device.id, board: device.board)
+    }
+    let boards = Set(campaign.devices.compactMap(\.board))
+    for board in campaign.images.keys.compactMap(\.self).sorted() where !boards.contains(board) {
+      throw .imageForNoDevice(board: board)
+    }
+    self.campaign = campaign
+    self.leftOut = leftOut
+    waves = try Self.deal(chosen, of: campaign)
+  }
+
+  private static func checkValues(of campaign: Campaign) throws(CampaignFault) {
+    guard !campaign.devices.isEmpty else { throw .noDevices }
+    guard campaign.devices.count <= Campaign.devicesMaximum else {
+      throw .tooManyDevices(count: campaign.devices.count, limit: Campaign.devicesMaximum)
+    }
+    guard !campaign.waves.isEmpty else { throw .noWaves }
+    guard campaign.waves.count <= Campaign.wavesMaximum else {
+      throw .tooManyWaves(count: campaign.waves.count, limit: Campaign.wavesMaximum)
+    }
+    var names: Set<String> = []
+    for wave in campaign.waves {
+      guard names.insert(wave.name).inserted else { throw .duplicateWave(name: wave.name) }
+      try wave.check()
+    }
+    try check("parallel", campaign.parallel ?? 1, 1...64)
+    try check("link attempts", campaign.retries.linkAttempts, 1...1000)
+    try check("same failures", campaign.retries.sameFailures, 1...100)
+    try check("infrastructure failures", campaign.retries.infrastructureFailures, 1...1000)
+    try check("mtu", campaign.flash.mtu, 23...517)
+  }
+
+  fileprivate static func check(
+    _ what: String, _ value: Int, _ range: ClosedRange<Int>
+  ) throws(CampaignFault) {
+    guard range.contains(value) else {
+      throw .valueOutOfRange(what: what, value: value, range: range)
+    }
+  }
+
+  private static func checkNames(of devices: [FleetDevice]) throws(CampaignFault) {
+    var ids: Set<String> = []
+    for device in devices where !ids.insert(device.id).inserted {
+      throw .duplicateDevice(id: device.id)
+    }
+    var names: Set<String> = []
+    for device in devices {
+      guard let name = device.name else { continue }
+      guard names.insert(name).inserted, name == device.id || !ids.contains(name) else {
+        throw .ambiguousName(name)
+      }
+    }
+  }
+
+  private static func select(
+    _ campaign: Campaign
+  ) throws(CampaignFault) -> (chosen: [FleetDevice], leftOut: [FleetDevice]) {
+    guard let selector = campaign.selector else { return (campaign.devices, []) }
+    var (chosen, leftOut, undecided): ([FleetDevice], [FleetDevice], [FleetDevice]) = ([], [], [])
+    for device in campaign.devices {
+      switch selector.truth(of: device) {
+      case .yes: chosen.append(device)
+      case .no: leftOut.append(device)
+      case .undecided: undecided.append(device)
+      }
+    }
+    guard undecided.isEmpty else {
+      throw .undecided(devices: undecided.map(\.id), facts: selector.facts.map(\.rawValue))
+    }
+    guard !chosen.isEmpty else { throw .noSelection }
+    return (chosen, leftOut)
+  }
+
+  // MARK: Waves
+
+  private static func deal(
+    _ devices: [FleetDevice], of campaign: Campaign
+  ) throws(CampaignFault) -> [PlannedWave] {
+    let named = try namedMembers(among: devices, of: campaign.waves)
+    var pool = shuffled(devices.filter { named.wave[$0.id] == nil }, seed: campaign.seed)[...]
+    var dealt = 0
+    var waves: [PlannedWave] = []
+    for (index, wave) in campaign.waves.enumerated() {
+      let members: [FleetDevice]
+      switch wave.members {
+      case .named: members = named.members[index] ?? []
+      case .rest:
+        members = Array(pool)
+        guard !members.isEmpty else { throw .emptyWave(name: wave.name) }
+      case .count(let count):
+        guard count <= pool.count else {
+          throw .tooFewDevices(wave: wave.name, wanted: count, left: pool.count)
+        }
+        members = Array(pool.prefix(count))
+      case .percent(let percent):
+        let wanted = (devices.count * percent + 99) / 100 - dealt
+        guard wanted > 0 else { throw .shrinkingWave(name: wave.name, percent: percent) }
+        members = Array(pool.prefix(wanted))
+      }
+      if case .named = wave.members {} else { pool = pool.dropFirst(members.count) }
+      guard !members.isEmpty else { throw .emptyWave(name: wave.name) }
+      dealt += members.count
+      waves.append(PlannedWave(wave: wave, devices: members))
+    }
+    guard pool.isEmpty else { throw .uncovered(count: pool.count) }
+    return waves
+  }
+
+  private static func namedMembers(
+    among devices: [FleetDevice], of waves: [Wave]
+  ) throws(CampaignFault) -> (wave: [FleetDevice.ID: Int], members: [Int: [FleetDevice]]) {
+    var known: [String: FleetDevice] = [:]
+    for device in devices {
+      known[device.id] = device
+      if let name = device.name { known[name] = device }
+    }
+    var (wave, members): ([FleetDevice.ID: Int], [Int: [FleetDevice]]) = ([:], [:])
+    for (index, planned) in waves.enumerated() {
+      guard case .named(let names) = planned.members else { continue }
+      for name in names {
+        guard let device = known[name] else {
+          throw .unknownMember(wave: planned.name, member: name)
+        }
+        guard wave.updateValue(index, forKey: device.id) == nil else {
+          throw .memberTwice(wave: planned.name, member: name)
+        }
+        members[index, default: []].append(device)
+      }
+    }
+    return (wave, members)
+  }
+
+  /// Fisher and Yates' shuffle by SplitMix64 (Steele, Lea, Flood 2014): a canary is a sample, not
+  /// the first of a list that is sorted by site, and the same for every run of the campaign.
+  private static func shuffled(_ devices: [FleetDevice], seed: UInt64) -> [FleetDevice] {
+    var devices = devices
+    var state = seed
+    for index in stride(from: devices.count - 1, to: 0, by: -1) {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      mixed ^= mixed >> 31
+      devices.swapAt(index, Int(mixed.multipliedFullWidth(by: UInt64(index + 1)).high))
+    }
+    return devices
+  }
+}
+
+extension Wave {
+  fileprivate func check() throws(CampaignFault) {
+    switch members {
+    case .count(let count):
+      try CampaignPlan.check("the size of wave '\(name)'", count, 1...Campaign.devicesMaximum)
+    case .percent(let percent):
+      try CampaignPlan.check("the share of wave '\(name)'", percent, 1...100)
+    case .named(let names): guard !names.isEmpty else { throw .emptyWave(name: name) }
+    case .rest: break
+    }
+    try CampaignPlan.check("success of wave '\(name)'", thresholds.successPercent, 0...100)
+    try CampaignPlan.check("seen of wave '\(name)'", thresholds.seenPercent, 0...100)
+    switch thresholds.stop {
+    case .count(let count):
+      try CampaignPlan.check("stop of wave '\(name)'", count, 1...Campaign.devicesMaximum)
+    case .percent(let percent):
+      try CampaignPlan.check("stop of wave '\(name)'", percent, 1...100)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/// A moment of the wall's clock: whole milliseconds since 1970-01-01T00:00:00Z. What a run records
+/// must mean the same to the process that goes on with it, so no clock of one boot will do.
+package struct FleetTime: Hashable, Comparable, Sendable, Codable {
+  package let milliseconds: Int64
+
+  package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  package static func < (left: FleetTime, right: FleetTime) -> Bool {
+    left.milliseconds < right.milliseconds
+  }
+
+  /// The moment `duration` later, to the millisecond; the fraction is dropped.
+  package func advanced(by duration: Duration) -> FleetTime {
+    FleetTime(milliseconds: milliseconds + duration.wholeMilliseconds)
+  }
+
+  /// The time from here to `other`; negative where that is earlier.
+  package func duration(to other: FleetTime) -> Duration {
+    .milliseconds(other.milliseconds - milliseconds)
+  }
+
+  /// As a number, which is what every stored form of it is.
+  package init(from decoder: any Decoder) throws {
+    milliseconds = try decoder.singleValueContainer().decode(Int64.self)
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(milliseconds)
+  }
+}
+
+extension Duration {
+  /// Without the fraction of a millisecond.
+  package var wholeMilliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,67 @@
+/// Devices that are updated together, and what decides whether the next ones are.
+package struct Wave: Hashable, Sendable {
+  /// Who is in a wave.
+  package enum Members: Hashable, Sendable {
+    /// So many more devices.
+    case count(Int)
+    /// As many more as bring the share of all devices that are in this wave or an earlier one to
+    /// so many percent, 1…100; rounded up.
+    case percent(Int)
+    /// These, by id or name.
+    case named([String])
+    /// All that are in no earlier wave.
+    case rest
+  }
+
+  package var name: String
+  package var members: Members
+  package var thresholds: WaveThresholds
+  /// From the last device's end to the verdict's effect: time in which a bad image may show.
+  package var soak: Duration
+  /// The next wave waits until a person agrees.
+  package var needsApproval: Bool
+
+  package init(
+    _ name: String, _ members: Members, thresholds: WaveThresholds = WaveThresholds(),
+    soak: Duration = .zero, needsApproval: Bool = false
+  ) {
+    self.name = name
+    self.members = members
+    self.thresholds = thresholds
+    self.soak = soak
+    self.needsApproval = needsApproval
+  }
+}
+
+/// What a wave's verdict is made of.
+package struct WaveThresholds: Hashable, Sendable {
+  /// A number of devices, or a share of the wave.
+  package enum Limit: Hashable, Sendable {
+    case count(Int)
+    /// 1…100, of the wave's devices; at least one device.
+    case percent(Int)
+
+    /// The number of devices it means in a wave of `size`.
+    package func devices(of size: Int) -> Int {
+      switch self {
+      case .count(let count): count
+      case .percent(let percent): max(1, (size * percent + 99) / 100)
+      }
+    }
+  }
+
+  /// Of the devices that were judged, the least share that must have succeeded for the next wave to
+  /// begin, in percent, 0…100.
+  package var successPercent: Int
+  /// So many failures end the campaign, at once.
+  package var stop: Limit
+  /// Of the wave's devices, the least share that must have been seen for a verdict, in percent,
+  /// 0…100.
+  package var seenPercent: Int
+
+  package init(successPercent: Int = 80, stop: Limit = .percent(20), seenPercent: Int = 50) {
+    self.successPercent = successPercent
+    self.stop = stop
+    self.seenPercent = seenPercent
+  }
+}

@@ -1,0 +1,87 @@
+/// What happened in a run, in the order in which it was recorded. Everything that is shown is a
+/// fold over these (`FleetRun`); an intent is recorded before it is carried out, an outcome after.
+///
+/// Cases and labels are the names in the store, where they stay for ever: a later version adds
+/// cases, and takes none away.
+package enum FleetEvent: Hashable, Sendable, Codable {
+  case runBegan(RunBeginning)
+  case wavePlanned(wave: Int, name: String, devices: [RunDevice])
+  case waveBegan(wave: Int)
+  /// The device is to be worked on: attempt 1, 2, …; with `look` it may run the new image already,
+  /// and is asked before anything is sent.
+  case devicePublished(device: FleetDevice.ID, attempt: Int, look: Bool)
+  case deviceClaimed(device: FleetDevice.ID, attempt: Int, worker: String)
+  case devicePlaced(device: FleetDevice.ID, attempt: Int, adapter: String)
+  /// The device is about to be told to start the image.
+  case deviceActivating(device: FleetDevice.ID, attempt: Int)
+  /// Whoever had it has not been heard of in time; somebody else may take it.
+  case claimExpired(device: FleetDevice.ID, attempt: Int)
+  case attemptEnded(device: FleetDevice.ID, attempt: Int, ending: AttemptEnding)
+  case deviceDeferred(device: FleetDevice.ID, until: FleetTime)
+  case deviceSettled(device: FleetDevice.ID, ending: DeviceEnding)
+  case deviceRetried(device: FleetDevice.ID)
+  case waveSoaking(wave: Int, until: FleetTime)
+  case waveJudged(wave: Int, verdict: WaveVerdict)
+  case approvalAwaited(wave: Int)
+  case waveApproved(wave: Int)
+  case runPaused(because: PauseReason)
+  case runResumed
+  case runCancelled
+  case runEnded(RunEnding)
+}
+
+/// Who began what.
+package struct RunBeginning: Hashable, Sendable, Codable {
+  /// Of the run: short, unique in a store.
+  package var id: String
+  package var campaign: String
+  /// Of the campaign file and the images: a run goes on only with the same.
+  package var digest: String
+  package var devices: Int
+  package var waves: Int
+
+  package init(id: String, campaign: String, digest: String, devices: Int, waves: Int) {
+    self.id = id
+    self.campaign = campaign
+    self.digest = digest
+    self.devices = devices
+    self.waves = waves
+  }
+}
+
+/// A device as the run knows it.
+package struct RunDevice: Hashable, Sendable, Codable {
+  package var id: FleetDevice.ID
+  package var name: String?
+  package var board: String?
+  package var site: String?
+  /// The image's digest.
+  package var image: String
+
+  package init(
+    id: FleetDevice.ID, name: String? = nil, board: String? = nil, site: String? = nil,
+    image: String
+  ) {
+    self.id = id
+    self.name = name
+    self.board = board
+    self.site = site
+    self.image = image
+  }
+}
+
+package enum PauseReason: Hashable, Sendable, Codable {
+  case asked
+  /// So many attempts in a row failed for reasons of this side.
+  case infrastructure(failures: Int, words: String)
+  /// Too few devices were seen for a verdict on the wave.
+  case inconclusive(wave: Int)
+}
+
+package enum RunEnding: Hashable, Sendable, Codable {
+  /// Every device was settled; so many of them failed, or were never seen.
+  case complete(failed: Int)
+  /// A wave reached its failure threshold.
+  case stopped(wave: Int)
+  case cancelled
+}

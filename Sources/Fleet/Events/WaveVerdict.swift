@@ -1,0 +1,48 @@
+/// What a wave's devices say about going on.
+package enum WaveVerdict: Hashable, Sendable, Codable {
+  case `continue`
+  case stop(failures: Int, of: Int)
+  /// Too few of its devices were seen, or too few could be judged: no verdict is better than a
+  /// guess.
+  case inconclusive(seen: Int, of: Int)
+}
+
+/// How a wave's devices ended, by number.
+package struct WaveTally: Hashable, Sendable {
+  package let size: Int
+  package var succeeded = 0
+  package var failed = 0
+  package var unseen = 0
+  package var neutral = 0
+
+  package init(size: Int) { self.size = size }
+
+  package var settled: Int { succeeded + failed + unseen + neutral }
+
+  package mutating func count(_ ending: DeviceEnding, by change: Int = 1) {
+    switch ending.count {
+    case .succeeded: succeeded += change
+    case .failed: failed += change
+    case .unseen: unseen += change
+    case .neutral: neutral += change
+    }
+  }
+
+  /// Whether the failures so far end the campaign, whatever is still to come.
+  package func reachesStop(of thresholds: WaveThresholds) -> Bool {
+    failed >= thresholds.stop.devices(of: size)
+  }
+
+  /// The verdict when all devices are settled.
+  package func verdict(by thresholds: WaveThresholds) -> WaveVerdict {
+    if reachesStop(of: thresholds) { return .stop(failures: failed, of: size) }
+    let judged = succeeded + failed
+    guard judged > 0, judged * 100 >= thresholds.seenPercent * size else {
+      return .inconclusive(seen: judged, of: size)
+    }
+    guard succeeded * 100 >= thresholds.successPercent * judged else {
+      return .stop(failures: failed, of: size)
+    }
+    return .continue
+  }
+}

@@ -1,0 +1,126 @@
+import OtaflashFirmware
+
+/// Whose fault a failed attempt was: what counts against a wave, and what is tried again.
+package enum FailureKind: String, Hashable, Sendable, Codable, CaseIterable {
+  /// The device rejected or reverted the image, or runs another one.
+  case device
+  /// The link was lost, or never made.
+  case link
+  /// This side: an adapter that vanished, a full disk, an error of ours. Never counts against a
+  /// wave.
+  case infrastructure
+}
+
+/// How one attempt on one device ended.
+package enum AttemptEnding: Hashable, Sendable, Codable {
+  case updated(UpdateFigures)
+  /// The image ran already.
+  case current(version: FirmwareVersion?)
+  case failed(AttemptFailure)
+  /// Given back without a judgement on the device.
+  case returned(ReturnReason)
+}
+
+/// What is known of an update that succeeded.
+package struct UpdateFigures: Hashable, Sendable, Codable {
+  package var from: FirmwareVersion?
+  package var to: FirmwareVersion?
+  /// How it is known that the image runs: `read-back`, `version`, …
+  package var proof: String
+  /// Sent, repeats included.
+  package var octets: Int
+  package var uploadMilliseconds: Int64
+  package var resumes: Int
+
+  package init(
+    from: FirmwareVersion?, to: FirmwareVersion?, proof: String, octets: Int,
+    uploadMilliseconds: Int64, resumes: Int
+  ) {
+    self.from = from
+    self.to = to
+    self.proof = proof
+    self.octets = octets
+    self.uploadMilliseconds = uploadMilliseconds
+    self.resumes = resumes
+  }
+}
+
+package struct AttemptFailure: Error, Hashable, Sendable, Codable {
+  package var kind: FailureKind
+  /// Equal for failures of the same sort, such as `reverted`.
+  package var code: String
+  /// For people: a clause.
+  package var words: String
+  /// Trying again cannot help.
+  package var isFinal: Bool
+  /// The device was heard or answered.
+  package var wasSeen: Bool
+
+  package init(
+    _ kind: FailureKind, code: String, words: String, isFinal: Bool = false, wasSeen: Bool = true
+  ) {
+    self.kind = kind
+    self.code = code
+    self.words = words
+    self.isFinal = isFinal
+    self.wasSeen = wasSeen
+  }
+}
+
+/// Why an attempt was given back.
+package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
+  /// No adapter of the one who had it hears the device.
+  case notHeard = "not-heard"
+  /// Somebody else works on the device.
+  case deviceBusy = "device-busy"
+  /// Every adapter that hears it was busy.
+  case placeTaken = "place-taken"
+  /// The coordinator wanted it back.
+  case recalled
+  /// The process that had it ends.
+  case stopping
+  /// The process that had it is gone without a word.
+  case holderGone = "holder-gone"
+  /// The adapter that it ran on vanished.
+  case adapterLost = "adapter-lost"
+
+  /// For people: a clause.
+  package var words: String {
+    switch self {
+    case .notHeard: "it was not heard"
+    case .deviceBusy: "another process works on it"
+    case .placeTaken: "every adapter that hears it was busy"
+    case .recalled: "it was called back"
+    case .stopping: "the run was interrupted"
+    case .holderGone: "the process that worked on it is gone"
+    case .adapterLost: "the adapter vanished"
+    }
+  }
+}
+
+/// What became of a device in the end.
+package enum DeviceEnding: Hashable, Sendable, Codable {
+  case updated
+  case current
+  case failed(AttemptFailure)
+  /// It failed in the same way again and again.
+  case quarantined(AttemptFailure)
+  /// Nobody has ever heard it.
+  case absent
+
+  /// How it counts in its wave.
+  package enum Count: String, Hashable, Sendable, CaseIterable {
+    case succeeded, failed, unseen
+    /// Neither for nor against.
+    case neutral
+  }
+
+  package var count: Count {
+    switch self {
+    case .updated, .current: .succeeded
+    case .failed(let failure), .quarantined(let failure):
+      failure.kind == .infrastructure ? .neutral : .failed
+    case .absent: .unseen
+    }
+  }
+}

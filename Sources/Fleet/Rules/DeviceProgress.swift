@@ -1,0 +1,103 @@
+/// Where a device of a run stands.
+package struct DeviceProgress: Hashable, Sendable {
+  package enum Phase: Hashable, Sendable {
+    /// For its wave, or for its next attempt.
+    case waiting
+    /// Its job waits for a worker.
+    case published
+    case claimed(worker: String)
+    case settled(DeviceEnding)
+
+    package var isClaimed: Bool { if case .claimed = self { true } else { false } }
+  }
+
+  /// A time in which somebody worked on it.
+  package struct Work: Hashable, Sendable {
+    package var adapter: String?
+    package var began: FleetTime
+    package var ended: FleetTime?
+
+    package init(began: FleetTime) { self.began = began }
+  }
+
+  package let device: RunDevice
+  package let wave: Int
+  package internal(set) var phase = Phase.waiting
+  /// The next attempt begins no earlier.
+  package internal(set) var notBefore = FleetTime(milliseconds: 0)
+  /// Attempts that were published.
+  package internal(set) var attempts = 0
+  /// Those that ended by the link, or without the device being found.
+  package internal(set) var linkFailures = 0
+  /// Failures by their code.
+  package internal(set) var failures: [String: Int] = [:]
+  package internal(set) var lastFailure: AttemptFailure?
+  package internal(set) var wasSeen = false
+  /// It was told to start the image, or was about to be: what it runs is to be looked at before
+  /// anything is sent.
+  package internal(set) var mayRunNewImage = false
+  package internal(set) var adapter: String?
+  package internal(set) var figures: UpdateFigures?
+  package internal(set) var workedAt: [Work] = []
+  package internal(set) var settledAt: FleetTime?
+  /// Counts the places it has had in the queue.
+  var stamp = 0
+
+  init(_ device: RunDevice, wave: Int) {
+    self.device = device
+    self.wave = wave
+  }
+
+  package var ending: DeviceEnding? {
+    if case .settled(let ending) = phase { ending } else { nil }
+  }
+
+  mutating func count(_ failure: AttemptFailure) {
+    failures[failure.code, default: 0] += 1
+    lastFailure = failure
+    if failure.kind == .link { linkFailures += 1 }
+  }
+
+  mutating func updateLastWork(_ change: (inout Work) -> Void) {
+    guard var work = workedAt.popLast() else { return }
+    if work.ended == nil { change(&work) }
+    workedAt.append(work)
+  }
+
+  mutating func startOver() {
+    phase = .waiting
+    linkFailures = 0
+    failures = [:]
+    settledAt = nil
+  }
+}
+
+/// Where a wave of a run stands.
+package struct WaveProgress: Hashable, Sendable {
+  package enum Phase: Hashable, Sendable {
+    case planned
+    case open
+    case soaking(until: FleetTime)
+    /// A verdict other than to go on was given.
+    case judged
+    case awaitingApproval
+    case passed
+  }
+
+  package let name: String
+  /// Its devices, by their place in the run.
+  package let devices: Range<Int>
+  package internal(set) var phase = Phase.planned
+  package internal(set) var tally: WaveTally
+  package internal(set) var verdict: WaveVerdict?
+  package internal(set) var beganAt: FleetTime?
+  package internal(set) var judgedAt: FleetTime?
+
+  init(name: String, devices: Range<Int>) {
+    self.name = name
+    self.devices = devices
+    tally = WaveTally(size: devices.count)
+  }
+
+  package var isSettled: Bool { tally.settled == tally.size }
+}

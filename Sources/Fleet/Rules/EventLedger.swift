@@ -1,0 +1,32 @@
+/// An event with its place in the run.
+package struct RecordedEvent: Hashable, Sendable {
+  /// 1, 2, … in the run.
+  package let number: Int
+  package let at: FleetTime
+  package let event: FleetEvent
+
+  package init(number: Int, at: FleetTime, event: FleetEvent) {
+    self.number = number
+    self.at = at
+    self.event = event
+  }
+}
+
+/// Where the events of one run are kept, for ever and in their order.
+package protocol EventLedger: Sendable {
+  /// Keeps the events, all of them or none, together with how much of the exchange's news they
+  /// have taken in. What has returned lasts.
+  func append(
+    _ events: [FleetEvent], at moment: FleetTime, newsSeen: Int
+  ) async throws(StorageFault)
+
+  /// All of them, from the first on, and the number of the last news that they have taken in.
+  func history() async throws(StorageFault) -> (events: [RecordedEvent], newsSeen: Int)
+}
+
+extension FleetRun {
+  package init(_ history: [RecordedEvent]) {
+    self.init()
+    for recorded in history { apply(recorded.event, at: recorded.at) }
+  }
+}

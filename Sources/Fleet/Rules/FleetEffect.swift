@@ -1,0 +1,61 @@
+/// What is done about an event once it is recorded. Each may be done again after a crash: the
+/// exchange leaves as it is what it has seen before.
+package enum FleetEffect: Hashable, Sendable {
+  case publish(FleetJob)
+  case cancel([FleetJob.ID])
+}
+
+extension FleetRules {
+  /// - Parameter run: with the event applied.
+  package func effects(of event: FleetEvent, in run: FleetRun) -> [FleetEffect] {
+    switch event {
+    case .devicePublished(let id, let attempt, let look):
+      guard let job = run.job(of: id, attempt: attempt, look: look) else { return [] }
+      return [.publish(job)]
+    case .waveJudged(_, .stop), .runPaused: return run.recall { $0 == .published }
+    case .runCancelled: return run.recall { $0 == .published || $0.isClaimed }
+    default: return []
+    }
+  }
+
+  /// What has to be done again by a process that goes on with a run: an event may have been
+  /// recorded and nothing done about it.
+  package func effectsToRepeat(in run: FleetRun) -> [FleetEffect] {
+    let jobs = run.devices.compactMap { device -> FleetEffect? in
+      guard device.phase == .published || device.phase.isClaimed else { return nil }
+      return run.job(
+        of: device.device.id, attempt: device.attempts, look: device.mayRunNewImage
+      ).map { .publish($0) }
+    }
+    switch run.control {
+    case .cancelling: return jobs + run.recall { $0 == .published || $0.isClaimed }
+    case .paused: return jobs + run.recall { $0 == .published }
+    case .running, .ended: return jobs
+    }
+  }
+
+  /// What is to be called back because a window has closed: what waits, and what runs where the
+  /// campaign breaks off.
+  package func effectsOfClosing(in run: FleetRun, now: FleetTime) -> [FleetEffect] {
+    guard let window = campaign.window, case .running = run.control else { return [] }
+    if case .open = window.standing(at: run.time(now)) { return [] }
+    return run.recall { $0 == .published || ($0.isClaimed && window.atEnd == .breakOff) }
+  }
+}
+
+extension FleetRun {
+  fileprivate func job(of id: FleetDevice.ID, attempt: Int, look: Bool) -> FleetJob? {
+    guard let run = beginning?.id, let device = self[id]?.device else { return nil }
+    return FleetJob(
+      id: FleetJob.ID(run: run, device: id, attempt: attempt), site: device.site,
+      image: device.image, look: look)
+  }
+
+  fileprivate func recall(_ isMeant: (DeviceProgress.Phase) -> Bool) -> [FleetEffect] {
+    guard let run = beginning?.id else { return [] }
+    let jobs = devices.filter { isMeant($0.phase) }.map {
+      FleetJob.ID(run: run, device: $0.device.id, attempt: $0.attempts)
+    }
+    return jobs.isEmpty ? [] : [.cancel(jobs)]
+  }
+}

@@ -1,0 +1,89 @@
+/// What a person asks of a run.
+package enum FleetOrder: Hashable, Sendable, Codable {
+  case pause
+  /// Goes on after a pause, and agrees to what waits for approval.
+  case resume
+  case cancel
+  /// Tries settled devices once more; none named = all that did not succeed.
+  case retry([FleetDevice.ID])
+}
+
+/// Why an order cannot be followed.
+package enum OrderRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+  case hasEnded
+  case isBeingCancelled
+  case isPaused
+  case nothingToResume
+  case nothingToRetry
+  case unknownDevice(String)
+  case notSettled(FleetDevice.ID)
+
+  package var description: String {
+    switch self {
+    case .hasEnded: "the run has ended"
+    case .isBeingCancelled: "the run is being cancelled"
+    case .isPaused: "the run is paused already"
+    case .nothingToResume: "the run is not paused, and waits for no approval"
+    case .nothingToRetry: "no device of the run has failed"
+    case .unknownDevice(let device): "the run has no device '\(device)'"
+    case .notSettled(let device): "\(device) is not done yet"
+    }
+  }
+}
+
+extension FleetRules {
+  /// The events that carry an order out.
+  package static func events(
+    for order: FleetOrder, in run: FleetRun
+  ) throws(OrderRefusal) -> [FleetEvent] {
+    if case .cancelling = run.control { throw .isBeingCancelled }
+    switch order {
+    case .pause:
+      if case .ended = run.control { throw .hasEnded }
+      guard case .running = run.control else { throw .isPaused }
+      return [.runPaused(because: .asked)]
+    case .cancel:
+      if case .ended = run.control { throw .hasEnded }
+      return [.runCancelled]
+    case .resume: return try resumption(of: run)
+    case .retry(let devices): return try retries(of: devices, in: run)
+    }
+  }
+
+  private static func resumption(of run: FleetRun) throws(OrderRefusal) -> [FleetEvent] {
+    if case .ended = run.control { throw .hasEnded }
+    var events: [FleetEvent] = []
+    if case .paused = run.control { events.append(.runResumed) }
+    if let wave = run.currentWave {
+      switch (run.waves[wave].phase, run.waves[wave].verdict) {
+      // Whoever goes on with a wave that cannot be judged has judged it.
+      case (.awaitingApproval, _), (.judged, .inconclusive):
+        events.append(.waveApproved(wave: wave))
+      default: break
+      }
+    }
+    guard !events.isEmpty else { throw .nothingToResume }
+    return events
+  }
+
+  private static func retries(
+    of names: [FleetDevice.ID], in run: FleetRun
+  ) throws(OrderRefusal) -> [FleetEvent] {
+    guard names.isEmpty else {
+      var events: [FleetEvent] = []
+      for name in names {
+        guard let device = run[name] ?? run.devices.first(where: { $0.device.name == name }) else {
+          throw .unknownDevice(name)
+        }
+        guard device.ending != nil else { throw .notSettled(device.device.id) }
+        events.append(.deviceRetried(device: device.device.id))
+      }
+      return events
+    }
+    let failed = run.devices.filter { device in
+      device.ending.map { $0.count != .succeeded } ?? false
+    }
+    guard !failed.isEmpty else { throw .nothingToRetry }
+    return failed.map { .deviceRetried(device: $0.device.id) }
+  }
+}

@@ -1,0 +1,207 @@
+/// What happens next in a run: a function of where it stands, of the clock and of what was heard.
+/// What it returns are events, to be recorded before anything is done about them.
+package struct FleetRules: Sendable {
+  package let campaign: Campaign
+  /// Jobs that may wait for a worker of one place at a time: enough that no radio waits, few enough
+  /// that what a failure threshold stops has not been begun.
+  package let publishedAhead: Int
+
+  package init(_ campaign: Campaign, publishedAhead: Int = 4) {
+    self.campaign = campaign
+    self.publishedAhead = publishedAhead
+  }
+
+  // MARK: By itself
+
+  /// One step that the run takes by itself, or nothing. To be called again, until nothing comes.
+  package func next(in run: FleetRun, now: FleetTime) -> [FleetEvent] {
+    let now = run.time(now)
+    switch run.control {
+    case .ended: return []
+    case .cancelling: return run.openCount == 0 ? [.runEnded(.cancelled)] : []
+    case .paused: return []
+    case .running: break
+    }
+    if run.infrastructureFailures >= campaign.retries.infrastructureFailures {
+      return [.runPaused(because: infrastructurePause(run))]
+    }
+    guard let wave = run.currentWave else {
+      return run.openCount == 0 ? [.runEnded(.complete(failed: run.notSucceeded))] : []
+    }
+    return next(of: wave, in: run, now: now)
+  }
+
+  private func next(of wave: Int, in run: FleetRun, now: FleetTime) -> [FleetEvent] {
+    let progress = run.waves[wave]
+    let thresholds = campaign.waves[wave].thresholds
+    switch progress.phase {
+    case .planned: return [.waveBegan(wave: wave)]
+    case .open:
+      if progress.tally.reachesStop(of: thresholds) {
+        let verdict = WaveVerdict.stop(failures: progress.tally.failed, of: progress.tally.size)
+        return [.waveJudged(wave: wave, verdict: verdict)]
+      }
+      guard progress.isSettled else { return publication(in: run, now: now) }
+      let soak = campaign.waves[wave].soak
+      guard soak > .zero else { return judgement(of: wave, progress) }
+      return [.waveSoaking(wave: wave, until: now.advanced(by: soak))]
+    case .soaking(let until): return now >= until ? judgement(of: wave, progress) : []
+    case .judged:
+      guard run.openCount == 0 else { return [] }
+      // Where nothing is left that could be held back, nothing was stopped.
+      if wave == campaign.waves.count - 1, progress.isSettled {
+        return [.runEnded(.complete(failed: run.notSucceeded))]
+      }
+      switch progress.verdict {
+      case .stop: return [.runEnded(.stopped(wave: wave))]
+      case .inconclusive, .continue, nil: return [.runPaused(because: .inconclusive(wave: wave))]
+      }
+    case .awaitingApproval, .passed: return []
+    }
+  }
+
+  private func judgement(of wave: Int, _ progress: WaveProgress) -> [FleetEvent] {
+    let verdict = progress.tally.verdict(by: campaign.waves[wave].thresholds)
+    let judged = FleetEvent.waveJudged(wave: wave, verdict: verdict)
+    let isLast = wave == campaign.waves.count - 1
+    guard verdict == .continue, campaign.waves[wave].needsApproval, !isLast else { return [judged] }
+    return [judged, .approvalAwaited(wave: wave)]
+  }
+
+  private func publication(in run: FleetRun, now: FleetTime) -> [FleetEvent] {
+    guard isOpen(at: now),
+      let device = waiting(in: run).first(where: { $0.notBefore <= now })?.device
+    else { return [] }
+    return [
+      .devicePublished(
+        device: device.device.id, attempt: device.attempts + 1, look: device.mayRunNewImage)
+    ]
+  }
+
+  /// The next device of each place that has room for another job.
+  private func waiting(in run: FleetRun) -> [(device: DeviceProgress, notBefore: FleetTime)] {
+    run.nextInQueues.filter { run.published[$0.device.device.site] ?? 0 < publishedAhead }
+  }
+
+  private func isOpen(at now: FleetTime) -> Bool {
+    guard let window = campaign.window else { return true }
+    if case .open = window.standing(at: now) { return true }
+    return false
+  }
+
+  private func infrastructurePause(_ run: FleetRun) -> PauseReason {
+    let failure = run.devices.compactMap(\.lastFailure).last { $0.kind == .infrastructure }
+    return .infrastructure(
+      failures: run.infrastructureFailures,
+      words: failure?.words ?? ReturnReason.adapterLost.words)
+  }
+
+  /// The moment at which something may happen by itself; `nil` = only news or a person can help.
+  package func nextMoment(in run: FleetRun, now: FleetTime) -> FleetTime? {
+    let now = run.time(now)
+    guard case .running = run.control, let wave = run.currentWave else { return nil }
+    switch run.waves[wave].phase {
+    case .soaking(let until): return until
+    case .open:
+      guard let notBefore = waiting(in: run).first?.notBefore else { return windowEnd(now) }
+      guard let window = campaign.window else { return notBefore }
+      switch window.standing(at: max(now, notBefore)) {
+      case .open: return notBefore
+      case .closed(let until): return until
+      case .over: return nil
+      }
+    case .planned, .judged, .awaitingApproval, .passed: return nil
+    }
+  }
+
+  private func windowEnd(_ now: FleetTime) -> FleetTime? {
+    guard let window = campaign.window, window.atEnd == .breakOff,
+      case .open(let until) = window.standing(at: now)
+    else { return nil }
+    return until
+  }
+
+  // MARK: After news
+
+  /// What a job's news means for the run. News of an attempt that is over, or of another run, means
+  /// nothing: it came twice, or too late.
+  ///
+  /// - Parameter random: 0 ..< 1, for the wait before the next attempt.
+  package func events(
+    after news: JobNews, in run: FleetRun, now: FleetTime, random: Double
+  ) -> [FleetEvent] {
+    let (id, attempt) = (news.job.device, news.job.attempt)
+    guard news.job.run == run.beginning?.id, let device = run[id], device.attempts == attempt,
+      device.phase == .published || device.phase.isClaimed
+    else { return [] }
+    switch news.fact {
+    case .claimed(let worker):
+      return [.deviceClaimed(device: id, attempt: attempt, worker: worker)]
+    case .reported(.placed(let adapter)):
+      return [.devicePlaced(device: id, attempt: attempt, adapter: adapter)]
+    case .reported(.activating): return [.deviceActivating(device: id, attempt: attempt)]
+    case .expired: return [.claimExpired(device: id, attempt: attempt)]
+    case .ended(let ending):
+      let ended = FleetEvent.attemptEnded(device: id, attempt: attempt, ending: ending)
+      return [ended, consequence(of: ending, for: device, now: run.time(now), random: random)]
+    }
+  }
+
+  private func consequence(
+    of ending: AttemptEnding, for device: DeviceProgress, now: FleetTime, random: Double
+  ) -> FleetEvent {
+    let id = device.device.id
+    switch ending {
+    case .updated: return .deviceSettled(device: id, ending: .updated)
+    case .current:
+      // A device that was told to start the image, and never answered, was updated all the same.
+      return .deviceSettled(device: id, ending: device.mayRunNewImage ? .updated : .current)
+    case .failed(let failure): return consequence(of: failure, for: device, now, random)
+    case .returned(let reason) where reason.countsAsLink:
+      let failure = AttemptFailure(
+        .link, code: reason.rawValue, words: reason.words, wasSeen: reason == .deviceBusy)
+      return consequence(of: failure, for: device, now, random)
+    case .returned(.adapterLost), .returned(.placeTaken):
+      return later(device, after: 1, now, random)
+    case .returned: return .deviceDeferred(device: id, until: now)
+    }
+  }
+
+  private func consequence(
+    of failure: AttemptFailure, for device: DeviceProgress, _ now: FleetTime, _ random: Double
+  ) -> FleetEvent {
+    let id = device.device.id
+    if failure.isFinal { return .deviceSettled(device: id, ending: .failed(failure)) }
+    let same = (device.failures[failure.code] ?? 0) + 1
+    switch failure.kind {
+    case .infrastructure: return later(device, after: 1, now, random)
+    case .device:
+      guard same < campaign.retries.sameFailures else {
+        return .deviceSettled(
+          device: id, ending: same > 1 ? .quarantined(failure) : .failed(failure))
+      }
+      return later(device, after: same, now, random)
+    case .link:
+      let count = device.linkFailures + 1
+      guard count < campaign.retries.linkAttempts else {
+        let wasSeen = device.wasSeen || failure.wasSeen
+        return .deviceSettled(device: id, ending: wasSeen ? .failed(failure) : .absent)
+      }
+      return later(device, after: count, now, random)
+    }
+  }
+
+  private func later(
+    _ device: DeviceProgress, after count: Int, _ now: FleetTime, _ random: Double
+  ) -> FleetEvent {
+    let wait = campaign.retries.delay(afterFailure: count, random: random)
+    return .deviceDeferred(device: device.device.id, until: now.advanced(by: wait))
+  }
+}
+
+extension FleetRun {
+  /// Devices that are settled, and not well.
+  package var notSucceeded: Int {
+    waves.reduce(0) { $0 + $1.tally.failed + $1.tally.unseen + $1.tally.neutral }
+  }
+}

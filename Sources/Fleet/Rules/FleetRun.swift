@@ -1,0 +1,201 @@
+/// Where a run stands: a fold over its events, and nothing else. So the process that goes on with
+/// it, the terminal that watches it and the report all see the same.
+package struct FleetRun: Sendable {
+  package enum Control: Hashable, Sendable {
+    case running
+    case paused(PauseReason)
+    case cancelling
+    case ended(RunEnding)
+  }
+
+  package private(set) var beginning: RunBeginning?
+  package private(set) var beganAt: FleetTime?
+  package private(set) var control = Control.running
+  package private(set) var devices: [DeviceProgress] = []
+  package private(set) var waves: [WaveProgress] = []
+  /// When the last event was recorded. Time does not go back in a run: a clock that was set back
+  /// holds nothing up, since `now` counts from here.
+  package private(set) var lastAt = FleetTime(milliseconds: 0)
+  package private(set) var eventCount = 0
+  /// Attempts in a row, of any devices, that failed for a reason of this side.
+  package private(set) var infrastructureFailures = 0
+  /// Devices whose job waits for a worker, by the place where they stand.
+  package private(set) var published: [String?: Int] = [:]
+  /// Devices that somebody works on.
+  package private(set) var claimedCount = 0
+  private var index: [FleetDevice.ID: Int] = [:]
+  /// Devices that may be published, by the place where they stand, soonest first; some may no
+  /// longer. A place that nobody works at keeps no other waiting.
+  private var queues: [String?: BinaryHeap<Queued>] = [:]
+
+  private struct Queued: Comparable {
+    let notBefore: FleetTime
+    let device: Int
+    let stamp: Int
+
+    static func < (left: Queued, right: Queued) -> Bool {
+      (left.notBefore, left.device) < (right.notBefore, right.device)
+    }
+  }
+
+  package init() {}
+
+  package subscript(id: FleetDevice.ID) -> DeviceProgress? { index[id].map { devices[$0] } }
+
+  /// The first wave that is not passed; `nil` when all are.
+  package var currentWave: Int? { waves.firstIndex { $0.phase != .passed } }
+
+  /// Devices that are published or worked on.
+  package var openCount: Int { published.values.reduce(claimedCount, +) }
+
+  /// Of each place, the device to publish next and the moment from which it may be; the soonest
+  /// first.
+  package var nextInQueues: [(device: DeviceProgress, notBefore: FleetTime)] {
+    queues.values.compactMap(\.first).sorted().map { (devices[$0.device], $0.notBefore) }
+  }
+
+  /// The wall's clock, that never goes back.
+  package func time(_ wall: FleetTime) -> FleetTime { max(wall, lastAt) }
+
+  // MARK: The fold
+
+  package mutating func apply(_ event: FleetEvent, at moment: FleetTime) {
+    eventCount += 1
+    lastAt = max(lastAt, moment)
+    switch event {
+    case .runBegan(let beginning):
+      self.beginning = beginning
+      beganAt = moment
+    case .wavePlanned(let wave, let name, let members): plan(wave, name, members)
+    case .waveBegan(let wave):
+      waves[wave].phase = .open
+      waves[wave].beganAt = moment
+      for device in waves[wave].devices { enqueue(device, from: moment) }
+    case .waveSoaking(let wave, let until): waves[wave].phase = .soaking(until: until)
+    case .waveJudged(let wave, let verdict):
+      waves[wave].verdict = verdict
+      waves[wave].judgedAt = moment
+      waves[wave].phase = verdict == .continue ? .passed : .judged
+    case .approvalAwaited(let wave): waves[wave].phase = .awaitingApproval
+    case .waveApproved(let wave): waves[wave].phase = .passed
+    case .runPaused(let reason): control = .paused(reason)
+    case .runResumed:
+      control = .running
+      infrastructureFailures = 0
+    case .runCancelled: control = .cancelling
+    case .runEnded(let ending): control = .ended(ending)
+    case .devicePublished(let id, _, _), .deviceClaimed(let id, _, _), .devicePlaced(let id, _, _),
+      .deviceActivating(let id, _), .claimExpired(let id, _), .attemptEnded(let id, _, _),
+      .deviceDeferred(let id, _), .deviceSettled(let id, _), .deviceRetried(let id):
+      if let device = index[id] { apply(event, to: device, at: moment) }
+    }
+  }
+
+  private mutating func plan(_ wave: Int, _ name: String, _ members: [RunDevice]) {
+    precondition(wave == waves.count, "waves are planned in their order")
+    let first = devices.count
+    for (offset, member) in members.enumerated() {
+      index[member.id] = first + offset
+      devices.append(DeviceProgress(member, wave: wave))
+    }
+    waves.append(WaveProgress(name: name, devices: first..<devices.count))
+  }
+
+  private mutating func apply(_ event: FleetEvent, to index: Int, at moment: FleetTime) {
+    let before = devices[index].phase
+    switch event {
+    case .devicePublished(_, let attempt, _):
+      devices[index].attempts = attempt
+      devices[index].phase = .published
+      devices[index].stamp += 1
+      dropStale(at: devices[index].device.site)
+    case .deviceClaimed(_, _, let worker):
+      devices[index].phase = .claimed(worker: worker)
+      devices[index].adapter = nil
+      devices[index].workedAt.append(DeviceProgress.Work(began: moment))
+    case .devicePlaced(_, _, let adapter):
+      devices[index].adapter = adapter
+      devices[index].updateLastWork { $0.adapter = adapter }
+    case .deviceActivating: devices[index].mayRunNewImage = true
+    case .claimExpired:
+      devices[index].phase = .published
+      devices[index].updateLastWork { $0.ended = moment }
+    case .attemptEnded(_, _, let ending):
+      devices[index].phase = .waiting
+      devices[index].updateLastWork { $0.ended = moment }
+      noteEnding(ending, of: index)
+    case .deviceDeferred(_, let until): enqueue(index, from: until)
+    case .deviceSettled(_, let ending):
+      devices[index].phase = .settled(ending)
+      devices[index].settledAt = moment
+      devices[index].stamp += 1
+      dropStale(at: devices[index].device.site)
+      waves[devices[index].wave].tally.count(ending)
+    case .deviceRetried: retry(index, at: moment)
+    default: preconditionFailure("no event of a device")
+    }
+    let after = devices[index].phase
+    let change = (after == .published ? 1 : 0) - (before == .published ? 1 : 0)
+    if change != 0 { published[devices[index].device.site, default: 0] += change }
+    claimedCount += (after.isClaimed ? 1 : 0) - (before.isClaimed ? 1 : 0)
+  }
+
+  private mutating func noteEnding(_ ending: AttemptEnding, of index: Int) {
+    switch ending {
+    case .updated(let figures):
+      devices[index].figures = figures
+      infrastructureFailures = 0
+      devices[index].wasSeen = true
+    case .current:
+      infrastructureFailures = 0
+      devices[index].wasSeen = true
+    case .failed(let failure):
+      infrastructureFailures =
+        failure.kind == .infrastructure ? infrastructureFailures + 1 : 0
+      devices[index].wasSeen = devices[index].wasSeen || failure.wasSeen
+      devices[index].count(failure)
+    case .returned(let reason):
+      if reason.countsAsLink { devices[index].linkFailures += 1 }
+      if reason == .deviceBusy { devices[index].wasSeen = true }
+      if reason == .adapterLost { infrastructureFailures += 1 }
+    }
+  }
+
+  /// A person wants a settled device to be tried once more: its wave is open again.
+  private mutating func retry(_ index: Int, at moment: FleetTime) {
+    let wave = devices[index].wave
+    if case .settled(let ending) = devices[index].phase { waves[wave].tally.count(ending, by: -1) }
+    devices[index].startOver()
+    waves[wave].phase = .open
+    waves[wave].verdict = nil
+    if case .ended = control { control = .running }
+    enqueue(index, from: moment)
+  }
+
+  private mutating func enqueue(_ device: Int, from notBefore: FleetTime) {
+    guard case .waiting = devices[device].phase else { return }
+    devices[device].stamp += 1
+    devices[device].notBefore = notBefore
+    let site = devices[device].device.site
+    queues[site, default: BinaryHeap()].insert(
+      Queued(notBefore: notBefore, device: device, stamp: devices[device].stamp))
+    dropStale(at: site)
+  }
+
+  /// What is first in a queue is always true.
+  private mutating func dropStale(at site: String?) {
+    while let first = queues[site]?.first, devices[first.device].stamp != first.stamp {
+      queues[site]?.removeFirst()
+    }
+  }
+}
+
+extension ReturnReason {
+  /// It is one of the attempts that a device has.
+  package var countsAsLink: Bool {
+    switch self {
+    case .notHeard, .deviceBusy: true
+    case .placeTaken, .recalled, .stopping, .holderGone, .adapterLost: false
+    }
+  }
+}

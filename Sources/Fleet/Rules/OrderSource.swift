@@ -1,0 +1,19 @@
+/// A request that somebody put, and nobody has answered yet.
+package struct PendingOrder: Hashable, Sendable {
+  package let number: Int
+  package let order: FleetOrder
+
+  package init(number: Int, order: FleetOrder) {
+    self.number = number
+    self.order = order
+  }
+}
+
+/// Where people's requests for a run come from, such as another terminal.
+package protocol OrderSource: Sendable {
+  /// Those that nobody has answered, the oldest first.
+  func pending() async throws(StorageFault) -> [PendingOrder]
+
+  /// Tells whoever asked what became of it, in words.
+  func answer(_ pending: PendingOrder, _ words: String) async throws(StorageFault)
+}

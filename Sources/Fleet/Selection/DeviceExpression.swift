@@ -1,0 +1,165 @@
+import OtaflashFirmware
+
+/// Which devices are meant, by what is known of them: `board=door and version<1.3.0 and not
+/// tag:lab`.
+///
+/// What is not known makes a comparison undecided (Kleene's three-valued logic): `version<1.3.0` of
+/// a device that nobody has asked is neither true nor false, and `not` does not change that.
+package indirect enum DeviceExpression: Hashable, Sendable {
+  case compare(Fact, Relation, Operand)
+  case tag(String)
+  case not(DeviceExpression)
+  case and(DeviceExpression, DeviceExpression)
+  case or(DeviceExpression, DeviceExpression)
+
+  /// What can be asked of a device.
+  package enum Fact: String, Hashable, Sendable, CaseIterable {
+    case id, name, board, site, version, rssi
+  }
+
+  package enum Relation: String, Hashable, Sendable, CaseIterable {
+    case equal = "="
+    case different = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+    /// The text fits a pattern in which `*` stands for any characters.
+    case like = "~"
+
+    var ordersValues: Bool {
+      switch self {
+      case .less, .lessOrEqual, .greater, .greaterOrEqual: true
+      case .equal, .different, .like: false
+      }
+    }
+  }
+
+  package enum Operand: Hashable, Sendable {
+    case text(String)
+    case version(FirmwareVersion)
+    case number(Int)
+  }
+
+  package enum Truth: Hashable, Sendable {
+    case yes, no, undecided
+
+    init(_ isTrue: Bool) { self = isTrue ? .yes : .no }
+  }
+
+  package func truth(of device: FleetDevice) -> Truth {
+    switch self {
+    case .tag(let tag): return Truth(device.tags.contains(tag))
+    case .not(let inner):
+      switch inner.truth(of: device) {
+      case .yes: return .no
+      case .no: return .yes
+      case .undecided: return .undecided
+      }
+    case .and(let left, let right):
+      switch (left.truth(of: device), right.truth(of: device)) {
+      case (.no, _), (_, .no): return .no
+      case (.yes, .yes): return .yes
+      default: return .undecided
+      }
+    case .or(let left, let right):
+      switch (left.truth(of: device), right.truth(of: device)) {
+      case (.yes, _), (_, .yes): return .yes
+      case (.no, .no): return .no
+      default: return .undecided
+      }
+    case .compare(let fact, let relation, let operand):
+      guard let holds = Self.holds(fact, relation, operand, of: device) else { return .undecided }
+      return Truth(holds)
+    }
+  }
+
+  /// The facts that it asks about, each once, in the order of `Fact`.
+  package var facts: [Fact] { Fact.allCases.filter(asked.contains) }
+
+  private var asked: Set<Fact> {
+    switch self {
+    case .compare(let fact, _, _): [fact]
+    case .tag: []
+    case .not(let inner): inner.asked
+    case .and(let left, let right), .or(let left, let right): left.asked.union(right.asked)
+    }
+  }
+
+  /// `nil` = the fact is not known.
+  private static func holds(
+    _ fact: Fact, _ relation: Relation, _ operand: Operand, of device: FleetDevice
+  ) -> Bool? {
+    switch operand {
+    case .version(let version): device.version.map { relation.holds($0, version) }
+    case .number(let number): device.rssi.map { relation.holds($0, number) }
+    case .text(let text): fact.text(of: device).map { relation.holds($0, text) }
+    }
+  }
+}
+
+extension DeviceExpression.Fact {
+  fileprivate func text(of device: FleetDevice) -> String? {
+    switch self {
+    case .id: device.id
+    case .name: device.name
+    case .board: device.board
+    case .site: device.site
+    case .version: device.version?.description
+    case .rssi: device.rssi.map(String.init)
+    }
+  }
+}
+
+extension DeviceExpression.Relation {
+  fileprivate func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
+    switch self {
+    case .equal: left == right
+    case .different: left != right
+    case .less: left < right
+    case .lessOrEqual: left <= right
+    case .greater: left > right
+    case .greaterOrEqual: left >= right
+    case .like: preconditionFailure("the parser takes patterns for texts only")
+    }
+  }
+
+  fileprivate func holds(_ left: String, _ right: String) -> Bool {
+    self == .like ? Wildcard.matches(left, pattern: right) : holdsInOrder(left, right)
+  }
+
+  private func holdsInOrder(_ left: String, _ right: String) -> Bool {
+    switch self {
+    case .equal: left == right
+    case .different: left != right
+    case .less, .lessOrEqual, .greater, .greaterOrEqual, .like:
+      preconditionFailure("the parser orders versions and numbers only")
+    }
+  }
+}
+
+/// Patterns in which `*` stands for any characters, none included.
+package enum Wildcard {
+  /// Takes time in proportion to the product of the lengths at most: the last `*` is the only one
+  /// that is ever tried again.
+  package static func matches(_ text: String, pattern: String) -> Bool {
+    let (text, pattern) = (Array(text.unicodeScalars), Array(pattern.unicodeScalars))
+    var (place, wanted) = (0, 0)
+    var retry: (place: Int, wanted: Int)?
+    while place < text.count {
+      if wanted < pattern.count, pattern[wanted] == "*" {
+        retry = (place, wanted)
+        wanted += 1
+      } else if wanted < pattern.count, pattern[wanted] == text[place] {
+        place += 1
+        wanted += 1
+      } else if let last = retry {
+        retry = (last.place + 1, last.wanted)
+        (place, wanted) = (last.place + 1, last.wanted + 1)
+      } else {
+        return false
+      }
+    }
+    return pattern[wanted...].allSatisfy { $0 == "*" }
+  }
+}

@@ -1,0 +1,149 @@
+import OtaflashFleet
+import OtaflashGATT
+import OtaflashUpdate
+import Synchronization
+
+/// What runs on one adapter: connections are made one at a time, transfers side by side, as many as
+/// were found to be worth it.
+///
+/// The kernel makes one connection at a time on an adapter, and one that waits blocks the others
+/// (bluepy issue 57). So they queue here; and who waits for a device that does not advertise gives
+/// his turn up, after a second, to those who wait behind him.
+final class AdapterLane: Sendable {
+  /// Controllers with more links are rare, and none is known to gain from them.
+  static let linksMaximum = 16
+  /// Attempts that may wait to connect: those of all links, and their reconnections.
+  private static let connectingMaximum = 4 * linksMaximum
+
+  /// No shorter, so that a device that advertises every second is heard in its turn.
+  private static let turn = Duration.seconds(1)
+  private static let turnsMaximum = 20
+
+  private struct State {
+    var learner: ParallelismLearner
+    var busy = 0
+    /// The fewest transfers at any time of the sample.
+    var busyMinimum = 0
+    var octets = 0
+    var losses = 0
+  }
+
+  let adapter: String
+  /// Fixed by the campaign; `nil` = learned.
+  private let fixed: Int?
+  private let gate = SerialGate(waitersMaximum: AdapterLane.connectingMaximum)
+  private let state: Mutex<State>
+
+  init(adapter: String, fixed: Int?) {
+    self.adapter = adapter
+    self.fixed = fixed
+    state = Mutex(State(learner: ParallelismLearner(maximum: Self.linksMaximum)))
+  }
+
+  var load: AdapterLoad {
+    state.withLock {
+      AdapterLoad(id: adapter, busy: $0.busy, places: fixed ?? $0.learner.limit)
+    }
+  }
+
+  func reserve() { state.withLock { $0.busy += 1 } }
+
+  func free() {
+    state.withLock {
+      $0.busy -= 1
+      $0.busyMinimum = min($0.busyMinimum, $0.busy)
+    }
+  }
+
+  func acknowledged(_ octets: Int) { state.withLock { $0.octets += octets } }
+
+  func lostLink() { state.withLock { $0.losses += 1 } }
+
+  /// Ends a sample. One in which not all places were taken says nothing about their number.
+  func sample(took duration: Duration) {
+    state.withLock { state in
+      defer { (state.octets, state.losses, state.busyMinimum) = (0, 0, state.busy) }
+      guard state.busyMinimum >= state.learner.limit, state.octets > 0 || state.losses > 0 else {
+        return
+      }
+      let seconds = Double(duration.wholeMilliseconds) / 1000
+      state.learner.sampled(rate: Double(state.octets) / seconds, losses: state.losses)
+    }
+  }
+
+  private enum Part: Sendable {
+    case connected(Result<any Link, ConnectFault>)
+    case othersWait
+  }
+
+  /// Connects when its turn comes.
+  ///
+  /// - Parameter connect: has a time limit of its own, which counts its own turns alone.
+  func connecting(
+    on clock: any LinkClock,
+    _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
+  ) async throws(ConnectFault) -> any Link {
+    for _ in 0..<Self.turnsMaximum {
+      switch await gate.enter() {
+      case .entered: break
+      case .cancelled, .closed: throw .cancelled
+      case .full: preconditionFailure("no more connect than there are places")
+      }
+      defer { gate.leave() }
+      if let result = await inTurn(on: clock, connect) { return try result.get() }
+    }
+    throw .deviceNotFound(
+      cause: "The device did not advertise in \(Self.turnsMaximum) turns of \(Self.turn).",
+      remedy: .comeCloser)
+  }
+
+  /// `nil` when others wait, and this one has had its turn.
+  private func inTurn(
+    on clock: any LinkClock,
+    _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
+  ) async -> Result<any Link, ConnectFault>? {
+    await withTaskGroup(of: Part.self) { group in
+      group.addTask {
+        do throws(ConnectFault) { return .connected(.success(try await connect())) } catch {
+          return .connected(.failure(error))
+        }
+      }
+      group.addTask {
+        while await clock.pause(for: Self.turn), self.gate.waitingCount == 0 {}
+        return .othersWait
+      }
+      var gaveUp = false
+      for await part in group {
+        group.cancelAll()
+        switch part {
+        case .othersWait: gaveUp = !Task.isCancelled
+        case .connected(.failure(.cancelled)) where gaveUp: return nil
+        case .connected(let result): return result
+        }
+      }
+      return nil
+    }
+  }
+}
+
+/// Tells a lane what one transfer on it does.
+final class LinkMeter: Sendable {
+  private let lane: AdapterLane
+  private let acknowledged = Mutex(0)
+
+  init(lane: AdapterLane) { self.lane = lane }
+
+  func observe(_ event: UpdateEvent) {
+    switch event {
+    case .transferBegan(let offset, _, _): acknowledged.withLock { $0 = offset }
+    case .progress(let count, _):
+      let gained = acknowledged.withLock { before in
+        defer { before = max(before, count) }
+        return max(count - before, 0)
+      }
+      lane.acknowledged(gained)
+    case .linkLost: lane.lostLink()
+    default: break
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashGATT
+import OtaflashUpdate
+
+/// One attempt on one device: the update, and beside it the claim that is kept. The update is ended
+/// when the claim is lost, or wanted back.
+struct Attempt: Sendable {
+  /// How long a claim holds without being renewed.
+  static let lease = Duration.seconds(45)
+  /// Two renewals may be missed.
+  private static let renewalInterval = lease / 3
+
+  let claim: JobClaim
+  let lane: AdapterLane
+  let choices: FlashChoices
+  let exchange: any JobExchange
+  let reach: any DeviceReach
+  let surroundings: FleetSurroundings
+
+  private var device: FleetDevice.ID { claim.job.id.device }
+
+  private enum Part: Sendable {
+    case update(AttemptEnding)
+    case claim(ClaimEnd)
+  }
+
+  private enum ClaimEnd: Sendable {
+    /// Another may work on the device by now.
+    case lost
+    case recalled
+    /// The update has ended first.
+    case kept
+  }
+
+  /// Carries the attempt out, and tells the exchange how it ended.
+  ///
+  /// - Throws: what the exchange cannot keep. A claim that was lost is none: its outcome is
+  ///   another's to tell.
+  func run() async throws(ExchangeFault) {
+    do throws(ExchangeFault) {
+      try await exchange.report(claim, .placed(adapter: lane.adapter))
+      let ending: AttemptEnding
+      do throws(DeviceHeldElsewhere) {
+        ending = try await reach.holding(device) { await updateWhileClaimed() }
+      } catch {
+        ending = .returned(.deviceBusy)
+      }
+      // What became of the device is told whatever happens to this task.
+      let result = await shielded { () async -> Result<Void, ExchangeFault> in
+        do throws(ExchangeFault) {
+          switch ending {
+          case .returned(let reason): try await exchange.release(claim, reason)
+          default: try await exchange.finish(claim, ending)
+          }
+          return .success(())
+        } catch {
+          return .failure(error)
+        }
+      }
+      try result.get()
+    } catch .claimLost {
+      return
+    } catch {
+      throw error
+    }
+  }
+
+  private func updateWhileClaimed() async -> AttemptEnding {
+    await withTaskGroup(of: Part.self) { group in
+      group.addTask { .update(await update()) }
+      group.addTask { .claim(await keepClaim()) }
+      var ending = AttemptEnding.returned(.stopping)
+      var interruption = ReturnReason.stopping
+      for await part in group {
+        switch part {
+        case .update(let ended):
+          ending = ended
+          group.cancelAll()
+        case .claim(.recalled):
+          interruption = .recalled
+          group.cancelAll()
+        case .claim(.lost): group.cancelAll()
+        case .claim(.kept): break
+        }
+      }
+      guard case .returned(.stopping) = ending else { return ending }
+      return .returned(interruption)
+    }
+  }
+
+  private func keepClaim() async -> ClaimEnd {
+    while await surroundings.clock.pause(for: Self.renewalInterval) {
+      do throws(ExchangeFault) {
+        let standing = try await exchange.renew(
+          claim, now: surroundings.wall(), lease: Self.lease)
+        if case .recalled = standing { return .recalled }
+      } catch .claimLost {
+        return .lost
+      } catch {
+        // The next renewal may succeed; two that fail leave the claim to run out.
+        continue
+      }
+    }
+    return .kept
+  }
+
+  // MARK: The update
+
+  private func update() async -> AttemptEnding {
+    guard let package = surroundings.image(claim.job.image) else {
+      return .failed(
+        AttemptFailure(
+          .infrastructure, code: "no-image", words: "there is no image \(claim.job.image)",
+          isFinal: true, wasSeen: false))
+    }
+    let (device, reach, lane, surroundings) = (device, reach, lane, surroundings)
+    let meter = LinkMeter(lane: lane)
+    let update = FirmwareUpdate(package: package, options: options()) { event in
+      meter.observe(event)
+      surroundings.observe(device, event)
+    }
+    let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
+      try await lane.connecting(on: surroundings.clock) {
+        () async throws(ConnectFault) -> any Link in
+        try await reach.connect(to: device, at: place, on: lane.adapter)
+      }
+    })
+    do throws(UpdateFault) {
+      let result = try await withPeripheral(dialer, clock: surroundings.clock) {
+        (peripheral) async throws(UpdateFault) -> UpdateResult in
+        do throws(QueueFault<UpdateFault>) {
+          return try await peripheral.perform(update.command.timeLimit(choices.attemptLimit))
+        } catch {
+          if case .failed(let fault) = error { throw fault }
+          throw .cancelled(resumable: false, acknowledged: 0)
+        }
+      }
+      return AttemptEnding(result)
+    } catch {
+      return AttemptEnding(error, interruption: .stopping)
+    }
+  }
+
+  private func options() -> UpdateOptions {
+    var options = UpdateOptions()
+    options.mode = choices.withoutResponse ? .withoutResponse : .withResponse
+    options.mtu = choices.mtu
+    options.key = surroundings.key(device)
+    options.allowsDowngrade = choices.allowDowngrade
+    options.allowsUnknown = choices.allowUnknown
+    options.allowsOtherHardware = choices.allowOtherHardware
+    // A device that may run the image already is looked at, never flashed blindly.
+    options.sendsAnyway = choices.force && !claim.job.look
+    let (exchange, claim) = (exchange, claim)
+    options.beforeActivation = { () async throws(UpdateFault) in
+      do throws(ExchangeFault) { try await exchange.report(claim, .activating) } catch {
+        // What cannot be recorded is not done: the device holds the image, and can wait.
+        throw .cancelled(resumable: true, acknowledged: 0)
+      }
+    }
+    return options
+  }
+}
+
+extension AttemptEnding {
+  fileprivate init(_ result: UpdateResult) {
+    switch result.outcome {
+    case .alreadyCurrent, .wouldFlash: self = .current(version: result.to)
+    case .flashed:
+      self = .updated(
+        UpdateFigures(
+          from: result.from, to: result.to, proof: result.proof.rawValue,
+          octets: result.octetsSent, uploadMilliseconds: result.uploadTook.wholeMilliseconds,
+          resumes: result.resumes))
+    }
+  }
+}

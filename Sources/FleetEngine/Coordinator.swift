@@ -1,0 +1,185 @@
+import OtaflashFleet
+import OtaflashGATT
+
+/// Why a run could not go on. The run itself is where its events say; the same again goes on.
+package enum FleetEngineFault: Error, Hashable, Sendable {
+  case storage(StorageFault)
+  case exchange(ExchangeFault)
+  /// It was interrupted.
+  case cancelled
+
+  package init(_ fault: ExchangeFault) {
+    if case .storage(let storage) = fault {
+      self = .storage(storage)
+    } else {
+      self = .exchange(fault)
+    }
+  }
+}
+
+extension FleetEngineFault: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .storage(let fault): fault.words
+    case .exchange(let fault): "\(fault)"
+    case .cancelled: "the run was interrupted"
+    }
+  }
+}
+
+/// Follows the rules: takes in what has happened, records what that means, and does what follows.
+struct Coordinator: Sendable {
+  /// How often news and requests are looked for while nothing else is to be done.
+  private static let pollInterval = Duration.milliseconds(200)
+  private static let newsMaximum = 256
+
+  let rules: FleetRules
+  let exchange: any JobExchange
+  let ledger: any EventLedger
+  let orders: (any OrderSource)?
+  let surroundings: FleetSurroundings
+  /// Told after events were recorded; must return soon.
+  let observe: @Sendable ([FleetEvent], FleetRun) -> Void
+
+  /// Goes on with a run until it has ended, or until only a person could help and none can ask.
+  func run(
+    _ former: FleetRun, newsSeen: Int
+  ) async throws(FleetEngineFault) -> FleetRun {
+    var (run, seen) = (former, newsSeen)
+    observe([], run)
+    try await carryOut(rules.effectsToRepeat(in: run))
+    while true {
+      let now = run.time(surroundings.wall())
+      let events = try await step(&run, &seen, now: now)
+      if !events.isEmpty { continue }
+      try await carryOut(rules.effectsOfClosing(in: run, now: now))
+      if case .ended = run.control { return run }
+      guard orders != nil || run.openCount > 0 || rules.nextMoment(in: run, now: now) != nil else {
+        return run
+      }
+      guard await surroundings.clock.pause(for: wait(run, now: now)) else { throw .cancelled }
+    }
+  }
+
+  private func wait(_ run: FleetRun, now: FleetTime) -> Duration {
+    guard let next = rules.nextMoment(in: run, now: now) else { return Self.pollInterval }
+    let until = max(now.duration(to: next), .milliseconds(1))
+    return run.openCount > 0 || orders != nil ? min(until, Self.pollInterval) : until
+  }
+
+  /// Takes in what there is, and all that follows from it; the events of it, recorded and carried
+  /// out.
+  private func step(
+    _ run: inout FleetRun, _ seen: inout Int, now: FleetTime
+  ) async throws(FleetEngineFault) -> [FleetEvent] {
+    var next = run
+    var batch = Batch(rules: rules, now: now)
+    let news = try await wrapped { () async throws(ExchangeFault) in
+      try await exchange.news(after: seen, now: now, limit: Self.newsMaximum)
+    }
+    for item in news {
+      batch.record(
+        rules.events(
+          after: item, in: next, now: now, random: surroundings.clock.randomFraction()),
+        in: &next)
+    }
+    let answers = try await follow(&batch, &next)
+    while true {
+      let own = rules.next(in: next, now: now)
+      guard !own.isEmpty else { break }
+      batch.record(own, in: &next)
+    }
+    let newsSeen = news.last?.number ?? seen
+    if !batch.events.isEmpty || newsSeen != seen {
+      try await keep(batch.events, now: now, newsSeen: newsSeen)
+    }
+    (run, seen) = (next, newsSeen)
+    try await carryOut(batch.effects)
+    try await tell(answers)
+    if !batch.events.isEmpty { observe(batch.events, run) }
+    return batch.events
+  }
+
+  /// Events that are recorded together, and what is done about them then.
+  private struct Batch {
+    let rules: FleetRules
+    let now: FleetTime
+    var events: [FleetEvent] = []
+    var effects: [FleetEffect] = []
+
+    init(rules: FleetRules, now: FleetTime) {
+      self.rules = rules
+      self.now = now
+    }
+
+    mutating func record(_ new: [FleetEvent], in run: inout FleetRun) {
+      for event in new {
+        run.apply(event, at: now)
+        effects += rules.effects(of: event, in: run)
+      }
+      events += new
+    }
+  }
+
+  private func keep(
+    _ events: [FleetEvent], now: FleetTime, newsSeen: Int
+  ) async throws(FleetEngineFault) {
+    do throws(StorageFault) {
+      try await ledger.append(events, at: now, newsSeen: newsSeen)
+    } catch {
+      throw .storage(error)
+    }
+  }
+
+  private func carryOut(_ effects: [FleetEffect]) async throws(FleetEngineFault) {
+    for effect in effects {
+      try await wrapped { () async throws(ExchangeFault) in
+        switch effect {
+        case .publish(let job): try await exchange.publish([job])
+        case .cancel(let jobs): try await exchange.cancel(jobs)
+        }
+      }
+    }
+  }
+
+  private func wrapped<Value>(
+    _ body: () async throws(ExchangeFault) -> Value
+  ) async throws(FleetEngineFault) -> Value {
+    do throws(ExchangeFault) { return try await body() } catch { throw FleetEngineFault(error) }
+  }
+
+  // MARK: Requests
+
+  private struct Answer {
+    let pending: PendingOrder
+    let words: String
+  }
+
+  private func follow(
+    _ batch: inout Batch, _ run: inout FleetRun
+  ) async throws(FleetEngineFault) -> [Answer] {
+    guard let orders else { return [] }
+    var answers: [Answer] = []
+    do throws(StorageFault) {
+      for pending in try await orders.pending() {
+        do throws(OrderRefusal) {
+          batch.record(try FleetRules.events(for: pending.order, in: run), in: &run)
+          answers.append(Answer(pending: pending, words: "done"))
+        } catch {
+          answers.append(Answer(pending: pending, words: "\(error)"))
+        }
+      }
+    } catch {
+      throw .storage(error)
+    }
+    return answers
+  }
+
+  private func tell(_ answers: [Answer]) async throws(FleetEngineFault) {
+    do throws(StorageFault) {
+      for answer in answers { try await orders?.answer(answer.pending, answer.words) }
+    } catch {
+      throw .storage(error)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import OtaflashFleet
+import OtaflashGATT
+
+/// A run of a campaign in this process: the coordinator, and a workshop with this machine's
+/// adapters. The same on the kernel's adapters and on simulated boards in virtual time.
+package struct FleetEngine: Sendable {
+  package let campaign: Campaign
+  package let exchange: any JobExchange
+  package let ledger: any EventLedger
+  package let reach: any DeviceReach
+  package let surroundings: FleetSurroundings
+  /// Unique among those that work on jobs of the exchange.
+  package let worker: FleetWorker
+  /// Where people's requests come from; `nil` = nobody can ask.
+  package var orders: (any OrderSource)?
+  /// Told after events were recorded, and once at the beginning; must return soon.
+  package var observe: @Sendable ([FleetEvent], FleetRun) -> Void = { _, _ in }
+
+  package init(
+    campaign: Campaign, exchange: any JobExchange, ledger: any EventLedger,
+    reach: any DeviceReach, surroundings: FleetSurroundings,
+    worker: FleetWorker = FleetWorker(name: "local")
+  ) {
+    self.campaign = campaign
+    self.exchange = exchange
+    self.ledger = ledger
+    self.reach = reach
+    self.surroundings = surroundings
+    self.worker = worker
+  }
+
+  private enum Part: Sendable {
+    case coordinator(Result<FleetRun, FleetEngineFault>)
+    case workshop(Result<Void, ExchangeFault>)
+  }
+
+  /// Goes on with the run whose events the ledger holds; `begin` puts the first ones there.
+  ///
+  /// - Returns: where the run stands when it has ended, or when only a person could help.
+  /// - Throws: what could not be kept, and `.cancelled`. All that was recorded is kept, devices
+  ///   were left at a safe point, and the same again goes on.
+  package func run() async throws(FleetEngineFault) -> FleetRun {
+    let history: (events: [RecordedEvent], newsSeen: Int)
+    do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }
+    let coordinator = Coordinator(
+      rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
+      ledger: ledger, orders: orders, surroundings: surroundings, observe: observe)
+    let workshop = Workshop(
+      worker: worker, choices: campaign.flash, parallel: campaign.parallel, exchange: exchange,
+      reach: reach, surroundings: surroundings)
+    let former = FleetRun(history.events)
+    let seen = history.newsSeen
+    let result = await withTaskGroup(
+      of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
+    ) { group in
+      group.addTask {
+        do throws(FleetEngineFault) {
+          return .coordinator(.success(try await coordinator.run(former, newsSeen: seen)))
+        } catch {
+          return .coordinator(.failure(error))
+        }
+      }
+      group.addTask {
+        do throws(ExchangeFault) {
+          try await workshop.run()
+          return .workshop(.success(()))
+        } catch {
+          return .workshop(.failure(error))
+        }
+      }
+      var result: Result<FleetRun, FleetEngineFault>?
+      for await part in group {
+        // Whoever ends first ends the other; what it says is what happened.
+        group.cancelAll()
+        switch part {
+        case .coordinator(let ended): result = result ?? ended
+        case .workshop(.failure(let fault)): result = result ?? .failure(FleetEngineFault(fault))
+        case .workshop(.success): break
+        }
+      }
+      return result ?? .failure(.cancelled)
+    }
+    return try result.get()
+  }
+
+  /// Records the first events of a run.
+  package func begin(_ events: [FleetEvent]) async throws(FleetEngineFault) {
+    do throws(StorageFault) {
+      try await ledger.append(events, at: surroundings.wall(), newsSeen: 0)
+    } catch {
+      throw .storage(error)
+    }
+  }
+
+  /// Enough that no adapter waits for the coordinator's next look.
+  private var publishedAhead: Int { max(4, 2 * reach.adapters().count) }
+}

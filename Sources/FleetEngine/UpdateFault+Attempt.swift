@@ -1,0 +1,95 @@
+import OtaflashFleet
+import OtaflashGATT
+import OtaflashUpdate
+
+extension AttemptEnding {
+  /// What an update that did not end well says of the device, of its link or of this side.
+  ///
+  /// - Parameter interruption: why the update was cancelled, where it was.
+  init(_ fault: UpdateFault, interruption: ReturnReason) {
+    switch fault {
+    case .cancelled: self = .returned(interruption)
+    case .couldNotConnect(.busy): self = .returned(.deviceBusy)
+    case .couldNotConnect(.cancelled): self = .returned(interruption)
+    case .couldNotConnect(.adapterUnavailable): self = .returned(.adapterLost)
+    case .couldNotConnect(.deviceNotFound): self = .returned(.notHeard)
+    default:
+      self = .failed(
+        AttemptFailure(
+          fault.kind, code: fault.code, words: fault.summary, isFinal: fault.isFinal))
+    }
+  }
+}
+
+extension UpdateFault {
+  /// Whose fault it is, in a full switch: a new case does not compile before somebody has found
+  /// out.
+  fileprivate var kind: FailureKind {
+    switch self {
+    case .linkLost, .timedOut: .link
+    case .gatt(_, let fault):
+      switch fault {
+      case .linkLost, .transactionTimedOut, .timedOut, .cancelled: .link
+      case .refused, .insecure, .violation, .notFound, .notPermitted: .device
+      case .queueFull, .mtuOutOfRange, .unsubscribed, .valueTooLong: .infrastructure
+      }
+    case .couldNotConnect(let fault):
+      switch fault {
+      case .lostWhileConnecting, .deviceNotFound, .busy, .cancelled: .link
+      case .permissionDenied, .systemCall, .adapterUnavailable: .infrastructure
+      }
+    case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
+      .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .declined,
+      .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .reverted,
+      .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
+      .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
+      .protocolViolation:
+      .device
+    case .cancelled: .infrastructure
+    }
+  }
+
+  /// The same attempt would end in the same way: nothing was written, or the device said no.
+  fileprivate var isFinal: Bool {
+    switch self {
+    case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
+      .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .noUpdateService,
+      .unsupportedProtocolVersion, .authorizationRequired, .wrongKey:
+      true
+    case .couldNotConnect(.permissionDenied): true
+    default: false
+    }
+  }
+
+  /// The same for faults of one sort, whatever their figures.
+  fileprivate var code: String {
+    switch self {
+    case .wrongHardware: "wrong-hardware"
+    case .doesNotFit: "does-not-fit"
+    case .downgrade, .olderBuild: "downgrade"
+    case .versionUnknown: "version-unknown"
+    case .hardwareUnknown: "hardware-unknown"
+    case .imageNotTaken: "image-not-taken"
+    case .protocolAmbiguous: "protocol-ambiguous"
+    case .protocolNotOffered, .noUpdateService: "no-update-service"
+    case .declined: "refused"
+    case .authorizationRequired: "authorization-required"
+    case .wrongKey: "wrong-key"
+    case .unsupportedProtocolVersion: "protocol-version"
+    case .reverted: "reverted"
+    case .oldVersionStillRuns, .nothingStarted: "old-version-runs"
+    case .differentImageRuns, .otherVersionRuns: "different-image-runs"
+    case .unreachableAfterActivation: "unreachable-after-activation"
+    case .imageRejected: "image-rejected"
+    case .blockKeepsFailing: "block-keeps-failing"
+    case .stalled: "stalled"
+    case .noProgress: "no-progress"
+    case .linkLost, .couldNotConnect: "link-lost"
+    case .protocolViolation: "protocol-violation"
+    case .gatt(_, .linkLost), .gatt(_, .transactionTimedOut): "link-lost"
+    case .gatt: "attribute-refused"
+    case .cancelled: "cancelled"
+    case .timedOut: "attempt-limit"
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import OtaflashFleet
+import Yams
+
+/// `window:` of a campaign: days, times of day in a zone, and moments.
+enum WindowReading {
+  static let keys = [
+    "days", "from", "to", "zone", "at-end", "not-before", "not-after",
+  ]
+  private static let days: [String: TransferWindow.Weekday] = [
+    "mon": .monday, "tue": .tuesday, "wed": .wednesday, "thu": .thursday, "fri": .friday,
+    "sat": .saturday, "sun": .sunday,
+  ]
+
+  static func window(in node: Node, now: FleetTime) throws(CampaignFileFault) -> TransferWindow {
+    let fields = try YAMLFields(node, of: "a window", known: keys)
+    var window = TransferWindow()
+    if let days = fields["days"] { window.days = try Self.days(days) }
+    window.opens = try fields.read("from", "a time of day, such as 22:00") { minutes($0) } ?? 0
+    window.closes =
+      try fields.read("to", "a time of day, such as 04:00") { minutes($0) }.map {
+        $0 == 0 ? 24 * 60 : $0
+      } ?? 24 * 60
+    guard window.opens < 24 * 60 else {
+      throw CampaignFileFault(at: fields.place(of: "from"), "a day ends at 24:00")
+    }
+    window.zone =
+      try fields.read("zone", "UTC, +02:00 or a name such as Europe/Berlin") {
+        zone($0, around: now)
+      } ?? .utc
+    window.atEnd = try fields.choice("at-end", TransferWindow.AtEnd.self) ?? .finish
+    let moment = "a moment, such as 2026-11-23T22:00:00Z"
+    window.notBefore = try fields.read("not-before", moment) { FleetTime(iso8601: $0) }
+    window.notAfter = try fields.read("not-after", moment) { FleetTime(iso8601: $0) }
+    return window
+  }
+
+  private static func days(_ node: Node) throws(CampaignFileFault) -> Set<TransferWindow.Weekday> {
+    var days: Set<TransferWindow.Weekday> = []
+    for element in try node.list(of: "days") {
+      let text = try element.text(of: "a day")
+      guard let day = Self.days[text] else {
+        throw CampaignFileFault(
+          at: element.place, "'\(text)' is no day; there are mon, tue, wed, thu, fri, sat, sun")
+      }
+      days.insert(day)
+    }
+    return days
+  }
+
+  /// Of `22:00` or `24:00`. Without quotation marks YAML 1.1 has 22:00 as a number to the base of
+  /// 60; here it is read as the text that it is.
+  private static func minutes(_ text: String) -> Int? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ $0.count == 2 }),
+      let hour = Int(count: String(parts[0])), let minute = Int(count: String(parts[1])),
+      hour < 24 && minute < 60 || hour == 24 && minute == 0
+    else { return nil }
+    return hour * 60 + minute
+  }
+
+  private static func zone(_ text: String, around now: FleetTime) -> ZoneOffsets? {
+    if text == "UTC" { return .utc }
+    if let sign = text.first, sign == "+" || sign == "-" {
+      guard let minutes = minutes(String(text.dropFirst())), minutes < 24 * 60 else { return nil }
+      return ZoneOffsets(minutes: sign == "-" ? -minutes : minutes)
+    }
+    guard text.contains("/"), let zone = TimeZone(identifier: text) else { return nil }
+    return ZoneOffsets(zone, around: now)
+  }
+}
+
+extension ZoneOffsets {
+  private static let year: TimeInterval = 366 * 86_400
+  /// Two changes a year, and room for a government.
+  private static let changesMaximum = 40
+
+  fileprivate init(_ zone: TimeZone, around now: FleetTime) {
+    let center = Date(timeIntervalSince1970: Double(now.milliseconds) / 1000)
+    var moment = center.addingTimeInterval(-Self.year)
+    let end = center.addingTimeInterval(3 * Self.year)
+    var changes: [Change] = []
+    let first = zone.secondsFromGMT(for: moment) / 60
+    while changes.count < Self.changesMaximum,
+      let next = zone.nextDaylightSavingTimeTransition(after: moment), next > moment, next < end
+    {
+      let at = FleetTime(milliseconds: Int64(next.timeIntervalSince1970 * 1000))
+      changes.append(Change(at: at, minutes: zone.secondsFromGMT(for: next) / 60))
+      moment = next
+    }
+    self.init(minutes: first, changes: changes)
+  }
+}
+
+extension FleetTime {
+  /// Reads `2026-11-23T22:00:00Z`, or with an offset instead of `Z`.
+  init?(iso8601 text: String) {
+    do {
+      let date = try Date(text, strategy: .iso8601)
+      self.init(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded()))
+    } catch {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Yams
+
+/// A YAML document as a tree with places: texts, lists and mappings, nothing else. Anchors, aliases
+/// and further documents are refused, and so is a key that comes twice.
+struct YAMLTree {
+  /// In bytes; 100,000 devices with all their facts are a tenth of it.
+  static let sizeLimit = 64 * 1024 * 1024
+  /// Places in a text where an alias could stand. Yams takes time in proportion to what aliases
+  /// stand for before anybody sees them: 16 of them stand for 256 nodes at most.
+  private static let aliasPlacesMaximum = 16
+
+  let root: Node
+
+  init(_ bytes: [UInt8]) throws(CampaignFileFault) {
+    guard bytes.count <= Self.sizeLimit else {
+      throw CampaignFileFault(
+        at: .start, "it has more than \(Self.sizeLimit / 1024 / 1024) MiB")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CampaignFileFault(at: .start, "it is no UTF-8 text")
+    }
+    try Self.checkAliases(in: bytes)
+    root = try Self.compose(text)
+  }
+
+  /// An alias begins with `*` behind a blank, a line's end or a bracket.
+  private static func checkAliases(in bytes: [UInt8]) throws(CampaignFileFault) {
+    var (line, column, places) = (1, 0, 0)
+    var former = UInt8(ascii: "\n")
+    for byte in bytes {
+      column += 1
+      if byte == UInt8(ascii: "*"), Set(" \t\r\n[{,".utf8).contains(former) {
+        places += 1
+        guard places <= aliasPlacesMaximum else {
+          throw CampaignFileFault(
+            at: FilePlace(line: line, column: column),
+            "aliases are not taken, and there is the \(places)th '*' that could be one")
+        }
+      }
+      former = byte
+      if byte == UInt8(ascii: "\n") { (line, column) = (line + 1, 0) }
+    }
+  }
+
+  private static func compose(_ text: String) throws(CampaignFileFault) -> Node {
+    let root: Node?
+    do {
+      let parser = try Parser(yaml: text, encoding: .utf8)
+      root = try parser.singleRoot()
+      // Nodes know their anchors for as long as the parser lives.
+      if let root { try checkPlain(root) }
+      extendLifetime(parser)
+    } catch let fault as CampaignFileFault {
+      throw fault
+    } catch let fault as YamlError {
+      throw CampaignFileFault(fault)
+    } catch {
+      throw CampaignFileFault(at: .start, "it cannot be read: \(error)")
+    }
+    guard let root else { throw CampaignFileFault(at: .start, "it is empty") }
+    return root
+  }
+
+  /// In the order of the document, so that an anchor is found before what refers to it.
+  private static func checkPlain(_ node: Node) throws(CampaignFileFault) {
+    guard node.anchor == nil else {
+      throw CampaignFileFault(at: node.place, "anchors (&) and aliases (*) are not taken")
+    }
+    switch node {
+    case .alias: throw CampaignFileFault(at: node.place, "anchors and aliases are not taken")
+    case .scalar: break
+    case .sequence(let sequence): for element in sequence { try checkPlain(element) }
+    case .mapping(let mapping):
+      for (key, value) in mapping {
+        guard case .scalar = key else {
+          throw CampaignFileFault(at: key.place, "a key is a text")
+        }
+        try checkPlain(key)
+        try checkPlain(value)
+      }
+    }
+  }
+}
+
+extension Node {
+  var place: FilePlace {
+    mark.map { FilePlace(line: $0.line, column: $0.column) } ?? .start
+  }
+}
+
+extension CampaignFileFault {
+  /// What Yams says, with its place.
+  fileprivate init(_ fault: YamlError) {
+    switch fault {
+    case .scanner(let context, let problem, let mark, _),
+      .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      let words = [context?.text, problem].compactMap(\.self).joined(separator: ", ")
+      self.init(at: FilePlace(line: mark.line, column: mark.column), words)
+    case .duplicatedKeysInMapping(let keys, let context):
+      self.init(
+        at: FilePlace(line: context.mark.line, column: context.mark.column),
+        "'\(keys.first ?? "")' is there twice")
+    case .reader(let problem, _, _, _): self.init(at: .start, problem)
+    case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
+      self.init(at: .start, "it cannot be read: \(fault)")
+    }
+  }
+}

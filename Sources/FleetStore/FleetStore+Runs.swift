@@ -1,0 +1,181 @@
+import GRDB
+import OtaflashFleet
+
+/// What the list of runs shows of one.
+package struct KeptRun: Hashable, Sendable {
+  package let id: String
+  package let campaign: String
+  package let digest: String
+  package let began: FleetTime
+  package let events: Int
+}
+
+/// Why a text names no run.
+package enum RunSearchFault: Error, Hashable, Sendable, CustomStringConvertible {
+  case none
+  case unknown(String)
+  case ambiguous(String, [String])
+  case storage(StorageFault)
+
+  package var description: String {
+    switch self {
+    case .none: "there is no run yet"
+    case .unknown(let text): "there is no run '\(text)'"
+    case .ambiguous(let text, let runs):
+      "'\(text)' begins the names of \(runs.count) runs: \(runs.joined(separator: ", "))"
+    case .storage(let fault): fault.words
+    }
+  }
+}
+
+extension FleetStore {
+  /// The runs that are kept, the last begun first.
+  package func runs() throws(StorageFault) -> [KeptRun] {
+    try read { database in
+      guard try database.tableExists("run") else { return [] }
+      return try Row.fetchAll(database, sql: "SELECT * FROM run ORDER BY began DESC, id").map {
+        KeptRun(
+          id: $0["id"], campaign: $0["campaign"], digest: $0["digest"],
+          began: FleetTime(milliseconds: $0["began"]), events: $0["length"])
+      }
+    }
+  }
+
+  /// The run whose name is `text` or begins with it; `nil` = the one that was begun last.
+  package func run(named text: String?) throws(RunSearchFault) -> KeptRun {
+    let runs: [KeptRun]
+    do throws(StorageFault) { runs = try self.runs() } catch { throw .storage(error) }
+    guard let last = runs.first else { throw .none }
+    guard let text else { return last }
+    if let exact = runs.first(where: { $0.id == text }) { return exact }
+    let found = text.isEmpty ? [] : runs.filter { $0.id.hasPrefix(text) }
+    guard let first = found.first else { throw .unknown(text) }
+    guard found.count == 1 else { throw .ambiguous(text, found.map(\.id)) }
+    return first
+  }
+
+  /// Where the events of a run are kept. The run is there with its first event, `runBegan`.
+  package func ledger(of run: String) -> any EventLedger { StoredLedger(store: self, run: run) }
+
+  /// Looks at every event of a run.
+  package func verify(run: String) throws(StorageFault) -> ChainVerdict {
+    try read { database in
+      let row = try Row.fetchOne(
+        database, sql: "SELECT length, head FROM run WHERE id = ?", arguments: [run])
+      let recorded: Int = row?["length"] ?? 0
+      var hash = EventChain.start(of: run)
+      var count = 0
+      let events = try Row.fetchCursor(
+        database, sql: "SELECT * FROM event WHERE run = ? ORDER BY number", arguments: [run])
+      while let event = try events.next() {
+        count += 1
+        hash = EventChain.link(
+          after: hash, number: count, at: event["at"], payload: event["payload"])
+        guard event["number"] == count, event.octets("hash") == hash else {
+          return .changed(event: count)
+        }
+      }
+      guard count == recorded else { return .cut(found: count, recorded: recorded) }
+      guard row?.octets("head") ?? hash == hash else { return .changed(event: count) }
+      return .intact(events: count, head: hash)
+    }
+  }
+
+  // MARK: Requests
+
+  /// Asks the process that works on a run, now or later.
+  package func request(
+    _ order: FleetOrder, of run: String, at moment: FleetTime
+  ) throws(StorageFault) {
+    try write {
+      try $0.execute(
+        sql: "INSERT INTO request (run, at, wish) VALUES (?, ?, ?)",
+        arguments: [run, moment.milliseconds, try StoredValue.text(order)])
+    }
+  }
+
+  /// The requests that were put for a run.
+  package func orders(of run: String) -> any OrderSource { StoredOrders(store: self, run: run) }
+}
+
+/// The requests for one run, from whatever process.
+private struct StoredOrders: OrderSource {
+  let store: FleetStore
+  let run: String
+
+  func pending() async throws(StorageFault) -> [PendingOrder] {
+    try store.read { database in
+      try Row.fetchAll(
+        database,
+        sql: "SELECT number, wish FROM request WHERE run = ? AND answer IS NULL ORDER BY number",
+        arguments: [run]
+      ).map {
+        PendingOrder(
+          number: $0["number"], order: try StoredValue.value(FleetOrder.self, $0["wish"]))
+      }
+    }
+  }
+
+  func answer(_ pending: PendingOrder, _ words: String) async throws(StorageFault) {
+    try store.write {
+      try $0.execute(
+        sql: "UPDATE request SET answer = ? WHERE number = ?", arguments: [words, pending.number])
+    }
+  }
+}
+
+/// The events of one run.
+private struct StoredLedger: EventLedger {
+  let store: FleetStore
+  let run: String
+
+  func append(
+    _ events: [FleetEvent], at moment: FleetTime, newsSeen: Int
+  ) async throws(StorageFault) {
+    try store.write { database in
+      if case .runBegan(let beginning) = events.first {
+        try database.execute(
+          sql: "INSERT INTO run VALUES (?, ?, ?, ?, 0, 0, ?)",
+          arguments: [
+            run, beginning.campaign, beginning.digest, moment.milliseconds,
+            DatabaseValue(octets: EventChain.start(of: run)),
+          ])
+      }
+      let row = try Row.fetchOne(
+        database, sql: "SELECT length, head FROM run WHERE id = ?", arguments: [run])
+      guard let row else {
+        throw StorageFault(.system, "run \(run) has not begun")
+      }
+      var (count, hash): (Int, [UInt8]) = (row["length"], row.octets("head"))
+      for event in events {
+        count += 1
+        let payload = try StoredValue.text(event)
+        hash = EventChain.link(
+          after: hash, number: count, at: moment.milliseconds, payload: payload)
+        try database.execute(
+          sql: "INSERT INTO event VALUES (?, ?, ?, ?, ?)",
+          arguments: [
+            run, count, moment.milliseconds, payload, DatabaseValue(octets: hash),
+          ])
+      }
+      try database.execute(
+        sql: "UPDATE run SET length = ?, head = ?, news_seen = ? WHERE id = ?",
+        arguments: [count, DatabaseValue(octets: hash), newsSeen, run])
+    }
+  }
+
+  func history() async throws(StorageFault) -> (events: [RecordedEvent], newsSeen: Int) {
+    try store.read { database in
+      let events = try Row.fetchAll(
+        database, sql: "SELECT * FROM event WHERE run = ? ORDER BY number", arguments: [run]
+      ).map {
+        RecordedEvent(
+          number: $0["number"], at: FleetTime(milliseconds: $0["at"]),
+          event: try StoredValue.value(FleetEvent.self, $0["payload"]))
+      }
+      let seen = try Int.fetchOne(
+        database, sql: "SELECT news_seen FROM run WHERE id = ?", arguments: [run])
+      return (events, seen ?? 0)
+    }
+  }
+}

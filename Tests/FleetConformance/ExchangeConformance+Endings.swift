@@ -1,0 +1,153 @@
+import OtaflashFleet
+
+extension ExchangeConformance {
+  static let endings = [
+    ExchangeConformance("a finished job is finished once") { exchange in
+      try await exchange.publish([job("a")])
+      let claim = try await claim(exchange)
+      try await exchange.finish(claim, .current(version: nil))
+      try await expectLost { () async throws(ExchangeFault) in
+        try await exchange.finish(claim, .returned(.stopping))
+      }
+    },
+    ExchangeConformance("what a worker reports is news, in its order") { exchange in
+      try await exchange.publish([job("a")])
+      let claim = try await claim(exchange)
+      try await exchange.report(claim, .placed(adapter: "hci0"))
+      try await exchange.report(claim, .activating)
+      let failure = AttemptFailure(.device, code: "reverted", words: "it took the image back")
+      try await exchange.finish(claim, .failed(failure))
+      let news = try await facts(exchange)
+      try expect(
+        news == [
+          .claimed(worker: "a"), .reported(.placed(adapter: "hci0")), .reported(.activating),
+          .ended(.failed(failure)),
+        ], "the news are complete: \(news)")
+    },
+    ExchangeConformance("a released job is over, with its reason") { exchange in
+      for reason in ReturnReason.allCases {
+        try await exchange.publish([job(reason.rawValue)])
+        try await exchange.release(try await claim(exchange), reason)
+        try expect(
+          try await facts(exchange).last == .ended(.returned(reason)), "\(reason) is told")
+      }
+      let claim = try await exchange.claim(for: worker, now: time(0), lease: lease)
+      try expect(claim == nil, "the coordinator decides about the next attempt")
+    },
+    ExchangeConformance("a finished job does not run out") { exchange in
+      try await exchange.publish([job("a")])
+      try await exchange.finish(try await claim(exchange), .current(version: nil))
+      try expect(try await facts(exchange, at: 1000).count == 2, "nothing was added")
+    },
+  ]
+
+  static let recalls = [
+    ExchangeConformance("a job that waits ends when it is cancelled") { exchange in
+      try await exchange.publish([job("a"), job("b")])
+      try await exchange.cancel([job("a").id])
+      let claim = try await claim(exchange)
+      try expect(claim.job.id.device == "b", "only the other is left")
+      try expect(
+        try await facts(exchange).first == .ended(.returned(.recalled)), "and it is told")
+    },
+    ExchangeConformance("cancelling one of many leaves the others deliverable") { exchange in
+      let jobs = (0..<9).map { job("d\($0)") }
+      try await exchange.publish(jobs)
+      try await exchange.cancel([jobs[4].id])
+      for index in [0, 1, 2, 3, 5, 6, 7, 8] {
+        let claim = try await claim(exchange)
+        try expect(claim.job == jobs[index], "\(index) is delivered")
+      }
+    },
+    ExchangeConformance("the holder of a cancelled job learns it when it renews") { exchange in
+      try await exchange.publish([job("a")])
+      let claim = try await claim(exchange)
+      try await exchange.cancel([job("a").id])
+      let standing = try await exchange.renew(claim, now: time(10), lease: lease)
+      try expect(standing == .recalled(until: time(55)), "it is wanted back")
+      try await exchange.release(claim, .recalled)
+      try expect(
+        try await facts(exchange).last == .ended(.returned(.recalled)), "it was given back")
+    },
+    ExchangeConformance("who finishes a cancelled job all the same is believed") { exchange in
+      try await exchange.publish([job("a")])
+      let claim = try await claim(exchange)
+      try await exchange.cancel([job("a").id])
+      try await exchange.finish(claim, .current(version: nil))
+      try expect(
+        try await facts(exchange).last == .ended(.current(version: nil)), "it is so")
+    },
+    ExchangeConformance("a cancelled job that runs out is not offered again") { exchange in
+      try await exchange.publish([job("a")])
+      _ = try await claim(exchange)
+      try await exchange.cancel([job("a").id])
+      let second = try await exchange.claim(for: other, now: time(60), lease: lease)
+      try expect(second == nil, "nobody gets it")
+      try expect(
+        try await facts(exchange, at: 60).last == .ended(.returned(.recalled)), "it is over")
+    },
+    ExchangeConformance("cancelling what is over or unknown changes nothing") { exchange in
+      try await exchange.publish([job("a")])
+      try await exchange.finish(try await claim(exchange), .current(version: nil))
+      try await exchange.cancel([job("a").id, job("nobody").id])
+      try expect(try await facts(exchange).count == 2, "nothing was added")
+    },
+  ]
+
+  static let rest = [
+    ExchangeConformance("news are numbered without gaps, and can be read in parts") { exchange in
+      try await exchange.publish((0..<7).map { job("d\($0)") })
+      for _ in 0..<7 { _ = try await claim(exchange) }
+      var numbers: [Int] = []
+      while true {
+        let part = try await exchange.news(after: numbers.last ?? 0, now: time(0), limit: 3)
+        guard !part.isEmpty else { break }
+        try expect(part.count <= 3, "no more than were asked for")
+        numbers += part.map(\.number)
+      }
+      try expect(numbers == Array(1...7), "one to seven: \(numbers)")
+    },
+    ExchangeConformance("news that were read stay there for who reads them again") { exchange in
+      try await exchange.publish([job("a")])
+      _ = try await claim(exchange)
+      let first = try await exchange.news(after: 0, now: time(0), limit: 10)
+      let second = try await exchange.news(after: 0, now: time(0), limit: 10)
+      try expect(first == second && first.count == 1, "both times the same")
+    },
+    ExchangeConformance("a blob comes back as it was kept") { exchange in
+      let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      try await exchange.keep(blob: bytes, digest: "d")
+      try await exchange.keep(blob: bytes, digest: "d")
+      try expect(try await exchange.blob("d") == bytes, "octet for octet")
+    },
+    ExchangeConformance("an empty blob is one") { exchange in
+      try await exchange.keep(blob: [], digest: "none")
+      try expect(try await exchange.blob("none").isEmpty, "it has no octets")
+    },
+    ExchangeConformance("a blob that nobody kept is none") { exchange in
+      do throws(ExchangeFault) { _ = try await exchange.blob("x") } catch {
+        return try expect(error == .unknownBlob(digest: "x"), "it is named: \(error)")
+      }
+      throw ConformanceFailure(what: "an unknown blob is refused", line: #line)
+    },
+    ExchangeConformance("a hundred workers at once share the jobs without a duplicate") {
+      exchange in
+      try await exchange.publish((0..<100).map { job("d\($0)") })
+      let claims = await withTaskGroup(of: JobClaim?.self) { group in
+        for number in 0..<100 {
+          group.addTask {
+            do throws(ExchangeFault) {
+              return try await exchange.claim(
+                for: FleetWorker(name: "w\(number)"), now: time(0), lease: lease)
+            } catch {
+              return nil
+            }
+          }
+        }
+        return await group.reduce(into: [JobClaim]()) { $0 += $1.map { [$0] } ?? [] }
+      }
+      let devices = Set(claims.map(\.job.id.device))
+      try expect(claims.count == 100 && devices.count == 100, "each has another one")
+    },
+  ]
+}

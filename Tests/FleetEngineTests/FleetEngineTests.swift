@@ -1,0 +1,184 @@
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashFleetEngine
+import OtaflashGATT
+import Testing
+
+/// The engine as it runs on a machine's adapters, over simulated boards in virtual time.
+@Suite struct FleetEngineTests {
+  static let new: FirmwareVersion? = FirmwareVersion(1, 3, 0)
+  static let lenient = WaveThresholds(successPercent: 0, stop: .count(1000), seenPercent: 0)
+
+  @Test func aFleetIsUpdatedWhole() throws {
+    let outcome = try Scene(12).run()
+    #expect(outcome.run.control == .ended(.complete(failed: 0)))
+    #expect(outcome.truth.values.allSatisfy { $0 == Self.new })
+    #expect(outcome.run.devices.allSatisfy { $0.ending == .updated && $0.attempts == 1 })
+    #expect(outcome.run.devices.allSatisfy { $0.figures?.proof == "read-back" })
+  }
+
+  /// Intents come before their outcomes: claimed, placed, told to start, ended.
+  @Test func whatIsBegunIsRecordedFirst() throws {
+    let outcome = try Scene(1).run()
+    let names = outcome.history.compactMap { recorded -> String? in
+      switch recorded.event {
+      case .devicePublished: "published"
+      case .deviceClaimed: "claimed"
+      case .devicePlaced: "placed"
+      case .deviceActivating: "activating"
+      case .attemptEnded: "ended"
+      case .deviceSettled: "settled"
+      default: nil
+      }
+    }
+    #expect(names == ["published", "claimed", "placed", "activating", "ended", "settled"])
+  }
+
+  @Test func connectionsAreMadeOneAtATimeOnAnAdapterAndTransfersSideBySide() throws {
+    let outcome = try Scene(16).run()
+    #expect(outcome.connectingMost == 1)
+    #expect(outcome.made.keys.sorted() == ["hci0", "hci1"])
+    var alone = Scene(16)
+    alone.campaign.parallel = 1
+    alone.adapters = ["hci0"]
+    #expect(try alone.run().took > outcome.took * 3)
+  }
+
+  /// Boards that lie, lose links, revert, brick, and are away: each ends as it says itself.
+  @Test func everyDeviceEndsAsItSays() throws {
+    var scene = Scene(
+      10,
+      and: [
+        "fast?reverts&seed=21", "fast?never-returns&seed=22", "fast?comes-back-old&seed=23",
+        "fast?cut-at-pdu=60&seed=24", "fast?loss=5%&seed=25", "fast?silent&seed=26",
+        "fast?busy-forever&seed=27", "fast?version=1.3.0&seed=28", "fast?nonsense&seed=29",
+      ])
+    scene.campaign.waves[0].thresholds = Self.lenient
+    scene.campaign.devices.append(FleetDevice(id: "nobody"))
+    let outcome = try scene.run()
+    for device in outcome.run.devices {
+      let runsNew = outcome.truth[device.device.id] == Self.new
+      let succeeded = device.ending?.count == .succeeded
+      // Of a device that is never heard again nobody can say that it was updated.
+      if device.device.id == "other1" {
+        #expect(!succeeded)
+      } else if device.device.id != "other7" {
+        #expect(succeeded == runsNew, "\(device.device.id): \(String(describing: device.ending))")
+      }
+    }
+    #expect(outcome.run["nobody"]?.ending == .absent)
+    #expect(outcome.run["other0"]?.ending?.count == .failed)
+    #expect(outcome.run["other3"]?.ending == .updated && outcome.run["other4"]?.ending == .updated)
+  }
+
+  /// One of twenty hangs: when it is asked, when it should write, when it should come back, when it
+  /// has the data. The others end within 5 % of the time that they take without it, and a turn at
+  /// the adapter.
+  @Test(arguments: ["silent", "busy-forever", "never-returns", "refuses-data"])
+  func aHangingDeviceDelaysNoOther(_ fault: String) throws {
+    func others(_ scene: Scene) throws -> Duration {
+      var scene = scene
+      scene.campaign.parallel = 10
+      scene.campaign.waves[0].thresholds = Self.lenient
+      let outcome = try scene.run()
+      let ends = outcome.run.devices.filter { $0.device.id.hasPrefix("board") }
+      #expect(ends.count == 19 && ends.allSatisfy { $0.ending == .updated })
+      let began = try #require(outcome.run.beganAt)
+      return began.duration(to: try #require(ends.compactMap(\.settledAt).max()))
+    }
+    let without = try others(Scene(19))
+    let with = try others(Scene(19, and: ["fast?\(fault)&seed=50"]))
+    #expect(with <= without * 1.05 + .seconds(1), "\(with) instead of \(without)")
+  }
+
+  @Test func aBadImageIsStoppedAfterTheCanary() throws {
+    var scene = Scene(
+      0, and: (0..<10).map { "fast?reverts&seed=\($0 + 1)" },
+      waves: [Wave("canary", .count(2)), Wave("all", .rest)])
+    scene.campaign.waves[0].thresholds.stop = .count(1)
+    scene.campaign.retries.sameFailures = 1
+    let outcome = try scene.run()
+    #expect(outcome.run.control == .ended(.stopped(wave: 0)))
+    #expect(outcome.run.devices.count { $0.attempts > 0 } == 2)
+    #expect(outcome.sent.values.count { $0 > 0 } <= 2)
+  }
+
+  @Test func anAdapterThatVanishesIsNoFailureAndItsDevicesMove() throws {
+    var scene = Scene(12)
+    scene.campaign.waves[0].thresholds.stop = .count(1)
+    scene.meanwhile = { reach, clock in
+      await clock.pause(for: .milliseconds(1200))
+      reach.setAdapters(["hci1"])
+    }
+    let outcome = try scene.run()
+    #expect(outcome.run.control == .ended(.complete(failed: 0)))
+    #expect(outcome.truth.values.allSatisfy { $0 == Self.new })
+    let moved = outcome.run.devices.filter { Set($0.workedAt.map(\.adapter)).count > 1 }
+    #expect(moved.count >= 2, "those that it had in its hands")
+    #expect(moved.allSatisfy { $0.workedAt.last?.adapter == "hci1" && $0.linkFailures == 0 })
+  }
+
+  @Test func withoutAnyAdapterTheRunWaitsForOne() throws {
+    var scene = Scene(3)
+    scene.adapters = []
+    scene.meanwhile = { reach, clock in
+      await clock.pause(for: .seconds(3600))
+      reach.setAdapters(["hci0"])
+    }
+    let outcome = try scene.run()
+    #expect(outcome.run.control == .ended(.complete(failed: 0)))
+    #expect(outcome.took > .seconds(3600))
+  }
+
+  /// What is shown of a run, times and tries aside.
+  struct Report: Equatable {
+    let control: FleetRun.Control
+    let endings: [DeviceEnding?]
+    let tallies: [WaveTally]
+
+    init(_ run: FleetRun) {
+      control = run.control
+      endings = run.devices.map(\.ending)
+      tallies = run.waves.map(\.tally)
+    }
+  }
+
+  static let hurt = [
+    "fast?reverts&seed=31", "fast?cut-at-pdu=60&seed=32", "fast?loss=5%&seed=33",
+  ]
+
+  /// The process dies before each of the events in turn is recorded, and another one goes on.
+  @Test func killedAtAnyEventItComesToTheSameReport() throws {
+    var scene = Scene(3, and: Self.hurt)
+    scene.campaign.waves[0].thresholds = Self.lenient
+    let whole = try scene.run()
+    for kill in 0..<whole.history.count {
+      scene.killsAfter = [kill]
+      let outcome = try scene.run()
+      #expect(Report(outcome.run) == Report(whole.run), "killed at event \(kill)")
+      #expect(outcome.truth == whole.truth, "killed at event \(kill)")
+    }
+  }
+
+  @Test func killedAgainAndAgainItComesToTheSameReport() throws {
+    var scene = Scene(6, and: Self.hurt)
+    scene.campaign.waves[0].thresholds = Self.lenient
+    let whole = try scene.run()
+    scene.killsAfter = Array(repeating: 7, count: 12)
+    let outcome = try scene.run()
+    #expect(outcome.processes > 5)
+    #expect(Report(outcome.run) == Report(whole.run))
+    #expect(outcome.truth == whole.truth)
+    for device in scene.boards where device.id.hasPrefix("board") {
+      // Each is sent once, and what was in flight when a process died at most once more.
+      #expect((outcome.sent[device.id] ?? 0) < 3 * Scene.image.bytes.count)
+    }
+  }
+
+  @Test func aRunThatIsGoneOnWithAfterItsEndDoesNothing() throws {
+    var scene = Scene(2)
+    scene.killsAfter = [10_000]
+    let outcome = try scene.run()
+    #expect(outcome.processes == 1 && outcome.run.control == .ended(.complete(failed: 0)))
+  }
+}

@@ -1,0 +1,224 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashFleetEngine
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+
+/// Simulated boards with the adapters that hear them.
+final class BoardReach: DeviceReach {
+  let boards: [FleetDevice.ID: SimulatedBoard]
+  private let present: Mutex<[String]>
+  private let connecting = Mutex<[String: (now: Int, most: Int)]>([:])
+  /// Connections that were made, by adapter.
+  let made = Mutex<[String: Int]>([:])
+  private let links = Mutex<[(adapter: String, link: any Link)]>([])
+
+  init(_ boards: [FleetDevice.ID: SimulatedBoard], adapters: [String]) {
+    self.boards = boards
+    present = Mutex(adapters)
+  }
+
+  func adapters() -> [String] { present.withLock { $0 } }
+
+  /// An adapter that is pulled takes its links with it.
+  func setAdapters(_ adapters: [String]) {
+    present.withLock { $0 = adapters }
+    let cut = links.withLock { links in
+      defer { links.removeAll { !adapters.contains($0.adapter) } }
+      return links.filter { !adapters.contains($0.adapter) }
+    }
+    for entry in cut { entry.link.close() }
+  }
+
+  /// The most connections that were being made at a time on an adapter.
+  var connectingMost: Int { connecting.withLock { $0.values.map(\.most).max() ?? 0 } }
+
+  func hearing(of device: FleetDevice.ID) -> [AdapterHearing] {
+    adapters().map { AdapterHearing(adapter: $0) }
+  }
+
+  func connect(
+    to device: FleetDevice.ID, at place: Whereabouts, on adapter: String
+  ) async throws(ConnectFault) -> any Link {
+    guard adapters().contains(adapter) else {
+      throw .adapterUnavailable(cause: "The adapter is gone.", remedy: .plugInAdapter)
+    }
+    guard let board = boards[device] else {
+      throw .deviceNotFound(cause: "Nobody answers.", remedy: .comeCloser)
+    }
+    count(adapter, by: 1)
+    defer { count(adapter, by: -1) }
+    let link = try await board.dial(at: place)
+    made.withLock { $0[adapter, default: 0] += 1 }
+    links.withLock { $0.append((adapter, link)) }
+    return link
+  }
+
+  private func count(_ adapter: String, by change: Int) {
+    connecting.withLock { all in
+      var entry = all[adapter] ?? (0, 0)
+      entry.now += change
+      entry.most = max(entry.most, entry.now)
+      all[adapter] = entry
+    }
+  }
+
+  func holding<Value: Sendable>(
+    _ device: FleetDevice.ID, _ body: @Sendable () async -> Value
+  ) async throws(DeviceHeldElsewhere) -> Value { await body() }
+}
+
+/// A ledger that keeps so many events and no more, as a process that dies does.
+final class MortalLedger: EventLedger {
+  private let inner: any EventLedger
+  private let left: Mutex<Int>
+
+  init(_ inner: any EventLedger, dyingAfter events: Int) {
+    self.inner = inner
+    left = Mutex(events)
+  }
+
+  func append(
+    _ events: [FleetEvent], at moment: FleetTime, newsSeen: Int
+  ) async throws(StorageFault) {
+    let lives = left.withLock { left in
+      left -= events.count
+      return left >= 0
+    }
+    guard lives else { throw StorageFault(.system, "the process died") }
+    try await inner.append(events, at: moment, newsSeen: newsSeen)
+  }
+
+  func history() async throws(StorageFault) -> (events: [RecordedEvent], newsSeen: Int) {
+    try await inner.history()
+  }
+}
+
+/// A fleet of boards and one campaign over it, in virtual time.
+struct Scene: Sendable {
+  static let image = FirmwareImage(
+    name: "app", format: .binary,
+    bytes: (0..<12_000).map { UInt8(truncatingIfNeeded: $0 / 3) },
+    version: FirmwareVersion(1, 3, 0), hardware: nil)
+
+  /// How a scene ended.
+  struct Outcome: Sendable {
+    let run: FleetRun
+    let history: [RecordedEvent]
+    /// The version that each board says it runs.
+    let truth: [FleetDevice.ID: FirmwareVersion?]
+    /// Data octets that each board was sent.
+    let sent: [FleetDevice.ID: Int]
+    let took: Duration
+    let connectingMost: Int
+    let made: [String: Int]
+    /// Processes that it took.
+    let processes: Int
+  }
+
+  /// Profiles by device id.
+  var boards: [(id: String, profile: String)]
+  var campaign: Campaign
+  var adapters = ["hci0", "hci1"]
+  /// After so many events of its own each process dies; `nil` = none does.
+  var killsAfter: [Int] = []
+  /// Told the reach, beside the run.
+  var meanwhile: @Sendable (BoardReach, any LinkClock) async -> Void = { _, _ in }
+
+  /// - Parameters:
+  ///   - count: of boards that are good.
+  ///   - others: profiles of further boards.
+  init(_ count: Int, and others: [String] = [], waves: [Wave] = [Wave("all", .rest)]) {
+    boards = (0..<count).map { ("board\($0)", "fast?seed=\($0 + 1)") }
+    boards += others.enumerated().map { ("other\($0)", $1) }
+    campaign = Campaign(
+      name: "scene", devices: boards.map { FleetDevice(id: $0.id) }, images: [nil: "app.bin"],
+      waves: waves)
+    campaign.flash.allowUnknown = true
+    campaign.flash.withoutResponse = true
+    campaign.parallel = 4
+    campaign.retries = RetryPolicy(
+      linkAttempts: 3, firstDelay: .seconds(2), longestDelay: .seconds(10))
+  }
+
+  func run(asking orders: Requests? = nil) throws -> Outcome {
+    let timeline = VirtualTimeline()
+    var made: [FleetDevice.ID: SimulatedBoard] = [:]
+    for board in boards {
+      made[board.id] = try SimulatedBoard(
+        profile: try SimulationProfile(parsing: board.profile), clock: timeline.clock)
+    }
+    let reach = BoardReach(made, adapters: adapters)
+    let boards = made
+    let ran = try timeline.run(limit: .seconds(200_000)) {
+      clock -> Result<Ran, any Error> in
+      await withTaskGroup(of: Void.self) { power in
+        for board in boards.values { power.addTask { _ = await board.run() } }
+        power.addTask { await meanwhile(reach, clock) }
+        defer { power.cancelAll() }
+        do { return .success(try await processes(reach, clock, orders)) } catch {
+          return .failure(error)
+        }
+      }
+    }.get()
+    var (truth, sent): ([String: FirmwareVersion?], [String: Int]) = ([:], [:])
+    for (id, board) in boards {
+      truth[id] = board.running.version
+      sent[id] = board.counters.dataOctets
+    }
+    return Outcome(
+      run: ran.run, history: ran.history, truth: truth, sent: sent, took: ran.took,
+      connectingMost: reach.connectingMost, made: reach.made.withLock { $0 },
+      processes: ran.processes)
+  }
+
+  private struct Ran: Sendable {
+    let run: FleetRun
+    let history: [RecordedEvent]
+    let took: Duration
+    let processes: Int
+  }
+
+  /// One process after the other, until one comes to the end.
+  private func processes(
+    _ reach: BoardReach, _ clock: any LinkClock, _ orders: Requests?
+  ) async throws -> Ran {
+    orders?.tell(clock)
+    let (exchange, ledger) = (MemoryExchange(), MemoryLedger())
+    let surroundings = FleetSurroundings(
+      clock: clock,
+      wall: {
+        FleetTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
+      }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Self.image]) })
+    let plan = try CampaignPlan(campaign, now: surroundings.wall())
+    let began = clock.now
+    try await ledger.append(
+      plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]),
+      at: surroundings.wall(), newsSeen: 0)
+    var kills = killsAfter[...]
+    var processes = 0
+    while true {
+      processes += 1
+      var kept: any EventLedger = ledger
+      if let kill = kills.popFirst() { kept = MortalLedger(ledger, dyingAfter: kill) }
+      var engine = FleetEngine(
+        campaign: campaign, exchange: exchange, ledger: kept, reach: reach,
+        surroundings: surroundings, worker: FleetWorker(name: "process \(processes)"))
+      engine.orders = orders
+      let ended: FleetRun?
+      do throws(FleetEngineFault) { ended = try await engine.run() } catch {
+        guard case .storage = error else { throw error }
+        ended = nil
+      }
+      if let ended {
+        return Ran(
+          run: ended, history: try await ledger.history().events,
+          took: began.duration(to: clock.now), processes: processes)
+      }
+      exchange.abandonClaims()
+    }
+  }
+}

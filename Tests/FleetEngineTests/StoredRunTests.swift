@@ -1,0 +1,160 @@
+import Foundation
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashFleetEngine
+import OtaflashFleetStore
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+import Testing
+
+/// The engine over a store on disk, and people who ask things of a run.
+@Suite struct StoredRunTests {
+  /// A folder that is gone with its test.
+  final class Folder: Sendable {
+    let url: URL
+
+    init() throws {
+      url = FileManager.default.temporaryDirectory.appending(path: "run-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+      do { try FileManager.default.removeItem(at: url) } catch { print("it stays: \(error)") }
+    }
+
+    var path: String { url.appending(path: "fleet.sqlite").path }
+  }
+
+  /// Each process opens the file anew, gives back what the one before it had, and dies after so many
+  /// events; the last one lives.
+  static func run(
+    _ scene: Scene, in path: String, dyingAfter kills: [Int]
+  ) throws -> (run: FleetRun, truth: [String: FirmwareVersion?], processes: Int) {
+    let timeline = VirtualTimeline()
+    var made: [FleetDevice.ID: SimulatedBoard] = [:]
+    for board in scene.boards {
+      made[board.id] = try SimulatedBoard(
+        profile: try SimulationProfile(parsing: board.profile), clock: timeline.clock)
+    }
+    let boards = made
+    let reach = BoardReach(boards, adapters: scene.adapters)
+    let campaign = scene.campaign
+    let ended = try timeline.run(limit: .seconds(200_000)) {
+      clock -> Result<(FleetRun, Int), any Error> in
+      await withTaskGroup(of: Void.self) { power in
+        for board in boards.values { power.addTask { _ = await board.run() } }
+        defer { power.cancelAll() }
+        do {
+          return .success(try await processes(campaign, reach, clock, path, kills))
+        } catch {
+          return .failure(error)
+        }
+      }
+    }.get()
+    return (ended.0, boards.mapValues { $0.running.version }, ended.1)
+  }
+
+  private static func processes(
+    _ campaign: Campaign, _ reach: BoardReach, _ clock: any LinkClock, _ path: String,
+    _ kills: [Int]
+  ) async throws -> (FleetRun, Int) {
+    let surroundings = FleetSurroundings(
+      clock: clock,
+      wall: {
+        FleetTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
+      }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Scene.image]) })
+    let plan = try CampaignPlan(campaign, now: surroundings.wall())
+    try await FleetStore(path: path).ledger(of: "r").append(
+      plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]),
+      at: surroundings.wall(), newsSeen: 0)
+    for (number, kill) in (kills + [Int.max / 2]).enumerated() {
+      let store = try FleetStore(path: path)
+      try store.abandonClaims()
+      let ledger = MortalLedger(store.ledger(of: "r"), dyingAfter: kill)
+      let engine = FleetEngine(
+        campaign: campaign, exchange: store, ledger: ledger, reach: reach,
+        surroundings: surroundings, worker: FleetWorker(name: "process \(number)"))
+      let ended: FleetRun?
+      do throws(FleetEngineFault) { ended = try await engine.run() } catch {
+        guard case .storage = error else { throw error }
+        ended = nil
+      }
+      if let ended { return (ended, number + 1) }
+    }
+    preconditionFailure("the last process lives")
+  }
+
+  @Test func aRunOnDiskIsWholeAfterManyDeaths() throws {
+    var scene = Scene(4, and: FleetEngineTests.hurt)
+    scene.campaign.waves[0].thresholds = FleetEngineTests.lenient
+    let undisturbed = try Folder()
+    let whole = try Self.run(scene, in: undisturbed.path, dyingAfter: [])
+    let folder = try Folder()
+    let killed = try Self.run(
+      scene, in: folder.path, dyingAfter: [0, 1, 2, 3, 5, 8, 13, 4, 4, 4, 1, 1])
+    #expect(killed.processes > 6)
+    #expect(FleetEngineTests.Report(killed.run) == FleetEngineTests.Report(whole.run))
+    #expect(killed.truth == whole.truth)
+    let store = try FleetStore(path: folder.path, isReadOnly: true)
+    guard case .intact(let events, _) = try store.verify(run: "r") else {
+      return #expect(Bool(false), "the chain is whole")
+    }
+    #expect(events == killed.run.eventCount)
+  }
+
+  /// What is asked from another terminal is followed, and answered.
+  @Test func peoplePauseResumeAndCancel() throws {
+    var scene = Scene(12)
+    scene.campaign.parallel = 1
+    let orders = Requests([(2, .pause), (60, .resume), (61, .resume), (62, .cancel)])
+    let outcome = try scene.run(asking: orders)
+    #expect(outcome.run.control == .ended(.cancelled))
+    #expect(orders.answers == ["done", "done", OrderRefusal.nothingToResume.description, "done"])
+    let begun = outcome.history.compactMap { recorded -> Int64? in
+      guard case .deviceClaimed = recorded.event else { return nil }
+      return recorded.at.milliseconds - 1_800_000_000_000
+    }
+    #expect(!begun.contains { (3_000..<60_000).contains($0) }, "nothing begins in a pause")
+    #expect(begun.contains { $0 >= 60_000 })
+    for device in outcome.run.devices where device.attempts == 0 {
+      #expect(outcome.sent[device.device.id] == 0)
+    }
+  }
+}
+
+/// Requests that are put at times, in seconds.
+final class Requests: OrderSource {
+  private struct State {
+    var waiting: [(second: Int, order: FleetOrder)]
+    var answers: [String] = []
+    var clock: (any LinkClock)?
+  }
+
+  private let state: Mutex<State>
+
+  init(_ orders: [(Int, FleetOrder)]) {
+    state = Mutex(State(waiting: orders.map { ($0.0, $0.1) }))
+  }
+
+  var answers: [String] { state.withLock { $0.answers } }
+
+  func tell(_ clock: any LinkClock) { state.withLock { $0.clock = clock } }
+
+  func pending() async throws(StorageFault) -> [PendingOrder] {
+    state.withLock { state in
+      guard let first = state.waiting.first,
+        let now = state.clock?.now.elapsed, now >= .seconds(first.second)
+      else { return [] }
+      return [PendingOrder(number: state.answers.count, order: first.order)]
+    }
+  }
+
+  func answer(_ pending: PendingOrder, _ words: String) async throws(StorageFault) {
+    state.withLock { state in
+      state.waiting.removeFirst()
+      state.answers.append(words)
+    }
+  }
+}

@@ -1,0 +1,318 @@
+import Foundation
+import OtaflashFirmware
+import OtaflashFleet
+import Testing
+
+@testable import OtaflashFleetFiles
+
+@Suite struct CampaignFileTests {
+  /// 2026-11-23, a Monday, noon.
+  static let now = FleetTime(milliseconds: 1_795_435_200_000)
+  static let minimal = "campaign: c\nimage: a.bin\ndevices: [sim:1, sim:2]\n"
+
+  static func read(_ text: String) throws(CampaignFileFault) -> CampaignFile {
+    try CampaignFile(bytes: Array(text.utf8), now: now)
+  }
+
+  // MARK: What is read
+
+  @Test func theLeastCampaignIsOneWaveOfAll() throws {
+    let campaign = try Self.read(Self.minimal).campaign
+    #expect(
+      campaign
+        == Campaign(
+          name: "c", devices: [FleetDevice(id: "sim:1"), FleetDevice(id: "sim:2")],
+          images: [nil: "a.bin"]))
+  }
+
+  @Test func everyKeyIsTaken() throws {
+    let campaign = try Self.read(
+      """
+      campaign: all of it
+      image: other.bin
+      images: {door: door.bin, "gate": gate.zip}
+      devices:
+        - id: sim:1
+          name: one
+          board: door
+          site: berlin
+          tags: [a, b]
+          key-file: keys/one
+          version: 1.2.0
+        - sim:2
+      select: board=door or id=sim:2
+      waves:
+        - name: first
+          devices: [one]
+          success: 95%
+          stop: 2
+          seen: 60%
+          soak: 2h
+          approve: true
+        - devices: 100%
+          stop: 10%
+      window:
+        days: [mon, sun]
+        from: "22:00"
+        to: "04:30"
+        zone: +02:00
+        at-end: break-off
+        not-before: 2026-11-24T00:00:00Z
+        not-after: 2026-12-24T00:00:00+01:00
+      retries: {link: 7, same: 3, first-delay: 2s, longest-delay: 2m, jitter: 10%, infrastructure: 9}
+      parallel: 3
+      flash:
+        mode: without-response
+        mtu: 247
+        allow-downgrade: true
+        allow-unknown: true
+        allow-other-hardware: true
+        force: true
+        attempt-limit: 90s
+      seed: 12
+      """
+    ).campaign
+    var one = FleetDevice(id: "sim:1", name: "one", board: "door", site: "berlin")
+    one.tags = ["a", "b"]
+    one.keyFile = "keys/one"
+    one.version = FirmwareVersion(1, 2, 0)
+    var expected = Campaign(
+      name: "all of it", devices: [one, FleetDevice(id: "sim:2")],
+      images: [nil: "other.bin", "door": "door.bin", "gate": "gate.zip"],
+      waves: [
+        Wave(
+          "first", .named(["one"]),
+          thresholds: WaveThresholds(successPercent: 95, stop: .count(2), seenPercent: 60),
+          soak: .seconds(7200), needsApproval: true),
+        Wave("2", .percent(100), thresholds: WaveThresholds(stop: .percent(10))),
+      ])
+    expected.selector = try DeviceExpression(parsing: "board=door or id=sim:2")
+    expected.window = TransferWindow(
+      days: [.monday, .sunday], opens: 22 * 60, closes: 4 * 60 + 30,
+      zone: ZoneOffsets(minutes: 120), atEnd: .breakOff,
+      notBefore: FleetTime(milliseconds: 1_795_478_400_000),
+      notAfter: FleetTime(milliseconds: 1_798_066_800_000))
+    expected.retries = RetryPolicy(
+      linkAttempts: 7, sameFailures: 3, firstDelay: .seconds(2), longestDelay: .seconds(120),
+      jitter: 0.1, infrastructureFailures: 9)
+    expected.parallel = 3
+    expected.flash.withoutResponse = true
+    expected.flash.mtu = 247
+    expected.flash.allowDowngrade = true
+    expected.flash.allowUnknown = true
+    expected.flash.allowOtherHardware = true
+    expected.flash.force = true
+    expected.flash.attemptLimit = .seconds(90)
+    expected.seed = 12
+    #expect(campaign == expected)
+  }
+
+  /// A time of day needs no quotation marks: YAML 1.1's numbers to the base of 60 are nobody's wish.
+  @Test func aTimeOfDayIsATextWithoutQuotationMarks() throws {
+    let file = try Self.read(Self.minimal + "window: {from: 22:00, to: 24:00}\n")
+    #expect(file.campaign.window?.opens == 22 * 60 && file.campaign.window?.closes == 24 * 60)
+  }
+
+  @Test func aZoneByNameKnowsItsSummer() throws {
+    let file = try Self.read(
+      Self.minimal + "window: {from: 22:00, to: 23:00, zone: Europe/Berlin}\n")
+    let zone = try #require(file.campaign.window?.zone)
+    #expect(zone.minutes(at: Self.now) == 60)
+    #expect(zone.minutes(at: Self.now.advanced(by: .seconds(180 * 86_400))) == 120)
+    #expect(zone.minutes(at: Self.now.advanced(by: .seconds(735 * 86_400))) == 60)
+  }
+
+  @Test func devicesOfATableComeBehindItsOwn() throws {
+    let file = try Self.read(Self.minimal + "devices-file: d.csv\n")
+    let table = try DeviceTable(path: "d.csv", bytes: Array("id,name\nsim:3,three\n".utf8))
+    let whole = file.adding(table, path: "d.csv")
+    #expect(whole.campaign.devices.map(\.id) == ["sim:1", "sim:2", "sim:3"])
+    #expect(try whole.plan(now: Self.now).deviceCount == 3)
+  }
+
+  // MARK: What is refused
+
+  /// A text behind the least campaign, the place, and words of the fault.
+  @Test(arguments: [
+    ("wave: []", 4, 1, "a campaign has no 'wave'"),
+    ("campaign: d", 1, 1, "'campaign' is there twice"),
+    ("image2: b", 4, 1, "a campaign has no 'image2'"),
+    ("select: bord=x", 4, 9, "nothing is known as 'bord'"),
+    ("select: \"board=x and\"", 4, 21, "there should be a fact"),
+    ("select: [a]", 4, 9, "select is a text"), ("select: ''", 4, 9, "select is empty"),
+    ("waves: []", 4, 8, "waves is empty"), ("waves: x", 4, 8, "waves is a list"),
+    ("waves: [x]", 4, 9, "a wave is written as"), ("waves: [{name: a}]", 4, 9, "no 'devices'"),
+    ("waves: [{devices: some}]", 4, 19, "'some' is no number"),
+    ("waves: [{devices: -1}]", 4, 19, "'-1' is no number"),
+    ("waves: [{devices: 101%}]", 4, 19, "'101%' is no number"),
+    ("waves: [{devices: 1, stop: most}]", 4, 28, "'most' is no stop"),
+    ("waves: [{devices: 1, success: 2}]", 4, 31, "'2' is no success"),
+    ("waves: [{devices: 1, soak: 5}]", 4, 28, "'5' is no soak"),
+    ("waves: [{devices: 1, soak: 999999d}]", 4, 28, "'999999d' is no soak"),
+    ("waves: [{devices: 1, approve: yes}]", 4, 31, "'yes' is no approve"),
+    ("waves: [{devices: 1, until: x}]", 4, 22, "a wave has no 'until'"),
+    ("window: {from: 25:00}", 4, 16, "'25:00' is no from"),
+    ("window: {from: 24:00}", 4, 10, "a day ends at 24:00"),
+    ("window: {days: [monday]}", 4, 17, "'monday' is no day"),
+    ("window: {zone: Europe/Atlantis}", 4, 16, "'Europe/Atlantis' is no zone"),
+    ("window: {zone: +25:00}", 4, 16, "'+25:00' is no zone"),
+    ("window: {not-before: tomorrow}", 4, 22, "'tomorrow' is no not-before"),
+    ("window: {at-end: stop}", 4, 18, "it is finish or break-off"),
+    ("retries: {link: many}", 4, 17, "'many' is no link"),
+    ("retries: {first-delay: 9m, longest-delay: 1m}", 4, 28, "no shorter than the first"),
+    ("retries: {first-delay: 0s}", 4, 10, "begin above zero"),
+    ("flash: {mode: fast}", 4, 15, "it is with-response or without-response"),
+    ("flash: {attempt-limit: 0s}", 4, 9, "more than no time"),
+    ("parallel: 0x4", 4, 11, "'0x4' is no parallel"),
+    ("a: &x b", 4, 4, "anchors (&)"), ("select: &x tag:a", 4, 9, "anchors (&)"),
+    ("select: *x", 4, 9, "undefined alias"), ("select: 'a", 5, 1, "found unexpected end of stream"),
+    ("- a", 4, 1, "did not find expected"), ("\tselect: a", 4, 1, "cannot start any token"),
+    ("---\nb: c", 4, 1, "a single document in the stream, but found another"),
+    ("<<: {a: b}", 4, 1, "a campaign has no '<<'"),
+    ("? [a]\n: b", 4, 3, "a key is a text"),
+  ])
+  func whatIsWrongIsToldWithItsPlace(
+    _ text: String, _ line: Int, _ column: Int, _ words: String
+  ) {
+    expectFault(Self.minimal + text + "\n", line, column, words)
+  }
+
+  @Test(arguments: [
+    ("", 1, 1, "it is empty"), ("a", 1, 1, "a campaign is written as"),
+    ("campaign: c", 1, 1, "neither 'devices' nor"),
+    ("image: a\ndevices: [a]", 1, 1, "'campaign', its name, is missing"),
+    ("campaign: c\ndevices: [a]", 1, 1, "neither an 'image' nor 'images'"),
+    ("campaign: c\nimage: a\ndevices: [{name: a}]", 3, 11, "the device has no 'id'"),
+    ("campaign: c\nimage: a\ndevices: [{id: a, color: red}]", 3, 19, "a device has no 'color'"),
+    ("campaign: c\nimage: a\ndevices: [{id: a, version: 1.2}]", 3, 28, "'1.2' is no version"),
+    ("campaign: c\nimage: a\ndevices: [[a]]", 3, 11, "a device is written as"),
+    ("campaign: c\nimages: []\ndevices: [a]", 2, 9, "images are written as"),
+  ])
+  func whatIsMissingIsTold(_ text: String, _ line: Int, _ column: Int, _ words: String) {
+    expectFault(text, line, column, words)
+  }
+
+  private func expectFault(_ text: String, _ line: Int, _ column: Int, _ words: String) {
+    do throws(CampaignFileFault) {
+      _ = try Self.read(text)
+      Issue.record("it was read: \(text)")
+    } catch {
+      #expect(error.words.contains(words), "\(error)")
+      #expect(error.place == FilePlace(line: line, column: column), "\(error)")
+    }
+  }
+
+  /// What is only wrong as a whole is told where its cause stands.
+  @Test(arguments: [
+    ("devices: [a, b, a]", 3, 17, "listed twice"),
+    ("devices:\n  - id: a\n  - {id: b, name: a}", 5, 5, "'a' names two devices"),
+    ("devices: [a, b]\nwaves:\n  - devices: 1\n  - {name: x, devices: 5}", 6, 5, "wants 5"),
+    ("devices: [a, b]\nwaves:\n  - devices: 1", 4, 1, "1 devices are in no wave"),
+    ("devices: [a]\nwaves:\n  - {devices: 50%}\n  - {name: y, devices: 40%}", 6, 5, "ends at 40 %"),
+    ("devices: [a]\nselect: version<1.0.0", 4, 1, "which is not known of a"),
+    ("devices: [a]\nselect: tag:x", 4, 1, "takes none"),
+    ("devices: [a]\nimages: {b: c}", 4, 1, "no device is a 'b'"),
+    ("devices: [a]\nparallel: 99", 4, 1, "parallel is 99"),
+    ("devices: [a]\nwindow: {not-after: 2020-01-01T00:00:00Z}", 4, 1, "is over"),
+  ])
+  func whatIsWrongAsAWholeIsToldWithItsPlace(
+    _ text: String, _ line: Int, _ column: Int, _ words: String
+  ) throws {
+    let file = try Self.read("campaign: c\nimage: i\n" + text + "\n")
+    do throws(CampaignFileFault) {
+      _ = try file.plan(now: Self.now)
+      Issue.record("it was planned: \(text)")
+    } catch {
+      #expect(error.words.contains(words), "\(error)")
+      #expect(error.place == FilePlace(line: line, column: column), "\(error)")
+    }
+  }
+
+  // MARK: Hostile files
+
+  /// A billion of a small file, in complex keys, which Yams would hash one by one.
+  @Test func aBombOfAliasesIsRefusedAtOnce() {
+    var text = "a0: &a0 [x, x]\n"
+    for level in 1...40 {
+      text += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1)]\n"
+    }
+    text += "? *a40\n: x\n"
+    let began = ContinuousClock.now
+    #expect(throws: CampaignFileFault.self) { try Self.read(text) }
+    #expect(ContinuousClock.now - began < .seconds(1))
+  }
+
+  @Test func deepNestingIsRefused() {
+    let deep = String(repeating: "[", count: 100_000)
+    #expect(throws: CampaignFileFault.self) { try Self.read("campaign: " + deep) }
+    let nested = String(repeating: "- ", count: 50_000) + "x"
+    #expect(throws: CampaignFileFault.self) { try Self.read(nested) }
+  }
+
+  @Test func bytesThatAreNoTextAreRefused() {
+    #expect(throws: CampaignFileFault(at: .start, "it is no UTF-8 text")) {
+      try CampaignFile(bytes: [0x63, 0xFF, 0x3A], now: Self.now)
+    }
+    #expect(throws: CampaignFileFault.self) {
+      try CampaignFile(bytes: Array("campaign: \u{0}".utf8), now: Self.now)
+    }
+  }
+
+  @Test func aHundredThousandDevicesAreReadAndOneMoreIsNot() throws {
+    let head = "campaign: c\nimage: a\ndevices:\n"
+    let lines = (0..<100_000).map { "  - d\($0)\n" }.joined()
+    #expect(try Self.read(head + lines).campaign.devices.count == 100_000)
+    #expect(throws: CampaignFileFault.self) { try Self.read(head + lines + "  - one more\n") }
+  }
+
+  // MARK: What ships
+
+  static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Every campaign of the examples is a good one, and its files are there.
+  @Test(arguments: ["campaign-sim", "campaign-canary", "campaign-boards"])
+  func theExamplesAreGood(_ name: String) throws {
+    let folder = Self.root.appending(path: "Examples")
+    let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name + ".yaml")))
+    var file = try CampaignFile(bytes: bytes, now: Self.now)
+    if let path = file.devicesFile {
+      let table = [UInt8](try Data(contentsOf: folder.appending(path: path)))
+      file = file.adding(try DeviceTable(path: path, bytes: table), path: path)
+    }
+    let plan = try file.plan(now: Self.now)
+    #expect(plan.deviceCount >= 3)
+    for image in file.campaign.images.values {
+      let path = folder.appending(path: image).path
+      #expect(FileManager.default.fileExists(atPath: path), "\(path)")
+    }
+  }
+
+  static let keys: [String: [String]] = [
+    "campaign": CampaignFile.keys, "device": DeviceListReading.keys, "wave": WaveReading.keys,
+    "window": WindowReading.keys, "retries": OptionReading.retryKeys,
+    "flash": OptionReading.flashKeys,
+  ]
+
+  /// An editor that knows the schema knows what the reader knows.
+  @Test func theSchemaHasEveryKey() throws {
+    let data = try Data(
+      contentsOf: Self.root.appending(path: "docs/campaign.schema.json"))
+    let schema = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let definitions = try #require(schema["$defs"] as? [String: [String: Any]])
+    for (name, keys) in Self.keys {
+      let object = name == "campaign" ? schema : definitions[name]
+      let properties = try #require(object?["properties"] as? [String: Any], "\(name)")
+      #expect(properties.keys.sorted() == keys.sorted(), "\(name)")
+      #expect(object?["additionalProperties"] as? Bool == false, "\(name)")
+    }
+  }
+
+  @Test func theDocumentHasEveryKey() throws {
+    let text = try String(
+      contentsOf: Self.root.appending(path: "docs/fleet.md"), encoding: .utf8)
+    for (name, keys) in Self.keys {
+      for key in keys { #expect(text.contains("| `\(key)` |"), "\(name): \(key)") }
+    }
+  }
+}

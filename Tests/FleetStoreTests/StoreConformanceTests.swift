@@ -1,0 +1,97 @@
+import OtaflashFleet
+import OtaflashFleetConformance
+import Testing
+
+@testable import OtaflashFleetStore
+
+@Suite struct StoreConformanceTests {
+  @Test(arguments: ExchangeConformance.cases)
+  func theStoreConforms(_ conformance: ExchangeConformance) async throws {
+    let folder = try StoreFolder()
+    try await conformance.check(try folder.store())
+  }
+
+  /// A local store does not wait for the disk to prolong a claim, which ends with its process; and
+  /// one process at a time works with its jobs.
+  static let ofOneProcess = [
+    "a renewed claim holds longer", "a claim can be renewed again and again",
+    "the holder of a cancelled job learns it when it renews",
+    "a hundred workers at once share the jobs without a duplicate",
+  ]
+
+  /// Each call is made by another process, as it were: what one has returned, the next one finds.
+  @Test(arguments: ExchangeConformance.cases.filter { !ofOneProcess.contains($0.name) })
+  func whatACallHasReturnedLasts(_ conformance: ExchangeConformance) async throws {
+    try await conformance.check(try ForgetfulExchange())
+  }
+
+  @Test func claimsOfAProcessThatIsGoneAreGivenBack() async throws {
+    let folder = try StoreFolder()
+    let job = FleetJob(
+      id: FleetJob.ID(run: "r", device: "a", attempt: 1), image: "i")
+    let before = try folder.store()
+    try await before.publish([job])
+    let claim = try await before.claim(
+      for: FleetWorker(name: "w"), now: Sample.now, lease: .seconds(45))
+    #expect(claim?.job == job)
+    let after = try folder.store()
+    try after.abandonClaims()
+    let news = try await after.news(after: 0, now: Sample.now, limit: 10)
+    #expect(news.map(\.fact) == [.claimed(worker: "w"), .ended(.returned(.holderGone))])
+  }
+}
+
+/// Opens the store anew for every call.
+private actor ForgetfulExchange: JobExchange {
+  private let folder: StoreFolder
+
+  init() throws { folder = try StoreFolder() }
+
+  private func store() throws(ExchangeFault) -> FleetStore {
+    do throws(StorageFault) { return try FleetStore(path: folder.path) } catch {
+      throw .storage(error)
+    }
+  }
+
+  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) { try await store().publish(jobs) }
+
+  func claim(
+    for worker: FleetWorker, now: FleetTime, lease: Duration
+  ) async throws(ExchangeFault) -> JobClaim? {
+    try await store().claim(for: worker, now: now, lease: lease)
+  }
+
+  func renew(
+    _ claim: JobClaim, now: FleetTime, lease: Duration
+  ) async throws(ExchangeFault) -> ClaimStanding {
+    try await store().renew(claim, now: now, lease: lease)
+  }
+
+  func report(_ claim: JobClaim, _ report: JobReport) async throws(ExchangeFault) {
+    try await store().report(claim, report)
+  }
+
+  func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
+    try await store().finish(claim, ending)
+  }
+
+  func release(_ claim: JobClaim, _ reason: ReturnReason) async throws(ExchangeFault) {
+    try await store().release(claim, reason)
+  }
+
+  func cancel(_ jobs: [FleetJob.ID]) async throws(ExchangeFault) { try await store().cancel(jobs) }
+
+  func keep(blob: [UInt8], digest: String) async throws(ExchangeFault) {
+    try await store().keep(blob: blob, digest: digest)
+  }
+
+  func blob(_ digest: String) async throws(ExchangeFault) -> [UInt8] {
+    try await store().blob(digest)
+  }
+
+  func news(
+    after number: Int, now: FleetTime, limit: Int
+  ) async throws(ExchangeFault) -> [JobNews] {
+    try await store().news(after: number, now: now, limit: limit)
+  }
+}

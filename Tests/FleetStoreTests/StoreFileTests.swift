@@ -1,0 +1,198 @@
+import Foundation
+import GRDB
+import OtaflashFleet
+import Testing
+
+@testable import OtaflashFleetStore
+
+/// What can be wrong with a file, each a clear fault and nothing lost.
+@Suite struct StoreFileTests {
+  /// GRDB sets what it thinks best: FULL is read back from the connection that is used.
+  @Test func everyCommitIsFlushed() throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    let settings = try store.read { database in
+      [
+        try Int.fetchOne(database, sql: "PRAGMA synchronous"),
+        try Int.fetchOne(database, sql: "PRAGMA foreign_keys"),
+        try Int.fetchOne(database, sql: "PRAGMA user_version"),
+        try Int.fetchOne(database, sql: "PRAGMA application_id"),
+      ]
+    }
+    #expect(settings == [2, 1, StoreSchema.version, Int(StoreFile.applicationID)])
+    let journal = try store.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+    #expect(journal == "delete")
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "-wal"))
+  }
+
+  @Test func aDamagedStoreIsPutAsideAndBegunAnew() async throws {
+    let folder = try StoreFolder()
+    try Data("this is no database, but long enough to be looked at as one".utf8)
+      .write(to: URL(filePath: folder.path))
+    let store = try folder.store()
+    #expect(store.setAside == folder.path + ".damaged")
+    #expect(try store.runs().isEmpty)
+    try await Sample.record(store)
+    #expect(try folder.store().runs().count == 1)
+  }
+
+  /// Each page in turn is filled with noise: the store says so, or reads what was recorded.
+  @Test func noiseInAnyPageIsFound() async throws {
+    let folder = try StoreFolder()
+    try await Sample.record(try folder.store())
+    let whole = try Data(contentsOf: URL(filePath: folder.path))
+    let pageSize = 4096
+    var found = 0
+    for page in 0..<(whole.count / pageSize) {
+      var damaged = whole
+      for offset in 0..<pageSize { damaged[page * pageSize + offset] = UInt8(offset * 31 & 0xFF) }
+      try damaged.write(to: URL(filePath: folder.path))
+      let store = try folder.store()
+      if store.setAside != nil {
+        found += 1
+      } else {
+        #expect(try store.verify(run: "r1") == .intact(events: 10, head: try Self.head(whole)))
+      }
+      if store.setAside != nil {
+        try FileManager.default.removeItem(atPath: folder.path + ".damaged")
+      }
+    }
+    #expect(found > 3)
+  }
+
+  private static func head(_ whole: Data) throws -> [UInt8] {
+    let folder = try StoreFolder()
+    try whole.write(to: URL(filePath: folder.path))
+    guard case .intact(_, let head) = try folder.store().verify(run: "r1") else { return [] }
+    return head
+  }
+
+  @Test func whatWasPutAsideBeforeStays() throws {
+    let folder = try StoreFolder()
+    for expected in [".damaged", ".damaged-2", ".damaged-3"] {
+      try Data(repeating: 7, count: 5000).write(to: URL(filePath: folder.path))
+      #expect(try folder.store().setAside == folder.path + expected)
+    }
+  }
+
+  @Test func aStoreOfALaterVersionIsLeftAlone() throws {
+    let folder = try StoreFolder()
+    _ = try folder.store()
+    try folder.sql("PRAGMA user_version = 99")
+    let before = try Data(contentsOf: URL(filePath: folder.path))
+    expectFault(.newerVersion) { () throws(StorageFault) in try FleetStore(path: folder.path) }
+    #expect(try Data(contentsOf: URL(filePath: folder.path)) == before)
+  }
+
+  @Test func anotherProgramsDatabaseIsLeftAlone() throws {
+    let folder = try StoreFolder()
+    try folder.sql("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)")
+    expectFault(.system) { () throws(StorageFault) in try FleetStore(path: folder.path) }
+    try folder.sql("INSERT INTO theirs VALUES (2)")
+  }
+
+  @Test func aFolderThatIsNotThereIsAFault() {
+    expectFault(.system) { () throws(StorageFault) in
+      try FleetStore(path: "/nowhere/at/all/fleet.sqlite")
+    }
+  }
+
+  @Test func aStoreThatAnotherProcessHoldsIsToldAfterItsPatience() throws {
+    let folder = try StoreFolder()
+    _ = try folder.store()
+    let other = try DatabaseQueue(path: folder.path)
+    try other.writeWithoutTransaction { database in
+      try database.execute(sql: "BEGIN EXCLUSIVE")
+      expectFault(.locked) { () throws(StorageFault) in
+        try FleetStore(
+          StoreFile(path: folder.path, isReadOnly: false, patience: .milliseconds(50)))
+      }
+      try database.execute(sql: "ROLLBACK")
+    }
+    _ = try folder.store()
+  }
+
+  @Test func whoOnlyLooksChangesNothing() async throws {
+    let folder = try StoreFolder()
+    try await Sample.record(try folder.store())
+    let store = try folder.store(isReadOnly: true)
+    #expect(try store.runs().count == 1)
+    expectFault(.readOnly) { () throws(StorageFault) in
+      try store.request(.pause, of: "r1", at: Sample.now)
+    }
+    let job = FleetJob(id: FleetJob.ID(run: "r1", device: "a", attempt: 1), image: "i")
+    await #expect(throws: ExchangeFault.self) { try await store.publish([job]) }
+  }
+
+  @Test func whoOnlyLooksDoesNotMakeAFile() throws {
+    let folder = try StoreFolder()
+    #expect(throws: StorageFault.self) { try folder.store(isReadOnly: true) }
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
+  }
+
+  /// A full disk, at every size that the file grows through: what was refused has not happened, and
+  /// all that was recorded before is there.
+  @Test func aFullDiskLosesNothing() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    let ledger = store.ledger(of: "r1")
+    try await ledger.append([Sample.beginning, Sample.planned], at: Sample.now, newsSeen: 0)
+    let pages = try store.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+    var recorded = 2
+    var refusals = 0
+    for extra in 1...6 {
+      try await store.file.queue.writeWithoutTransaction {
+        _ = try Int.fetchOne($0, sql: "PRAGMA max_page_count = \(pages + extra)")
+      }
+      while true {
+        let names = (0..<20).map { "\(recorded)-\($0)" }
+        do throws(StorageFault) {
+          try await ledger.append(
+            names.map { .deviceRetried(device: $0) }, at: Sample.now, newsSeen: 0)
+          recorded += names.count
+        } catch {
+          #expect(error.kind == .full, "\(error)")
+          refusals += 1
+          break
+        }
+      }
+      guard case .intact(recorded, _) = try store.verify(run: "r1") else {
+        return #expect(Bool(false), "the chain is whole with \(recorded) events")
+      }
+    }
+    #expect(refusals == 6)
+  }
+
+  /// What the disk refused, the jobs in memory have not done either.
+  @Test func aFullDiskLeavesTheJobsAsTheyWere() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    let pages = try store.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+    try await store.file.queue.writeWithoutTransaction {
+      _ = try Int.fetchOne($0, sql: "PRAGMA max_page_count = \(pages)")
+    }
+    let jobs = (0..<500).map {
+      FleetJob(id: FleetJob.ID(run: "r", device: "d\($0)", attempt: 1), image: "i")
+    }
+    do throws(ExchangeFault) { try await store.publish(jobs) } catch {
+      guard case .storage(let fault) = error else { return #expect(Bool(false), "\(error)") }
+      #expect(fault.kind == .full)
+    }
+    let claim = try await store.claim(
+      for: FleetWorker(name: "w"), now: Sample.now, lease: .seconds(1))
+    #expect(claim == nil)
+  }
+
+  private func expectFault<Value>(
+    _ kind: StorageFault.Kind, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () throws(StorageFault) -> Value
+  ) {
+    do throws(StorageFault) {
+      _ = try body()
+      Issue.record("nothing was refused", sourceLocation: sourceLocation)
+    } catch {
+      #expect(error.kind == kind, "\(error)", sourceLocation: sourceLocation)
+      #expect(!error.words.isEmpty, sourceLocation: sourceLocation)
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import GRDB
+import OtaflashFleet
+
+@testable import OtaflashFleetStore
+
+/// A folder of its own for one test's store, gone with it.
+final class StoreFolder: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "fleet-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(at: url) } catch {
+      print("\(url.path) stays: \(error)")
+    }
+  }
+
+  var path: String { url.appending(path: "fleet.sqlite").path }
+
+  func store(isReadOnly: Bool = false) throws -> FleetStore {
+    try FleetStore(path: path, isReadOnly: isReadOnly)
+  }
+
+  /// What a person with `sqlite3` can do.
+  func sql(_ text: String) throws {
+    try DatabaseQueue(path: path).writeWithoutTransaction { try $0.execute(sql: text) }
+  }
+}
+
+enum Sample {
+  static let now = FleetTime(milliseconds: 1_795_435_200_000)
+  static let beginning = FleetEvent.runBegan(
+    RunBeginning(id: "r1", campaign: "doors", digest: "d", devices: 2, waves: 1))
+  static let planned = FleetEvent.wavePlanned(
+    wave: 0, name: "all", devices: [RunDevice(id: "a", image: "i"), RunDevice(id: "b", image: "i")])
+
+  /// A run of ten events.
+  static func record(_ store: FleetStore, run: String = "r1") async throws {
+    let ledger = store.ledger(of: run)
+    var first = beginning
+    if run != "r1" {
+      first = .runBegan(
+        RunBeginning(id: run, campaign: "doors", digest: "d", devices: 2, waves: 1))
+    }
+    try await ledger.append([first, planned, .waveBegan(wave: 0)], at: now, newsSeen: 0)
+    for (index, device) in ["a", "b"].enumerated() {
+      try await ledger.append(
+        [
+          .devicePublished(device: device, attempt: 1, look: false),
+          .deviceClaimed(device: device, attempt: 1, worker: "w"),
+          .deviceSettled(device: device, ending: .updated),
+        ], at: now.advanced(by: .seconds(index + 1)), newsSeen: index + 1)
+    }
+    try await ledger.append([.runEnded(.complete(failed: 0))], at: now, newsSeen: 2)
+  }
+}

@@ -1,0 +1,210 @@
+import OtaflashFleet
+
+/// A run in which everything is drawn from a seed: the rules, an exchange, and workers that succeed,
+/// fail, go silent or die. No time passes but the drill's own.
+struct Drill {
+  /// What a device does, attempt by attempt.
+  struct Luck: Sendable {
+    /// 0…1, of the devices.
+    var bad = 0.0
+    var away = 0.0
+    /// 0…1, of the attempts.
+    var linkLoss = 0.0
+    var silence = 0.0
+    var infrastructure = 0.0
+  }
+
+  /// 100 million steps would be a hang; this is a hundred times what the longest drill takes.
+  private static let stepsMaximum = 200_000
+  private static let lease = Duration.seconds(45)
+
+  let rules: FleetRules
+  var table = JobTable()
+  var news: [JobNews] = []
+  var run = FleetRun()
+  var history: [RecordedEvent] = []
+  private(set) var newsSeen = 0
+  private(set) var now = FleetTime(milliseconds: 1_000_000)
+  /// What each device has been told to run, as it would say itself.
+  private(set) var truth: [FleetDevice.ID: Bool] = [:]
+  /// Jobs that are worked on, with the moment at which they are done.
+  private var working: [(claim: JobClaim, until: FleetTime)] = []
+  private var random: UInt64
+  private let luck: Luck
+  private let slots: Int
+  private(set) var begunAfterStop = 0
+  private(set) var failedWhenStopped: Int?
+  /// Ends the process when so many events were recorded, and begins another.
+  var killAt: Int?
+
+  init(
+    _ plan: CampaignPlan, seed: UInt64, luck: Luck = Luck(), slots: Int = 4, ahead: Int = 4
+  ) throws {
+    rules = FleetRules(plan.campaign, publishedAhead: ahead)
+    self.luck = luck
+    self.slots = slots
+    random = seed
+    record(plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]))
+  }
+
+  mutating func fraction() -> Double {
+    random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Double(random >> 11) / Double(UInt64.max >> 11)
+  }
+
+  /// Runs until nothing can happen any more; says how many steps that took.
+  @discardableResult
+  mutating func drive() throws -> Int {
+    for step in 0..<Self.stepsMaximum {
+      if let killAt, history.count >= killAt { killProcess() }
+      if try coordinate() { continue }
+      if try work() { continue }
+      guard let moment = nextMoment() else { return step }
+      now = max(now, moment)
+    }
+    throw Hang()
+  }
+
+  struct Hang: Error {}
+
+  // MARK: The coordinator
+
+  private mutating func coordinate() throws -> Bool {
+    news += table.expire(now: now).news
+    if newsSeen < news.count {
+      let item = news[newsSeen]
+      newsSeen += 1
+      record(rules.events(after: item, in: run, now: now, random: fraction()))
+      return true
+    }
+    for effect in rules.effectsOfClosing(in: run, now: now) { try carryOut(effect) }
+    let events = rules.next(in: run, now: now)
+    record(events)
+    for event in events {
+      for effect in rules.effects(of: event, in: run) { try carryOut(effect) }
+    }
+    return !events.isEmpty || newsSeen < news.count
+  }
+
+  mutating func order(_ order: FleetOrder) throws {
+    let events = try FleetRules.events(for: order, in: run)
+    record(events)
+    for event in events {
+      for effect in rules.effects(of: event, in: run) { try carryOut(effect) }
+    }
+  }
+
+  private mutating func record(_ events: [FleetEvent]) {
+    for event in events {
+      history.append(RecordedEvent(number: history.count + 1, at: now, event: event))
+      run.apply(event, at: now)
+      note(event)
+    }
+  }
+
+  private mutating func note(_ event: FleetEvent) {
+    switch event {
+    case .waveJudged(let wave, .stop): failedWhenStopped = run.waves[wave].tally.failed
+    case .devicePublished: if failedWhenStopped != nil { begunAfterStop += 1 }
+    default: break
+    }
+  }
+
+  private mutating func carryOut(_ effect: FleetEffect) throws {
+    switch effect {
+    case .publish(let job): news += try table.publish([job]).news
+    case .cancel(let jobs): news += table.cancel(jobs).news
+    }
+  }
+
+  /// The process dies with all it knew; the next one has the store, and asks nobody.
+  private mutating func killProcess() {
+    killAt = nil
+    working = []
+    news += table.abandonClaims().news
+    run = FleetRun(history)
+    do {
+      for effect in rules.effectsToRepeat(in: run) { try carryOut(effect) }
+    } catch {
+      preconditionFailure("what was published once may be published again: \(error)")
+    }
+  }
+
+  // MARK: The workers
+
+  private mutating func work() throws -> Bool {
+    if let index = working.firstIndex(where: { $0.until <= now }) {
+      let claim = working.remove(at: index).claim
+      try end(claim)
+      return true
+    }
+    guard working.count < slots else { return false }
+    let (claim, change) = table.claim(
+      for: FleetWorker(name: "w"), now: now, lease: Self.lease)
+    news += change.news
+    guard let claim else { return !change.news.isEmpty }
+    if fraction() < luck.silence {
+      // Gone without a word; it may have done its work all the same.
+      let (device, isDone) = (claim.job.id.device, fraction() < 0.5)
+      if isDone, !isDrawn(device, share: luck.away, salt: 1),
+        !isDrawn(device, share: luck.bad, salt: 2)
+      {
+        truth[device] = true
+      }
+      return true
+    }
+    let seconds = Int64(1 + fraction() * 20)
+    working.append((claim, now.advanced(by: .seconds(seconds))))
+    return true
+  }
+
+  private mutating func end(_ claim: JobClaim) throws {
+    let device = claim.job.id.device
+    do {
+      switch fate(of: device) {
+      case .returned(let reason): news += table.release(claim, reason).news
+      case let ending:
+        if case .updated = ending {
+          news += try table.report(claim, .activating).news
+          truth[device] = true
+        }
+        news += try table.finish(claim, ending).news
+      }
+    } catch ExchangeFault.claimLost {
+      // Another one has it.
+    }
+  }
+
+  private mutating func fate(of device: FleetDevice.ID) -> AttemptEnding {
+    if isDrawn(device, share: luck.away, salt: 1) { return .returned(.notHeard) }
+    if fraction() < luck.infrastructure { return .returned(.adapterLost) }
+    if truth[device] == true { return .current(version: nil) }
+    if isDrawn(device, share: luck.bad, salt: 2) {
+      return .failed(AttemptFailure(.device, code: "reverted", words: "it was taken back"))
+    }
+    if fraction() < luck.linkLoss {
+      return .failed(AttemptFailure(.link, code: "link-lost", words: "the link was lost"))
+    }
+    return .updated(
+      UpdateFigures(
+        from: nil, to: nil, proof: "version", octets: 1, uploadMilliseconds: 1, resumes: 0))
+  }
+
+  /// Of a device, always the same.
+  private func isDrawn(_ device: FleetDevice.ID, share: Double, salt: UInt64) -> Bool {
+    var hash: UInt64 = 14_695_981_039_346_656_037 &+ salt
+    for octet in device.utf8 { hash = (hash ^ UInt64(octet)) &* 1_099_511_628_211 }
+    hash ^= hash >> 29
+    hash = hash &* 0xBF58_476D_1CE4_E5B9
+    return Double(hash >> 11) / Double(UInt64.max >> 11) < share
+  }
+
+  private func nextMoment() -> FleetTime? {
+    var moments = working.map(\.until)
+    if let own = rules.nextMoment(in: run, now: now) { moments.append(own) }
+    // A claim that nobody renews.
+    let silent = run.claimedCount - working.count
+    if silent > 0 { moments.append(now.advanced(by: Self.lease)) }
+    return moments.min()
+  }
+}
