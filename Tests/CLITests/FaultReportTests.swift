@@ -229,7 +229,8 @@ import Testing
 
   @Test func everyRefusalOfADeviceHasWords() {
     for refusal in OTARefusal.allCases {
-      let report = FaultReport(UpdateFault.declined(.prepare, .otaService(refusal)), in: Self.context)
+      let fault = UpdateFault.declined(.prepare, .otaService(refusal))
+      let report = FaultReport(fault, in: Self.context)
       #expect(report.what.contains(refusal.name))
       #expect([5, 6, 76, 77].contains(report.exit.code))
     }

@@ -77,8 +77,8 @@ package struct TransferWindow: Hashable, Sendable {
   private func spans(around moment: FleetTime) -> [Span] {
     let today = zone.localMinutes(at: moment).flooringDivision(by: Self.dayMinutes)
     var spans: [Span] = []
-    for day in (today - 1)...(today + Int64(Self.daysAhead)) {
-      guard days.contains(Weekday(ofDay: day)) else { continue }
+    for day in (today - 1)...(today + Int64(Self.daysAhead))
+    where days.contains(Weekday(ofDay: day)) {
       let length = closes > opens ? closes - opens : closes - opens + Self.dayMinutes
       let start = day * Int64(Self.dayMinutes) + Int64(opens)
       let span = Span(
