@@ -6,7 +6,8 @@ override SHELL := /bin/bash
 SWIFT ?= swift
 
 .PHONY: demo build test kill-test test-receiver compare-receivers smp-oracle lab bench swarm \
-  replay sweep fuzz format style lint man clean deps client docs soak real-files zip-oracle delta-oracle help
+  replay sweep fleet-swarm fuzz format style lint man clean deps client docs soak real-files zip-oracle \
+  delta-oracle help
 
 # What there is, with the first line of what is said of it here.
 help:
@@ -87,6 +88,12 @@ swarm: deps
 replay: deps
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --seed $(SEED)
+
+# A campaign over so many simulated boards: its time, its memory, and whether each board agrees.
+DEVICES ?= 10000
+fleet-swarm: deps
+	$(SWIFT) build -c release --product fleet-swarm
+	.build/release/fleet-swarm $(DEVICES)
 
 # The update of every sample and kind of device, cut at every PDU; and a host's journal that lies.
 sweep: build

@@ -129,6 +129,10 @@ let package = Package(
         "OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetStore",
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "fleet-swarm",
+      dependencies: simulatedUpdate + ["OtaflashFleet", "OtaflashFleetEngine"],
+      path: "Tests/FleetSwarm", swiftSettings: strict),
     .testTarget(
       name: "FleetStoreTests",
       dependencies: [

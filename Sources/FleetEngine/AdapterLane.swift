@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
@@ -22,22 +23,36 @@ final class AdapterLane: Sendable {
   private struct State {
     var learner: ParallelismLearner
     var busy = 0
-    /// The fewest transfers at any time of the sample.
-    var busyMinimum = 0
+    /// When that last changed.
+    var since: LinkInstant
+    /// The time of all places that were taken in the sample, together.
+    var occupied = Duration.zero
     var octets = 0
     var losses = 0
+
+    mutating func change(_ difference: Int, at now: LinkInstant) {
+      occupied += since.duration(to: now) * busy
+      since = now
+      busy += difference
+    }
   }
+
+  /// A sample in which less of the places' time was taken says nothing about their number.
+  private static let occupancyMinimum = 0.7
 
   let adapter: String
   /// Fixed by the campaign; `nil` = learned.
   private let fixed: Int?
+  private let clock: any LinkClock
   private let gate = SerialGate(waitersMaximum: AdapterLane.connectingMaximum)
   private let state: Mutex<State>
 
-  init(adapter: String, fixed: Int?) {
+  init(adapter: String, fixed: Int?, clock: any LinkClock) {
     self.adapter = adapter
     self.fixed = fixed
-    state = Mutex(State(learner: ParallelismLearner(maximum: Self.linksMaximum)))
+    self.clock = clock
+    state = Mutex(
+      State(learner: ParallelismLearner(maximum: Self.linksMaximum), since: clock.now))
   }
 
   var load: AdapterLoad {
@@ -46,27 +61,23 @@ final class AdapterLane: Sendable {
     }
   }
 
-  func reserve() { state.withLock { $0.busy += 1 } }
+  func reserve() { state.withLock { $0.change(1, at: clock.now) } }
 
-  func free() {
-    state.withLock {
-      $0.busy -= 1
-      $0.busyMinimum = min($0.busyMinimum, $0.busy)
-    }
-  }
+  func free() { state.withLock { $0.change(-1, at: clock.now) } }
 
   func acknowledged(_ octets: Int) { state.withLock { $0.octets += octets } }
 
   func lostLink() { state.withLock { $0.losses += 1 } }
 
-  /// Ends a sample. One in which not all places were taken says nothing about their number.
+  /// Ends a sample.
   func sample(took duration: Duration) {
     state.withLock { state in
-      defer { (state.octets, state.losses, state.busyMinimum) = (0, 0, state.busy) }
-      guard state.busyMinimum >= state.learner.limit, state.octets > 0 || state.losses > 0 else {
-        return
-      }
-      let seconds = Double(duration.wholeMilliseconds) / 1000
+      state.change(0, at: clock.now)
+      defer { (state.octets, state.losses, state.occupied) = (0, 0, .zero) }
+      let occupancy = state.occupied / (duration * state.learner.limit)
+      guard occupancy >= Self.occupancyMinimum, state.octets > 0 || state.losses > 0 else { return }
+      // As if all places had been taken for all of the time.
+      let seconds = Double(duration.wholeMilliseconds) / 1000 * min(occupancy, 1)
       state.learner.sampled(rate: Double(state.octets) / seconds, losses: state.losses)
     }
   }
@@ -80,7 +91,6 @@ final class AdapterLane: Sendable {
   ///
   /// - Parameter connect: has a time limit of its own, which counts its own turns alone.
   func connecting(
-    on clock: any LinkClock,
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async throws(ConnectFault) -> any Link {
     for _ in 0..<Self.turnsMaximum {
@@ -90,7 +100,7 @@ final class AdapterLane: Sendable {
       case .full: preconditionFailure("no more connect than there are places")
       }
       defer { gate.leave() }
-      if let result = await inTurn(on: clock, connect) { return try result.get() }
+      if let result = await inTurn(connect) { return try result.get() }
     }
     throw .deviceNotFound(
       cause: "The device did not advertise in \(Self.turnsMaximum) turns of \(Self.turn).",
@@ -99,7 +109,6 @@ final class AdapterLane: Sendable {
 
   /// `nil` when others wait, and this one has had its turn.
   private func inTurn(
-    on clock: any LinkClock,
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async -> Result<any Link, ConnectFault>? {
     await withTaskGroup(of: Part.self) { group in
@@ -109,7 +118,7 @@ final class AdapterLane: Sendable {
         }
       }
       group.addTask {
-        while await clock.pause(for: Self.turn), self.gate.waitingCount == 0 {}
+        while await self.clock.pause(for: Self.turn), self.gate.waitingCount == 0 {}
         return .othersWait
       }
       var gaveUp = false

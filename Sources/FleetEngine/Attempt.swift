@@ -121,7 +121,7 @@ struct Attempt: Sendable {
       surroundings.observe(device, event)
     }
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
-      try await lane.connecting(on: surroundings.clock) {
+      try await lane.connecting {
         () async throws(ConnectFault) -> any Link in
         try await reach.connect(to: device, at: place, on: lane.adapter)
       }

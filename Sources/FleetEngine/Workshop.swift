@@ -6,7 +6,7 @@ import Synchronization
 /// side. It knows nothing of waves and thresholds; what it may not begin, it is not offered.
 package struct Workshop: Sendable {
   /// How often jobs are looked for when there were none, and adapters when all are busy.
-  private static let idleInterval = Duration.milliseconds(200)
+  private static let idleInterval = Duration.milliseconds(50)
   /// As long as it takes several connection events of every link, and short against a transfer.
   private static let sampleInterval = Duration.seconds(5)
 
@@ -36,7 +36,7 @@ package struct Workshop: Sendable {
   package func run() async throws(ExchangeFault) {
     let failure = FirstFailure()
     await withDiscardingTaskGroup { group in
-      var floor = Floor(parallel: parallel)
+      var floor = Floor(parallel: parallel, clock: surroundings.clock)
       var sampled = surroundings.clock.now
       while !Task.isCancelled, failure.fault == nil {
         floor.refresh(reach.adapters())
@@ -61,25 +61,76 @@ package struct Workshop: Sendable {
         }
       }
       group.cancelAll()
+      for held in floor.held { await giveBack(held.claim, failure) }
     }
     if let fault = failure.fault { throw fault }
   }
 
   /// A job and the adapter for it; `nil` when there is none now.
   private func next(on floor: inout Floor) async throws(ExchangeFault) -> (JobClaim, AdapterLane)? {
-    while let loads = floor.freeLoads {
+    if let placed = try await placeHeld(on: &floor) { return placed }
+    while let loads = floor.freeLoads, floor.hasRoomToHold {
       guard
         let claim = try await exchange.claim(
           for: worker, now: surroundings.wall(), lease: Attempt.lease)
       else { return nil }
-      let hearing = reach.hearing(of: claim.job.id.device)
-      switch AdapterChoice(hearing: hearing, loads: loads) {
+      switch AdapterChoice(hearing: reach.hearing(of: claim.job.id.device), loads: loads) {
       case .on(let adapter): return floor.lane(adapter).map { (claim, $0) }
       case .notHeard: try await exchange.release(claim, .notHeard)
-      case .full: try await exchange.release(claim, .placeTaken)
+      case .full: floor.held.append(Floor.Held(claim: claim, until: claim.until))
       }
     }
     return nil
+  }
+
+  /// Of the jobs whose adapters were busy, the first for which there is a place by now.
+  private func placeHeld(
+    on floor: inout Floor
+  ) async throws(ExchangeFault) -> (JobClaim, AdapterLane)? {
+    let waiting = floor.held
+    floor.held = []
+    var placed: (JobClaim, AdapterLane)?
+    for var held in waiting {
+      let isKept = try await keep(&held)
+      if !isKept { continue }
+      guard placed == nil, let loads = floor.freeLoads else {
+        floor.held.append(held)
+        continue
+      }
+      let hearing = reach.hearing(of: held.claim.job.id.device)
+      switch AdapterChoice(hearing: hearing, loads: loads) {
+      case .on(let adapter): placed = floor.lane(adapter).map { (held.claim, $0) }
+      case .notHeard: try await exchange.release(held.claim, .notHeard)
+      case .full: floor.held.append(held)
+      }
+    }
+    return placed
+  }
+
+  /// Renews a claim that waits for a place; `false` when it is no longer ours.
+  private func keep(_ held: inout Floor.Held) async throws(ExchangeFault) -> Bool {
+    let now = surroundings.wall()
+    guard now.duration(to: held.until) < Attempt.lease * 2 / 3 else { return true }
+    do throws(ExchangeFault) {
+      switch try await exchange.renew(held.claim, now: now, lease: Attempt.lease) {
+      case .held(let until):
+        held.until = until
+        return true
+      case .recalled:
+        try await exchange.release(held.claim, .recalled)
+        return false
+      }
+    } catch .claimLost {
+      return false
+    } catch {
+      throw error
+    }
+  }
+
+  private func giveBack(_ claim: JobClaim, _ failure: FirstFailure) async {
+    do throws(ExchangeFault) { try await exchange.release(claim, .stopping) } catch {
+      failure.note(error)
+    }
   }
 
   private func attempt(_ claim: JobClaim, on lane: AdapterLane) -> Attempt {
@@ -89,19 +140,33 @@ package struct Workshop: Sendable {
   }
 }
 
-/// The adapters of a workshop, each with its lane.
+/// The adapters of a workshop, each with its lane, and the jobs that wait for one of them.
 private struct Floor {
+  /// A job that was claimed, and whose adapters were all busy then.
+  struct Held {
+    let claim: JobClaim
+    var until: FleetTime
+  }
+
   private let parallel: Int?
+  private let clock: any LinkClock
   private var all: [String: AdapterLane] = [:]
   private var present: [String] = []
+  var held: [Held] = []
 
-  init(parallel: Int?) { self.parallel = parallel }
+  init(parallel: Int?, clock: any LinkClock) {
+    self.parallel = parallel
+    self.clock = clock
+  }
+
+  /// One for each adapter may wait, so that a busy one keeps no job from the others.
+  var hasRoomToHold: Bool { held.count < present.count }
 
   /// A lane outlives its adapter: one that comes back is still known.
   mutating func refresh(_ adapters: [String]) {
     present = adapters
     for adapter in adapters where all[adapter] == nil {
-      all[adapter] = AdapterLane(adapter: adapter, fixed: parallel)
+      all[adapter] = AdapterLane(adapter: adapter, fixed: parallel, clock: clock)
     }
   }
 

@@ -1,3 +1,4 @@
+#if Fleet
 /// The records of a CSV text (RFC 4180), strictly: what is neither quoted nor unquoted is refused.
 struct CSVReader {
   struct Field: Hashable {
@@ -109,3 +110,4 @@ struct CSVReader {
       : FilePlace(line: place.line, column: place.column + 1)
   }
 }
+#endif

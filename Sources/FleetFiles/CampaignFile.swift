@@ -1,3 +1,4 @@
+#if Fleet
 import OtaflashFirmware
 import OtaflashFleet
 import Yams
@@ -140,3 +141,4 @@ package struct CampaignFile: Sendable {
     }
   }
 }
+#endif

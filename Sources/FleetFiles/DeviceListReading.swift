@@ -1,3 +1,4 @@
+#if Fleet
 import OtaflashFirmware
 import OtaflashFleet
 import Yams
@@ -40,3 +41,4 @@ enum DeviceListReading {
     return device
   }
 }
+#endif

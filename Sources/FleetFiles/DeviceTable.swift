@@ -1,3 +1,4 @@
+#if Fleet
 import OtaflashFirmware
 import OtaflashFleet
 
@@ -106,3 +107,4 @@ package struct DeviceTable: Sendable {
     return Row(device: device, place: record[0].place)
   }
 }
+#endif

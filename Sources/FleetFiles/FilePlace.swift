@@ -1,3 +1,4 @@
+#if Fleet
 /// A place in a text file; both count from 1.
 package struct FilePlace: Hashable, Comparable, Sendable {
   package let line: Int
@@ -39,3 +40,4 @@ package struct CampaignFileFault: Error, Hashable, Sendable {
 extension CampaignFileFault: CustomStringConvertible {
   package var description: String { "line \(place.line), column \(place.column): \(words)" }
 }
+#endif

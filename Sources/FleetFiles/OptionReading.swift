@@ -1,3 +1,4 @@
+#if Fleet
 import OtaflashFleet
 import Yams
 
@@ -53,3 +54,4 @@ enum OptionReading {
     return flash
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import OtaflashFleet
 import Yams
 
@@ -54,3 +55,4 @@ extension Int {
     self = value
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import Foundation
 import OtaflashFleet
 import Yams
@@ -103,3 +104,4 @@ extension FleetTime {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import Yams
 
 /// The fields of a mapping. Whoever has taken all that he knows asks `finish` whether there were
@@ -141,3 +142,4 @@ extension Int {
     self = value
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import Yams
 
 /// A YAML document as a tree with places: texts, lists and mappings, nothing else. Anchors, aliases
@@ -107,3 +108,4 @@ extension CampaignFileFault {
     }
   }
 }
+#endif

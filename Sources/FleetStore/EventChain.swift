@@ -1,3 +1,4 @@
+#if Fleet
 import Crypto
 
 /// SHA-256 over each event and the one before it: nobody changes, takes out or puts in an event
@@ -33,3 +34,4 @@ package enum ChainVerdict: Hashable, Sendable {
   /// Events are missing at the end.
   case cut(found: Int, recorded: Int)
 }
+#endif

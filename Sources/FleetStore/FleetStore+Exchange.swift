@@ -1,3 +1,4 @@
+#if Fleet
 import GRDB
 import OtaflashFleet
 
@@ -98,3 +99,4 @@ extension JobNews {
       fact: try StoredValue.value(Fact.self, row["fact"]))
   }
 }
+#endif

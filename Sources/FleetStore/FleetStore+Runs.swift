@@ -1,3 +1,4 @@
+#if Fleet
 import GRDB
 import OtaflashFleet
 
@@ -179,3 +180,4 @@ private struct StoredLedger: EventLedger {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import GRDB
 import OtaflashFleet
 import Synchronization
@@ -102,3 +103,4 @@ extension JobTable.Row {
       epoch: row["epoch"])
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 import GRDB
 
@@ -12,3 +13,4 @@ extension Row {
     return [UInt8](data)
   }
 }
+#endif

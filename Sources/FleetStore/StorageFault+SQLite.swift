@@ -1,3 +1,4 @@
+#if Fleet
 import GRDB
 import OtaflashFleet
 
@@ -31,3 +32,4 @@ func stored<Value>(
     throw StorageFault(.damaged, "\(path) holds what cannot be read: \(error)")
   }
 }
+#endif

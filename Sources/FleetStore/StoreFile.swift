@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 import GRDB
 import OtaflashFleet
@@ -108,3 +109,4 @@ struct StoreFile {
     return aside
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import GRDB
 
 /// The tables, by version (`PRAGMA user_version`). A migration is one transaction.
@@ -54,3 +55,4 @@ enum StoreSchema {
     CREATE TABLE blob (digest TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT, WITHOUT ROWID;
     """
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import FoundationEssentials
 
 /// Values as JSON texts, the same text for the same value: keys are sorted.
@@ -12,3 +13,4 @@ enum StoredValue {
     try JSONDecoder().decode(type, from: Data(text.utf8))
   }
 }
+#endif

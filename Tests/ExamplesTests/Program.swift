@@ -27,10 +27,10 @@ struct Program {
   /// it is a folder in theirs.
   private static let buildFolder: URL = {
     #if os(Linux)
-      URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     #else
-      Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-        .deletingLastPathComponent() ?? Bundle.main.bundleURL
+    Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+      .deletingLastPathComponent() ?? Bundle.main.bundleURL
     #endif
   }()
 }

@@ -1,3 +1,4 @@
+#if Fleet
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetEngine
@@ -182,3 +183,4 @@ import Testing
     #expect(outcome.processes == 1 && outcome.run.control == .ended(.complete(failed: 0)))
   }
 }
+#endif

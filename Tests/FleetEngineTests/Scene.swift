@@ -1,3 +1,4 @@
+#if Fleet
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashFleet
@@ -222,3 +223,4 @@ struct Scene: Sendable {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import Foundation
 import OtaflashFirmware
 import OtaflashFleet
@@ -158,3 +159,4 @@ final class Requests: OrderSource {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import Foundation
 import OtaflashFirmware
 import OtaflashFleet
@@ -316,3 +317,4 @@ import Testing
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetFiles
@@ -81,3 +82,4 @@ import Testing
     #expect(throws: CampaignFileFault.self) { try Self.read(text + "x\n") }
   }
 }
+#endif

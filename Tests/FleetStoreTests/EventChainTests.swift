@@ -1,3 +1,4 @@
+#if Fleet
 import Foundation
 import GRDB
 import OtaflashFirmware
@@ -194,3 +195,4 @@ import Testing
     #expect(throws: RunSearchFault.unknown("")) { try store.run(named: "") }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import OtaflashFleet
 import OtaflashFleetConformance
 import Testing
@@ -95,3 +96,4 @@ private actor ForgetfulExchange: JobExchange {
     try await store().news(after: number, now: now, limit: limit)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Fleet
 import Foundation
 import GRDB
 import OtaflashFleet
@@ -196,3 +197,4 @@ import Testing
     }
   }
 }
+#endif

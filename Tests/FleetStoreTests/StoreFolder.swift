@@ -1,3 +1,4 @@
+#if Fleet
 import Foundation
 import GRDB
 import OtaflashFleet
@@ -58,3 +59,4 @@ enum Sample {
     try await ledger.append([.runEnded(.complete(failed: 0))], at: now, newsSeen: 2)
   }
 }
+#endif

@@ -73,8 +73,6 @@ package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   case notHeard = "not-heard"
   /// Somebody else works on the device.
   case deviceBusy = "device-busy"
-  /// Every adapter that hears it was busy.
-  case placeTaken = "place-taken"
   /// The coordinator wanted it back.
   case recalled
   /// The process that had it ends.
@@ -89,7 +87,6 @@ package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
     switch self {
     case .notHeard: "it was not heard"
     case .deviceBusy: "another process works on it"
-    case .placeTaken: "every adapter that hears it was busy"
     case .recalled: "it was called back"
     case .stopping: "the run was interrupted"
     case .holderGone: "the process that worked on it is gone"

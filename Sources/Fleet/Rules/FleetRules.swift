@@ -161,7 +161,7 @@ package struct FleetRules: Sendable {
       let failure = AttemptFailure(
         .link, code: reason.rawValue, words: reason.words, wasSeen: reason == .deviceBusy)
       return consequence(of: failure, for: device, now, random)
-    case .returned(.adapterLost), .returned(.placeTaken):
+    case .returned(.adapterLost):
       return later(device, after: 1, now, random)
     case .returned: return .deviceDeferred(device: id, until: now)
     }

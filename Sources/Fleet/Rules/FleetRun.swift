@@ -195,7 +195,7 @@ extension ReturnReason {
   package var countsAsLink: Bool {
     switch self {
     case .notHeard, .deviceBusy: true
-    case .placeTaken, .recalled, .stopping, .holderGone, .adapterLost: false
+    case .recalled, .stopping, .holderGone, .adapterLost: false
     }
   }
 }

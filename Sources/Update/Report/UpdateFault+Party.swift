@@ -1,7 +1,7 @@
 import OtaflashGATT
 
 extension UpdateFault {
-  /// At whose door a fault lies: who repeats an update that failed, or stops a fleet's, asks for it.
+  /// At whose door a fault lies: for who repeats an update that failed, or stops those of a fleet.
   public enum Party: String, Sendable, CaseIterable {
     /// The device, its boot loader, or its flash.
     case device
