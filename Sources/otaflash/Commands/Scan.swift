@@ -68,13 +68,13 @@ struct Scan: Subcommand {
     let console = session.console
     let isWatching = watch
     console.note("scanning for \(Text.seconds(limit))", verbosity: watch ? 1 : 0)
-    if watch { console.result(Text.table([Sighting.columns])[0]) }
+    if watch { console.result(Text.table([ScanResult.columns])[0]) }
     let found = try await BluetoothAir.survey(
       filter, adapter: global.adapterNumber, for: limit, duplicates: watch,
       endsWhenCancelled: watch
     ) { sighting in
       console.event("advertisement", sighting.members)
-      if isWatching { console.result(Text.table([Sighting.columns, sighting.row])[1]) }
+      if isWatching { console.result(Text.table([ScanResult.columns, sighting.row])[1]) }
     }
     if !watch { list(found, on: session) }
     if !found.isEmpty { try DeviceRecords.open(session).seen(found) }
@@ -82,13 +82,13 @@ struct Scan: Subcommand {
       exit: session.interruption.signal.map { .signal($0) } ?? .done, outcome: "listed")
   }
 
-  private func list(_ found: [Sighting], on session: Session) {
+  private func list(_ found: [ScanResult], on session: Session) {
     let strongest = found.sorted { ($0.rssi ?? .min) > ($1.rssi ?? .min) }
     guard let first = strongest.first else {
       session.console.note("no device was heard; a device that is connected does not advertise")
       return
     }
-    for line in Text.table([Sighting.columns] + strongest.map(\.row)) {
+    for line in Text.table([ScanResult.columns] + strongest.map(\.row)) {
       session.console.result(line)
     }
     session.console.result("next:   " + session.command("info", "-d", first.address.description))

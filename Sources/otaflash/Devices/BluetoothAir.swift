@@ -21,25 +21,25 @@ enum BluetoothAir {
   /// - Parameter endsWhenCancelled: a cancelled survey has ended well, with what it heard.
   static func survey(
     _ filter: DiscoveryFilter, adapter: UInt16?, for limit: Duration, duplicates: Bool = false,
-    endsWhenCancelled: Bool = false, found: @Sendable (Sighting) -> Void
-  ) async throws(CommandFault) -> [Sighting] {
+    endsWhenCancelled: Bool = false, found: @Sendable (ScanResult) -> Void
+  ) async throws(CommandFault) -> [ScanResult] {
     let discovery = Discovery(
       adapter: adapter ?? 0, filter: filter, within: limit, reportsDuplicates: duplicates)
-    var sightings: [BluetoothAddress: Sighting] = [:]
+    var results: [BluetoothAddress: ScanResult] = [:]
     var order: [BluetoothAddress] = []
     do throws(MgmtFault) {
       for try await device in discovery {
-        let sighting = Sighting(device)
-        if sightings.updateValue(sighting, forKey: device.address) == nil {
+        let result = ScanResult(device)
+        if results.updateValue(result, forKey: device.address) == nil {
           order.append(device.address)
         }
-        found(sighting)
+        found(result)
       }
     } catch .cancelled where endsWhenCancelled {
       // Whoever watches without a limit ends it so.
     } catch {
       throw .survey(error)
     }
-    return order.compactMap { sightings[$0] }
+    return order.compactMap { results[$0] }
   }
 }

@@ -117,7 +117,7 @@ struct Destination: Sendable {
   /// The one device whose name matches; with none or several nothing is picked.
   private static func find(
     _ pattern: NamePattern, within limit: Duration, in session: Session
-  ) async throws(CommandFault) -> Sighting {
+  ) async throws(CommandFault) -> ScanResult {
     session.console.note("looking for a device with a name like '\(pattern.text)'")
     let found = try await BluetoothAir.survey(
       DiscoveryFilter(name: pattern), adapter: session.global.adapterNumber, for: limit,

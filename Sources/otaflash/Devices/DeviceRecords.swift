@@ -29,7 +29,7 @@ struct DeviceRecords: Sendable {
     }
   }
 
-  func seen(_ sightings: [Sighting]) {
+  func seen(_ sightings: [ScanResult]) {
     let now = Timestamp.secondsSince1970()
     change { registry in
       for sighting in sightings {

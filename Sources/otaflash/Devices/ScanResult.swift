@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashBlueZ
 
 /// A device as it was heard while scanning.
-struct Sighting: Equatable, Sendable {
+struct ScanResult: Equatable, Sendable {
   let address: BluetoothAddress
   var name: String?
   /// Received signal strength, in dBm.
