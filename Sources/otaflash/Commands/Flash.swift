@@ -125,7 +125,7 @@ struct Flash: DeviceCommand {
       isTuningExplicit: link.asksForSomething)
     let records = try DeviceRecords.open(session)
     let lock = try destination.lock()
-    let notebook = UpdateNotebook(firmware, on: destination, in: records)
+    let notebook = JournalWriter(firmware, on: destination, in: records)
     let job = FlashJob(
       package: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
       session: session)

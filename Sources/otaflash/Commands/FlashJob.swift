@@ -13,7 +13,7 @@ struct FlashJob: Sendable {
 
   let package: FirmwarePackage
   let destination: Destination
-  let notebook: UpdateNotebook
+  let notebook: JournalWriter
   let limit: Duration?
   let session: Session
 

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Notes how far an update came, so that a later run can say that one was broken off. Only a hint:
 /// where a transfer really goes on, the device says.
-final class UpdateNotebook: Sendable {
+final class JournalWriter: Sendable {
   /// Every note waits for the disk, so they are rare.
   private static let noteStep = 64 * 1024
 
