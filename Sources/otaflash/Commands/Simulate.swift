@@ -111,20 +111,20 @@ struct Simulate: Subcommand {
 
   private func front(
     for profile: SimulationProfile, in session: Session
-  ) async throws(CommandFault) -> any DeviceFront {
-    if let listen { return try SocketFront(path: listen) }
+  ) async throws(CommandFault) -> any DeviceListener {
+    if let listen { return try SocketListener(path: listen) }
     guard let adapter = global.adapterNumber,
       let advertisement = PeripheralAdvertising(
         name: profile.applicationName, service: profile.device.service)
     else { preconditionFailure("checked by validate") }
-    return try await RadioFront(
+    return try await RadioListener(
       adapter: adapter, advertisement: advertisement,
       pairing: RadioPairing.deviceAgent(of: adapter, profile.security, in: session))
   }
 
   /// One connection after the other, as a device with one radio takes them.
   private func serve(
-    _ front: any DeviceFront, _ device: SimulatedDevice, _ session: Session
+    _ front: any DeviceListener, _ device: SimulatedDevice, _ session: Session
   ) async -> Result<Void, ConnectFault> {
     do throws(ConnectFault) {
       repeat {

@@ -4,7 +4,7 @@ import OtaflashBlueZ
 import OtaflashGATT
 
 /// Where a simulated device waits for its hosts.
-protocol DeviceFront: Sendable {
+protocol DeviceListener: Sendable {
   /// How a host names the device.
   var selector: String { get }
 
@@ -20,14 +20,14 @@ protocol DeviceFront: Sendable {
     -> Success
 }
 
-extension DeviceFront {
+extension DeviceListener {
   func serve<Success: Sendable>(
     while body: @escaping @Sendable () async -> Success
   ) async -> Success { await body() }
 }
 
 /// A Unix socket, with the modelled radio behind it.
-struct SocketFront: DeviceFront {
+struct SocketListener: DeviceListener {
   private let listener: UnixListener
 
   init(path: String) throws(CommandFault) {
@@ -60,7 +60,7 @@ struct SocketFront: DeviceFront {
 }
 
 /// A real adapter in the peripheral's role: advertises, and listens on the attribute channel.
-struct RadioFront: DeviceFront {
+struct RadioListener: DeviceListener {
   private let listener: L2CAPListener
   private let advertiser: Advertiser
   private let pairing: PairingAgent
