@@ -49,7 +49,7 @@ struct BenchmarkSweep: Sendable {
   ///
   /// - Parameter profile: what is known of a simulated one.
   func measure(
-    _ setting: LinkBenchmark.Setting, at destination: Destination, profile: SimulationProfile?
+    _ setting: LinkBenchmark.Setting, at destination: ResolvedDevice, profile: SimulationProfile?
   ) async throws(CommandFault) -> BenchmarkRow {
     let roundTrips = RoundTrips()
     let result = await destination.withDevice {

@@ -19,7 +19,7 @@ extension Bench {
     for (profile, setting) in cases {
       guard !Task.isCancelled else { throw .stopped }
       if realTime {
-        let device = try Destination.transient(
+        let device = try ResolvedDevice.transient(
           target.device.text, profile, capture: sweep.capture)
         rows.append(try await sweep.measure(setting, at: device, profile: profile))
       } else {
@@ -42,7 +42,7 @@ extension Bench {
     for (index, tuning) in tunings.enumerated() {
       // The kernel would hand the former link, with its parameters, to the next one.
       if index > 0, !(await Pause.sleep(for: Self.linkLinger)) { throw .stopped }
-      let destination = try await Destination.resolve(
+      let destination = try await ResolvedDevice.resolve(
         target.device, in: session, tuning: tuning, isTuningExplicit: phy != nil || interval != nil)
       let lock = try destination.lock()
       for setting in settings {

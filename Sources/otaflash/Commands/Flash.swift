@@ -120,7 +120,7 @@ struct Flash: DeviceCommand {
     }
     if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
     session.console.announce(targetVersion: firmware.versionName)
-    let destination = try await Destination.resolve(
+    let destination = try await ResolvedDevice.resolve(
       target.device, in: session, tuning: link.tuning(else: .flashing),
       isTuningExplicit: link.asksForSomething)
     let records = try DeviceRecords.open(session)
@@ -186,7 +186,7 @@ struct Flash: DeviceCommand {
 
   /// The fault, after it was noted in the list of devices.
   private func failed(
-    _ fault: CommandFault, _ firmware: FirmwarePackage, _ destination: Destination,
+    _ fault: CommandFault, _ firmware: FirmwarePackage, _ destination: ResolvedDevice,
     _ records: DeviceRecords
   ) -> CommandFault {
     if fault.reachedDevice {
@@ -196,7 +196,7 @@ struct Flash: DeviceCommand {
   }
 
   private func finished(
-    _ result: UpdateResult, of firmware: FirmwarePackage, _ destination: Destination,
+    _ result: UpdateResult, of firmware: FirmwarePackage, _ destination: ResolvedDevice,
     _ records: DeviceRecords, _ session: Session
   ) -> Ending {
     switch result.outcome {

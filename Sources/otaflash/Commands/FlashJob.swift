@@ -12,7 +12,7 @@ struct FlashJob: Sendable {
   private static let tickInterval = Duration.milliseconds(250)
 
   let package: FirmwarePackage
-  let destination: Destination
+  let destination: ResolvedDevice
   let notebook: JournalWriter
   let limit: Duration?
   let session: Session

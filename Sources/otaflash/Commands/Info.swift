@@ -38,7 +38,7 @@ struct Info: DeviceCommand {
       try ImageSource.checkContent(of: firmware)
       return firmware
     }
-    let destination = try await Destination.resolve(
+    let destination = try await ResolvedDevice.resolve(
       target.device, in: session, pairing: .bondsOnly, tuning: link.tuning(else: nil),
       isTuningExplicit: true)
     let inspect = Self.inspection(of: firmware)
@@ -60,7 +60,7 @@ struct Info: DeviceCommand {
   }
 
   private static func run(
-    _ inspection: DeviceInspection, on destination: Destination
+    _ inspection: DeviceInspection, on destination: ResolvedDevice
   ) async -> Result<Inspection, UpdateFault> {
     do throws(UpdateFault) {
       return .success(try await inspection.run(on: destination.dialer, clock: destination.clock))

@@ -33,7 +33,7 @@ struct Pair: DeviceCommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let destination = try await Destination.resolve(target.device, in: session)
+    let destination = try await ResolvedDevice.resolve(target.device, in: session)
     // Without a place for the keys nothing is begun.
     _ = try DeviceRecords.open(session)
     let lock = try destination.lock()
@@ -56,7 +56,7 @@ struct Pair: DeviceCommand {
     case security(SecurityFault)
   }
 
-  private func pair(_ destination: Destination) async -> Result<Outcome, PairFault> {
+  private func pair(_ destination: ResolvedDevice) async -> Result<Outcome, PairFault> {
     let command = Command<PeripheralTurn, Outcome, PairFault>("pair") {
       (turn) async throws(PairFault) -> Outcome in
       let client: GATTClient
@@ -81,7 +81,7 @@ struct Pair: DeviceCommand {
     }
   }
 
-  private func outcome(_ client: GATTClient, _ destination: Destination) async -> Outcome {
+  private func outcome(_ client: GATTClient, _ destination: ResolvedDevice) async -> Outcome {
     let security = client.security
     guard let agent = destination.pairing,
       let device = destination.address.flatMap(BluetoothAddress.init)

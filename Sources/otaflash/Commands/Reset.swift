@@ -26,7 +26,7 @@ struct Reset: DeviceCommand {
   var captureFile: OutputFile? { capture.file }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let destination = try await Destination.resolve(target.device, in: session)
+    let destination = try await ResolvedDevice.resolve(target.device, in: session)
     let lock = try destination.lock()
     let reset = SMPReset(isForced: force, toBootLoader: bootLoader)
     let fault = await destination.withDevice { () async -> UpdateFault? in

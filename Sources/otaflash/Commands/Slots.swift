@@ -48,7 +48,7 @@ extension SMPSlots {
   func perform(
     on device: DeviceSelector, outcome: String, in session: Session
   ) async throws(CommandFault) -> Ending {
-    let destination = try await Destination.resolve(device, in: session)
+    let destination = try await ResolvedDevice.resolve(device, in: session)
     // What changes nothing may look on while another process works.
     let lock = changesSomething ? try destination.lock() : nil
     let listing = try await result(on: destination)
@@ -57,7 +57,7 @@ extension SMPSlots {
     return .done(outcome, devices: [Ending.Device(id: device.text, outcome: outcome)])
   }
 
-  private func result(on destination: Destination) async throws(CommandFault) -> Listing {
+  private func result(on destination: ResolvedDevice) async throws(CommandFault) -> Listing {
     let result = await destination.withDevice { () async -> Result<Listing, UpdateFault> in
       do throws(UpdateFault) {
         return .success(try await run(on: destination.dialer, clock: destination.clock))

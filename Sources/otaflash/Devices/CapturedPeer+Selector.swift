@@ -2,7 +2,7 @@ import OtaflashBlueZ
 import OtaflashFirmware
 import OtaflashGATT
 
-extension Destination {
+extension ResolvedDevice {
   /// How a capture names the device.
   var capturedPeer: CapturedPeer {
     address.flatMap(BluetoothAddress.init).map(CapturedPeer.init)

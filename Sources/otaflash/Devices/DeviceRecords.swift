@@ -39,7 +39,7 @@ struct DeviceRecords: Sendable {
     }
   }
 
-  func connected(_ device: Destination) {
+  func connected(_ device: ResolvedDevice) {
     let now = Timestamp.secondsSince1970()
     change {
       $0.connected(device.identity, name: device.name, address: device.address, at: now)
@@ -47,7 +47,7 @@ struct DeviceRecords: Sendable {
   }
 
   func flashed(
-    _ device: Destination, outcome: DeviceRecord.Flashing.Outcome, version: FirmwareVersion?
+    _ device: ResolvedDevice, outcome: DeviceRecord.Flashing.Outcome, version: FirmwareVersion?
   ) {
     let now = Timestamp.secondsSince1970()
     change { registry in

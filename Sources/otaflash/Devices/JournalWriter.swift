@@ -23,7 +23,7 @@ final class JournalWriter: Sendable {
   private let sizes: [Int]
   private let page: Mutex<Page>
 
-  init(_ package: FirmwarePackage, on device: Destination, in records: DeviceRecords) {
+  init(_ package: FirmwarePackage, on device: ResolvedDevice, in records: DeviceRecords) {
     let now = Timestamp.secondsSince1970()
     self.records = records
     sizes = package.parts.map(\.bytes.count)

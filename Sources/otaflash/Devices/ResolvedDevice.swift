@@ -4,7 +4,7 @@ import OtaflashSimulation
 import OtaflashState
 
 /// A device that a selector led to: how to reach it, and how it is remembered.
-struct Destination: Sendable {
+struct ResolvedDevice: Sendable {
   /// The name of its records: its address, socket or profile.
   let identity: String
   /// What is locked, however the device was written.
@@ -27,7 +27,7 @@ struct Destination: Sendable {
     _ selector: DeviceSelector, in session: Session,
     pairing policy: RadioPairing.Policy = .onDemand, tuning: LinkTuning? = nil,
     isTuningExplicit: Bool = false
-  ) async throws(CommandFault) -> Destination {
+  ) async throws(CommandFault) -> ResolvedDevice {
     let tuner = RadioTuning.tuner(tuning, isExplicit: isTuningExplicit, in: session)
     var destination = try await locate(selector, in: session, policy, tuner)
     if let limit = session.global.transactionLimit {
@@ -45,7 +45,7 @@ struct Destination: Sendable {
   private static func locate(
     _ selector: DeviceSelector, in session: Session, _ policy: RadioPairing.Policy,
     _ tuner: LinkTuner
-  ) async throws(CommandFault) -> Destination {
+  ) async throws(CommandFault) -> ResolvedDevice {
     let limit = session.global.timeout?.duration ?? connectLimit
     switch selector.kind {
     case .address(let address):
@@ -57,12 +57,12 @@ struct Destination: Sendable {
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
         try await UnixLink.connect(path: path, within: limit)
       }
-      return Destination(
+      return ResolvedDevice(
         identity: selector.text, lockIdentity: DeviceIdentity(path: path, device: selector.text),
         name: nil, address: nil, dialer: dialer, clock: EventLoopClock(), device: nil, pairing: nil)
     case .simulated(let profile):
       let (device, path) = try SimulatedDevice.persistent(selector.text, profile, in: session)
-      return Destination(
+      return ResolvedDevice(
         identity: selector.text, lockIdentity: DeviceIdentity(path: path, device: selector.text),
         name: nil, address: nil, dialer: device.dialer, clock: EventLoopClock(), device: device,
         pairing: nil)
@@ -73,12 +73,12 @@ struct Destination: Sendable {
   /// A simulated device that forgets everything with this process.
   static func transient(
     _ text: String, _ profile: SimulationProfile, capture: CaptureFile?
-  ) throws(CommandFault) -> Destination {
+  ) throws(CommandFault) -> ResolvedDevice {
     let device = try SimulatedDevice(profile, storage: nil)
     let clock = EventLoopClock()
     let recorded = capture?.recording(
       device.dialer, to: CapturedPeer(standingFor: text), on: clock)
-    return Destination(
+    return ResolvedDevice(
       identity: text, lockIdentity: DeviceIdentity(path: text, device: text), name: nil,
       address: nil, dialer: recorded ?? device.dialer, clock: clock, device: device, pairing: nil)
   }
@@ -102,9 +102,9 @@ struct Destination: Sendable {
   private static func radio(
     _ address: BluetoothAddress, name: String?, in session: Session, within limit: Duration,
     _ policy: RadioPairing.Policy, _ tuner: LinkTuner
-  ) -> Destination {
+  ) -> ResolvedDevice {
     let pairing = RadioPairing.agent(policy, in: session)
-    return Destination(
+    return ResolvedDevice(
       identity: address.description,
       lockIdentity: DeviceIdentity(address),
       name: name, address: address.description,
