@@ -17,7 +17,7 @@ struct UpdateLifeCycle: Sendable {
   private static let detachmentsMaximum = 8
 
   /// How one connection's work ended.
-  private enum Progress {
+  private enum ConnectionOutcome {
     case alreadyCurrent(RunningImage)
     case wouldFlash
     /// The device went to its boot loader, or may have: that is where to look first.
@@ -43,7 +43,7 @@ struct UpdateLifeCycle: Sendable {
   let choice: ProtocolChoice
 
   /// How a life cycle ended well.
-  enum Ending {
+  enum Outcome {
     case wouldFlash
     case alreadyCurrent(RunningImage)
     case proven(RunningImage)
@@ -52,7 +52,7 @@ struct UpdateLifeCycle: Sendable {
   /// - Parameter version: what ran before, as soon as the device has told it.
   func run(
     from version: inout FirmwareVersion?, at places: [Whereabouts]
-  ) async throws(UpdateFault) -> Ending {
+  ) async throws(UpdateFault) -> Outcome {
     var search = PlaceSearch(places)
     var unansweredActivations = 0
     var detachments = 0
@@ -99,7 +99,7 @@ struct UpdateLifeCycle: Sendable {
 
   private func transferUntilActivated(
     from version: inout FirmwareVersion?, _ search: inout PlaceSearch, restart: Bool
-  ) async throws(UpdateFault) -> Progress {
+  ) async throws(UpdateFault) -> ConnectionOutcome {
     var attempt = 0
     var imageRepeats = 0
     var restart = restart
@@ -145,7 +145,7 @@ struct UpdateLifeCycle: Sendable {
   /// One connection's work, top to bottom.
   private func transfer(
     over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
-  ) async throws(UpdateFault) -> Progress {
+  ) async throws(UpdateFault) -> ConnectionOutcome {
     context.observe(.device(session.device))
     context.tally.meet(session.device.hardware)
     stage = .prepare
@@ -181,7 +181,7 @@ struct UpdateLifeCycle: Sendable {
 
   private func activated(
     _ session: any UpdateSession, isAnswered: Bool = true, isProven: Bool = true
-  ) -> Progress {
+  ) -> ConnectionOutcome {
     .activated(
       Activation(
         isAnswered: isAnswered, places: session.placesAfterActivation(of: images),
@@ -190,7 +190,7 @@ struct UpdateLifeCycle: Sendable {
 
   private func alreadyCurrent(
     _ session: any UpdateSession, stage: inout UpdateStage
-  ) async throws(UpdateFault) -> Progress {
+  ) async throws(UpdateFault) -> ConnectionOutcome {
     let running = try await running(on: session)
     if context.options.isDryRun || !running.isOnTrial { return .alreadyCurrent(running) }
     // An earlier run was broken off before it could confirm the image.

@@ -77,7 +77,7 @@ public struct FirmwareUpdate: Sendable {
     in turn: PeripheralTurn, _ context: UpdateContext
   ) async throws(UpdateFault) -> UpdateResult {
     let started = context.clock.now
-    var report = UpdateReport()
+    var report = RoundSummary()
     var places = choice.places(for: rounds[0], asked: options.updateProtocol)
     for images in rounds {
       let lifeCycle = UpdateLifeCycle(

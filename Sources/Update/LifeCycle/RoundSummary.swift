@@ -2,7 +2,7 @@ import OtaflashFirmware
 
 /// What the rounds of an update come to: something was flashed when any round flashed, and the
 /// whole is proven no better than its last round.
-struct UpdateReport: Sendable {
+struct RoundSummary: Sendable {
   /// What ran before the first round.
   var from: FirmwareVersion?
   private(set) var outcome = UpdateResult.Outcome.alreadyCurrent
@@ -10,7 +10,7 @@ struct UpdateReport: Sendable {
   private var proof = UpdateResult.Proof.none
   private var validation: String?
 
-  mutating func add(_ ending: UpdateLifeCycle.Ending, of images: [FirmwareImage]) {
+  mutating func add(_ ending: UpdateLifeCycle.Outcome, of images: [FirmwareImage]) {
     let version = images[images.count - 1].version
     switch ending {
     case .wouldFlash: (outcome, to, proof) = (.wouldFlash, version, .none)
