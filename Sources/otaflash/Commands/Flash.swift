@@ -30,7 +30,7 @@ struct Flash: DeviceCommand {
   @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
   @OptionGroup var addresses: RegionOption
-  @OptionGroup var board: BoardOptions
+  @OptionGroup var board: ImageTargetOptions
 
   @OptionGroup var updateProtocol: ProtocolOption
 

@@ -22,7 +22,7 @@ struct ImageVerify: Subcommand {
   @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
   @OptionGroup var addresses: RegionOption
-  @OptionGroup var board: BoardOptions
+  @OptionGroup var board: ImageTargetOptions
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(image: file) }

@@ -3,7 +3,7 @@ import OtaflashFirmware
 
 /// Which devices MCUboot images must be for. Their boot loader knows, and does not tell before all
 /// of an image was sent.
-struct BoardOptions: ParsableArguments, Sendable {
+struct ImageTargetOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
