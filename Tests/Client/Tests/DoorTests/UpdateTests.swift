@@ -62,7 +62,7 @@ import Testing
     let alone = try simulate("sim:?cut-at-pdu=60") { [options] board, clock in
       try await DoorModel(board.dialer, clock: clock).update(to: Self.image, options: options)
     }
-    #expect(alone.verified && alone.resumes == 1)
+    #expect(alone.isVerified && alone.resumes == 1)
   }
 
   @Test func whatABoardRefusesIsNotTriedAgain() throws {
