@@ -39,6 +39,28 @@ import Testing
     }
   }
 
+  /// A link to a file that was moved leads a newcomer nowhere.
+  @Test func everyLinkLeadsToAFile() throws {
+    let folders = ["", "docs/", "Sources/", "Tests/", "Examples/"]
+    for folder in folders {
+      let base = ImportTests.root.appending(path: folder)
+      let isTree = folder == "Sources/" || folder == "Tests/"
+      let names =
+        isTree
+        ? try FileManager.default.subpathsOfDirectory(atPath: base.path)
+        : try FileManager.default.contentsOfDirectory(atPath: base.path)
+      for name in names where name.hasSuffix(".md") && !name.contains(".docc/") {
+        let text = try Self.lines(of: folder + name).joined(separator: "\n")
+        let home = base.appending(path: name).deletingLastPathComponent()
+        for match in text.matches(of: #/\]\(([^)#\s:]+)(#[^)]*)?\)/#) {
+          let target = home.appending(path: String(match.1)).path
+          #expect(
+            FileManager.default.fileExists(atPath: target), "\(folder)\(name) links to \(match.1)")
+        }
+      }
+    }
+  }
+
   /// Those commands of a Makefile that `make help` leaves out: it tells the first line of what is said right
   /// above the line of a target.
   static func untold(in lines: [Substring]) -> [Substring] {
