@@ -26,14 +26,16 @@ def main() -> None:
         problems.append(f"result.exit is {events[-1]['exit']}, the process ended with {exit_code}")
     if [e["seq"] for e in events] != list(range(len(events))):
         problems.append("seq has gaps")
-    open_tasks = []
+    tasks_of = {}
     for event in events:
+        open_tasks = tasks_of.setdefault(event.get("device"), [])
         if event["type"] == "task_begin":
             open_tasks.append(event["task"])
         elif event["type"] == "task_end" and (not open_tasks or open_tasks.pop() != event["task"]):
             problems.append(f"line {event['seq']}: ends a task that is not the innermost")
-    if open_tasks:
-        problems.append(f"tasks never ended: {open_tasks}")
+    for device, open_tasks in tasks_of.items():
+        if open_tasks:
+            problems.append(f"tasks never ended: {open_tasks} of {device}")
     if Draft202012Validator:
         with open(schema_path, encoding="utf-8") as file:
             validator = Draft202012Validator(json.load(file))

@@ -75,19 +75,30 @@ public enum ImageFile {
     _ path: String, overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
     limit: Int = FirmwareImage.defaultLimit, onSilence: () -> Void = {}
   ) throws(ImageFileFault) -> FirmwarePackage {
-    let bytes =
-      path == standardInput
-      ? try read(descriptor: STDIN_FILENO, limit: limit, onSilence: onSilence)
-      : try read(waitingOn: path, limit: limit, onSilence: onSilence)
-    let name = path.split(separator: "/").last.map(String.init) ?? path
-    let sidecar = path == standardInput ? nil : try loadSidecar(path + sidecarSuffix)
+    let (bytes, sidecar) = try readContent(path, limit: limit, onSilence: onSilence)
     do throws(FirmwareFault) {
       return try FirmwarePackage.decode(
-        name: name, bytes: bytes, sidecar: sidecar, overrides: overrides, region: region,
-        limit: limit)
+        name: lastComponent(of: path), bytes: bytes, sidecar: sidecar, overrides: overrides,
+        region: region, limit: limit)
     } catch {
       throw .malformed(path: path, error)
     }
+  }
+
+  /// What a firmware file and its sidecar file hold, before anybody looks what it is.
+  package static func readContent(
+    _ path: String, limit: Int = FirmwareImage.defaultLimit, onSilence: () -> Void = {}
+  ) throws(ImageFileFault) -> (bytes: [UInt8], sidecar: ImageIdentity?) {
+    guard path != standardInput else {
+      return (try read(descriptor: STDIN_FILENO, limit: limit, onSilence: onSilence), nil)
+    }
+    let bytes = try read(waitingOn: path, limit: limit, onSilence: onSilence)
+    return (bytes, try loadSidecar(path + sidecarSuffix))
+  }
+
+  /// What an image is called that lies at `path`.
+  package static func lastComponent(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
   }
 
   static func read(

@@ -10,10 +10,14 @@ struct FileOutput: Sendable {
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
   /// The terminal's width; 80 where there is none.
-  var columns: Int {
+  var columns: Int { size.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil } ?? 80 }
+
+  /// The terminal's height; 24 where there is none.
+  var rows: Int { size.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil } ?? 24 }
+
+  private var size: winsize? {
     var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
+    return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
   }
 
   /// Writes all of `text`; the errno of the write that failed, else `nil`.

@@ -9,12 +9,14 @@ final class Console: Sendable {
   private struct State: Sendable {
     var json: JSONLines?
     var transcript: HumanTranscript
-    var hasTransientLine = false
+    /// Lines that the next step replaces, the cursor behind the last.
+    var transientLines = 0
     /// The first errno of a write to standard output that failed.
     var failure: Int32?
   }
 
   let settings: OutputSettings
+  private let device: String
   private let state: Mutex<State>
   private let start = ContinuousClock.now
   private let cursor = Atomic(Cursor.shown)
@@ -28,9 +30,10 @@ final class Console: Sendable {
   init(settings: OutputSettings, command: String, device: String?, targetVersion: String? = nil) {
     self.settings = settings
     let name = device ?? ""
+    self.device = name
     state = Mutex(
       State(
-        json: settings.json ? JSONLines(device: name) : nil,
+        json: settings.json ? JSONLines() : nil,
         transcript: HumanTranscript(
           device: name, targetVersion: targetVersion, progress: settings.progress,
           style: settings.errorStyle, airLimit: AirLimit.bytesPerSecond)))
@@ -90,9 +93,11 @@ final class Console: Sendable {
   }
 
   /// A remark on standard error; silent with `-q` and `--json`.
-  func note(_ line: String, verbosity: Int = 0) {
+  func note(_ line: String, verbosity: Int = 0) { note(Line(line), verbosity: verbosity) }
+
+  func note(_ line: Line, verbosity: Int = 0) {
     guard tells(atVerbosity: verbosity) else { return }
-    state.withLock { perform([.line(Line(line))], &$0) }
+    state.withLock { perform([.line(line)], &$0) }
   }
 
   /// A question, also with `-q` and `--json`: without it nobody could answer. The cursor stays
@@ -108,7 +113,7 @@ final class Console: Sendable {
   func observe(_ update: UpdateEvent) {
     let now = ContinuousClock.now - start
     state.withLock { state in
-      if let lines = state.json?.observe(update, at: now) {
+      if let lines = state.json?.observe(update, of: device, at: now) {
         for line in lines { writeOut(line + "\n", &state) }
         return
       }
@@ -116,6 +121,27 @@ final class Console: Sendable {
       if !settings.quiet { perform(steps, &state) }
     }
   }
+
+  /// One step of one of several updates, for programs alone: a person sees the block of them all.
+  func observe(_ update: UpdateEvent, of device: String) {
+    let now = ContinuousClock.now - start
+    state.withLock { state in
+      for line in state.json?.observe(update, of: device, at: now) ?? [] {
+        writeOut(line + "\n", &state)
+      }
+    }
+  }
+
+  /// Closes what is open of one of several updates.
+  func end(updateOf device: String, ok: Bool) {
+    let now = ContinuousClock.now - start
+    state.withLock { state in
+      for line in state.json?.end(device, ok: ok, at: now) ?? [] { writeOut(line + "\n", &state) }
+    }
+  }
+
+  /// Shows lines in the place of those shown before; no wider and no more than the terminal has.
+  func show(_ block: [Line]) { state.withLock { perform([.block(block)], &$0) } }
 
   /// Redraws what time alone changes.
   func tick() {
@@ -174,21 +200,31 @@ final class Console: Sendable {
       case .line(let text):
         eraseTransientLine(&state)
         writeError(text.shown + "\n")
-      case .transient(let text):
-        let hiding = cursor.compareExchange(
-          expected: .shown, desired: .hidden, ordering: .relaxed)
-        if hiding.exchanged { writeError("\u{1B}[?25l") }
-        guard hiding.original != .keptShown else { continue }
-        writeError("\r\u{1B}[K" + text.shown)
-        state.hasTransientLine = !text.isEmpty
+      case .transient(let text): draw(text.isEmpty ? [] : [text], &state)
+      case .block(let lines): draw(lines, &state)
       }
     }
   }
 
+  /// Over what was drawn before, in one write, so that nothing flickers.
+  private func draw(_ lines: [Line], _ state: inout State) {
+    let hiding = cursor.compareExchange(expected: .shown, desired: .hidden, ordering: .relaxed)
+    if hiding.exchanged { writeError("\u{1B}[?25l") }
+    guard hiding.original != .keptShown else { return }
+    let rows = lines.map { $0.shown + "\u{1B}[K" }.joined(separator: "\n")
+    writeError(Self.home(of: state.transientLines) + rows + "\u{1B}[J")
+    state.transientLines = lines.count
+  }
+
   private func eraseTransientLine(_ state: inout State) {
-    guard state.hasTransientLine else { return }
-    state.hasTransientLine = false
-    writeError("\r\u{1B}[K")
+    guard state.transientLines > 0 else { return }
+    writeError(Self.home(of: state.transientLines) + "\u{1B}[J")
+    state.transientLines = 0
+  }
+
+  /// From the last of so many lines to the beginning of the first.
+  private static func home(of lines: Int) -> String {
+    lines > 1 ? "\r\u{1B}[\(lines - 1)A" : "\r"
   }
 
   private func writeOut(_ text: String, _ state: inout State) {

@@ -8,6 +8,8 @@ struct HumanTranscript: Sendable {
     case line(Line)
     /// A line that the next step replaces.
     case transient(Line)
+    /// Lines that the next step replaces.
+    case block([Line])
   }
 
   enum Progress: Equatable, Sendable { case bar, plain, none }

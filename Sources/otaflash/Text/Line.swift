@@ -18,6 +18,19 @@ struct Line: Equatable, Sendable {
 
   var isEmpty: Bool { parts.isEmpty }
 
+  /// No wider than so many columns as it is shown, with what is cut off told by an ellipsis.
+  func clipped(to columns: Int, in style: Style) -> Line {
+    guard VisibleText.escaped(text).count > columns else { return self }
+    var room = max(columns - style.ellipsis.count, 0)
+    var clipped = Line("")
+    for part in parts {
+      let text = String(VisibleText.escaped(part.text).prefix(room))
+      clipped = clipped + Line(text, paint: part.paint)
+      room -= text.count
+    }
+    return clipped + style.ellipsis
+  }
+
   /// As the terminal gets it.
   var shown: String {
     parts.map { part in

@@ -19,6 +19,7 @@ struct Style: Equatable, Sendable {
   var arrow: String { unicode ? "→" : "->" }
   var backArrow: String { unicode ? "←" : "<-" }
   var dot: String { unicode ? "·" : "," }
+  var ellipsis: String { unicode ? "…" : "..." }
 }
 
 /// The bar of a transfer: held before this run, sent in this run, still to come.

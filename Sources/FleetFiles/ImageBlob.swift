@@ -1,0 +1,77 @@
+#if Fleet
+import Crypto
+import FoundationEssentials
+import OtaflashFirmware
+
+/// A firmware file as it is kept with a run, and given to whoever works on it: its octets with all
+/// that else decides what they are. So a run goes on with the image that it began with, whatever
+/// has become of the file.
+package struct ImageBlob: Hashable, Sendable {
+  /// The line before the file's octets.
+  private struct Header: Hashable, Sendable, Codable {
+    var name: String
+    var version: String?
+    var hardware: UInt32?
+  }
+
+  /// Header and file; what is kept.
+  package let octets: [UInt8]
+  private let header: Header
+  private let contentStart: Int
+
+  /// - Parameters:
+  ///   - name: the file's last path component.
+  ///   - content: the whole file.
+  ///   - sidecar: what the file beside it says.
+  package init(name: String, content: [UInt8], sidecar: ImageIdentity?) throws(ImageBlobFault) {
+    header = Header(
+      name: name, version: sidecar?.version?.description, hardware: sidecar?.hardware?.rawValue)
+    do {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      let line = Array(try encoder.encode(header)) + [UInt8(ascii: "\n")]
+      contentStart = line.count
+      octets = line + content
+    } catch {
+      throw ImageBlobFault()
+    }
+  }
+
+  /// - Throws: when they are no such octets.
+  package init(octets: [UInt8]) throws(ImageBlobFault) {
+    guard let lineEnd = octets.firstIndex(of: UInt8(ascii: "\n")) else { throw ImageBlobFault() }
+    do {
+      header = try JSONDecoder().decode(Header.self, from: Data(octets[..<lineEnd]))
+    } catch {
+      throw ImageBlobFault()
+    }
+    self.octets = octets
+    contentStart = lineEnd + 1
+  }
+
+  /// SHA-256 of the octets, in hex digits.
+  package var digest: String {
+    SHA256.hash(data: octets).map { octet in
+      let digits = String(octet, radix: 16)
+      return digits.count == 1 ? "0" + digits : digits
+    }.joined()
+  }
+
+  /// What the octets are.
+  package func package() throws(FirmwareFault) -> FirmwarePackage {
+    var sidecar = ImageIdentity()
+    sidecar.version = header.version.flatMap { FirmwareVersion($0) }
+    sidecar.hardware = header.hardware.map { HardwareID(rawValue: $0) }
+    return try FirmwarePackage.decode(
+      name: header.name, bytes: Array(octets[contentStart...]),
+      sidecar: sidecar == ImageIdentity() ? nil : sidecar)
+  }
+}
+
+/// Octets that are no image with its header.
+package struct ImageBlobFault: Error, Hashable, Sendable, CustomStringConvertible {
+  package init() {}
+
+  package var description: String { "the image that the run began with cannot be read any more" }
+}
+#endif
