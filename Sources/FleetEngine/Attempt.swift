@@ -17,6 +17,8 @@ struct Attempt: Sendable {
   let exchange: any JobExchange
   let reach: any DeviceReach
   let surroundings: FleetSurroundings
+  /// `nil` where the campaign has none for devices.
+  let hooks: DeviceHooks?
 
   private var device: FleetDevice.ID { claim.job.id.device }
 
@@ -68,7 +70,7 @@ struct Attempt: Sendable {
 
   private func updateWhileClaimed() async -> AttemptEnding {
     await withTaskGroup(of: Part.self) { group in
-      group.addTask { .update(await update()) }
+      group.addTask { .update(await updateBetweenHooks()) }
       group.addTask { .claim(await keepClaim()) }
       var ending = AttemptEnding.returned(.stopping)
       var interruption = ReturnReason.stopping
@@ -106,6 +108,18 @@ struct Attempt: Sendable {
   }
 
   // MARK: The update
+
+  private func updateBetweenHooks() async -> AttemptEnding {
+    guard let hooks else { return await update() }
+    do throws(ExchangeFault) {
+      if let ending = try await hooks.before() { return ending }
+    } catch {
+      // What cannot be recorded is not done.
+      return .returned(.stopping)
+    }
+    let ending = await update()
+    do throws(ExchangeFault) { return try await hooks.after(ending) } catch { return ending }
+  }
 
   private func update() async -> AttemptEnding {
     guard let package = surroundings.image(claim.job.image) else {

@@ -126,6 +126,7 @@ struct Scene: Sendable {
   var adapters = ["hci0", "hci1"]
   /// After so many events of its own each process dies; `nil` = none does.
   var killsAfter: [Int] = []
+  var hooks: (any HookRunner)?
   /// Told the reach, beside the run.
   var meanwhile: @Sendable (BoardReach, any LinkClock) async -> Void = { _, _ in }
 
@@ -188,12 +189,14 @@ struct Scene: Sendable {
     _ reach: BoardReach, _ clock: any LinkClock, _ orders: Requests?
   ) async throws -> Ran {
     orders?.tell(clock)
+    (hooks as? ScriptedHooks)?.tell(clock)
     let (exchange, ledger) = (MemoryExchange(), MemoryLedger())
     let surroundings = FleetSurroundings(
       clock: clock,
       wall: {
         FleetTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
-      }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Self.image]) })
+      }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Self.image]) },
+      hooks: hooks)
     let plan = try CampaignPlan(campaign, now: surroundings.wall())
     let began = clock.now
     try await ledger.append(

@@ -17,6 +17,9 @@ import Testing
     "FleetEngine": [
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
     ],
+    "FleetHooks": [
+      "OtaflashFleet", "OtaflashFleetEngine", "Subprocess", "SystemPackage", "Glibc",
+    ],
     "FleetStore": ["OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "Simulation": [
       "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto",
