@@ -39,6 +39,7 @@ struct Coordinator: Sendable {
   let orders: (any OrderSource)?
   let surroundings: FleetSurroundings
   let hooks: HookDesk
+  let adapters: AdapterWatch
   /// Told after events were recorded; must return soon.
   let observe: @Sendable ([FleetEvent], FleetRun) -> Void
 
@@ -68,7 +69,9 @@ struct Coordinator: Sendable {
     return isAtWork(run) || orders != nil ? min(until, Self.pollInterval) : until
   }
 
-  private func isAtWork(_ run: FleetRun) -> Bool { run.openCount > 0 || run.runningHook != nil }
+  private func isAtWork(_ run: FleetRun) -> Bool {
+    run.openCount > 0 || run.runningHook != nil || run.control == .paused(.noAdapter)
+  }
 
   /// Takes in what there is, and all that follows from it; the events of it, recorded and carried
   /// out.
@@ -86,6 +89,8 @@ struct Coordinator: Sendable {
           after: item, in: next, now: now, random: surroundings.clock.randomFraction()),
         in: &next)
     }
+    batch.record(
+      rules.events(noAdapterSince: adapters.noneSince, in: next, now: now), in: &next)
     for hook in hooks.takeEnded() {
       batch.record(
         rules.events(afterHook: hook.point, of: hook.wave, hook.outcome, in: next), in: &next)

@@ -45,13 +45,16 @@ package struct FleetSurroundings: Sendable {
   package let hooks: (any HookRunner)?
   /// Told what happens on a device, from its own task; must return soon.
   package let observe: @Sendable (FleetDevice.ID, UpdateEvent) -> Void
+  /// Told what happens to this machine; must return soon.
+  package let notice: @Sendable (FleetNotice) -> Void
 
   package init(
     clock: any LinkClock, wall: @escaping @Sendable () -> FleetTime,
     image: @escaping @Sendable (String) -> FirmwarePackage?,
     key: @escaping @Sendable (FleetDevice.ID) -> [UInt8]? = { _ in nil },
     hooks: (any HookRunner)? = nil,
-    observe: @escaping @Sendable (FleetDevice.ID, UpdateEvent) -> Void = { _, _ in }
+    observe: @escaping @Sendable (FleetDevice.ID, UpdateEvent) -> Void = { _, _ in },
+    notice: @escaping @Sendable (FleetNotice) -> Void = { _ in }
   ) {
     self.clock = clock
     self.wall = wall
@@ -59,5 +62,6 @@ package struct FleetSurroundings: Sendable {
     self.key = key
     self.hooks = hooks
     self.observe = observe
+    self.notice = notice
   }
 }

@@ -46,12 +46,14 @@ package struct FleetEngine: Sendable {
     let former = FleetRun(history.events)
     let seen = history.newsSeen
     let desk = HookDesk(campaign, runner: surroundings.hooks)
+    let adapters = AdapterWatch()
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
-      ledger: ledger, orders: orders, surroundings: surroundings, hooks: desk, observe: observe)
+      ledger: ledger, orders: orders, surroundings: surroundings, hooks: desk, adapters: adapters,
+      observe: observe)
     let workshop = Workshop(
       worker: worker, campaign: campaign, plan: former, exchange: exchange, reach: reach,
-      surroundings: surroundings)
+      surroundings: surroundings, adapters: adapters)
     let result = await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in

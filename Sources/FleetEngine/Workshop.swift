@@ -17,10 +17,11 @@ package struct Workshop: Sendable {
   package let exchange: any JobExchange
   package let reach: any DeviceReach
   package let surroundings: FleetSurroundings
+  package let adapters: AdapterWatch
 
   package init(
     worker: FleetWorker, campaign: Campaign, plan: FleetRun, exchange: any JobExchange,
-    reach: any DeviceReach, surroundings: FleetSurroundings
+    reach: any DeviceReach, surroundings: FleetSurroundings, adapters: AdapterWatch
   ) {
     self.worker = worker
     self.campaign = campaign
@@ -28,6 +29,7 @@ package struct Workshop: Sendable {
     self.exchange = exchange
     self.reach = reach
     self.surroundings = surroundings
+    self.adapters = adapters
   }
 
   /// Works until the task is cancelled; what runs then is ended at a safe point and given back.
@@ -39,7 +41,11 @@ package struct Workshop: Sendable {
       var floor = Floor(parallel: campaign.parallel, clock: surroundings.clock)
       var sampled = surroundings.clock.now
       while !Task.isCancelled, failure.fault == nil {
-        floor.refresh(reach.adapters())
+        let present = reach.adapters()
+        floor.refresh(present)
+        for notice in adapters.saw(present, at: surroundings.wall()) {
+          surroundings.notice(notice)
+        }
         do throws(ExchangeFault) {
           while let (claim, lane) = try await next(on: &floor) {
             lane.reserve()

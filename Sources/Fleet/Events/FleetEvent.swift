@@ -82,6 +82,8 @@ package enum PauseReason: Hashable, Sendable, Codable {
   case asked
   /// So many attempts in a row failed for reasons of this side.
   case infrastructure(failures: Int, words: String)
+  /// No adapter was there for too long; the run goes on by itself when one is.
+  case noAdapter
   /// Too few devices were seen for a verdict on the wave.
   case inconclusive(wave: Int)
   /// A hook of the wave failed.
