@@ -109,7 +109,9 @@ let package = Package(
       path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetStore",
-      dependencies: ["OtaflashFleet", crypto, fleetOnly("GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "OtaflashFirmware", "OtaflashFleet", crypto, fleetOnly("GRDB", package: "GRDB.swift"),
+      ],
       path: "Sources/FleetStore", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetEngine",

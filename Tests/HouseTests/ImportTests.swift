@@ -20,7 +20,7 @@ import Testing
     "FleetHooks": [
       "OtaflashFleet", "OtaflashFleetEngine", "Subprocess", "SystemPackage", "Glibc",
     ],
-    "FleetStore": ["OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
+    "FleetStore": ["OtaflashFirmware", "OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "Simulation": [
       "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto",
       "CryptoExtras",
