@@ -38,6 +38,7 @@ let package = Package(
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
   ],
   targets: [
     .systemLibrary(
@@ -108,7 +109,9 @@ let package = Package(
       path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetStore",
-      dependencies: ["OtaflashFleet", crypto, fleetOnly("GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "OtaflashFirmware", "OtaflashFleet", crypto, fleetOnly("GRDB", package: "GRDB.swift"),
+      ],
       path: "Sources/FleetStore", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetEngine",
@@ -116,6 +119,13 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
       ],
       path: "Sources/FleetEngine", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFleetHooks",
+      dependencies: [
+        "OtaflashFleet", "OtaflashFleetEngine",
+        fleetOnly("Subprocess", package: "swift-subprocess"),
+      ],
+      path: "Sources/FleetHooks", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
       path: "Tests/FleetConformance", swiftSettings: strict),
@@ -139,6 +149,10 @@ let package = Package(
         "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore", "OtaflashFleetConformance",
         fleetOnly("GRDB", package: "GRDB.swift"),
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FleetHooksTests",
+      dependencies: ["OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetHooks"],
       swiftSettings: strict),
     .testTarget(
       name: "FleetFilesTests",

@@ -17,12 +17,15 @@ struct Attempt: Sendable {
   let exchange: any JobExchange
   let reach: any DeviceReach
   let surroundings: FleetSurroundings
+  /// `nil` where the campaign has none for devices.
+  let hooks: DeviceHooks?
 
   private var device: FleetDevice.ID { claim.job.id.device }
 
   private enum Part: Sendable {
     case update(AttemptEnding)
     case claim(ClaimEnd)
+    case adapterGone
   }
 
   private enum ClaimEnd: Sendable {
@@ -67,8 +70,13 @@ struct Attempt: Sendable {
   }
 
   private func updateWhileClaimed() async -> AttemptEnding {
-    await withTaskGroup(of: Part.self) { group in
-      group.addTask { .update(await update()) }
+    let gone = AsyncStream.makeStream(of: Void.self)
+    return await withTaskGroup(of: Part.self) { group in
+      group.addTask { .update(await updateBetweenHooks(gone.continuation)) }
+      group.addTask {
+        for await _ in gone.stream { return .adapterGone }
+        return .claim(.kept)
+      }
       group.addTask { .claim(await keepClaim()) }
       var ending = AttemptEnding.returned(.stopping)
       var interruption = ReturnReason.stopping
@@ -81,6 +89,10 @@ struct Attempt: Sendable {
           interruption = .recalled
           group.cancelAll()
         case .claim(.lost): group.cancelAll()
+        case .adapterGone:
+          // It may be back in an hour; another may have the device meanwhile.
+          interruption = .adapterLost
+          group.cancelAll()
         case .claim(.kept): break
         }
       }
@@ -107,7 +119,22 @@ struct Attempt: Sendable {
 
   // MARK: The update
 
-  private func update() async -> AttemptEnding {
+  /// - Parameter gone: told when a connection cannot be made for want of the adapter.
+  private func updateBetweenHooks(
+    _ gone: AsyncStream<Void>.Continuation
+  ) async -> AttemptEnding {
+    guard let hooks else { return await update(gone) }
+    do throws(ExchangeFault) {
+      if let ending = try await hooks.before() { return ending }
+    } catch {
+      // What cannot be recorded is not done.
+      return .returned(.stopping)
+    }
+    let ending = await update(gone)
+    do throws(ExchangeFault) { return try await hooks.after(ending) } catch { return ending }
+  }
+
+  private func update(_ gone: AsyncStream<Void>.Continuation) async -> AttemptEnding {
     guard let package = surroundings.image(claim.job.image) else {
       return .failed(
         AttemptFailure(
@@ -121,9 +148,14 @@ struct Attempt: Sendable {
       surroundings.observe(device, event)
     }
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
-      try await lane.connecting {
-        () async throws(ConnectFault) -> any Link in
-        try await reach.connect(to: device, at: place, on: lane.adapter)
+      do throws(ConnectFault) {
+        return try await lane.connecting {
+          () async throws(ConnectFault) -> any Link in
+          try await reach.connect(to: device, at: place, on: lane.adapter)
+        }
+      } catch {
+        if case .adapterUnavailable = error { gone.yield() }
+        throw error
       }
     })
     do throws(UpdateFault) {

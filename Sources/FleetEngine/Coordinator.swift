@@ -38,6 +38,8 @@ struct Coordinator: Sendable {
   let ledger: any EventLedger
   let orders: (any OrderSource)?
   let surroundings: FleetSurroundings
+  let hooks: HookDesk
+  let adapters: AdapterWatch
   /// Told after events were recorded; must return soon.
   let observe: @Sendable ([FleetEvent], FleetRun) -> Void
 
@@ -47,14 +49,14 @@ struct Coordinator: Sendable {
   ) async throws(FleetEngineFault) -> FleetRun {
     var (run, seen) = (former, newsSeen)
     observe([], run)
-    try await carryOut(rules.effectsToRepeat(in: run))
+    try await carryOut(rules.effectsToRepeat(in: run), run)
     while true {
       let now = run.time(surroundings.wall())
       let events = try await step(&run, &seen, now: now)
       if !events.isEmpty { continue }
-      try await carryOut(rules.effectsOfClosing(in: run, now: now))
+      try await carryOut(rules.effectsOfClosing(in: run, now: now), run)
       if case .ended = run.control { return run }
-      guard orders != nil || run.openCount > 0 || rules.nextMoment(in: run, now: now) != nil else {
+      guard orders != nil || isAtWork(run) || rules.nextMoment(in: run, now: now) != nil else {
         return run
       }
       guard await surroundings.clock.pause(for: wait(run, now: now)) else { throw .cancelled }
@@ -64,7 +66,11 @@ struct Coordinator: Sendable {
   private func wait(_ run: FleetRun, now: FleetTime) -> Duration {
     guard let next = rules.nextMoment(in: run, now: now) else { return Self.pollInterval }
     let until = max(now.duration(to: next), .milliseconds(1))
-    return run.openCount > 0 || orders != nil ? min(until, Self.pollInterval) : until
+    return isAtWork(run) || orders != nil ? min(until, Self.pollInterval) : until
+  }
+
+  private func isAtWork(_ run: FleetRun) -> Bool {
+    run.openCount > 0 || run.runningHook != nil || run.control == .paused(.noAdapter)
   }
 
   /// Takes in what there is, and all that follows from it; the events of it, recorded and carried
@@ -83,6 +89,12 @@ struct Coordinator: Sendable {
           after: item, in: next, now: now, random: surroundings.clock.randomFraction()),
         in: &next)
     }
+    batch.record(
+      rules.events(noAdapterSince: adapters.noneSince, in: next, now: now), in: &next)
+    for hook in hooks.takeEnded() {
+      batch.record(
+        rules.events(afterHook: hook.point, of: hook.wave, hook.outcome, in: next), in: &next)
+    }
     let answers = try await follow(&batch, &next)
     while true {
       let own = rules.next(in: next, now: now)
@@ -94,7 +106,7 @@ struct Coordinator: Sendable {
       try await keep(batch.events, now: now, newsSeen: newsSeen)
     }
     (run, seen) = (next, newsSeen)
-    try await carryOut(batch.effects)
+    try await carryOut(batch.effects, run)
     try await tell(answers)
     if !batch.events.isEmpty { observe(batch.events, run) }
     return batch.events
@@ -131,12 +143,15 @@ struct Coordinator: Sendable {
     }
   }
 
-  private func carryOut(_ effects: [FleetEffect]) async throws(FleetEngineFault) {
+  private func carryOut(
+    _ effects: [FleetEffect], _ run: FleetRun
+  ) async throws(FleetEngineFault) {
     for effect in effects {
       try await wrapped { () async throws(ExchangeFault) in
         switch effect {
         case .publish(let job): try await exchange.publish([job])
         case .cancel(let jobs): try await exchange.cancel(jobs)
+        case .runHook(let wave, let point): hooks.ask(for: point, of: wave, in: run)
         }
       }
     }

@@ -41,19 +41,27 @@ package struct FleetSurroundings: Sendable {
   package let image: @Sendable (String) -> FirmwarePackage?
   /// The key of a device that has one.
   package let key: @Sendable (FleetDevice.ID) -> [UInt8]?
+  /// Runs the campaign's hooks; without it a hook cannot be run.
+  package let hooks: (any HookRunner)?
   /// Told what happens on a device, from its own task; must return soon.
   package let observe: @Sendable (FleetDevice.ID, UpdateEvent) -> Void
+  /// Told what happens to this machine; must return soon.
+  package let notice: @Sendable (FleetNotice) -> Void
 
   package init(
     clock: any LinkClock, wall: @escaping @Sendable () -> FleetTime,
     image: @escaping @Sendable (String) -> FirmwarePackage?,
     key: @escaping @Sendable (FleetDevice.ID) -> [UInt8]? = { _ in nil },
-    observe: @escaping @Sendable (FleetDevice.ID, UpdateEvent) -> Void = { _, _ in }
+    hooks: (any HookRunner)? = nil,
+    observe: @escaping @Sendable (FleetDevice.ID, UpdateEvent) -> Void = { _, _ in },
+    notice: @escaping @Sendable (FleetNotice) -> Void = { _ in }
   ) {
     self.clock = clock
     self.wall = wall
     self.image = image
     self.key = key
+    self.hooks = hooks
     self.observe = observe
+    self.notice = notice
   }
 }

@@ -32,6 +32,7 @@ package struct FleetEngine: Sendable {
   private enum Part: Sendable {
     case coordinator(Result<FleetRun, FleetEngineFault>)
     case workshop(Result<Void, ExchangeFault>)
+    case hooks
   }
 
   /// Goes on with the run whose events the ledger holds; `begin` puts the first ones there.
@@ -42,14 +43,17 @@ package struct FleetEngine: Sendable {
   package func run() async throws(FleetEngineFault) -> FleetRun {
     let history: (events: [RecordedEvent], newsSeen: Int)
     do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }
-    let coordinator = Coordinator(
-      rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
-      ledger: ledger, orders: orders, surroundings: surroundings, observe: observe)
-    let workshop = Workshop(
-      worker: worker, choices: campaign.flash, parallel: campaign.parallel, exchange: exchange,
-      reach: reach, surroundings: surroundings)
     let former = FleetRun(history.events)
     let seen = history.newsSeen
+    let desk = HookDesk(campaign, runner: surroundings.hooks)
+    let adapters = AdapterWatch()
+    let coordinator = Coordinator(
+      rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
+      ledger: ledger, orders: orders, surroundings: surroundings, hooks: desk, adapters: adapters,
+      observe: observe)
+    let workshop = Workshop(
+      worker: worker, campaign: campaign, plan: former, exchange: exchange, reach: reach,
+      surroundings: surroundings, adapters: adapters)
     let result = await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
@@ -68,6 +72,10 @@ package struct FleetEngine: Sendable {
           return .workshop(.failure(error))
         }
       }
+      group.addTask {
+        await desk.work()
+        return .hooks
+      }
       var result: Result<FleetRun, FleetEngineFault>?
       for await part in group {
         // Whoever ends first ends the other; what it says is what happened.
@@ -75,7 +83,7 @@ package struct FleetEngine: Sendable {
         switch part {
         case .coordinator(let ended): result = result ?? ended
         case .workshop(.failure(let fault)): result = result ?? .failure(FleetEngineFault(fault))
-        case .workshop(.success): break
+        case .workshop(.success), .hooks: break
         }
       }
       return result ?? .failure(.cancelled)

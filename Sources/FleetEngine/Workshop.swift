@@ -11,23 +11,25 @@ package struct Workshop: Sendable {
   private static let sampleInterval = Duration.seconds(5)
 
   package let worker: FleetWorker
-  package let choices: FlashChoices
-  /// Transfers side by side on an adapter; `nil` = learned.
-  package let parallel: Int?
+  package let campaign: Campaign
+  /// Where the run stood when it was planned, or gone on with: who its devices are.
+  package let plan: FleetRun
   package let exchange: any JobExchange
   package let reach: any DeviceReach
   package let surroundings: FleetSurroundings
+  package let adapters: AdapterWatch
 
   package init(
-    worker: FleetWorker, choices: FlashChoices, parallel: Int?, exchange: any JobExchange,
-    reach: any DeviceReach, surroundings: FleetSurroundings
+    worker: FleetWorker, campaign: Campaign, plan: FleetRun, exchange: any JobExchange,
+    reach: any DeviceReach, surroundings: FleetSurroundings, adapters: AdapterWatch
   ) {
     self.worker = worker
-    self.choices = choices
-    self.parallel = parallel
+    self.campaign = campaign
+    self.plan = plan
     self.exchange = exchange
     self.reach = reach
     self.surroundings = surroundings
+    self.adapters = adapters
   }
 
   /// Works until the task is cancelled; what runs then is ended at a safe point and given back.
@@ -36,10 +38,14 @@ package struct Workshop: Sendable {
   package func run() async throws(ExchangeFault) {
     let failure = FirstFailure()
     await withDiscardingTaskGroup { group in
-      var floor = Floor(parallel: parallel, clock: surroundings.clock)
+      var floor = Floor(parallel: campaign.parallel, clock: surroundings.clock)
       var sampled = surroundings.clock.now
       while !Task.isCancelled, failure.fault == nil {
-        floor.refresh(reach.adapters())
+        let present = reach.adapters()
+        floor.refresh(present)
+        for notice in adapters.saw(present, at: surroundings.wall()) {
+          surroundings.notice(notice)
+        }
         do throws(ExchangeFault) {
           while let (claim, lane) = try await next(on: &floor) {
             lane.reserve()
@@ -135,8 +141,16 @@ package struct Workshop: Sendable {
 
   private func attempt(_ claim: JobClaim, on lane: AdapterLane) -> Attempt {
     Attempt(
-      claim: claim, lane: lane, choices: choices, exchange: exchange, reach: reach,
-      surroundings: surroundings)
+      claim: claim, lane: lane, choices: campaign.flash, exchange: exchange, reach: reach,
+      surroundings: surroundings, hooks: hooks(around: claim))
+  }
+
+  private func hooks(around claim: JobClaim) -> DeviceHooks? {
+    let commands = campaign.hooks.commands
+    guard commands[.beforeDevice] != nil || commands[.afterDevice] != nil else { return nil }
+    return DeviceHooks(
+      claim: claim, campaign: campaign, facts: HookFacts(claim.job, of: campaign, in: plan),
+      exchange: exchange, runner: surroundings.hooks)
   }
 }
 

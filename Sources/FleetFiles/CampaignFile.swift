@@ -7,14 +7,18 @@ import Yams
 /// wrong.
 package struct CampaignFile: Sendable {
   static let keys = [
-    "campaign", "image", "images", "devices", "devices-file", "select", "waves", "window",
-    "retries", "parallel", "flash", "seed",
+    "campaign", "image", "images", "devices", "devices-file", "devices-scan", "select", "waves",
+    "window", "retries", "parallel", "flash", "hooks", "seed",
   ]
 
-  /// Without the devices of the devices' file.
+  /// Without the devices of the devices' file, of the scan and of the simulated fleet.
   package private(set) var campaign: Campaign
   /// The list of devices that the campaign names, beside its own.
   package let devicesFile: String?
+  /// The devices that are to be looked for; those that are found are added (`adding`).
+  package let devicesScan: DeviceScan?
+  /// `sim-fleet:N?…`, a neighbourhood of simulated boards; its devices are added, too.
+  package let simulatedFleet: String?
   /// By device id, or by `wave NAME`, or by key.
   private var places: [String: FilePlace]
   private var devicePlaces: [(file: CampaignFileFault.File, place: FilePlace)]
@@ -30,10 +34,16 @@ package struct CampaignFile: Sendable {
     }
     var places = Dictionary(
       uniqueKeysWithValues: Self.keys.map { ($0, fields.place(of: $0)) })
-    let devices = try DeviceListReading.devices(in: fields)
+    let (devices, simulated) = try DeviceListReading.devices(in: fields)
+    if let simulated { places[DeviceListReading.simulatedFleet] = simulated.place }
+    simulatedFleet = simulated?.text
     devicesFile = try fields.text("devices-file")
-    guard !devices.isEmpty || devicesFile != nil else {
-      throw CampaignFileFault(at: fields.place, "there are neither 'devices' nor a 'devices-file'")
+    devicesScan = try fields["devices-scan"].map { (node) throws(CampaignFileFault) in
+      try ScanReading.scan(in: node)
+    }
+    guard fields["devices"] != nil || devicesFile != nil || devicesScan != nil else {
+      throw CampaignFileFault(
+        at: fields.place, "there are neither 'devices' nor a 'devices-file' nor a 'devices-scan'")
     }
     campaign = Campaign(
       name: name, devices: devices.map(\.device), images: try Self.images(in: fields))
@@ -50,6 +60,7 @@ package struct CampaignFile: Sendable {
     }
     campaign.retries = try OptionReading.retries(in: fields["retries"])
     campaign.flash = try OptionReading.flash(in: fields["flash"])
+    campaign.hooks = try HookReading.hooks(in: fields["hooks"])
     campaign.parallel = try fields.whole("parallel")
     campaign.seed = UInt64(clamping: try fields.whole("seed") ?? 1)
     self.places = places
@@ -61,6 +72,30 @@ package struct CampaignFile: Sendable {
     var whole = self
     whole.campaign.devices += table.rows.map(\.device)
     whole.devicePlaces += table.rows.map { (.devices(path: path), $0.place) }
+    return whole
+  }
+
+  /// Where devices that the file does not list come from.
+  package enum Source: Hashable, Sendable {
+    case scan, simulatedFleet
+  }
+
+  /// The same, with devices that were found for it behind its own. One that it has already stays as
+  /// it is listed; a name that several have is nobody's.
+  package func adding(_ found: [FleetDevice], from source: Source) -> CampaignFile {
+    let known = Set(campaign.devices.map(\.id))
+    let fresh = found.filter { !known.contains($0.id) }
+    var names: [String: Int] = [:]
+    for device in campaign.devices + fresh {
+      for name in Set([device.id, device.name].compactMap(\.self)) { names[name, default: 0] += 1 }
+    }
+    let key = source == .scan ? "devices-scan" : DeviceListReading.simulatedFleet
+    var whole = self
+    for var device in fresh {
+      if let name = device.name, names[name] != 1 { device.name = nil }
+      whole.campaign.devices.append(device)
+      whole.devicePlaces.append((.campaign, places[key] ?? .start))
+    }
     return whole
   }
 
@@ -85,6 +120,7 @@ package struct CampaignFile: Sendable {
     case .ambiguousName(let name):
       return place(ofLast: { $0.name == name || $0.id == name }) ?? key("devices")
     case .noImage(let device, _): return place(ofLast: { $0.id == device }) ?? key("images")
+    case .noDevices where devicesScan != nil: return key("devices-scan")
     case .noDevices, .tooManyDevices: return key("devices")
     case .imageForNoDevice: return key("images")
     case .noSelection, .undecided: return key("select")

@@ -12,17 +12,37 @@ enum DeviceListReading {
 
   static let keys = ["id", "name", "board", "site", "tags", "key-file", "version"]
 
-  static func devices(in fields: YAMLFields) throws(CampaignFileFault) -> [Listed] {
-    guard let node = fields["devices"] else { return [] }
+  /// A whole neighbourhood of simulated boards begins so; one entry of a list may be one.
+  static let simulatedFleet = "sim-fleet:"
+
+  struct Simulated {
+    let text: String
+    let place: FilePlace
+  }
+
+  static func devices(
+    in fields: YAMLFields
+  ) throws(CampaignFileFault) -> (listed: [Listed], simulated: Simulated?) {
+    guard let node = fields["devices"] else { return ([], nil) }
     var devices: [Listed] = []
+    var simulated: Simulated?
     for element in try node.list(of: "devices") {
-      devices.append(Listed(device: try device(element), place: element.place))
+      let listed = Listed(device: try device(element), place: element.place)
+      if listed.device.id.hasPrefix(simulatedFleet) {
+        guard case .scalar = element, simulated == nil else {
+          throw CampaignFileFault(
+            at: element.place, "a campaign has one simulated fleet, written as a text")
+        }
+        simulated = Simulated(text: listed.device.id, place: listed.place)
+      } else {
+        devices.append(listed)
+      }
       guard devices.count <= Campaign.devicesMaximum else {
         throw CampaignFileFault(
           at: element.place, "there are more than \(Campaign.devicesMaximum) devices")
       }
     }
-    return devices
+    return (devices, simulated)
   }
 
   private static func device(_ node: Node) throws(CampaignFileFault) -> FleetDevice {

@@ -88,6 +88,10 @@ package struct DeviceTable: Sendable {
     guard var device else {
       throw CampaignFileFault(file, at: record[0].place, "the row has no id")
     }
+    guard !device.id.hasPrefix(DeviceListReading.simulatedFleet) else {
+      throw CampaignFileFault(
+        file, at: record[0].place, "a simulated fleet stands in the campaign, under 'devices'")
+    }
     for (column, field) in zip(columns, record) where !field.text.isEmpty {
       switch column {
       case .id: break

@@ -158,6 +158,7 @@ private struct StoredLedger: EventLedger {
           arguments: [
             run, count, moment.milliseconds, payload, DatabaseValue(octets: hash),
           ])
+        try DeviceTable.fold(event, at: moment, in: database)
       }
       try database.execute(
         sql: "UPDATE run SET length = ?, head = ?, news_seen = ? WHERE id = ?",

@@ -3,8 +3,8 @@ import GRDB
 import OtaflashFleet
 import Synchronization
 
-/// Runs with their events, jobs and images in one SQLite file. What a call has returned lasts,
-/// whatever happens to the process or the power.
+/// Runs with their events, jobs and images, and the devices, in one SQLite file. What a call has
+/// returned lasts, whatever happens to the process or the power.
 ///
 /// One process works with the jobs at a time; who that is, its user sees to. Others may read runs
 /// and put requests.

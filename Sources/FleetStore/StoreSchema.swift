@@ -5,14 +5,20 @@ import GRDB
 enum StoreSchema {
   static var version: Int { migrations.count }
 
+  /// What a migration does beside its statements.
+  private typealias Step = @Sendable (Database) throws -> Void
+
   /// The n-th brings a store of version n − 1 to version n.
-  private static let migrations = [first]
+  private static let migrations: [(sql: String, step: Step)] = [
+    (first, { _ in }), (devices, DeviceTable.foldHistory),
+  ]
 
   static func migrate(_ queue: DatabaseQueue) throws {
     let found = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
     for (index, migration) in migrations.enumerated().dropFirst(found) {
       try queue.write { database in
-        try database.execute(sql: migration)
+        try database.execute(sql: migration.sql)
+        try migration.step(database)
         try database.execute(sql: "PRAGMA application_id = \(StoreFile.applicationID)")
         try database.execute(sql: "PRAGMA user_version = \(index + 1)")
       }
@@ -53,6 +59,16 @@ enum StoreSchema {
     ) STRICT;
 
     CREATE TABLE blob (digest TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT, WITHOUT ROWID;
+    """
+
+  /// Times are milliseconds since 1970; `image` and `flashed` go with `outcome`.
+  private static let devices = """
+    CREATE TABLE device (
+      id TEXT PRIMARY KEY, name TEXT, address TEXT, seen INTEGER, connected INTEGER, outcome TEXT,
+      image TEXT, flashed INTEGER, version TEXT, board TEXT, site TEXT, tags TEXT
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE taken_over (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     """
 }
 #endif

@@ -117,8 +117,14 @@ import Testing
     let moved = outcome.run.devices.filter { Set($0.workedAt.map(\.adapter)).count > 1 }
     #expect(moved.count >= 2, "those that it had in its hands")
     #expect(moved.allSatisfy { $0.workedAt.last?.adapter == "hci1" && $0.linkFailures == 0 })
+    #expect(outcome.notices == [.adapterLost("hci0")])
+    // No longer than one adapter would have taken for all, and the wait before another attempt.
+    var alone = Scene(12)
+    alone.adapters = ["hci1"]
+    #expect(outcome.took <= (try alone.run().took) + .seconds(4), "\(outcome.took)")
   }
 
+  /// The run says that it has no adapter, pauses, and goes on by itself when there is one.
   @Test func withoutAnyAdapterTheRunWaitsForOne() throws {
     var scene = Scene(3)
     scene.adapters = []
@@ -128,7 +134,62 @@ import Testing
     }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
-    #expect(outcome.took > .seconds(3600))
+    #expect(outcome.took > .seconds(3600) && outcome.took < .seconds(3660))
+    #expect(outcome.notices == [.noAdapter, .adapterBack("hci0")])
+    #expect(Self.pauses(outcome) == [30, 3600])
+  }
+
+  /// When the run was paused and resumed, in whole seconds from its beginning.
+  private static func pauses(_ outcome: Scene.Outcome) -> [Int64] {
+    outcome.history.compactMap { recorded in
+      switch recorded.event {
+      case .runPaused(let reason):
+        #expect(reason == .noAdapter)
+        return (recorded.at.milliseconds - 1_800_000_000_000) / 1000
+      case .runResumed: return (recorded.at.milliseconds - 1_800_000_000_000) / 1000
+      default: return nil
+      }
+    }
+  }
+
+  /// All that there are vanish in the middle: nobody has failed, and nobody is forgotten.
+  @Test(arguments: [1, 20])
+  func allAdaptersVanishAndComeBack(_ infrastructureFailures: Int) throws {
+    var scene = Scene(12)
+    scene.campaign.waves[0].thresholds.stop = .count(1)
+    scene.campaign.retries.infrastructureFailures = infrastructureFailures
+    scene.meanwhile = { reach, clock in
+      await clock.pause(for: .milliseconds(1200))
+      reach.setAdapters([])
+      await clock.pause(for: .seconds(600))
+      reach.setAdapters(["hci1"])
+    }
+    let outcome = try scene.run()
+    #expect(outcome.run.control == .ended(.complete(failed: 0)))
+    #expect(outcome.truth.values.allSatisfy { $0 == Self.new })
+    #expect(outcome.run.devices.allSatisfy { $0.linkFailures == 0 })
+    #expect(
+      outcome.notices == [
+        .adapterLost("hci0"), .adapterLost("hci1"), .noAdapter, .adapterBack("hci1"),
+      ])
+    let pauses = Self.pauses(outcome)
+    #expect(pauses.last == 601 && pauses.count == 2)
+    // By its failures, or by the time without an adapter.
+    #expect(pauses.first.map { infrastructureFailures == 1 ? $0 < 5 : $0 == 31 } == true)
+  }
+
+  /// What has no need of an adapter is not held up by the want of one.
+  @Test func aSoakingWaveDoesNotPauseForWantOfAnAdapter() throws {
+    var scene = Scene(
+      2, waves: [Wave("canary", .count(1), soak: .seconds(7200)), Wave("all", .rest)])
+    scene.meanwhile = { reach, clock in
+      await clock.pause(for: .seconds(60))
+      reach.setAdapters([])
+      await clock.pause(for: .seconds(600))
+      reach.setAdapters(["hci1"])
+    }
+    let outcome = try scene.run()
+    #expect(outcome.run.control == .ended(.complete(failed: 0)) && Self.pauses(outcome).isEmpty)
   }
 
   /// What is shown of a run, times and tries aside.

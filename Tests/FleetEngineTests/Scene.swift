@@ -98,6 +98,15 @@ final class MortalLedger: EventLedger {
   }
 }
 
+/// What a run said of its machine.
+final class Notices: Sendable {
+  private let stored = Mutex<[FleetNotice]>([])
+
+  var all: [FleetNotice] { stored.withLock { $0 } }
+
+  func note(_ notice: FleetNotice) { stored.withLock { $0.append(notice) } }
+}
+
 /// A fleet of boards and one campaign over it, in virtual time.
 struct Scene: Sendable {
   static let image = FirmwareImage(
@@ -114,6 +123,7 @@ struct Scene: Sendable {
     /// Data octets that each board was sent.
     let sent: [FleetDevice.ID: Int]
     let took: Duration
+    let notices: [FleetNotice]
     let connectingMost: Int
     let made: [String: Int]
     /// Processes that it took.
@@ -126,6 +136,7 @@ struct Scene: Sendable {
   var adapters = ["hci0", "hci1"]
   /// After so many events of its own each process dies; `nil` = none does.
   var killsAfter: [Int] = []
+  var hooks: (any HookRunner)?
   /// Told the reach, beside the run.
   var meanwhile: @Sendable (BoardReach, any LinkClock) async -> Void = { _, _ in }
 
@@ -172,6 +183,7 @@ struct Scene: Sendable {
     }
     return Outcome(
       run: ran.run, history: ran.history, truth: truth, sent: sent, took: ran.took,
+      notices: ran.notices,
       connectingMost: reach.connectingMost, made: reach.made.withLock { $0 },
       processes: ran.processes)
   }
@@ -180,6 +192,7 @@ struct Scene: Sendable {
     let run: FleetRun
     let history: [RecordedEvent]
     let took: Duration
+    let notices: [FleetNotice]
     let processes: Int
   }
 
@@ -188,12 +201,15 @@ struct Scene: Sendable {
     _ reach: BoardReach, _ clock: any LinkClock, _ orders: Requests?
   ) async throws -> Ran {
     orders?.tell(clock)
+    (hooks as? ScriptedHooks)?.tell(clock)
+    let notices = Notices()
     let (exchange, ledger) = (MemoryExchange(), MemoryLedger())
     let surroundings = FleetSurroundings(
       clock: clock,
       wall: {
         FleetTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
-      }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Self.image]) })
+      }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Self.image]) },
+      hooks: hooks, notice: { notices.note($0) })
     let plan = try CampaignPlan(campaign, now: surroundings.wall())
     let began = clock.now
     try await ledger.append(
@@ -217,7 +233,8 @@ struct Scene: Sendable {
       if let ended {
         return Ran(
           run: ended, history: try await ledger.history().events,
-          took: began.duration(to: clock.now), processes: processes)
+          took: began.duration(to: clock.now),
+          notices: notices.all, processes: processes)
       }
       exchange.abandonClaims()
     }

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func everyKeyIsTaken() throws {
-    let campaign = try Self.read(
+    let file = try Self.read(
       """
       campaign: all of it
       image: other.bin
@@ -61,6 +61,23 @@ import Testing
         not-before: 2026-11-24T00:00:00Z
         not-after: 2026-12-24T00:00:00+01:00
       retries: {link: 7, same: 3, first-delay: 2s, longest-delay: 2m, jitter: 10%, infrastructure: 9}
+      hooks:
+        before-device: [hooks/lock, --quiet]
+        after-device: echo "$OTAFLASH_HOOK_OUTCOME" >> log
+        before-wave: "true"
+        after-wave: [notify]
+        time-limit: 5s
+        on-failure: fail
+        after-failure: fail
+      devices-scan:
+        name: Door*
+        service: FE59
+        rssi: -80
+        for: 20s
+        board: door
+        site: berlin
+        tags: [found]
+        key-file: keys/doors
       parallel: 3
       flash:
         mode: without-response
@@ -72,7 +89,8 @@ import Testing
         attempt-limit: 90s
       seed: 12
       """
-    ).campaign
+    )
+    let campaign = file.campaign
     var one = FleetDevice(id: "sim:1", name: "one", board: "door", site: "berlin")
     one.tags = ["a", "b"]
     one.keyFile = "keys/one"
@@ -96,6 +114,24 @@ import Testing
     expected.retries = RetryPolicy(
       linkAttempts: 7, sameFailures: 3, firstDelay: .seconds(2), longestDelay: .seconds(120),
       jitter: 0.1, infrastructureFailures: 9)
+    expected.hooks.commands = [
+      .beforeDevice: .words(["hooks/lock", "--quiet"]),
+      .afterDevice: .shell("echo \"$OTAFLASH_HOOK_OUTCOME\" >> log"),
+      .beforeWave: .shell("true"), .afterWave: .words(["notify"]),
+    ]
+    expected.hooks.timeLimit = .seconds(5)
+    expected.hooks.onFailure = .fail
+    expected.hooks.afterFailure = .fail
+    var scan = DeviceScan()
+    scan.namePattern = "Door*"
+    scan.service = "fe59"
+    scan.rssiMinimum = -80
+    scan.duration = .seconds(20)
+    scan.board = "door"
+    scan.site = "berlin"
+    scan.tags = ["found"]
+    scan.keyFile = "keys/doors"
+    #expect(file.devicesScan == scan)
     expected.parallel = 3
     expected.flash.withoutResponse = true
     expected.flash.mtu = 247
@@ -131,6 +167,48 @@ import Testing
     #expect(try whole.plan(now: Self.now).deviceCount == 3)
   }
 
+  @Test func aScanAloneIsEnoughAndItsDevicesAreAdded() throws {
+    let file = try Self.read(
+      "campaign: c\nimage: a\ndevices-scan: {name: Door*, rssi: -70, board: b, tags: [x]}\n")
+    let scan = try #require(file.devicesScan)
+    #expect(scan.takes(name: "Door 1", rssi: -70) && !scan.takes(name: "Door 1", rssi: -71))
+    #expect(!scan.takes(name: nil, rssi: -1) && !scan.takes(name: "Gate", rssi: -1))
+    #expect(!scan.takes(name: "Door 1", rssi: nil))
+    let found = [("A", "Door 1"), ("B", "Door"), ("C", "Door")].map {
+      scan.device($0.0, name: $0.1, rssi: -60)
+    }
+    let whole = file.adding(found, from: .scan)
+    #expect(whole.campaign.devices.map(\.id) == ["A", "B", "C"])
+    #expect(
+      whole.campaign.devices.map(\.name) == ["Door 1", nil, nil], "a name of two is nobody's")
+    #expect(whole.campaign.devices.allSatisfy { $0.board == "b" && $0.tags == ["x"] })
+    #expect(try whole.plan(now: Self.now).deviceCount == 3)
+    do throws(CampaignFileFault) {
+      _ = try file.plan(now: Self.now)
+      Issue.record("nothing was found")
+    } catch {
+      #expect(error.words == "there are no devices" && error.place.line == 3)
+    }
+  }
+
+  @Test func whatIsListedStaysAsItIsListed() throws {
+    let file = try Self.read(
+      "campaign: c\nimage: a\ndevices: [{id: A, site: berlin}]\ndevices-scan: {service: fe59}\n")
+    let found = ["A", "B"].map { FleetDevice(id: $0, name: "Door \($0)") }
+    let whole = file.adding(found, from: .scan).campaign.devices
+    #expect(whole == [FleetDevice(id: "A", site: "berlin"), found[1]])
+  }
+
+  @Test func aSimulatedFleetIsLeftToWhoHasTheSimulation() throws {
+    let file = try Self.read("campaign: c\nimage: a\ndevices: [sim:1, 'sim-fleet:24?seed=3']\n")
+    #expect(file.simulatedFleet == "sim-fleet:24?seed=3")
+    #expect(file.campaign.devices.map(\.id) == ["sim:1"])
+    let whole = file.adding([FleetDevice(id: "sim:2")], from: .simulatedFleet)
+    #expect(try whole.plan(now: Self.now).deviceCount == 2)
+    let alone = try Self.read("campaign: c\nimage: a\ndevices: ['sim-fleet:24']\n")
+    #expect(alone.campaign.devices.isEmpty && alone.simulatedFleet == "sim-fleet:24")
+  }
+
   // MARK: What is refused
 
   /// A text behind the least campaign, the place, and words of the fault.
@@ -164,6 +242,24 @@ import Testing
     ("retries: {first-delay: 0s}", 4, 10, "begin above zero"),
     ("flash: {mode: fast}", 4, 15, "it is with-response or without-response"),
     ("flash: {attempt-limit: 0s}", 4, 9, "more than no time"),
+    ("hooks: x", 4, 8, "hooks is written as"), ("hooks: {}", 4, 8, "the hooks name no command"),
+    ("hooks: {before: x}", 4, 9, "hooks has no 'before'"),
+    ("hooks: {time-limit: 5s}", 4, 8, "the hooks name no command"),
+    ("hooks: {before-wave: []}", 4, 22, "before-wave is empty"),
+    ("hooks: {before-wave: ''}", 4, 22, "before-wave is empty"),
+    ("hooks: {before-wave: {a: b}}", 4, 22, "is a list of words, or one text for /bin/sh"),
+    ("hooks: {before-wave: x, time-limit: 0s}", 4, 25, "more than no time"),
+    ("hooks: {before-wave: x, on-failure: stop}", 4, 37, "it is skip or fail"),
+    ("hooks: {before-wave: x, after-failure: skip}", 4, 40, "it is note or fail"),
+    ("hooks: {before-wave: \"a\\0b\"}", 4, 22, "U+0000"),
+    ("devices-scan: {}", 4, 15, "a scan needs a 'name' or a 'service'"),
+    ("devices-scan: {rssi: -60}", 4, 15, "a scan needs a 'name' or a 'service'"),
+    ("devices-scan: {service: door}", 4, 25, "'door' is no service"),
+    ("devices-scan: {service: fe59-1}", 4, 25, "'fe59-1' is no service"),
+    ("devices-scan: {name: a, rssi: -200}", 4, 31, "'-200' is no rssi"),
+    ("devices-scan: {name: a, for: 0s}", 4, 25, "a scan takes more than no time"),
+    ("devices-scan: {name: a, for: 2h}", 4, 25, "at most 3600 s"),
+    ("devices-scan: {name: a, seconds: 3}", 4, 25, "a scan has no 'seconds'"),
     ("parallel: 0x4", 4, 11, "'0x4' is no parallel"),
     ("a: &x b", 4, 4, "anchors (&)"), ("select: &x tag:a", 4, 9, "anchors (&)"),
     ("select: *x", 4, 9, "undefined alias"), ("select: 'a", 5, 1, "found unexpected end of stream"),
@@ -187,6 +283,8 @@ import Testing
     ("campaign: c\nimage: a\ndevices: [{id: a, color: red}]", 3, 19, "a device has no 'color'"),
     ("campaign: c\nimage: a\ndevices: [{id: a, version: 1.2}]", 3, 28, "'1.2' is no version"),
     ("campaign: c\nimage: a\ndevices: [[a]]", 3, 11, "a device is written as"),
+    ("campaign: c\nimage: a\ndevices: ['sim-fleet:2', 'sim-fleet:3']", 3, 26, "one simulated"),
+    ("campaign: c\nimage: a\ndevices: [{id: 'sim-fleet:2'}]", 3, 11, "one simulated fleet"),
     ("campaign: c\nimages: []\ndevices: [a]", 2, 9, "images are written as"),
   ])
   func whatIsMissingIsTold(_ text: String, _ line: Int, _ column: Int, _ words: String) {
@@ -292,7 +390,7 @@ import Testing
   static let keys: [String: [String]] = [
     "campaign": CampaignFile.keys, "device": DeviceListReading.keys, "wave": WaveReading.keys,
     "window": WindowReading.keys, "retries": OptionReading.retryKeys,
-    "flash": OptionReading.flashKeys,
+    "flash": OptionReading.flashKeys, "hooks": HookReading.keys, "scan": ScanReading.keys,
   ]
 
   /// An editor that knows the schema knows what the reader knows.

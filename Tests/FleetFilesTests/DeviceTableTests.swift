@@ -49,6 +49,7 @@ import Testing
     ("id,name\na", 2, 1, "the row has 1 fields, and there are 2 columns"),
     ("id,name\na,b,c", 2, 1, "3 fields"), ("id;name\na;b", 1, 1, "no column 'id;name'"),
     ("id,name\n,x", 2, 1, "the row has no id"),
+    ("id\nsim-fleet:3", 2, 1, "a simulated fleet stands in the campaign"),
     ("id,version\na,1.2", 2, 3, "'1.2' is no version"),
     ("id\n\"a", 2, 1, "the quotation mark is not closed"),
     ("id\na\"b\"", 2, 2, "stands in quotation marks"),

@@ -114,6 +114,8 @@ struct Drill {
     switch effect {
     case .publish(let job): news += try table.publish([job]).news
     case .cancel(let jobs): news += table.cancel(jobs).news
+    case .runHook(let wave, let point):
+      record(rules.events(afterHook: point, of: wave, HookOutcome(.exited(code: 0)), in: run))
     }
   }
 

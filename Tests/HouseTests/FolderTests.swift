@@ -30,10 +30,13 @@ import Testing
       "NordicLegacy", "Procedures",
     ],
     "State": [""],
-    "Fleet": ["Structures", "Selection", "Campaign", "Exchange", "Events", "Rules", "Work"],
+    "Fleet": [
+      "Structures", "Selection", "Hooks", "Campaign", "Exchange", "Events", "Rules", "Work",
+    ],
     "FleetFiles": [""],
     "FleetStore": [""],
     "FleetEngine": [""],
+    "FleetHooks": [""],
     "otaflash": [
       "Text", "Grammar", "Files", "Faults", "Output", "Session", "Devices", "Images", "Benchmark",
       "Commands", "Process",

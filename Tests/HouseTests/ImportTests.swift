@@ -17,7 +17,10 @@ import Testing
     "FleetEngine": [
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
     ],
-    "FleetStore": ["OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
+    "FleetHooks": [
+      "OtaflashFleet", "OtaflashFleetEngine", "Subprocess", "SystemPackage", "Glibc",
+    ],
+    "FleetStore": ["OtaflashFirmware", "OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "Simulation": [
       "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto",
       "CryptoExtras",

@@ -14,6 +14,7 @@ package struct Campaign: Hashable, Sendable {
   /// Transfers side by side on an adapter; `nil` = learned.
   package var parallel: Int?
   package var flash = FlashChoices()
+  package var hooks = CampaignHooks()
   /// Orders the devices within waves that name a number of them: the same seed, the same order.
   package var seed: UInt64 = 1
 

@@ -6,6 +6,9 @@
 package enum FleetEvent: Hashable, Sendable, Codable {
   case runBegan(RunBeginning)
   case wavePlanned(wave: Int, name: String, devices: [RunDevice])
+  /// A hook of the wave is to run: again, by whoever goes on with the run before it has ended.
+  case waveHookBegan(wave: Int, point: HookPoint)
+  case waveHookEnded(wave: Int, point: HookPoint, outcome: HookOutcome)
   case waveBegan(wave: Int)
   /// The device is to be worked on: attempt 1, 2, …; with `look` it may run the new image already,
   /// and is asked before anything is sent.
@@ -16,6 +19,8 @@ package enum FleetEvent: Hashable, Sendable, Codable {
   case deviceActivating(device: FleetDevice.ID, attempt: Int)
   /// Whoever had it has not been heard of in time; somebody else may take it.
   case claimExpired(device: FleetDevice.ID, attempt: Int)
+  case deviceHookEnded(
+    device: FleetDevice.ID, attempt: Int, point: HookPoint, outcome: HookOutcome)
   case attemptEnded(device: FleetDevice.ID, attempt: Int, ending: AttemptEnding)
   case deviceDeferred(device: FleetDevice.ID, until: FleetTime)
   case deviceSettled(device: FleetDevice.ID, ending: DeviceEnding)
@@ -55,17 +60,20 @@ package struct RunDevice: Hashable, Sendable, Codable {
   package var name: String?
   package var board: String?
   package var site: String?
+  /// In their order; `nil` = none.
+  package var tags: [String]?
   /// The image's digest.
   package var image: String
 
   package init(
     id: FleetDevice.ID, name: String? = nil, board: String? = nil, site: String? = nil,
-    image: String
+    tags: [String]? = nil, image: String
   ) {
     self.id = id
     self.name = name
     self.board = board
     self.site = site
+    self.tags = tags
     self.image = image
   }
 }
@@ -74,12 +82,16 @@ package enum PauseReason: Hashable, Sendable, Codable {
   case asked
   /// So many attempts in a row failed for reasons of this side.
   case infrastructure(failures: Int, words: String)
+  /// No adapter was there for too long; the run goes on by itself when one is.
+  case noAdapter
   /// Too few devices were seen for a verdict on the wave.
   case inconclusive(wave: Int)
+  /// A hook of the wave failed.
+  case hook(wave: Int, point: HookPoint, words: String)
 }
 
 package enum RunEnding: Hashable, Sendable, Codable {
-  /// Every device was settled; so many of them failed, or were never seen.
+  /// Every device was settled; so many of them failed, were never seen, or were left out.
   case complete(failed: Int)
   /// A wave reached its failure threshold.
   case stopped(wave: Int)

@@ -17,6 +17,8 @@ package enum AttemptEnding: Hashable, Sendable, Codable {
   /// The image ran already.
   case current(version: FirmwareVersion?)
   case failed(AttemptFailure)
+  /// The campaign's owner left the device out, by a hook; why, in words.
+  case skipped(words: String)
   /// Given back without a judgement on the device.
   case returned(ReturnReason)
 }
@@ -104,6 +106,8 @@ package enum DeviceEnding: Hashable, Sendable, Codable {
   case quarantined(AttemptFailure)
   /// Nobody has ever heard it.
   case absent
+  /// The campaign's owner left it out, by a hook; why, in words.
+  case skipped(words: String)
 
   /// How it counts in its wave.
   package enum Count: String, Hashable, Sendable, CaseIterable {
@@ -118,6 +122,7 @@ package enum DeviceEnding: Hashable, Sendable, Codable {
     case .failed(let failure), .quarantined(let failure):
       failure.kind == .infrastructure ? .neutral : .failed
     case .absent: .unseen
+    case .skipped: .neutral
     }
   }
 }

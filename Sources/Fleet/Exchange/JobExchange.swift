@@ -63,6 +63,8 @@ package enum JobReport: Hashable, Sendable, Codable {
   case placed(adapter: String)
   /// The device is about to be told to start the image.
   case activating
+  /// A hook of the device has run.
+  case hookEnded(HookPoint, HookOutcome)
 }
 
 /// What happened to a job, for the coordinator.

@@ -84,6 +84,14 @@ package struct WaveProgress: Hashable, Sendable {
     case passed
   }
 
+  /// Where one of its hooks stands.
+  package enum Hook: Hashable, Sendable {
+    case running
+    case ended(HookOutcome)
+    /// It failed, and a person went on all the same.
+    case overridden(HookOutcome)
+  }
+
   package let name: String
   /// Its devices, by their place in the run.
   package let devices: Range<Int>
@@ -92,6 +100,7 @@ package struct WaveProgress: Hashable, Sendable {
   package internal(set) var verdict: WaveVerdict?
   package internal(set) var beganAt: FleetTime?
   package internal(set) var judgedAt: FleetTime?
+  package internal(set) var hooks: [HookPoint: Hook] = [:]
 
   init(name: String, devices: Range<Int>) {
     self.name = name
@@ -100,4 +109,18 @@ package struct WaveProgress: Hashable, Sendable {
   }
 
   package var isSettled: Bool { tally.settled == tally.size }
+
+  /// The hook that is to run now, or runs.
+  package var runningHook: HookPoint? { hooks.first { $0.value == .running }?.key }
+
+  /// A person goes on after a pause: the hook before the wave runs once more, the one behind it has
+  /// said what it had to say.
+  mutating func passHooks() {
+    if case .ended(let outcome) = hooks[.beforeWave], !outcome.isSuccess {
+      hooks[.beforeWave] = nil
+    }
+    if case .ended(let outcome) = hooks[.afterWave], !outcome.isSuccess {
+      hooks[.afterWave] = .overridden(outcome)
+    }
+  }
 }

@@ -3,6 +3,7 @@
 package enum FleetEffect: Hashable, Sendable {
   case publish(FleetJob)
   case cancel([FleetJob.ID])
+  case runHook(wave: Int, HookPoint)
 }
 
 extension FleetRules {
@@ -12,6 +13,7 @@ extension FleetRules {
     case .devicePublished(let id, let attempt, let look):
       guard let job = run.job(of: id, attempt: attempt, look: look) else { return [] }
       return [.publish(job)]
+    case .waveHookBegan(let wave, let point): return [.runHook(wave: wave, point)]
     case .waveJudged(_, .stop), .runPaused: return run.recall { $0 == .published }
     case .runCancelled: return run.recall { $0 == .published || $0.isClaimed }
     default: return []
@@ -21,12 +23,15 @@ extension FleetRules {
   /// What has to be done again by a process that goes on with a run: an event may have been
   /// recorded and nothing done about it.
   package func effectsToRepeat(in run: FleetRun) -> [FleetEffect] {
-    let jobs = run.devices.compactMap { device -> FleetEffect? in
-      guard device.phase == .published || device.phase.isClaimed else { return nil }
-      return run.job(
-        of: device.device.id, attempt: device.attempts, look: device.mayRunNewImage
-      ).map { .publish($0) }
-    }
+    let hooks = run.runningHook.map { [FleetEffect.runHook(wave: $0.wave, $0.point)] } ?? []
+    let jobs =
+      hooks
+      + run.devices.compactMap { device -> FleetEffect? in
+        guard device.phase == .published || device.phase.isClaimed else { return nil }
+        return run.job(
+          of: device.device.id, attempt: device.attempts, look: device.mayRunNewImage
+        ).map { .publish($0) }
+      }
     switch run.control {
     case .cancelling: return jobs + run.recall { $0 == .published || $0.isClaimed }
     case .paused: return jobs + run.recall { $0 == .published }

@@ -19,7 +19,7 @@ extension CampaignPlan {
             let file = campaign.image(for: device) ?? ""
             return RunDevice(
               id: device.id, name: device.name, board: device.board, site: device.site,
-              image: digests[file] ?? "")
+              tags: device.tags.isEmpty ? nil : device.tags.sorted(), image: digests[file] ?? "")
           })
       }
   }

@@ -25,6 +25,8 @@ package struct FleetRules: Sendable {
     if run.infrastructureFailures >= campaign.retries.infrastructureFailures {
       return [.runPaused(because: infrastructurePause(run))]
     }
+    if run.runningHook != nil { return [] }
+    if let pause = hookPause(run) { return [pause] }
     guard let wave = run.currentWave else {
       return run.openCount == 0 ? [.runEnded(.complete(failed: run.notSucceeded))] : []
     }
@@ -35,7 +37,11 @@ package struct FleetRules: Sendable {
     let progress = run.waves[wave]
     let thresholds = campaign.waves[wave].thresholds
     switch progress.phase {
-    case .planned: return [.waveBegan(wave: wave)]
+    case .planned:
+      guard campaign.hooks[.beforeWave] != nil, progress.hooks[.beforeWave] == nil else {
+        return [.waveBegan(wave: wave)]
+      }
+      return [.waveHookBegan(wave: wave, point: .beforeWave)]
     case .open:
       if progress.tally.reachesStop(of: thresholds) {
         let verdict = WaveVerdict.stop(failures: progress.tally.failed, of: progress.tally.size)
@@ -48,6 +54,9 @@ package struct FleetRules: Sendable {
     case .soaking(let until): return now >= until ? judgement(of: wave, progress) : []
     case .judged:
       guard run.openCount == 0 else { return [] }
+      if progress.hooks[.afterWave] == nil, campaign.hooks[.afterWave] != nil {
+        return hookAfter(wave)
+      }
       // Where nothing is left that could be held back, nothing was stopped.
       if wave == campaign.waves.count - 1, progress.isSettled {
         return [.runEnded(.complete(failed: run.notSucceeded))]
@@ -64,8 +73,10 @@ package struct FleetRules: Sendable {
     let verdict = progress.tally.verdict(by: campaign.waves[wave].thresholds)
     let judged = FleetEvent.waveJudged(wave: wave, verdict: verdict)
     let isLast = wave == campaign.waves.count - 1
-    guard verdict == .continue, campaign.waves[wave].needsApproval, !isLast else { return [judged] }
-    return [judged, .approvalAwaited(wave: wave)]
+    // Any other verdict waits until nobody is at work.
+    guard verdict == .continue else { return [judged] }
+    guard campaign.waves[wave].needsApproval, !isLast else { return [judged] + hookAfter(wave) }
+    return [judged, .approvalAwaited(wave: wave)] + hookAfter(wave)
   }
 
   private func publication(in run: FleetRun, now: FleetTime) -> [FleetEvent] {
@@ -140,6 +151,8 @@ package struct FleetRules: Sendable {
     case .reported(.placed(let adapter)):
       return [.devicePlaced(device: id, attempt: attempt, adapter: adapter)]
     case .reported(.activating): return [.deviceActivating(device: id, attempt: attempt)]
+    case .reported(.hookEnded(let point, let outcome)):
+      return [.deviceHookEnded(device: id, attempt: attempt, point: point, outcome: outcome)]
     case .expired: return [.claimExpired(device: id, attempt: attempt)]
     case .ended(let ending):
       let ended = FleetEvent.attemptEnded(device: id, attempt: attempt, ending: ending)
@@ -157,6 +170,7 @@ package struct FleetRules: Sendable {
       // A device that was told to start the image, and never answered, was updated all the same.
       return .deviceSettled(device: id, ending: device.mayRunNewImage ? .updated : .current)
     case .failed(let failure): return consequence(of: failure, for: device, now, random)
+    case .skipped(let words): return .deviceSettled(device: id, ending: .skipped(words: words))
     case .returned(let reason) where reason.countsAsLink:
       let failure = AttemptFailure(
         .link, code: reason.rawValue, words: reason.words, wasSeen: reason == .deviceBusy)

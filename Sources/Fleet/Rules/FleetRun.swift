@@ -48,6 +48,14 @@ package struct FleetRun: Sendable {
   /// Devices that are published or worked on.
   package var openCount: Int { published.values.reduce(claimedCount, +) }
 
+  /// The hook that is to run now, or runs, and its wave.
+  package var runningHook: (wave: Int, point: HookPoint)? {
+    for (index, wave) in waves.enumerated() {
+      if let point = wave.runningHook { return (index, point) }
+    }
+    return nil
+  }
+
   /// Of each place, the device to publish next and the moment from which it may be; the soonest
   /// first.
   package var nextInQueues: [(device: DeviceProgress, notBefore: FleetTime)] {
@@ -67,6 +75,9 @@ package struct FleetRun: Sendable {
       self.beginning = beginning
       beganAt = moment
     case .wavePlanned(let wave, let name, let members): plan(wave, name, members)
+    case .waveHookBegan(let wave, let point): waves[wave].hooks[point] = .running
+    case .waveHookEnded(let wave, let point, let outcome):
+      waves[wave].hooks[point] = .ended(outcome)
     case .waveBegan(let wave):
       waves[wave].phase = .open
       waves[wave].beganAt = moment
@@ -82,10 +93,12 @@ package struct FleetRun: Sendable {
     case .runResumed:
       control = .running
       infrastructureFailures = 0
+      for wave in waves.indices { waves[wave].passHooks() }
     case .runCancelled: control = .cancelling
     case .runEnded(let ending): control = .ended(ending)
     case .devicePublished(let id, _, _), .deviceClaimed(let id, _, _), .devicePlaced(let id, _, _),
       .deviceActivating(let id, _), .claimExpired(let id, _), .attemptEnded(let id, _, _),
+      .deviceHookEnded(let id, _, _, _),
       .deviceDeferred(let id, _), .deviceSettled(let id, _), .deviceRetried(let id):
       if let device = index[id] { apply(event, to: device, at: moment) }
     }
@@ -117,6 +130,7 @@ package struct FleetRun: Sendable {
       devices[index].adapter = adapter
       devices[index].updateLastWork { $0.adapter = adapter }
     case .deviceActivating: devices[index].mayRunNewImage = true
+    case .deviceHookEnded: break
     case .claimExpired:
       devices[index].phase = .published
       devices[index].updateLastWork { $0.ended = moment }
@@ -158,6 +172,7 @@ package struct FleetRun: Sendable {
       if reason.countsAsLink { devices[index].linkFailures += 1 }
       if reason == .deviceBusy { devices[index].wasSeen = true }
       if reason == .adapterLost { infrastructureFailures += 1 }
+    case .skipped: break
     }
   }
 
@@ -168,6 +183,7 @@ package struct FleetRun: Sendable {
     devices[index].startOver()
     waves[wave].phase = .open
     waves[wave].verdict = nil
+    waves[wave].hooks[.afterWave] = nil
     if case .ended = control { control = .running }
     enqueue(index, from: moment)
   }

@@ -1,0 +1,44 @@
+/// A command of the campaign's owner.
+package enum HookCommand: Hashable, Sendable {
+  /// A program and its arguments, run without a shell; one or more.
+  case words([String])
+  /// A text for `/bin/sh -c`.
+  case shell(String)
+}
+
+/// When a hook runs. The names are those in campaigns and in the store.
+package enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
+  case beforeDevice = "before-device"
+  case afterDevice = "after-device"
+  case beforeWave = "before-wave"
+  case afterWave = "after-wave"
+}
+
+/// The commands that run before and after devices and waves.
+package struct CampaignHooks: Hashable, Sendable {
+  /// What a `before-device` hook that fails means for its device.
+  package enum BeforeFailure: String, Hashable, Sendable, CaseIterable {
+    /// It is left out: neither a success nor a failure.
+    case skip
+    /// It has failed, and counts against its wave.
+    case fail
+  }
+
+  /// What an `after` hook that fails means.
+  package enum AfterFailure: String, Hashable, Sendable, CaseIterable {
+    /// It is recorded, nothing else.
+    case note
+    /// An updated device has failed; before the next wave the run pauses.
+    case fail
+  }
+
+  package var commands: [HookPoint: HookCommand] = [:]
+  /// The longest time for one of them.
+  package var timeLimit = Duration.seconds(60)
+  package var onFailure = BeforeFailure.skip
+  package var afterFailure = AfterFailure.note
+
+  package init() {}
+
+  package subscript(point: HookPoint) -> HookCommand? { commands[point] }
+}

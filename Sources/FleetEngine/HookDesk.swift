@@ -1,0 +1,102 @@
+import OtaflashFleet
+import Synchronization
+
+/// What a hook is told of the run and of a device: variables of its environment.
+struct HookFacts: Sendable {
+  /// No option of the program is called so: it reads `OTAFLASH_X_Y` as its option `--x-y`, and a
+  /// hook may well call it.
+  private static let prefix = "OTAFLASH_HOOK_"
+
+  private(set) var environment: [String: String] = [:]
+
+  /// Without what is `nil`.
+  mutating func set(_ name: String, _ value: String?) {
+    if let value { environment[Self.prefix + name] = value }
+  }
+
+  init(_ campaign: Campaign, run: FleetRun, wave: Int) {
+    set("RUN", run.beginning?.id)
+    set("CAMPAIGN", campaign.name)
+    set("WAVE", run.waves[wave].name)
+  }
+}
+
+extension HookRunner? {
+  /// Runs a hook of the campaign, with the point in its environment.
+  func run(
+    _ command: HookCommand, at point: HookPoint, of campaign: Campaign, _ facts: HookFacts
+  ) async -> HookOutcome {
+    guard let self else { return HookOutcome(.notRun(words: "nothing runs hooks here")) }
+    var facts = facts
+    facts.set("POINT", point.rawValue)
+    return await self.run(
+      command, environment: facts.environment, timeLimit: campaign.hooks.timeLimit)
+  }
+}
+
+/// The hooks of waves: asked for by the coordinator, which goes on meanwhile, and run one after the
+/// other.
+final class HookDesk: Sendable {
+  struct Ended: Sendable {
+    let wave: Int
+    let point: HookPoint
+    let outcome: HookOutcome
+  }
+
+  private struct Wanted: Sendable {
+    let wave: Int
+    let point: HookPoint
+    let facts: HookFacts
+  }
+
+  private let campaign: Campaign
+  private let runner: (any HookRunner)?
+  private let wanted = AsyncStream.makeStream(of: Wanted.self)
+  private let ended = Mutex<[Ended]>([])
+
+  init(_ campaign: Campaign, runner: (any HookRunner)?) {
+    self.campaign = campaign
+    self.runner = runner
+  }
+
+  func ask(for point: HookPoint, of wave: Int, in run: FleetRun) {
+    var facts = HookFacts(campaign, run: run, wave: wave)
+    facts.set("DEVICES", "\(run.waves[wave].tally.size)")
+    if point == .afterWave { facts.add(run.waves[wave]) }
+    wanted.continuation.yield(Wanted(wave: wave, point: point, facts: facts))
+  }
+
+  /// What has ended since the last call.
+  func takeEnded() -> [Ended] {
+    ended.withLock { ended in
+      defer { ended = [] }
+      return ended
+    }
+  }
+
+  /// Works until the task is cancelled, which ends the hook that runs.
+  func work() async {
+    for await hook in wanted.stream {
+      guard let command = campaign.hooks[hook.point] else { continue }
+      let outcome = await runner.run(command, at: hook.point, of: campaign, hook.facts)
+      // Of one that this process interrupts nothing is recorded: the next process runs it again.
+      guard !Task.isCancelled else { return }
+      ended.withLock { $0.append(Ended(wave: hook.wave, point: hook.point, outcome: outcome)) }
+    }
+  }
+}
+
+extension HookFacts {
+  fileprivate mutating func add(_ wave: WaveProgress) {
+    switch wave.verdict {
+    case .continue?: set("OUTCOME", "continue")
+    case .stop?: set("OUTCOME", "stop")
+    case .inconclusive?: set("OUTCOME", "inconclusive")
+    case nil: break
+    }
+    set("SUCCEEDED", "\(wave.tally.succeeded)")
+    set("FAILED", "\(wave.tally.failed)")
+    set("UNSEEN", "\(wave.tally.unseen)")
+    set("LEFT_OUT", "\(wave.tally.neutral)")
+  }
+}

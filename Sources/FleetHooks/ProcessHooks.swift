@@ -1,0 +1,152 @@
+#if Fleet
+import Glibc
+import OtaflashFleet
+import OtaflashFleetEngine
+import Subprocess
+import Synchronization
+import SystemPackage
+
+/// Hooks as processes of this machine: each in a process group of its own, its standard input
+/// empty, its output read as it comes and bounded here, so that it never waits for a reader.
+package struct ProcessHooks: HookRunner {
+  /// Between the request to end (SIGTERM) and the end (SIGKILL), each to the whole group.
+  package static let grace = Duration.seconds(5)
+
+  private let folder: String
+  private let grace: Duration
+
+  /// - Parameter folder: in which hooks run, and at which the paths of programs begin: the
+  ///   campaign file's.
+  package init(in folder: String) { self.init(in: folder, grace: Self.grace) }
+
+  init(in folder: String, grace: Duration) {
+    self.folder = folder
+    self.grace = grace
+  }
+
+  package func run(
+    _ hook: HookCommand, environment: [String: String], timeLimit: Duration
+  ) async -> HookOutcome {
+    let tail = OutputTail()
+    let began = ContinuousClock.now
+    let end = await end(of: hook, environment, within: timeLimit, tail)
+    let (output, dropped) = tail.text
+    return HookOutcome(
+      end, output: output, dropped: dropped,
+      milliseconds: began.duration(to: .now).wholeMilliseconds)
+  }
+
+  private enum Part: Sendable {
+    case process(HookOutcome.End)
+    case limit
+  }
+
+  private func end(
+    of hook: HookCommand, _ environment: [String: String], within limit: Duration,
+    _ tail: OutputTail
+  ) async -> HookOutcome.End {
+    await withTaskGroup(of: Part.self, returning: HookOutcome.End.self) { group in
+      group.addTask { .process(await process(hook, environment, tail)) }
+      group.addTask {
+        do { try await Task.sleep(for: limit) } catch { return .limit }
+        return .limit
+      }
+      var (end, ranOut) = (HookOutcome.End.interrupted, false)
+      for await part in group {
+        switch part {
+        case .limit: ranOut = !group.isCancelled
+        case .process(let ended): end = ended
+        }
+        group.cancelAll()
+      }
+      return end == .interrupted && ranOut ? .timedOut : end
+    }
+  }
+
+  /// `.interrupted` when its task was cancelled; the whole group is gone then.
+  private func process(
+    _ hook: HookCommand, _ environment: [String: String], _ tail: OutputTail
+  ) async -> HookOutcome.End {
+    let program = Program(hook, in: folder)
+    var options = PlatformOptions()
+    options.processGroupID = 0
+    options.teardownSequence = [
+      .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: grace)
+    ]
+    let started = Mutex<pid_t?>(nil)
+    defer { if Task.isCancelled { endGroup(of: started.withLock { $0 }) } }
+    do {
+      let result = try await Subprocess.run(
+        program.executable, arguments: program.arguments,
+        environment: .inherit.updating(Self.keyed(environment)),
+        workingDirectory: FilePath(folder), platformOptions: options, input: .none,
+        output: .sequence, error: .combinedWithOutput
+      ) { execution in
+        started.withLock { $0 = execution.processIdentifier.value }
+        for try await part in execution.standardOutput { part.withUnsafeBytes(tail.append) }
+      }
+      return Task.isCancelled ? .interrupted : HookOutcome.End(result.terminationStatus)
+    } catch {
+      return Task.isCancelled ? .interrupted : .notRun(words: program.words(of: error, in: folder))
+    }
+  }
+
+  /// What ignored the request and outlived the group's first process. The kernel gives the number
+  /// to nobody else while the group has members; without any there is nobody to signal.
+  private func endGroup(of first: pid_t?) {
+    if let first { kill(-first, SIGKILL) }
+  }
+
+  private static func keyed(_ environment: [String: String]) -> [Environment.Key: String?] {
+    var keyed: [Environment.Key: String?] = [:]
+    for (name, value) in environment {
+      if let key = Environment.Key(rawValue: name) { keyed[key] = .some(value) }
+    }
+    return keyed
+  }
+}
+
+/// What is executed for a hook.
+private struct Program {
+  let arguments: Arguments
+  /// As the campaign has it.
+  private let name: String
+  /// `nil` = it is looked for in PATH.
+  private let path: String?
+
+  init(_ hook: HookCommand, in folder: String) {
+    switch hook {
+    case .shell(let text):
+      name = "/bin/sh"
+      arguments = ["-c", text]
+    case .words(let words):
+      name = words.first ?? ""
+      arguments = Arguments(Array(words.dropFirst()))
+    }
+    path = name.contains("/") ? name.hasPrefix("/") ? name : "\(folder)/\(name)" : nil
+  }
+
+  var executable: Executable { path.map { .path(FilePath($0)) } ?? .name(name) }
+
+  func words(of fault: any Error, in folder: String) -> String {
+    guard let fault = fault as? SubprocessError else { return "\(fault)" }
+    if fault.code == .failedToChangeWorkingDirectory { return "there is no folder \(folder)" }
+    if fault.underlyingError == .execFormatError {
+      return "'\(name)' is no program, and does not begin with #!"
+    }
+    guard fault.code == .executableNotFound else { return "\(fault)" }
+    guard let path, access(path, F_OK) == 0 else { return "there is no program '\(name)'" }
+    guard access(path, X_OK) == 0 else { return "'\(name)' may not be executed" }
+    return "'\(name)' cannot be executed; is the program there that its first line names?"
+  }
+}
+
+extension HookOutcome.End {
+  fileprivate init(_ status: TerminationStatus) {
+    switch status {
+    case .exited(let code): self = .exited(code: Int(code))
+    case .signaled(let signal): self = .killed(signal: Int(signal))
+    }
+  }
+}
+#endif

@@ -1,0 +1,78 @@
+import Glibc
+
+/// A name in the kernel's abstract socket namespace (unix(7)), which one process at a time can
+/// have, whoever runs it and whatever its environment is. It is given back by the kernel when the
+/// process dies, and leaves nothing behind.
+struct NameLock: ~Copyable, Sendable {
+  enum Refusal: Error {
+    /// The holder's pid; `nil` when it has just gone, or lives in another container.
+    case held(by: Int32?)
+    case failed(FileErrno)
+  }
+
+  private let socket: FileDescriptor
+
+  /// Takes the name at once or not at all.
+  init(_ name: String) throws(Refusal) {
+    let address = AbstractAddress(name)
+    do throws(FileErrno.Failure) {
+      let socket = try Self.stream()
+      let number = socket.number
+      _ = try FileErrno.checked { address.call { bind(number, $0, $1) } }
+      // Who is refused connects, to learn from the kernel whose socket this is.
+      _ = try FileErrno.checked { listen(number, SOMAXCONN) }
+      self.socket = socket
+    } catch {
+      guard error.errno == .addressInUse else { throw .failed(error.errno) }
+      throw .held(by: Self.holder(of: address))
+    }
+  }
+
+  private static func stream() throws(FileErrno.Failure) -> FileDescriptor {
+    FileDescriptor(
+      owning: try FileErrno.checked {
+        Glibc.socket(
+          AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+      })
+  }
+
+  private static func holder(of address: AbstractAddress) -> Int32? {
+    do throws(FileErrno.Failure) {
+      let asking = try stream()
+      let number = asking.number
+      _ = try FileErrno.checked { address.call { connect(number, $0, $1) } }
+      // struct ucred (unix(7)): pid, uid and gid, of 32 bits each.
+      var credentials: [Int32] = [0, 0, 0]
+      var size = socklen_t(credentials.count * MemoryLayout<Int32>.size)
+      _ = try FileErrno.checked {
+        getsockopt(number, SOL_SOCKET, SO_PEERCRED, &credentials, &size)
+      }
+      return credentials[0] > 0 ? credentials[0] : nil
+    } catch {
+      return nil
+    }
+  }
+}
+
+/// The address of a socket that has a name and no file.
+private struct AbstractAddress {
+  private var address = sockaddr_un()
+  private let size: socklen_t
+
+  init(_ name: String) {
+    let octets = Array(name.utf8)
+    precondition(octets.count < MemoryLayout.size(ofValue: address.sun_path), "names are short")
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { path in
+      // The first octet stays 0: that makes the name abstract.
+      for (index, octet) in octets.enumerated() { path[index + 1] = octet }
+    }
+    size = socklen_t(MemoryLayout<sa_family_t>.size + 1 + octets.count)
+  }
+
+  func call(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
+    }
+  }
+}

@@ -1,0 +1,215 @@
+#if Fleet
+import Foundation
+import OtaflashFleet
+import Testing
+
+@testable import OtaflashFleetHooks
+
+/// Real processes: none hangs, none fills the memory, none is left behind.
+@Suite struct ProcessHooksTests {
+  static let grace = Duration.milliseconds(300)
+  static let ample = Duration.seconds(120)
+
+  /// A folder that is gone with its test.
+  final class Folder: Sendable {
+    let url: URL
+
+    init() throws {
+      url = FileManager.default.temporaryDirectory.appending(path: "hooks-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+      do { try FileManager.default.removeItem(at: url) } catch { print("it stays: \(error)") }
+    }
+
+    func write(_ name: String, _ text: String, mode: Int) throws {
+      let path = url.appending(path: name).path
+      try Data(text.utf8).write(to: URL(filePath: path))
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+  }
+
+  static func run(
+    _ hook: HookCommand, in folder: String = "/tmp", environment: [String: String] = [:],
+    limit: Duration = ample
+  ) async -> HookOutcome {
+    await ProcessHooks(in: folder, grace: grace)
+      .run(hook, environment: environment, timeLimit: limit)
+  }
+
+  @Test func wordsAreRunWithoutAShell() async {
+    let outcome = await Self.run(.words(["printf", "%s|", "a b", "$HOME", "*"]))
+    #expect(outcome.isSuccess && outcome.output == "a b|$HOME|*|" && outcome.dropped == 0)
+  }
+
+  @Test func aTextIsRunByTheShell() async throws {
+    let folder = try Folder()
+    let outcome = await Self.run(
+      .shell("echo \"$OTAFLASH_HOOK_DEVICE\"; pwd; echo wrong >&2; exit 3"), in: folder.url.path,
+      environment: ["OTAFLASH_HOOK_DEVICE": "C0:FF:EE"])
+    #expect(outcome.end == .exited(code: 3))
+    #expect(outcome.output == "C0:FF:EE\n\(folder.url.path)\nwrong\n")
+    #expect(outcome.words == "ended with 3: wrong")
+  }
+
+  @Test func aPathBeginsAtTheFolder() async throws {
+    let folder = try Folder()
+    try folder.write("hook", "#!/bin/sh\necho here $1\n", mode: 0o755)
+    #expect(await Self.run(.words(["./hook", "x"]), in: folder.url.path).output == "here x\n")
+  }
+
+  @Test func standardInputIsEmpty() async {
+    let outcome = await Self.run(.shell("read -r line; echo \"$?\""))
+    #expect(outcome.output == "1\n")
+  }
+
+  @Test func whoEndsBySignalSaysSo() async {
+    #expect(await Self.run(.shell("kill -9 $$")).end == .killed(signal: 9))
+  }
+
+  // MARK: Time
+
+  @Test func atTheTimeLimitItIsEnded() async {
+    let outcome = await Self.run(.words(["sleep", "60"]), limit: .milliseconds(200))
+    #expect(outcome.end == .timedOut)
+    #expect(outcome.milliseconds < 50_000)
+  }
+
+  @Test func whoIgnoresTheRequestIsKilled() async {
+    let outcome = await Self.run(
+      .shell("trap '' TERM; echo began; while :; do sleep 0.05; done"), limit: .milliseconds(300))
+    #expect(outcome.end == .timedOut && outcome.output == "began\n")
+    #expect(outcome.milliseconds >= 600)
+  }
+
+  /// The shell ends at the request; what it has started ignores it, and is killed all the same.
+  @Test func atTheTimeLimitTheWholeGroupIsEnded() async throws {
+    let outcome = await Self.run(
+      .shell("(trap '' TERM; while :; do sleep 0.05; done) & echo $!; wait"),
+      limit: .milliseconds(300))
+    #expect(outcome.end == .timedOut)
+    let child = try #require(Int32(outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(await Self.isGone(child))
+  }
+
+  /// A process that was killed is gone once somebody has taken notice.
+  static func isGone(_ process: Int32) async -> Bool {
+    for _ in 0..<100 {
+      guard let state = state(of: process), state != "Z" else { return true }
+      do { try await Task.sleep(for: .milliseconds(20)) } catch { return false }
+    }
+    return false
+  }
+
+  /// proc(5): the third field, behind the name in brackets.
+  private static func state(of process: Int32) -> Substring? {
+    do {
+      let text = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+      return text.split(separator: ")").last?.split(separator: " ").first
+    } catch {
+      return nil
+    }
+  }
+
+  @Test func aClosedOutputIsNoEnd() async {
+    let outcome = await Self.run(
+      .shell("exec >&- 2>&-; sleep 60"), limit: .milliseconds(200))
+    #expect(outcome.end == .timedOut && outcome.milliseconds < 50_000)
+  }
+
+  @Test func whoIsInterruptedLeavesNothingBehind() async throws {
+    let folder = try Folder()
+    let path = folder.url.path
+    let task = Task {
+      await Self.run(.shell("echo $$ > pid; sleep 60 & wait"), in: path)
+    }
+    let file = folder.url.appending(path: "pid").path
+    var text: String?
+    while text?.last != "\n" {
+      try await Task.sleep(for: .milliseconds(20))
+      if FileManager.default.fileExists(atPath: file) {
+        text = try String(contentsOfFile: file, encoding: .utf8)
+      }
+    }
+    task.cancel()
+    #expect(await task.value.end == .interrupted)
+    let process = try #require(Int32(text?.dropLast() ?? ""))
+    #expect(await Self.isGone(process))
+  }
+
+  // MARK: Output
+
+  @Test func outputIsBoundedAndItsEndIsKept() async {
+    let outcome = await Self.run(.shell("head -c 50000000 /dev/zero | tr '\\0' x; echo end"))
+    #expect(outcome.isSuccess)
+    #expect(outcome.output.utf8.count == HookOutcome.outputMaximum)
+    #expect(outcome.output.hasSuffix("xend\n"))
+    #expect(outcome.dropped == 50_000_004 - HookOutcome.outputMaximum)
+  }
+
+  @Test func aCharacterThatWasCutIsDroppedWhole() async {
+    // 3 octets each: the cut goes through one.
+    let outcome = await Self.run(
+      .shell("i=0; while [ $i -lt 2000 ]; do printf €; i=$((i+1)); done"))
+    #expect(Set(outcome.output) == ["€"])
+    #expect(outcome.output.utf8.count + outcome.dropped == 6000)
+  }
+
+  @Test func bytesThatAreNoTextAreKeptAsSigns() async {
+    #expect(await Self.run(.shell("printf 'a\\377b'")).output == "a\u{FFFD}b")
+  }
+
+  /// The hook has ended; that somebody else holds its output open is nobody's business.
+  @Test func aGrandchildThatKeepsThePipeHoldsUpNothing() async {
+    let outcome = await Self.run(.shell("sleep 100 & echo begun"))
+    #expect(outcome.isSuccess && outcome.output == "begun\n")
+    #expect(outcome.milliseconds < 90_000)
+  }
+
+  // MARK: What cannot be run
+
+  @Test func aProgramThatIsNotThereIsTold() async {
+    for words in [["no-such-program-at-all"], ["/no/such/program"], ["./no-such"]] {
+      let outcome = await Self.run(.words(words))
+      #expect(outcome.end == .notRun(words: "there is no program '\(words[0])'"))
+      #expect(outcome.words == "could not be run: there is no program '\(words[0])'")
+    }
+  }
+
+  @Test func aFileThatMayNotBeExecutedIsTold() async throws {
+    let folder = try Folder()
+    try folder.write("hook", "#!/bin/sh\n", mode: 0o644)
+    let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
+    #expect(outcome.end == .notRun(words: "'./hook' may not be executed"))
+  }
+
+  @Test func aFileThatIsNoProgramIsTold() async throws {
+    let folder = try Folder()
+    try folder.write("hook", "echo\n", mode: 0o755)
+    let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
+    #expect(outcome.end == .notRun(words: "'./hook' is no program, and does not begin with #!"))
+  }
+
+  @Test func aScriptWhoseProgramIsNotThereIsTold() async throws {
+    let folder = try Folder()
+    try folder.write("hook", "#!/no/such/shell\n", mode: 0o755)
+    let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
+    #expect(outcome.words.contains("is the program there that its first line names?"))
+  }
+
+  @Test func aFolderThatIsNotThereIsTold() async {
+    let outcome = await Self.run(.words(["true"]), in: "/no/such/folder")
+    #expect(outcome.end == .notRun(words: "there is no folder /no/such/folder"))
+  }
+
+  @Test func manyRunSideBySide() async {
+    let outcomes = await withTaskGroup(of: HookOutcome.self) { group in
+      for index in 0..<40 { group.addTask { await Self.run(.shell("echo \(index)")) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(outcomes.allSatisfy { $0.isSuccess })
+    #expect(Set(outcomes.map(\.output)).count == 40)
+  }
+}
+#endif

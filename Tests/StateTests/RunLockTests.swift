@@ -1,0 +1,67 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import OtaflashState
+
+@Suite("Run lock")
+struct RunLockTests {
+  @Test("is held by one at a time and names the holder")
+  func exclusive() throws {
+    let temporary = try TemporaryDirectory()
+    let store = try temporary.file("fleet.sqlite", [])
+    let lock = try RunLock(store: store)
+    #expect(throws: RunLockFault.held(store: store, by: getpid())) {
+      try RunLock(store: store).release()
+    }
+    try RunLock(store: try temporary.file("other.sqlite", [])).release()
+    lock.release()
+    try RunLock(store: store).release()
+  }
+
+  @Test("counts for a store that is only made once it is held")
+  func beforeTheFile() throws {
+    let temporary = try TemporaryDirectory()
+    let store = temporary.path + "/fleet.sqlite"
+    let lock = try RunLock(store: store)
+    let held = RunLockFault.held(store: store, by: getpid())
+    #expect(throws: held) { try RunLock(store: store).release() }
+    _ = try temporary.file("fleet.sqlite", [])
+    #expect(throws: held) { try RunLock(store: store).release() }
+    lock.release()
+  }
+
+  @Test("is one, however the path is written")
+  func spellings() throws {
+    let temporary = try TemporaryDirectory()
+    let store = try temporary.file("fleet.sqlite", [])
+    try FileManager.default.createSymbolicLink(
+      atPath: temporary.path + "/link", withDestinationPath: store)
+    let lock = try RunLock(store: store)
+    for other in ["//fleet.sqlite", "/./fleet.sqlite", "/link"].map({ temporary.path + $0 }) {
+      #expect(throws: RunLockFault.held(store: other, by: getpid())) {
+        try RunLock(store: other).release()
+      }
+    }
+    lock.release()
+  }
+
+  @Test("is another than a device's")
+  func kinds() throws {
+    let temporary = try TemporaryDirectory()
+    let path = try temporary.file("both", [])
+    let device = try DeviceLock(DeviceIdentity(path: path, device: path))
+    try RunLock(store: path).release()
+    device.release()
+  }
+
+  @Test("says who has it")
+  func words() {
+    #expect(
+      RunLockFault.held(store: "/s", by: 12).description == "process 12 works on the runs in /s")
+    #expect(
+      RunLockFault.held(store: "/s", by: nil).description
+        == "another process works on the runs in /s")
+    #expect(RunLockFault.state(.noPlace).description == StateFault.noPlace.description)
+  }
+}
