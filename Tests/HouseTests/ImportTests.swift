@@ -17,6 +17,10 @@ import Testing
     "FleetEngine": [
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
     ],
+    "FleetForecast": [
+      "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      "OtaflashFleet", "OtaflashFleetEngine",
+    ],
     "FleetStore": ["OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "Simulation": [
       "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto",
@@ -75,6 +79,7 @@ import Testing
 
   @Test(arguments: [
     "ATT", "GATT", "Firmware", "Delta", "Update", "Simulation", "Fleet", "FleetEngine",
+    "FleetForecast",
   ])
   func timeAndChanceAreInjected(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {
