@@ -43,8 +43,9 @@ package struct FleetProfile: Hashable, Sendable {
   /// Adapters that hear a board where nothing is said.
   private static let usualHearing = 4
 
-  package let boardCount: Int
-  package internal(set) var adapterCount = 1
+  package private(set) var boardCount: Int
+  /// 1…64; they are called `hci0` and so on.
+  package var adapterCount = 1
   /// How many times as fast as a watch the fleet's clock goes, where a person waits.
   package internal(set) var speed = 1
   package internal(set) var seed: UInt64 = 1
@@ -157,6 +158,31 @@ extension FleetProfile {
   }
 }
 
+// MARK: - Another fleet of the kind
+
+extension FleetProfile {
+  /// The same proportions of other boards.
+  package func drawn(from seed: UInt64, boards count: Int? = nil) -> FleetProfile {
+    var fleet = self
+    fleet.seed = seed
+    fleet.boardCount = count ?? boardCount
+    fleet.fates = fleet.dealtFates()
+    return fleet
+  }
+
+  /// Changes what all kinds of its boards are set to.
+  package mutating func changeBoards(_ change: (inout BoardSettings) -> Void) {
+    kinds = kinds.map { profile in
+      var profile = profile
+      change(&profile.settings)
+      return profile
+    }
+  }
+
+  /// The settings of its first kind, which stand for all where one figure is wanted.
+  package var settings: BoardSettings { kinds[0].settings }
+}
+
 // MARK: - Boards
 
 extension FleetProfile {
@@ -167,13 +193,13 @@ extension FleetProfile {
 
   private var digits: Int { max(4, String(boardCount).utf8.count) }
 
-  func id(of number: Int) -> String {
+  package func id(of number: Int) -> String {
     let text = String(number + 1)
     return "board-" + String(repeating: "0", count: digits - text.utf8.count) + text
   }
 
   /// The number of a board, from 0; `nil` when it is none of this fleet.
-  func number(of id: String) -> Int? {
+  package func number(of id: String) -> Int? {
     guard id.hasPrefix("board-"), let number = Int(id.dropFirst(6)), (1...boardCount) ~= number,
       id == self.id(of: number - 1)
     else { return nil }
