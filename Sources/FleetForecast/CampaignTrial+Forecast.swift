@@ -15,12 +15,14 @@ extension CampaignTrial {
   ///
   /// - Parameters:
   ///   - seeds: how many, 1 or more; they are 1, 2, ….
+  ///   - changes: the rows of the what-if table; `nil` = all that are worth asking.
   ///   - progress: told after each run how many of how many are done.
   package func forecast(
-    seeds: Int, progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
+    seeds: Int, changes: [ForecastChange]? = nil,
+    progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
   ) async throws(ForecastFault) -> FleetForecast {
     precondition(seeds >= 1, "a forecast needs a run")
-    let changes = ForecastChange.all(for: self)
+    let changes = changes ?? ForecastChange.all(for: self)
     let few = min(seeds, max(1, Self.whatIfBudget / max(plan.deviceCount, 1)))
     let steps =
       (1...seeds).map { Step(change: nil, seed: UInt64($0)) }

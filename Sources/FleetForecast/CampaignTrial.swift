@@ -84,7 +84,7 @@ package struct CampaignTrial: Sendable {
   ) async -> Result<FleetRun, FleetEngineFault> {
     let (packages, start) = (packages, start)
     let engine = FleetEngine(
-      campaign: campaign, exchange: MemoryExchange(), ledger: MemoryLedger(), reach: reach,
+      campaign: campaign, exchange: QuietExchange(), ledger: MemoryLedger(), reach: reach,
       surroundings: FleetSurroundings(
         clock: clock, wall: { start.advanced(by: clock.now.elapsed) }, image: { packages[$0] }))
     do throws(FleetEngineFault) {
