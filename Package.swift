@@ -17,6 +17,9 @@ let simulatedUpdate: [Target.Dependency] = [
   "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
 ]
 
+/// What it takes to update many of them.
+let simulatedFleet = simulatedUpdate + ["OtaflashFleet", "OtaflashFleetEngine"]
+
 let package = Package(
   name: "otaflash",
   products: [
@@ -127,6 +130,9 @@ let package = Package(
       ],
       path: "Sources/FleetHooks", exclude: ["README.md"], swiftSettings: strict),
     .target(
+      name: "OtaflashFleetForecast", dependencies: simulatedFleet, path: "Sources/FleetForecast",
+      exclude: ["README.md"], swiftSettings: strict),
+    .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
       path: "Tests/FleetConformance", swiftSettings: strict),
     .testTarget(
@@ -141,8 +147,11 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "fleet-swarm",
-      dependencies: simulatedUpdate + ["OtaflashFleet", "OtaflashFleetEngine"],
+      dependencies: simulatedFleet + ["OtaflashFleetForecast"],
       path: "Tests/FleetSwarm", swiftSettings: strict),
+    .testTarget(
+      name: "FleetForecastTests", dependencies: simulatedFleet + ["OtaflashFleetForecast"],
+      swiftSettings: strict),
     .testTarget(
       name: "FleetStoreTests",
       dependencies: [

@@ -37,6 +37,7 @@ import Testing
     "FleetStore": [""],
     "FleetEngine": [""],
     "FleetHooks": [""],
+    "FleetForecast": [""],
     "otaflash": [
       "Text", "Grammar", "Files", "Faults", "Output", "Session", "Devices", "Images", "Benchmark",
       "Commands", "Process",

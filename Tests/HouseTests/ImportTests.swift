@@ -21,6 +21,10 @@ import Testing
       "OtaflashFleet", "OtaflashFleetEngine", "Subprocess", "SystemPackage", "Glibc",
     ],
     "FleetStore": ["OtaflashFirmware", "OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
+    "FleetForecast": [
+      "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      "OtaflashFleet", "OtaflashFleetEngine",
+    ],
     "Simulation": [
       "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto",
       "CryptoExtras",
@@ -78,6 +82,7 @@ import Testing
 
   @Test(arguments: [
     "ATT", "GATT", "Firmware", "Delta", "Update", "Simulation", "Fleet", "FleetEngine",
+    "FleetForecast",
   ])
   func timeAndChanceAreInjected(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {

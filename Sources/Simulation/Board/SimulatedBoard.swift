@@ -96,11 +96,29 @@ public final class SimulatedBoard: Sendable {
   public func dial(
     address: DeviceAddress?, within limit: Duration = .seconds(10)
   ) async throws(ConnectFault) -> any Link {
+    try await dial(address: address, within: limit, over: nil)
+  }
+
+  /// Connects to the device where it went, over the radio of an adapter that other links share.
+  ///
+  /// - Throws: as `dial(within:)` does; `.adapterUnavailable` also when the adapter is pulled.
+  package func dial(
+    at place: Whereabouts, within limit: Duration = .seconds(10), over air: SharedRadio
+  ) async throws(ConnectFault) -> any Link {
+    try await dial(
+      address: address.moved(by: place.addressOffset), within: limit, over: air)
+  }
+
+  private func dial(
+    address: DeviceAddress?, within limit: Duration, over air: SharedRadio?
+  ) async throws(ConnectFault) -> any Link {
     let deadline = clock.now.advanced(by: limit)
     while clock.now < deadline {
       guard await clock.pause(for: Self.advertisingInterval) else { throw .cancelled }
-      guard !state.withLock({ $0.isAdapterGone }) else { throw Self.adapterIsGone }
-      if let link = connect(to: address) { return observed(link) }
+      guard !state.withLock({ $0.isAdapterGone }), air?.isPresent ?? true else {
+        throw Self.adapterIsGone
+      }
+      if let link = connect(to: address, over: air) { return observed(link) }
     }
     throw .deviceNotFound(
       cause: "The simulated device did not advertise within \(limit).",
@@ -162,12 +180,14 @@ extension SimulatedBoard {
   }
 
   /// A connection, if the device advertises under this address now.
-  private func connect(to address: DeviceAddress?) -> SimulatedLink? {
+  private func connect(
+    to address: DeviceAddress?, over air: SharedRadio?
+  ) -> SimulatedLink? {
     let connection = state.withLock { state -> SimulatedConnection? in
       guard case .advertising = state.phase, !state.hasNewAddress,
         address.map({ state.advertisement?.id == $0.description }) ?? true
       else { return nil }
-      let connection = makeConnection(&state)
+      let connection = makeConnection(&state, over: air)
       state.phase = .connected(connection)
       state.offered = connection
       return connection
@@ -195,7 +215,9 @@ extension SimulatedBoard {
     settings.faults.contains(.slowObserver) ? SlowLink(link, clock: clock) : link
   }
 
-  private func makeConnection(_ state: inout BoardState) -> SimulatedConnection {
+  private func makeConnection(
+    _ state: inout BoardState, over air: SharedRadio?
+  ) -> SimulatedConnection {
     state.connections += 1
     state.firstConnection = state.firstConnection ?? clock.now
     let pdusLeft = settings.faults.count(of: .cutAtPDU).map { $0 - state.pdusBefore }
@@ -203,7 +225,7 @@ extension SimulatedBoard {
       return try SimulatedConnection(
         model: settings.radio, clock: clock,
         random: random.forked(for: 100 + UInt64(state.connections)),
-        cutAfterPDUs: pdusLeft.flatMap { $0 > 0 ? $0 : nil })
+        cutAfterPDUs: pdusLeft.flatMap { $0 > 0 ? $0 : nil }, air: air)
     } catch {
       preconditionFailure("the profile's radio was not validated: \(error)")
     }

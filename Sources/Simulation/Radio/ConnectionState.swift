@@ -129,9 +129,11 @@ extension ConnectionState {
 
   /// The next packet pair of the event, or `nil` when nothing is to be sent or nothing more fits.
   ///
-  /// - Parameter pairs: packet pairs that this event has seen.
-  func nextPair(elapsedMicroseconds: Int, pairs: Int) -> PacketPair? {
-    guard silentSince == nil, pairs < model.pairsPerEventMaximum else { return nil }
+  /// - Parameters:
+  ///   - pairs: packet pairs that this event has seen.
+  ///   - pairsMaximum: those that it may see.
+  func nextPair(elapsedMicroseconds: Int, pairs: Int, pairsMaximum: Int) -> PacketPair? {
+    guard silentSince == nil, pairs < pairsMaximum else { return nil }
     let before = model.responseEvent == .next ? eventsBegun : nil
     let fromCentral =
       hasRoom(.peripheral) ? central.outgoing.nextPayload(writtenBefore: eventsBegun) : nil

@@ -6,15 +6,35 @@ import Synchronization
 ///
 /// Anchors lie at whole intervals after the start, and every packet ends at its own deadline, so
 /// time does not drift on a real clock. While neither side has data nothing happens at all.
+///
+/// It has the air for itself, unless it is given a radio that it shares with other links.
 package final class SimulatedConnection: Sendable {
   private struct Signals {
     let room = WakeSignal()
     let arrival = WakeSignal()
   }
 
+  /// The anchors of the link's events, and its place at a shared radio.
+  private struct Anchors {
+    let start: LinkInstant
+    let interval: ConnectionInterval
+    /// Its number at a shared radio.
+    let link: Int?
+
+    func anchor(of event: Int) -> LinkInstant {
+      start.advanced(by: interval.duration * event)
+    }
+
+    /// Anchors that have passed at a moment.
+    func elapsed(at now: LinkInstant) -> Int {
+      start.duration(to: now).wholeMicroseconds / interval.microseconds
+    }
+  }
+
   let model: RadioModel
   private let clock: any LinkClock
   private let start: LinkInstant
+  private let air: SharedRadio?
   private let state: Mutex<ConnectionState>
   private let reachedSecurity = Mutex<AttributeSecurity>([])
   private let radio = WakeSignal()
@@ -26,12 +46,15 @@ package final class SimulatedConnection: Sendable {
   ///   - clock: that of both ends.
   ///   - random: loses packets.
   ///   - cutAfterPDUs: the radio falls silent after that many PDUs, both directions together.
+  ///   - air: the radio of the central, which its links share; `nil` = one of its own.
   package init(
-    model: RadioModel, clock: any LinkClock, random: SeededRandom, cutAfterPDUs: Int? = nil
+    model: RadioModel, clock: any LinkClock, random: SeededRandom, cutAfterPDUs: Int? = nil,
+    air: SharedRadio? = nil
   ) throws(RadioModelFault) {
     try model.validate()
     self.model = model
     self.clock = clock
+    self.air = air
     start = clock.now
     state = Mutex(ConnectionState(model: model, random: random, cutAfterPDUs: cutAfterPDUs))
   }
@@ -58,19 +81,23 @@ package final class SimulatedConnection: Sendable {
   /// Drives the link layer until both sides know that the link is over. Cancelling the task ends
   /// the link as if both sides had gone out of range.
   package func run() async {
+    let anchors = joinRadio()
+    defer { if let link = anchors.link { air?.leave(link) } }
     var event = 0
     while !Task.isCancelled {
-      switch state.withLock({ $0.situation }) {
+      let situation = state.withLock { $0.situation }
+      note(situation, anchors)
+      switch situation {
       case .over: return
       case .idle:
         await radio.wait()
-        event = max(event, eventsElapsed())
+        event = max(event, anchors.elapsed(at: clock.now))
       case .dataWaits:
         event += 1
-        await exchange(anchor: anchor(of: event))
+        await exchange(event, anchors)
       case .closing:
-        event = max(event, eventsElapsed()) + 1
-        await clock.pause(until: anchor(of: event))
+        event = max(event, anchors.elapsed(at: clock.now)) + 1
+        await clock.pause(until: anchors.anchor(of: event))
         endBoth(with: .closedByPeer)
       case .silent(let since):
         await clock.pause(until: since.advanced(by: model.supervisionTimeout))
@@ -80,26 +107,39 @@ package final class SimulatedConnection: Sendable {
     endBoth(with: .supervisionTimeout)
   }
 
-  private func anchor(of event: Int) -> LinkInstant {
-    start.advanced(by: model.interval.duration * event)
+  private func joinRadio() -> Anchors {
+    guard let air else { return Anchors(start: start, interval: model.interval, link: nil) }
+    let seat = air.join(self, at: clock.now.elapsed.wholeMicroseconds)
+    // The first anchor is that of event 1.
+    let start = LinkInstant(
+      elapsed: .microseconds(seat.anchor - model.interval.microseconds))
+    return Anchors(start: start, interval: model.interval, link: seat.link)
   }
 
-  /// Anchors that have passed since the start.
-  private func eventsElapsed() -> Int {
-    let elapsed = start.duration(to: clock.now).components
-    let microseconds =
-      Int(elapsed.seconds) * 1_000_000 + Int(elapsed.attoseconds / 1_000_000_000_000)
-    return microseconds / model.interval.microseconds
+  private func note(_ situation: ConnectionState.Situation, _ anchors: Anchors) {
+    guard let link = anchors.link else { return }
+    if case .dataWaits = situation {
+      air?.note(link, hasData: true)
+    } else {
+      air?.note(link, hasData: false)
+    }
   }
 
   /// One connection event.
-  private func exchange(anchor: LinkInstant) async {
+  private func exchange(_ event: Int, _ anchors: Anchors) async {
+    let anchor = anchors.anchor(of: event)
     guard await clock.pause(until: anchor) else { return }
     state.withLock { $0.beginEvent() }
+    let pairsMaximum = pairsPerEventMaximum
     var elapsed = 0
     var pairs = 0
-    while let pair = state.withLock({ $0.nextPair(elapsedMicroseconds: elapsed, pairs: pairs) }) {
-      elapsed += pair.microseconds
+    while let pair = state.withLock({
+      $0.nextPair(elapsedMicroseconds: elapsed, pairs: pairs, pairsMaximum: pairsMaximum)
+    }) {
+      let isFirst = pairs == 0
+      guard let taken = claim(pair, after: elapsed, at: anchor, anchors.link, isFirst: isFirst)
+      else { return }
+      elapsed += taken
       let end = anchor.advanced(by: .microseconds(elapsed))
       guard await clock.pause(until: end) else { return }
       let goesOn = state.withLock { $0.complete(pair, at: end) }
@@ -110,6 +150,23 @@ package final class SimulatedConnection: Sendable {
       pairs += 1
       guard await clock.pause(until: anchor.advanced(by: .microseconds(elapsed))) else { return }
     }
+  }
+
+  private var pairsPerEventMaximum: Int {
+    guard let air, let buffers = model.controllerBuffers else { return model.pairsPerEventMaximum }
+    return min(model.pairsPerEventMaximum, air.share(of: buffers))
+  }
+
+  /// The time that the pair takes; `nil` when other links do not leave it that.
+  private func claim(
+    _ pair: ConnectionState.PacketPair, after elapsed: Int, at anchor: LinkInstant, _ link: Int?,
+    isFirst: Bool
+  ) -> Int? {
+    guard let air, let link else { return pair.microseconds }
+    let anchor = anchor.elapsed.wholeMicroseconds
+    return air.claim(
+      link, from: anchor + elapsed, microseconds: pair.microseconds,
+      latest: anchor + model.usableEventMicroseconds, isFirst: isFirst)
   }
 }
 

@@ -1,0 +1,76 @@
+import OtaflashFleet
+
+extension CampaignTrial {
+  /// Devices times seeds that a row of the what-if table may cost; a quarter of a minute of one
+  /// core.
+  private static let whatIfBudget = 3000
+
+  private struct Step: Sendable {
+    let change: ForecastChange?
+    let seed: UInt64
+  }
+
+  /// Runs the campaign with each of some seeds, and with fewer of them where one thing is changed.
+  /// Uses all cores; the same seeds give the same forecast.
+  ///
+  /// - Parameters:
+  ///   - seeds: how many, 1 or more; they are 1, 2, ….
+  ///   - changes: the rows of the what-if table; `nil` = all that are worth asking.
+  ///   - progress: told after each run how many of how many are done.
+  package func forecast(
+    seeds: Int, changes: [ForecastChange]? = nil,
+    progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
+  ) async throws(ForecastFault) -> FleetForecast {
+    precondition(seeds >= 1, "a forecast needs a run")
+    let changes = changes ?? ForecastChange.all(for: self)
+    let few = min(seeds, max(1, Self.whatIfBudget / max(plan.deviceCount, 1)))
+    let steps =
+      (1...seeds).map { Step(change: nil, seed: UInt64($0)) }
+      + changes.flatMap { change in
+        (1...few).map { Step(change: change, seed: UInt64($0)) }
+      }
+    let figures = try await figures(of: steps, progress)
+    let rows = changes.enumerated().map { index, change in
+      (change, Array(figures[(seeds + index * few)..<(seeds + (index + 1) * few)]))
+    }
+    return FleetForecast(of: self, Array(figures[..<seeds]), whatIf: rows)
+  }
+
+  /// In the steps' order.
+  private func figures(
+    of steps: [Step], _ progress: @escaping @Sendable (Int, Int) -> Void
+  ) async throws(ForecastFault) -> [TrialFigures] {
+    let results = await withTaskGroup(
+      of: (Int, Result<TrialFigures, ForecastFault>).self,
+      returning: [Int: Result<TrialFigures, ForecastFault>].self
+    ) { group in
+      for (index, step) in steps.enumerated() {
+        // Each run keeps a thread for itself, so it must not be that of the caller.
+        group.addTask(executorPreference: globalConcurrentExecutor) { (index, attempt(step)) }
+      }
+      var results: [Int: Result<TrialFigures, ForecastFault>] = [:]
+      for await (index, result) in group {
+        results[index] = result
+        if case .failure = result { group.cancelAll() }
+        progress(results.count, steps.count)
+      }
+      return results
+    }
+    var figures: [TrialFigures] = []
+    for index in steps.indices {
+      guard let result = results[index] else { throw .cancelled }
+      figures.append(try result.get())
+    }
+    return figures
+  }
+
+  private func attempt(_ step: Step) -> Result<TrialFigures, ForecastFault> {
+    guard !Task.isCancelled else { return .failure(.cancelled) }
+    let trial = step.change.map { $0.applied(to: self) } ?? self
+    do throws(ForecastFault) {
+      return .success(TrialFigures(try trial.run(seed: step.seed), of: trial.campaign))
+    } catch {
+      return .failure(error)
+    }
+  }
+}

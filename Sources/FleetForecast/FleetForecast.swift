@@ -1,0 +1,140 @@
+import OtaflashATT
+import OtaflashFleet
+import OtaflashSimulation
+
+/// What a campaign will take: runs of it on simulated boards, each with other luck, put together.
+package struct FleetForecast: Hashable, Sendable {
+  /// A figure over all runs.
+  package struct Spread: Hashable, Sendable {
+    package let median: Duration
+    /// One run in twenty takes longer.
+    package let p95: Duration
+
+    init(_ values: [Duration]) {
+      let sorted = values.sorted()
+      precondition(!sorted.isEmpty, "a spread of nothing")
+      median = sorted[(sorted.count - 1) / 2]
+      p95 = sorted[(sorted.count * 95 + 99) / 100 - 1]
+    }
+  }
+
+  package struct AirUse: Hashable, Sendable {
+    package let adapter: String
+    /// Of the time in which devices were worked on, 0…1; the mean over all runs.
+    package let share: Double
+  }
+
+  package struct Expected: Hashable, Sendable {
+    package let ending: ForecastEnding
+    /// The mean over all runs.
+    package let devices: Double
+  }
+
+  /// What holds the campaign back.
+  package enum Limit: String, Hashable, Sendable, CaseIterable {
+    /// The radios carry data most of the time.
+    case air
+    /// Each link waits for its connection events and responses, and there are no more links at a
+    /// time.
+    case links
+    /// The devices write their flash.
+    case deviceFlash = "device-flash"
+    /// The waves' soak times.
+    case soak
+    /// The times in which transfers may begin.
+    case window
+    /// Devices that are away, or are tried again, and the waits between.
+    case retries
+  }
+
+  /// The same campaign with one thing changed.
+  package struct WhatIf: Hashable, Sendable {
+    package let change: ForecastChange
+    package let duration: Spread
+    /// Its time by that of the campaign itself, with the same seeds; below 1 is quicker.
+    package let ratio: Double
+  }
+
+  package let devices: Int
+  package let seeds: Int
+  package let duration: Spread
+  /// By adapter, in their order.
+  package let airUse: [AirUse]
+  /// The most frequent first.
+  package let expected: [Expected]
+  /// Shares of the runs, 0…1.
+  package let stoppedShare: Double
+  package let pausedShare: Double
+  package let limit: Limit
+  /// Waves that will wait for somebody who agrees: that time is in no figure.
+  package let approvals: Int
+  /// Seeds of each row below.
+  package let whatIfSeeds: Int
+  package let whatIf: [WhatIf]
+
+  /// Devices that are expected to end well.
+  package var successes: Double {
+    expected.filter(\.ending.isSuccess).reduce(0) { $0 + $1.devices }
+  }
+}
+
+// MARK: - Putting runs together
+
+extension FleetForecast {
+  init(
+    of trial: CampaignTrial, _ runs: [TrialFigures],
+    whatIf: [(change: ForecastChange, runs: [TrialFigures])]
+  ) {
+    devices = trial.plan.deviceCount
+    seeds = runs.count
+    duration = Spread(runs.map(\.took))
+    airUse = Self.meanAirUse(of: runs)
+    expected = Self.meanEndings(of: runs)
+    stoppedShare = Double(runs.count { $0.end == .stopped }) / Double(runs.count)
+    pausedShare = Double(runs.count { $0.end == .paused }) / Double(runs.count)
+    limit = Self.limit(of: runs, hasWindow: trial.campaign.window != nil)
+    approvals = trial.plan.campaign.waves.count(where: \.needsApproval)
+    whatIfSeeds = whatIf.first?.runs.count ?? 0
+    let before = runs.prefix(whatIfSeeds).reduce(Duration.zero) { $0 + $1.took }
+    self.whatIf = whatIf.map { change, runs in
+      WhatIf(
+        change: change, duration: Spread(runs.map(\.took)),
+        ratio: runs.reduce(.zero) { $0 + $1.took } / before)
+    }
+  }
+
+  private static func meanAirUse(of runs: [TrialFigures]) -> [AirUse] {
+    let adapters = Set(runs.flatMap(\.airUse.keys))
+      .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+    return adapters.map { adapter in
+      let sum = runs.reduce(0) { $0 + ($1.airUse[adapter] ?? 0) }
+      return AirUse(adapter: adapter, share: sum / Double(runs.count))
+    }
+  }
+
+  private static func meanEndings(of runs: [TrialFigures]) -> [Expected] {
+    var sums: [ForecastEnding: Int] = [:]
+    for run in runs { sums.merge(run.endings, uniquingKeysWith: +) }
+    return sums.map { Expected(ending: $0, devices: Double($1) / Double(runs.count)) }
+      .sorted { ($1.devices, "\($0.ending)") < ($0.devices, "\($1.ending)") }
+  }
+
+  /// Air that carries data for more of the time than this is full: the rest is what is left of
+  /// packet pairs at the ends of events.
+  private static let airIsFull = 0.5
+  private static let half = 0.5
+
+  private static func limit(of runs: [TrialFigures], hasWindow: Bool) -> Limit {
+    let took = runs.reduce(Duration.zero) { $0 + $1.took }
+    let soak = runs.reduce(Duration.zero) { $0 + $1.soak }
+    let idle = runs.reduce(Duration.zero) { $0 + $1.idle }
+    if soak + idle > took * half {
+      if soak > idle { return .soak }
+      return hasWindow ? .window : .retries
+    }
+    let air = meanAirUse(of: runs).map(\.share)
+    if air.reduce(0, +) > airIsFull * Double(air.count) { return .air }
+    let flash = runs.reduce(0) { $0 + $1.flashUse } / Double(runs.count)
+    return flash > half ? .deviceFlash : .links
+  }
+}

@@ -1,0 +1,82 @@
+import OtaflashFleet
+import OtaflashGATT
+import Synchronization
+
+/// An exchange for virtual time: who wants a job while there is none at all waits for the next one,
+/// instead of looking again and again through a soak time of a day.
+final class QuietExchange: JobExchange {
+  private struct State {
+    /// Jobs that are published or worked on.
+    var open: Set<FleetJob.ID> = []
+    var waiter: OneShot<Void>?
+  }
+
+  private let base = MemoryExchange()
+  private let state = Mutex(State())
+
+  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) {
+    try await base.publish(jobs)
+    let waiter = state.withLock { state in
+      state.open.formUnion(jobs.map(\.id))
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.fulfil(())
+  }
+
+  func claim(
+    for worker: FleetWorker, now: FleetTime, lease: Duration
+  ) async throws(ExchangeFault) -> JobClaim? {
+    let waiter = state.withLock { state -> OneShot<Void>? in
+      guard state.open.isEmpty else { return nil }
+      let waiter = OneShot<Void>()
+      state.waiter = waiter
+      return waiter
+    }
+    if let waiter {
+      // The moment that was asked about is over; who asks again tells the new one.
+      _ = await waiter.wait()
+      return nil
+    }
+    return try await base.claim(for: worker, now: now, lease: lease)
+  }
+
+  private func close(_ jobs: [FleetJob.ID]) { state.withLock { $0.open.subtract(jobs) } }
+
+  func renew(
+    _ claim: JobClaim, now: FleetTime, lease: Duration
+  ) async throws(ExchangeFault) -> ClaimStanding {
+    try await base.renew(claim, now: now, lease: lease)
+  }
+
+  func report(_ claim: JobClaim, _ report: JobReport) async throws(ExchangeFault) {
+    try await base.report(claim, report)
+  }
+
+  func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
+    try await base.finish(claim, ending)
+    close([claim.job.id])
+  }
+
+  func release(_ claim: JobClaim, _ reason: ReturnReason) async throws(ExchangeFault) {
+    try await base.release(claim, reason)
+    close([claim.job.id])
+  }
+
+  func cancel(_ jobs: [FleetJob.ID]) async throws(ExchangeFault) {
+    try await base.cancel(jobs)
+    close(jobs)
+  }
+
+  func keep(blob: [UInt8], digest: String) async throws(ExchangeFault) {
+    try await base.keep(blob: blob, digest: digest)
+  }
+
+  func blob(_ digest: String) async throws(ExchangeFault) -> [UInt8] { try await base.blob(digest) }
+
+  func news(
+    after number: Int, now: FleetTime, limit: Int
+  ) async throws(ExchangeFault) -> [JobNews] {
+    try await base.news(after: number, now: now, limit: limit)
+  }
+}

@@ -1,0 +1,42 @@
+import OtaflashATT
+import OtaflashFleet
+import OtaflashFleetEngine
+import OtaflashGATT
+import OtaflashSimulation
+
+/// The adapters and boards of a simulated fleet as the engine wants them. A board loses its power
+/// after each attempt, and has it again in the next one.
+package struct SimulatedFleetReach: DeviceReach {
+  package let fleet: SimulatedFleet
+  private let board: @Sendable (FleetDevice.ID) -> String
+
+  /// - Parameters:
+  ///   - fleet: whose `run()` must be under way.
+  ///   - board: the board that a device of the campaign is; the one with its id unless told
+  ///     otherwise.
+  package init(
+    _ fleet: SimulatedFleet, board: @escaping @Sendable (FleetDevice.ID) -> String = { $0 }
+  ) {
+    self.fleet = fleet
+    self.board = board
+  }
+
+  package func adapters() -> [String] { fleet.adapters }
+
+  package func hearing(of device: FleetDevice.ID) -> [AdapterHearing] {
+    fleet.hearing(of: board(device)).map { AdapterHearing(adapter: $0.adapter, rssi: $0.rssi) }
+  }
+
+  package func connect(
+    to device: FleetDevice.ID, at place: Whereabouts, on adapter: String
+  ) async throws(ConnectFault) -> any Link {
+    try await fleet.connect(to: board(device), at: place, on: adapter)
+  }
+
+  package func holding<Value: Sendable>(
+    _ device: FleetDevice.ID, _ body: @Sendable () async -> Value
+  ) async throws(DeviceHeldElsewhere) -> Value {
+    defer { fleet.release(board(device)) }
+    return await body()
+  }
+}

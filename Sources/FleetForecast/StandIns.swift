@@ -1,0 +1,38 @@
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashSimulation
+
+extension CampaignTrial {
+  /// Room that a boot loader wants of a slot beside the image.
+  private static let slotReserve = 8192
+  private static let pageSize = 4096
+
+  /// A trial in which each image is so many octets that mean nothing, and the devices are boards
+  /// with the OTA service: for devices and files of which no more is known than their sizes.
+  ///
+  /// - Parameter sizes: of the images, in octets, by their files' names in the campaign.
+  package init(
+    _ plan: CampaignPlan, on fleet: FleetProfile, sizes: [String: Int],
+    start: FleetTime = FleetTime(milliseconds: 0)
+  ) {
+    var fleet = fleet
+    let slot = (sizes.values.max() ?? 0) + Self.slotReserve
+    fleet.changeBoards {
+      $0.slotSize = max((slot + Self.pageSize - 1) / Self.pageSize * Self.pageSize, 98_304)
+    }
+    self.init(plan, on: fleet, packages: sizes.mapValues(FirmwarePackage.standIn), start: start)
+    campaign.flash.allowUnknown = true
+    campaign.flash.allowOtherHardware = true
+  }
+}
+
+extension FirmwarePackage {
+  /// An image of so many octets, of a version that no device runs.
+  package static func standIn(octets: Int) -> FirmwarePackage {
+    let bytes = (0..<max(octets, 1)).map { UInt8(truncatingIfNeeded: $0 / 3) }
+    let image = FirmwareImage(
+      name: "image", format: .binary, bytes: bytes, version: FirmwareVersion(255, 0, 0),
+      hardware: nil)
+    return FirmwarePackage(name: "image", kind: .raw, parts: [image])
+  }
+}

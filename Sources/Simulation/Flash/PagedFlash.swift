@@ -1,0 +1,87 @@
+import Synchronization
+
+/// Flash of a board among very many: erased pages take no memory, and pages that were put into a
+/// pool take no more than once, however many boards have them.
+final class PagedFlash: FlashMedium {
+  private static let pageSize = 4096
+  private static let erased: UInt8 = 0xFF
+
+  let size: Int
+  /// Each without the erased octets at its end.
+  private let pages: Mutex<[[UInt8]]>
+
+  /// `size` octets, all erased.
+  init(size: Int) {
+    self.size = size
+    pages = Mutex(Array(repeating: [], count: (size + Self.pageSize - 1) / Self.pageSize))
+  }
+
+  func read(_ range: Range<Int>) -> [UInt8] {
+    pages.withLock { pages in
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(range.count)
+      var address = range.lowerBound
+      while address < range.upperBound {
+        let (page, start) = (pages[address / Self.pageSize], address % Self.pageSize)
+        let count = min(Self.pageSize - start, range.upperBound - address)
+        let written = page.dropFirst(start).prefix(count)
+        bytes += written
+        bytes += repeatElement(Self.erased, count: count - written.count)
+        address += count
+      }
+      return bytes
+    }
+  }
+
+  func write(_ new: [UInt8], at address: Int) {
+    pages.withLock { pages in
+      var (address, rest) = (address, new[...])
+      while !rest.isEmpty {
+        let start = address % Self.pageSize
+        let part = rest.prefix(Self.pageSize - start)
+        Self.replace(&pages[address / Self.pageSize], from: start, with: part)
+        rest = rest.dropFirst(part.count)
+        address += part.count
+      }
+    }
+  }
+
+  private static func replace(_ page: inout [UInt8], from start: Int, with new: ArraySlice<UInt8>) {
+    let end = start + new.count
+    if page.count <= end {
+      page.removeLast(max(page.count - start, 0))
+      guard let last = new.lastIndex(where: { $0 != erased }) else { return trim(&page) }
+      page += repeatElement(erased, count: start - page.count)
+      page += new[...last]
+    } else {
+      page.replaceSubrange(start..<end, with: new)
+    }
+  }
+
+  private static func trim(_ page: inout [UInt8]) {
+    while page.last == erased { page.removeLast() }
+  }
+
+  /// Keeps each page where all that are equal are kept.
+  func share(through pool: PagePool) {
+    pages.withLock { pages in
+      for index in pages.indices where !pages[index].isEmpty {
+        pages[index] = pool.kept(pages[index])
+      }
+    }
+  }
+}
+
+/// One copy of each page, no larger than it must be.
+final class PagePool: Sendable {
+  private let pages = Mutex<Set<[UInt8]>>([])
+
+  func kept(_ page: [UInt8]) -> [UInt8] {
+    pages.withLock { pages in
+      if let index = pages.firstIndex(of: page) { return pages[index] }
+      let exact = page.withUnsafeBufferPointer(Array.init)
+      pages.insert(exact)
+      return exact
+    }
+  }
+}

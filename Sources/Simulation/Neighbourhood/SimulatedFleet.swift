@@ -1,0 +1,277 @@
+import OtaflashFirmware
+import OtaflashGATT
+import Synchronization
+
+/// The boards of a fleet and the adapters that reach them. A board gets its power when somebody
+/// first connects, and loses it when it is released, so that ten thousand of them need no more
+/// memory than those that are worked on; what is in its flash it keeps. Links on one adapter share
+/// its radio.
+package final class SimulatedFleet: Sendable {
+  /// A board as a list of devices has it.
+  package struct Device: Hashable, Sendable {
+    package let id: String
+    /// For people: its kind and number.
+    package let name: String
+    /// Its kind, such as `smp`.
+    package let board: String
+    /// What it runs before any update.
+    package let version: FirmwareVersion
+  }
+
+  package struct Hearing: Hashable, Sendable {
+    package let adapter: String
+    /// In dBm.
+    package let rssi: Int
+  }
+
+  /// What a board says of itself.
+  package struct Truth: Hashable, Sendable {
+    package internal(set) var version: FirmwareVersion?
+    /// Octets of image that it was sent, repeats included.
+    package internal(set) var octets = 0
+    /// How long its flash was busy.
+    package internal(set) var flashTime = Duration.zero
+    /// Never to be heard of again.
+    package internal(set) var isGone = false
+  }
+
+  /// The flash of a board with such an id, of so many octets, that outlives this object. Asked for
+  /// once a board, and held open then.
+  package typealias Storage =
+    @Sendable (_ board: String, _ octets: Int) throws(FlashFault) -> any FlashMedium
+
+  private struct Powered {
+    let board: SimulatedBoard
+    let off = OneShot<Void>()
+    var isLeaving = false
+    /// What it had done before it got power.
+    let former: Truth
+  }
+
+  private struct State {
+    var powered: [Int: Powered] = [:]
+    var flash: [Int: any FlashMedium] = [:]
+    var truth: [Int: Truth] = [:]
+    var most = 0
+  }
+
+  private enum Supply {
+    case on(SimulatedBoard)
+    case leaving
+    case gone
+  }
+
+  /// How long a connection waits for a board to advertise.
+  private static let patience = Duration.seconds(10)
+  /// Boards that may be switched on at one moment.
+  private static let switchedOnMaximum = 4096
+
+  package let profile: FleetProfile
+  private let clock: any LinkClock
+  private let storage: Storage?
+  private let radios: [(adapter: String, radio: SharedRadio)]
+  private let pool = PagePool()
+  private let state = Mutex(State())
+  private let switchedOn = Mailbox<@Sendable () async -> Void>(
+    capacity: SimulatedFleet.switchedOnMaximum)
+
+  /// - Parameters:
+  ///   - profile: what there is.
+  ///   - clock: the host's, too.
+  ///   - storage: keeps the boards' flash; `nil` = memory.
+  package init(_ profile: FleetProfile, clock: any LinkClock, storage: Storage? = nil) {
+    self.profile = profile
+    self.clock = clock
+    self.storage = storage
+    radios = (0..<profile.adapterCount).map { ("hci\($0)", SharedRadio()) }
+  }
+
+  /// Powers the boards until it is cancelled.
+  package func run() async {
+    await withDiscardingTaskGroup { group in
+      while let life = await switchedOn.next() { group.addTask { await life() } }
+      group.cancelAll()
+    }
+  }
+}
+
+// MARK: - What a host sees
+
+extension SimulatedFleet {
+  /// The adapters that are there now.
+  package var adapters: [String] { radios.filter(\.radio.isPresent).map(\.adapter) }
+
+  /// In the order of their ids.
+  package var devices: [Device] {
+    (0..<profile.boardCount).map { number in
+      let board = profile.board(number)
+      return Device(
+        id: board.id, name: "\(board.kind) \(board.id.dropFirst(6))", board: board.kind,
+        version: board.profile.version)
+    }
+  }
+
+  /// The adapters that hear a board and are there; none for a board that is away or gone.
+  package func hearing(of id: String) -> [Hearing] {
+    guard let number = profile.number(of: id), isThere(number) else { return [] }
+    return profile.hearing(of: number).compactMap { adapter, rssi in
+      let (name, radio) = radios[adapter]
+      return radio.isPresent ? Hearing(adapter: name, rssi: rssi) : nil
+    }
+  }
+
+  private func isThere(_ number: Int) -> Bool {
+    profile.fate(of: number) != .away && !state.withLock { Self.isGone(number, $0) }
+  }
+
+  private static func isGone(_ number: Int, _ state: State) -> Bool {
+    state.powered[number]?.board.isGone ?? state.truth[number]?.isGone ?? false
+  }
+
+  /// Makes a connection. Waits while the board boots, at most ten seconds.
+  ///
+  /// - Throws: as `SimulatedBoard.dial` does; `.systemCall` when the storage of its flash fails.
+  package func connect(
+    to id: String, at place: Whereabouts, on adapter: String
+  ) async throws(ConnectFault) -> any Link {
+    guard let radio = radio(of: adapter), radio.isPresent else {
+      throw .adapterUnavailable(
+        cause: "There is no simulated adapter \(adapter) now.", remedy: .plugInAdapter)
+    }
+    let deadline = clock.now.advanced(by: Self.patience)
+    while let number = profile.number(of: id), isThere(number) {
+      switch try supply(number) {
+      case .on(let board): return try await board.dial(at: place, over: radio)
+      case .leaving:
+        guard await clock.pause(for: SimulatedBoard.advertisingInterval) else { throw .cancelled }
+      case .gone: break
+      }
+    }
+    guard await clock.pause(until: deadline) else { throw .cancelled }
+    throw .deviceNotFound(
+      cause: "The simulated board \(id) did not advertise within \(Self.patience).",
+      remedy: .comeCloser)
+  }
+
+  private func radio(of adapter: String) -> SharedRadio? {
+    radios.first { $0.adapter == adapter }?.radio
+  }
+
+  /// Pulls an adapter, which takes its links with it, or plugs it in again.
+  package func setAdapterPresent(_ adapter: String, _ isPresent: Bool) {
+    radio(of: adapter)?.setPresent(isPresent)
+  }
+
+  /// How long an adapter's radio has carried data.
+  package func airTime(of adapter: String) -> Duration { radio(of: adapter)?.airTime ?? .zero }
+
+  /// The board is done with for now: it loses its power, and gets it again when somebody connects.
+  package func release(_ id: String) {
+    guard let number = profile.number(of: id) else { return }
+    let off = state.withLock { state in
+      state.powered[number]?.isLeaving = true
+      return state.powered[number]?.off
+    }
+    off?.fulfil(())
+  }
+}
+
+// MARK: - What nobody but a test sees
+
+extension SimulatedFleet {
+  /// What the boards that ever had power say of themselves, by their ids.
+  package var truth: [String: Truth] {
+    let numbers = state.withLock { Set($0.powered.keys).union($0.truth.keys) }
+    return Dictionary(
+      uniqueKeysWithValues: numbers.map { (profile.id(of: $0), truth(of: $0)) })
+  }
+
+  private func truth(of number: Int) -> Truth {
+    state.withLock { state in
+      state.powered[number].map(Self.truth) ?? state.truth[number] ?? Truth()
+    }
+  }
+
+  private static func truth(_ powered: Powered) -> Truth {
+    let (board, counters) = (powered.board, powered.board.counters)
+    var truth = powered.former
+    truth.version = board.running.version
+    truth.octets += counters.dataOctets
+    truth.flashTime +=
+      board.settings.eraseTime * counters.flash.erases
+      + board.settings.writeTimePer4KiB * counters.flash.octetsWritten / 4096
+    truth.isGone = board.isGone
+    return truth
+  }
+
+  /// The boards that have power.
+  package var poweredCount: Int { state.withLock { $0.powered.count } }
+
+  /// The most boards that had power at a time.
+  package var poweredMost: Int { state.withLock { $0.most } }
+}
+
+// MARK: - Power
+
+extension SimulatedFleet {
+  private func supply(_ number: Int) throws(ConnectFault) -> Supply {
+    let fresh: (board: SimulatedBoard, off: OneShot<Void>)?
+    let supply: Supply
+    do throws(FlashFault) {
+      (supply, fresh) = try state.withLock { (state) throws(FlashFault) in
+        if let powered = state.powered[number] {
+          return (powered.isLeaving ? .leaving : .on(powered.board), nil)
+        }
+        if state.truth[number]?.isGone == true { return (.gone, nil) }
+        let powered = Powered(
+          board: try makeBoard(number, &state), former: state.truth[number] ?? Truth())
+        state.powered[number] = powered
+        state.most = max(state.most, state.powered.count)
+        return (.on(powered.board), (powered.board, powered.off))
+      }
+    } catch {
+      throw .systemCall(
+        name: "flash", errno: 5, cause: "The flash of a simulated board cannot be kept: \(error).",
+        remedy: .advice("Choose another place for it."))
+    }
+    if let (board, off) = fresh {
+      let isTaken = switchedOn.offer { await self.live(board, number, until: off) }
+      precondition(isTaken, "fewer boards are switched on at a time")
+    }
+    return supply
+  }
+
+  private func makeBoard(
+    _ number: Int, _ state: inout State
+  ) throws(FlashFault) -> SimulatedBoard {
+    let (id, profile) = (profile.id(of: number), profile.board(number).profile)
+    let flash: any FlashMedium
+    if let known = state.flash[number] {
+      flash = known
+    } else if let storage {
+      flash = try storage(id, profile.flashSize)
+    } else {
+      flash = PagedFlash(size: profile.flashSize)
+    }
+    state.flash[number] = flash
+    return try SimulatedBoard(profile: profile, storage: flash, clock: clock)
+  }
+
+  private func live(_ board: SimulatedBoard, _ number: Int, until off: OneShot<Void>) async {
+    _ = await runCancellably(until: off) { () async -> Void in _ = await board.run() }
+    state.withLock { state in
+      guard let powered = state.powered.removeValue(forKey: number) else { return }
+      state.truth[number] = Self.truth(powered)
+      (state.flash[number] as? PagedFlash)?.share(through: pool)
+    }
+  }
+}
+
+extension SimulatedBoard {
+  /// Never to be heard of again.
+  fileprivate var isGone: Bool {
+    state.withLock { state in
+      if case .gone = state.phase { true } else { false }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import OtaflashATT
+import OtaflashGATT
+import Synchronization
+
+/// The radio of one simulated adapter, which all its links share (`RadioSchedule` has the rule).
+/// Adapters do not disturb each other: they hop over 37 channels, each in its own order.
+///
+/// The controller's buffers for data packets are shared, too (LE Read Buffer Size; Core 5.4, Vol 4,
+/// Part E, 7.8.2): `RadioModel.controllerBuffers` is their number on the adapter, and the host
+/// gives each link that has data an equal part, as Linux does (`hci_quote_sent`). What the host
+/// queues above them (`hostQueueOctets`) each link has for itself, as the kernel's sockets have.
+package final class SharedRadio: Sendable {
+  private struct State {
+    var schedule = RadioSchedule()
+    var links: [Int: SimulatedConnection] = [:]
+    var isPresent = true
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// The time on air of all data so far, empty packets aside.
+  package var airTime: Duration { .microseconds(state.withLock { $0.schedule.airTime }) }
+
+  /// Links that are not over.
+  package var linkCount: Int { state.withLock { $0.schedule.linkCount } }
+
+  package var isPresent: Bool { state.withLock { $0.isPresent } }
+
+  /// Pulls the adapter, or plugs it in again. One that is pulled takes its links with it: the host
+  /// knows at once, the devices after their supervision timeout.
+  package func setPresent(_ isPresent: Bool) {
+    let links = state.withLock { state in
+      state.isPresent = isPresent
+      return isPresent ? [] : state.links.sorted { $0.key < $1.key }.map(\.value)
+    }
+    for link in links {
+      link.vanish(
+        .central,
+        with: .failed(errno: 19, reason: "The simulated adapter was pulled; plug it in again."))
+    }
+  }
+
+  // MARK: For the links
+
+  func join(_ connection: SimulatedConnection, at now: Int) -> (link: Int, anchor: Int) {
+    state.withLock { state in
+      let seat = state.schedule.join(connection.model, at: now)
+      state.links[seat.link] = connection
+      return seat
+    }
+  }
+
+  func leave(_ link: Int) {
+    state.withLock { state in
+      state.schedule.leave(link)
+      state.links[link] = nil
+    }
+  }
+
+  func note(_ link: Int, hasData: Bool) {
+    state.withLock { $0.schedule.note(link, hasData: hasData) }
+  }
+
+  /// The packets of a link that an event may carry, of `buffers` that the adapter has.
+  func share(of buffers: Int) -> Int {
+    state.withLock { max(buffers / max($0.schedule.linksWithData, 1), 1) }
+  }
+
+  /// As `RadioSchedule.claim`.
+  func claim(
+    _ link: Int, from begin: Int, microseconds: Int, latest: Int, isFirst: Bool
+  ) -> Int? {
+    state.withLock {
+      $0.schedule.claim(
+        link, from: begin, microseconds: microseconds, latest: latest, isFirst: isFirst)
+    }
+  }
+}

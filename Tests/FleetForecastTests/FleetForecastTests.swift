@@ -1,0 +1,136 @@
+import OtaflashFleet
+import OtaflashFleetForecast
+import OtaflashSimulation
+import Testing
+
+@Suite struct FleetForecastTests {
+  static let lenient = WaveThresholds(successPercent: 0, stop: .percent(100), seenPercent: 0)
+
+  static func trial(
+    _ fleet: String, octets: Int = 20_000,
+    waves: [Wave] = [Wave("all", .rest, thresholds: lenient)],
+    _ change: (inout Campaign) -> Void = { _ in }
+  ) throws -> CampaignTrial {
+    let profile = try FleetProfile(parsing: "sim-fleet:\(fleet)")
+    var campaign = Campaign(
+      name: "test", devices: profile.boards.map { FleetDevice(id: $0) },
+      images: [nil: "app.bin"], waves: waves)
+    change(&campaign)
+    return CampaignTrial(
+      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: profile,
+      sizes: ["app.bin": octets])
+  }
+
+  @Test func theSameSeedsGiveTheSameForecast() async throws {
+    let trial = try Self.trial("12?adapters=2&loss=2%&revert=10%&away=10%")
+    let first = try await trial.forecast(seeds: 4)
+    let second = try await trial.forecast(seeds: 4)
+    #expect(first == second)
+    #expect(first.devices == 12 && first.seeds == 4 && first.whatIfSeeds == 4)
+    #expect(first.duration.median <= first.duration.p95)
+  }
+
+  /// The duration of the same campaign with luck that the forecast has not seen.
+  @Test(arguments: [
+    "30?adapters=2&loss=1%", "24?adapters=1&loss=3%&hang=4%", "40?kinds=fast&adapters=3&revert=5%",
+  ])
+  func theCampaignTakesWhatWasForecast(_ fleet: String) async throws {
+    let trial = try Self.trial(fleet)
+    let forecast = try await trial.forecast(seeds: 21, changes: [])
+    let runs = try (101...121).map { try trial.run(seed: $0).took }.sorted()
+    let ratio = runs[10] / forecast.duration.median
+    #expect(ratio > 0.9 && ratio < 1.1, "\(runs[10]) instead of \(forecast.duration.median)")
+  }
+
+  @Test func howDevicesEndIsForecast() async throws {
+    let trial = try Self.trial("20?adapters=2&revert=10%&away=5%&hang=5%&brick=5%")
+    let forecast = try await trial.forecast(seeds: 3, changes: [])
+    let expected = Dictionary(
+      uniqueKeysWithValues: forecast.expected.map { ($0.ending, $0.devices) })
+    #expect(expected[.updated] == 15)
+    #expect(expected[.failed(.device, code: "reverted")] == 2)
+    #expect(expected[.absent] == 1)
+    #expect(forecast.expected.first?.ending == .updated && forecast.successes == 15)
+    #expect(forecast.expected.reduce(0) { $0 + $1.devices } == 20)
+    #expect(forecast.stoppedShare == 0 && forecast.pausedShare == 0)
+  }
+
+  @Test func aCampaignThatWillBeStoppedIsToldOf() async throws {
+    let trial = try Self.trial(
+      "10?revert=50%", waves: [Wave("canary", .count(4)), Wave("rest", .rest)])
+    let forecast = try await trial.forecast(seeds: 5, changes: [])
+    #expect(forecast.stoppedShare > 0.7)
+  }
+
+  // MARK: What would change it
+
+  @Test func whatWouldChangeItPointsTheRightWay() async throws {
+    let trial = try Self.trial("40?kinds=fast&adapters=2&loss=4%&phy=1M&mtu=247", octets: 40_000) {
+      $0.flash.withoutResponse = true
+    }
+    let forecast = try await trial.forecast(seeds: 5)
+    let ratios = Dictionary(uniqueKeysWithValues: forecast.whatIf.map { ($0.change, $0.ratio) })
+    #expect(ratios.count >= 5)
+    #expect(try #require(ratios[.adapters(3)]) < 1.02)
+    #expect(try #require(ratios[.adapters(1)]) > 1.2)
+    #expect(try #require(ratios[.phy(.le2M)]) < 1.02)
+    #expect(try #require(ratios[.withResponse]) > 0.98)
+    #expect(try #require(ratios[.oneAtATime]) > 1.1)
+    #expect(try #require(ratios[.largerPackets(mtu: 512)]) < 1.05)
+    #expect(try #require(ratios[.loss(0.02)]) < 1.05)
+  }
+
+  @Test func atLeastFiveThingsAreAsked() async throws {
+    let trial = try Self.trial("2?kinds=fast")
+    #expect(try await trial.forecast(seeds: 1).whatIf.count >= 5)
+  }
+
+  // MARK: What holds it back
+
+  @Test func whatHoldsBackIsSaid() async throws {
+    func limit(
+      _ fleet: String, octets: Int = 20_000,
+      waves: [Wave] = [Wave("all", .rest, thresholds: Self.lenient)],
+      _ change: (inout Campaign) -> Void = { _ in }
+    ) async throws -> FleetForecast.Limit {
+      try await Self.trial(fleet, octets: octets, waves: waves, change).forecast(
+        seeds: 1, changes: []
+      ).limit
+    }
+    #expect(
+      try await limit("12?kinds=fast&ring=60K", octets: 90_000) {
+        $0.flash.withoutResponse = true
+        $0.parallel = 6
+      } == .air)
+    #expect(try await limit("6?kinds=fast") { $0.parallel = 1 } == .links)
+    #expect(try await limit("6?kinds=erase-400ms", octets: 90_000) == .deviceFlash)
+    #expect(try await limit("6?away=100%") == .retries)
+    let waves = [
+      Wave("first", .count(2), thresholds: Self.lenient, soak: .seconds(3600)),
+      Wave("all", .rest, thresholds: Self.lenient),
+    ]
+    #expect(try await limit("6", waves: waves) == .soak)
+  }
+
+  @Test func whoMustAgreeIsCountedAndNotWaitedFor() async throws {
+    let waves = [
+      Wave("first", .count(2), needsApproval: true), Wave("all", .rest, needsApproval: true),
+    ]
+    let forecast = try await Self.trial("6", waves: waves).forecast(seeds: 1, changes: [])
+    #expect(forecast.approvals == 2 && forecast.successes == 6)
+  }
+
+  /// Devices that are no boards of the fleet, of which no more is known than how many there are.
+  @Test func devicesOfTheRealWorldHaveStandIns() async throws {
+    var campaign = Campaign(
+      name: "test", devices: (0..<5).map { FleetDevice(id: "C0:FF:EE:00:00:0\($0)", site: "lab") },
+      images: [nil: "app.bin"])
+    campaign.flash.withoutResponse = true
+    let trial = CampaignTrial(
+      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)),
+      on: try FleetProfile(parsing: "1?adapters=2&loss=1%"), sizes: ["app.bin": 600_000])
+    let forecast = try await trial.forecast(seeds: 2, changes: [])
+    #expect(forecast.devices == 5 && forecast.successes == 5)
+    #expect(forecast.airUse.map(\.adapter) == ["hci0", "hci1"])
+  }
+}
