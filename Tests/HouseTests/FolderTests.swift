@@ -34,6 +34,7 @@ import Testing
     "FleetFiles": [""],
     "FleetStore": [""],
     "FleetEngine": [""],
+    "FleetReport": ["Text", "Run", "Tables"],
     "otaflash": [
       "Text", "Grammar", "Files", "Faults", "Output", "Session", "Devices", "Images", "Benchmark",
       "Commands", "Process",

@@ -18,6 +18,7 @@ import Testing
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
     ],
     "FleetStore": ["OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
+    "FleetReport": ["OtaflashATT", "OtaflashFirmware", "OtaflashFleet", "Crypto", "Mustache"],
     "Simulation": [
       "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto",
       "CryptoExtras",
@@ -75,6 +76,7 @@ import Testing
 
   @Test(arguments: [
     "ATT", "GATT", "Firmware", "Delta", "Update", "Simulation", "Fleet", "FleetEngine",
+    "FleetReport",
   ])
   func timeAndChanceAreInjected(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {
