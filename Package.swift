@@ -150,6 +150,9 @@ let package = Package(
       dependencies: ["OtaflashFirmware", "OtaflashFleet"], path: "Tests/FleetReportPage/Samples",
       swiftSettings: strict),
     .executableTarget(
+      name: "report-samples", dependencies: ["OtaflashFleetReport", "OtaflashFleetSamples"],
+      path: "Tests/FleetReportPage/Command", swiftSettings: strict),
+    .executableTarget(
       name: "fleet-swarm",
       dependencies: simulatedUpdate + ["OtaflashFleet", "OtaflashFleetEngine"],
       path: "Tests/FleetSwarm", swiftSettings: strict),
