@@ -34,7 +34,7 @@ import Testing
     "FleetFiles": [""],
     "FleetStore": [""],
     "FleetEngine": [""],
-    "FleetReport": ["Text", "Run", "Tables"],
+    "FleetReport": ["Text", "Run", "Tables", "Page"],
     "otaflash": [
       "Text", "Grammar", "Files", "Faults", "Output", "Session", "Devices", "Images", "Benchmark",
       "Commands", "Process",

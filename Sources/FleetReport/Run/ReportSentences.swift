@@ -8,7 +8,7 @@ extension RunReport {
     let counts = counts
     let done = counts[.succeeded]
     let subject =
-      done == counts.total && done != 1
+      done == counts.total && done > 1
       ? "All \(Figures.counted(done, "device"))"
       : "\(Numerals.grouped(done)) of \(Figures.counted(counts.total, "device"))"
     let singular = done == 1

@@ -37,7 +37,8 @@ package struct Throughput: Hashable, Sendable {
     self.untold = untold
   }
 
-  /// The mean rate in each of `bins` equal parts of a time, in octets per second.
+  /// The mean rate in each of `bins` equal parts of a time, in octets per second. What lies outside
+  /// of the time is not in them.
   package func rates(over time: Range<FleetTime>, bins: Int) -> [Double] {
     let (start, end) = (time.lowerBound.milliseconds, time.upperBound.milliseconds)
     let width = Double(max(end - start, 1)) / Double(bins)
@@ -46,13 +47,12 @@ package struct Throughput: Hashable, Sendable {
       let from = Double(transfer.from.milliseconds - start) / width
       let until = max(Double(transfer.until.milliseconds - start) / width, from + 1e-9)
       let perBin = Double(transfer.octets) / (until - from)
-      let first = min(max(Int(from), 0), bins - 1)
-      let last = min(max(Int(until), first), bins - 1)
+      guard until > 0, from < Double(bins) else { continue }
+      let first = max(Int(from), 0)
+      let last = min(Int(until), bins - 1)
       for bin in first...last {
-        // What lies outside of the time belongs to its first or last part.
-        let low = bin == 0 ? from : max(from, Double(bin))
-        let high = bin == bins - 1 ? until : min(until, Double(bin + 1))
-        octets[bin] += max(high - low, 0) * perBin
+        let share = min(until, Double(bin + 1)) - max(from, Double(bin))
+        octets[bin] += max(share, 0) * perBin
       }
     }
     return octets.map { $0 * 1000 / width }

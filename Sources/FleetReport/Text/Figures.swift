@@ -23,22 +23,23 @@ enum Figures {
     }
   }
 
-  /// `0.8 s`, `14 s`, `4 min 05 s`, `2 h 04 min`, `3 d 02 h`
+  /// `0.8 s`, `14 s`, `4 min 5 s`, `2 h 4 min`, `3 d 2 h`, `10 min`
   static func duration(_ milliseconds: Int64) -> String {
     let seconds = (milliseconds + 500) / 1000
+    func pair(_ first: Int64, _ unit: String, _ second: Int64, _ other: String) -> String {
+      second == 0 ? "\(first) \(unit)" : "\(first) \(unit) \(second) \(other)"
+    }
     switch milliseconds {
     case ..<9950: return Numerals.fixed(Double(milliseconds) / 1000) + " s"
     case ..<59_500: return "\(seconds) s"
-    case ..<3_599_500: return "\(seconds / 60) min \(two(seconds % 60)) s"
-    case ..<86_399_500: return "\(seconds / 3600) h \(two(seconds / 60 % 60)) min"
-    default: return "\(seconds / 86_400) d \(two(seconds / 3600 % 24)) h"
+    case ..<3_599_500: return pair(seconds / 60, "min", seconds % 60, "s")
+    case ..<86_370_000:
+      let minutes = (milliseconds + 30_000) / 60_000
+      return pair(minutes / 60, "h", minutes % 60, "min")
+    default:
+      let hours = (milliseconds + 1_800_000) / 3_600_000
+      return pair(hours / 24, "d", hours % 24, "h")
     }
-  }
-
-  /// A share in whole percents; less than all is never 100 %.
-  static func percent(_ part: Int, of whole: Int) -> String {
-    guard whole > 0 else { return "–" }
-    return "\(part * 100 / whole) %"
   }
 
   static func two(_ number: some BinaryInteger) -> String {
@@ -70,6 +71,12 @@ struct CalendarTime {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// `22 Nov 2026`
+  var dayWords: String { "\(day) \(Self.months[month - 1]) \(year)" }
   /// `2026-11-22`
   var date: String { "\(year)-\(Figures.two(month))-\(Figures.two(day))" }
   /// `14:05`

@@ -13,7 +13,7 @@ enum VisibleWords {
 
   /// The text with each of these as JSON writes it: `\u001b`.
   ///
-  /// - Parameter limit: so many scalars at most, then `…`: a letter may carry any number of marks.
+  /// - Parameter limit: so many scalars at most, then `…`: a letter may carry many marks.
   static func escaped(_ text: String, limit: Int = .max) -> String {
     let scalars = text.unicodeScalars
     if !scalars.contains(where: isHidden), scalars.count <= limit { return text }

@@ -1,4 +1,6 @@
+#if Fleet
 import Foundation
+import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetSamples
 
@@ -10,14 +12,28 @@ var hostile = SampleRun(devices: 60, adapters: 2)
 hostile.names = SampleRun.hostileNames
 hostile.campaign = SampleRun.hostileNames[1]
 hostile.startedBy = SampleRun.hostileNames[0]
+hostile.sites = [SampleRun.hostileNames[6], nil]
+var many = SampleRun(devices: 10_000, adapters: 20)
+many.sites = ["Berlin", "Lisbon"]
+let sixty = SampleRun(devices: 60, adapters: 2)
 let samples = [
-  ("three", SampleRun(devices: 3, adapters: 1)), ("sixty", SampleRun(devices: 60, adapters: 2)),
-  ("hostile", hostile), ("ten-thousand", SampleRun(devices: 10_000, adapters: 20)),
+  ("three", SampleRun(devices: 3, adapters: 1).history()), ("sixty", sixty.history()),
+  ("half-way", Array(sixty.history().prefix(180))), ("hostile", hostile.history()),
+  ("ten-thousand", many.history()),
 ]
-for (name, sample) in samples {
-  guard let report = RunReport(sample.history()) else { preconditionFailure("it has begun") }
-  let texts = [("csv", CSVReport.text(report)), ("xml", JUnitReport.text(report))]
+for (name, history) in samples {
+  guard let report = RunReport(history) else { preconditionFailure("it has begun") }
+  var surroundings = ReportSurroundings(
+    program: "otaflash 1.4.0", written: report.last.advanced(by: .seconds(60)))
+  surroundings.chain = .init(events: report.events, head: (0..<32).map { UInt8($0 * 7) })
+  surroundings.verification = "otaflash fleet report \(report.beginning.id) --verify"
+  surroundings.air = .init(octetsPerSecond: 88_000, words: "2M, 15 ms, with response")
+  let texts = [
+    ("html", HTMLReport.text(report, in: surroundings)), ("csv", CSVReport.text(report)),
+    ("xml", JUnitReport.text(report)),
+  ]
   for (ending, text) in texts {
     try Data(text.utf8).write(to: folder.appending(path: "\(name).\(ending)"))
   }
 }
+#endif
