@@ -42,6 +42,8 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    .target(
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
   ],
   targets: [
     .systemLibrary(
@@ -133,18 +135,40 @@ let package = Package(
       name: "OtaflashFleetForecast", dependencies: simulatedFleet, path: "Sources/FleetForecast",
       exclude: ["README.md"], swiftSettings: strict),
     .target(
+      name: "OtaflashFleetReport",
+      dependencies: [
+        "OtaflashATT", "OtaflashFirmware", "OtaflashFleet", crypto,
+        fleetOnly("Mustache", package: "swift-mustache"),
+      ],
+      path: "Sources/FleetReport", exclude: ["README.md"], swiftSettings: strict),
+    .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
       path: "Tests/FleetConformance", swiftSettings: strict),
     .testTarget(
       name: "FleetTests",
-      dependencies: ["OtaflashFirmware", "OtaflashFleet", "OtaflashFleetConformance"],
+      dependencies: [
+        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetConformance", "OtaflashFleetReport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "FleetEngineTests",
       dependencies: simulatedUpdate + [
-        "OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetStore",
+        "OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetStore", "OtaflashFleetReport",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "FleetReportTests",
+      dependencies: [
+        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetReport", "OtaflashFleetSamples",
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "OtaflashFleetSamples",
+      dependencies: ["OtaflashFirmware", "OtaflashFleet"], path: "Tests/FleetReportPage/Samples",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "report-samples", dependencies: ["OtaflashFleetReport", "OtaflashFleetSamples"],
+      path: "Tests/FleetReportPage/Command", swiftSettings: strict),
     .executableTarget(
       name: "fleet-swarm",
       dependencies: simulatedFleet + ["OtaflashFleetForecast"],

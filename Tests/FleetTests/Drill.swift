@@ -34,8 +34,9 @@ struct Drill {
   private let slots: Int
   private(set) var begunAfterStop = 0
   private(set) var failedWhenStopped: Int?
-  /// Ends the process when so many events were recorded, and begins another.
-  var killAt: Int?
+  /// Ends the process each time that so many events were recorded, and begins another; in their
+  /// order.
+  var killsAt: [Int] = []
 
   init(
     _ plan: CampaignPlan, seed: UInt64, luck: Luck = Luck(), slots: Int = 4, ahead: Int = 4
@@ -56,7 +57,7 @@ struct Drill {
   @discardableResult
   mutating func drive() throws -> Int {
     for step in 0..<Self.stepsMaximum {
-      if let killAt, history.count >= killAt { killProcess() }
+      if let kill = killsAt.first, history.count >= kill { killProcess() }
       if try coordinate() { continue }
       if try work() { continue }
       guard let moment = nextMoment() else { return step }
@@ -121,7 +122,7 @@ struct Drill {
 
   /// The process dies with all it knew; the next one has the store, and asks nobody.
   private mutating func killProcess() {
-    killAt = nil
+    killsAt.removeFirst()
     working = []
     news += table.abandonClaims().news
     run = FleetRun(history)

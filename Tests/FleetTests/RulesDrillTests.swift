@@ -71,7 +71,7 @@ import Testing
     try whole.drive()
     for kill in 1...whole.history.count {
       var drill = try Drill(Self.plan(12), seed: 5, luck: luck)
-      drill.killAt = kill
+      drill.killsAt = [kill]
       try drill.drive()
       #expect(drill.run.control == whole.run.control, "killed at event \(kill)")
       for device in whole.run.devices {

@@ -38,6 +38,7 @@ import Testing
     "FleetEngine": [""],
     "FleetHooks": [""],
     "FleetForecast": [""],
+    "FleetReport": ["Text", "Run", "Tables", "Page"],
     "otaflash": [
       "Text", "Grammar", "Files", "Faults", "Output", "Session", "Devices", "Images", "Benchmark",
       "Commands", "Process",

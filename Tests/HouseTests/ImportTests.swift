@@ -25,6 +25,7 @@ import Testing
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
       "OtaflashFleet", "OtaflashFleetEngine",
     ],
+    "FleetReport": ["OtaflashATT", "OtaflashFirmware", "OtaflashFleet", "Crypto", "Mustache"],
     "Simulation": [
       "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto",
       "CryptoExtras",
@@ -83,6 +84,7 @@ import Testing
   @Test(arguments: [
     "ATT", "GATT", "Firmware", "Delta", "Update", "Simulation", "Fleet", "FleetEngine",
     "FleetForecast",
+    "FleetReport",
   ])
   func timeAndChanceAreInjected(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {

@@ -34,9 +34,9 @@ package struct Wave: Hashable, Sendable {
 }
 
 /// What a wave's verdict is made of.
-package struct WaveThresholds: Hashable, Sendable {
+package struct WaveThresholds: Hashable, Sendable, Codable {
   /// A number of devices, or a share of the wave.
-  package enum Limit: Hashable, Sendable {
+  package enum Limit: Hashable, Sendable, Codable {
     case count(Int)
     /// 1…100, of the wave's devices; at least one device.
     case percent(Int)

@@ -35,25 +35,6 @@ package enum FleetEvent: Hashable, Sendable, Codable {
   case runEnded(RunEnding)
 }
 
-/// Who began what.
-package struct RunBeginning: Hashable, Sendable, Codable {
-  /// Of the run: short, unique in a store.
-  package var id: String
-  package var campaign: String
-  /// Of the campaign file and the images: a run goes on only with the same.
-  package var digest: String
-  package var devices: Int
-  package var waves: Int
-
-  package init(id: String, campaign: String, digest: String, devices: Int, waves: Int) {
-    self.id = id
-    self.campaign = campaign
-    self.digest = digest
-    self.devices = devices
-    self.waves = waves
-  }
-}
-
 /// A device as the run knows it.
 package struct RunDevice: Hashable, Sendable, Codable {
   package var id: FleetDevice.ID

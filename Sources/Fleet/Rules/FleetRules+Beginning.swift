@@ -5,12 +5,16 @@ extension CampaignPlan {
   ///   - id: of the run.
   ///   - digest: of the campaign and its images.
   ///   - digests: of the image files by their names in the campaign.
+  ///   - person: who begins it, such as `anna@line-3`.
+  ///   - images: what people call them.
   package func beginning(
-    id: String, digest: String, imageDigests digests: [String: String]
+    id: String, digest: String, imageDigests digests: [String: String],
+    startedBy person: String? = nil, images: [RunImage]? = nil
   ) -> [FleetEvent] {
     let began = FleetEvent.runBegan(
       RunBeginning(
-        id: id, campaign: campaign.name, digest: digest, devices: deviceCount, waves: waves.count))
+        id: id, campaign: campaign.name, digest: digest, devices: deviceCount, waves: waves.count,
+        startedBy: person, images: images, waveRules: waves.map { WaveRule($0.wave) }))
     return [began]
       + waves.enumerated().map { index, planned in
         .wavePlanned(

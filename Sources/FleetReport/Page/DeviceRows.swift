@@ -1,0 +1,95 @@
+#if Fleet
+import OtaflashATT
+import OtaflashFleet
+
+/// The table of devices. A column that no device has anything for is left out.
+struct DeviceRows {
+  private static let textMaximum = 80
+
+  let report: RunReport
+  let zone: ZoneOffsets
+
+  var values: PageValues {
+    let devices = report.devices
+    let hasBoards = devices.contains { $0.device.board != nil }
+    let hasSites = devices.contains { $0.device.site != nil }
+    let hasWaves = report.waves.count > 1
+    let rows = devices.map { device -> PageValues in
+      var row = figures(of: device)
+      row["class"] = device.outcome.rawValue
+      row["sign"] = device.outcome.sign
+      row["outcome"] = Self.words(of: device)
+      row["name"] = Self.cut(device.label)
+      if device.device.name != nil { row["deviceID"] = Self.cut(device.device.id) }
+      if hasBoards { row["board"] = ["text": Self.cut(device.device.board ?? "")] }
+      if hasSites { row["site"] = ["text": Self.cut(device.device.site ?? "")] }
+      if hasWaves { row["wave"] = ["text": Self.cut(report.waves[device.wave].name)] }
+      if let cause = device.cause { row["cause"] = Self.cut(cause.title) }
+      row["versions"] = Self.versions(of: device)
+      row["adapter"] = Self.cut(device.adapter ?? "")
+      row["tries"] = tries(of: device)
+      return row
+    }
+    return [
+      "rows": rows, "hasBoards": hasBoards, "hasSites": hasSites, "hasWaves": hasWaves,
+      "count": Figures.counted(devices.count, "device"),
+      "outcomes": Outcome.allCases.filter { outcome in
+        devices.contains { $0.outcome == outcome }
+      }.map { ["value": $0.rawValue, "words": $0.words] as PageValues },
+    ]
+  }
+
+  /// Numbers, with what they are sorted by.
+  private func figures(of device: DeviceReport) -> PageValues {
+    var row: PageValues = ["rate": "", "rateValue": "", "took": "", "tookValue": ""]
+    if let rate = device.figures?.octetsPerSecond {
+      row["rate"] = Figures.rate(rate)
+      row["rateValue"] = String(Int(rate.rounded()))
+    }
+    if let began = device.began {
+      let took = (device.settled ?? report.last).milliseconds - began.milliseconds
+      row["took"] = Figures.duration(max(took, 0))
+      row["tookValue"] = String(max(took, 0) / 100)
+    }
+    row["ended"] = device.settled.map { CalendarTime($0, in: zone).clock } ?? ""
+    row["endedValue"] =
+      device.settled.map { String(($0.milliseconds - report.began.milliseconds) / 100) } ?? ""
+    return row
+  }
+
+  /// One attempt is told by the row itself.
+  private func tries(of device: DeviceReport) -> PageValues {
+    let attempts = device.attempts
+    guard attempts.count > 1 else { return ["one": String(attempts.count)] }
+    let lines = attempts.map { attempt -> PageValues in
+      let until = attempt.ended ?? report.last
+      let took = Figures.duration(until.milliseconds - attempt.began.milliseconds)
+      let place = attempt.adapter.map { VisibleWords.escaped($0, limit: 24) + ", " } ?? ""
+      return [
+        "try": "\(CalendarTime(attempt.began, in: zone).clock), \(place)\(took): "
+          + Self.cut(attempt.words)
+      ]
+    }
+    return ["several": ["number": String(attempts.count), "tries": lines] as PageValues]
+  }
+
+  private static func words(of device: DeviceReport) -> String {
+    switch device.standing {
+    case .settled(.current): "ran it already"
+    case .settled(.quarantined): "quarantined"
+    case .settled, .running, .waiting, .leftOut: device.outcome.words
+    }
+  }
+
+  private static func versions(of device: DeviceReport) -> String {
+    switch (device.from, device.to) {
+    case (let from?, let to?) where from != to: "\(from.description) → \(to.description)"
+    case (_, let to?): to.description
+    case (let from?, nil): from.description
+    case (nil, nil): ""
+    }
+  }
+
+  static func cut(_ text: String) -> String { VisibleWords.escaped(text, limit: textMaximum) }
+}
+#endif

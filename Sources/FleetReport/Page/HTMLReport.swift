@@ -1,0 +1,48 @@
+#if Fleet
+import Crypto
+import Mustache
+import OtaflashATT
+import OtaflashFleet
+
+/// A run's report as one file of HTML that opens from disk: it asks for nothing from anywhere, says
+/// all without its script, and runs no other.
+package enum HTMLReport {
+  package static func text(
+    _ report: RunReport, in surroundings: ReportSurroundings
+  ) -> String {
+    template.render(PageView(report: report, surroundings: surroundings).values)
+  }
+
+  private static let template: MustacheTemplate = {
+    MustacheContentTypes.register(PageContent(), named: PageContent.name)
+    do { return try MustacheTemplate(string: PageTemplate.text) } catch {
+      preconditionFailure("the page's template is ours: \(error)")
+    }
+  }()
+
+  /// Nothing is loaded, and of what stands in the page only our style and script count.
+  static let policy: String = {
+    "default-src 'none'; style-src '\(hash(of: PageStyle.text))'; "
+      + "script-src '\(hash(of: PageScript.text))'; base-uri 'none'; form-action 'none'"
+  }()
+
+  /// As Content Security Policy names an inline text (CSP 3, 2.3.1).
+  private static func hash(of text: String) -> String {
+    "sha256-" + base64(Array(SHA256.hash(data: Array(text.utf8))))
+  }
+
+  /// RFC 4648, 4.
+  private static func base64(_ octets: [UInt8]) -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    var text = ""
+    for start in stride(from: 0, to: octets.count, by: 3) {
+      let group = octets[start..<min(start + 3, octets.count)]
+      let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+      for place in 0..<4 {
+        text.append(place <= group.count ? letters[bits >> (18 - 6 * place) & 63] : "=")
+      }
+    }
+    return text
+  }
+}
+#endif

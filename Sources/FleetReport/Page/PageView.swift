@@ -1,0 +1,238 @@
+#if Fleet
+import OtaflashATT
+import OtaflashFleet
+
+/// What the template fills in.
+struct PageView {
+  private static let namesMaximum = 10
+
+  let report: RunReport
+  let surroundings: ReportSurroundings
+
+  private var zone: ZoneOffsets { surroundings.zone }
+
+  var values: PageValues {
+    let gantt = GanttChart(report: report, scale: scale, zone: zone)
+    let (sign, look) = report.state.sign
+    var values: PageValues = [
+      "policy": HTMLReport.policy, "style": PageStyle.text, "script": PageScript.text,
+      "campaign": DeviceRows.cut(report.beginning.campaign), "headline": report.headline,
+      "runID": DeviceRows.cut(report.beginning.id), "stateSign": sign, "stateClass": look,
+      "stateWords": DeviceRows.cut(report.stateWords), "when": when,
+      "bar": OutcomeBar.values(report.counts), "facts": facts,
+      "waves": report.waves.map(wave), "zoneName": surroundings.zoneName,
+      "table": DeviceRows(report: report, zone: zone).values,
+      "eventCount": Figures.counted(report.events, "event"),
+      "program": surroundings.program, "written": moment(surroundings.written),
+    ]
+    values.merge(failures) { $1 }
+    if !report.pauses.isEmpty {
+      values["hasPauses"] = true
+      values["pauses"] = report.pauses.map(pause)
+    }
+    if !report.adapters.isEmpty { values["gantt"] = gantt.values }
+    if !report.throughput.transfers.isEmpty {
+      var chart = ThroughputChart(report: report, gantt: gantt, air: surroundings.air).values
+      let untold = report.throughput.untold
+      if untold > 0 {
+        chart["untold"] =
+          "What \(Figures.counted(untold, "attempt")) that ended otherwise sent is not recorded."
+      }
+      values["throughput"] = chart
+    }
+    if let chain = surroundings.chain {
+      values["chain"] =
+        [
+          "head": chain.head.map { Numerals.hex($0) }.joined(),
+          "chainCount": Numerals.grouped(chain.events),
+        ] as PageValues
+    }
+    if let verification = surroundings.verification { values["verification"] = verification }
+    return values
+  }
+
+  private var scale: TimeScale {
+    TimeScale(
+      busy: report.adapters.flatMap(\.busy), whole: report.began..<max(report.began, report.last),
+      left: GanttChart.left, width: GanttChart.width - GanttChart.left)
+  }
+
+  // MARK: Times
+
+  /// `22 Nov 2026, 14:05`
+  private func moment(_ time: FleetTime) -> String {
+    let calendar = CalendarTime(time, in: zone)
+    return "\(calendar.dayWords), \(calendar.minutes) \(surroundings.zoneName)"
+  }
+
+  /// From when to when, as short as it can be told.
+  private func span(_ from: FleetTime, _ until: FleetTime) -> String {
+    let (first, last) = (CalendarTime(from, in: zone), CalendarTime(until, in: zone))
+    return first.date == last.date
+      ? "\(first.clock) to \(last.clock)"
+      : "\(first.dayWords), \(first.minutes) to \(last.dayWords), \(last.minutes)"
+  }
+
+  private var when: String {
+    let took = Figures.duration(report.milliseconds)
+    let day = CalendarTime(report.began, in: zone)
+    if case .ended = report.state {
+      let end = CalendarTime(report.last, in: zone)
+      let until = end.date == day.date ? end.minutes : "\(end.dayWords), \(end.minutes)"
+      return "\(day.dayWords), \(day.minutes) to \(until) \(surroundings.zoneName), \(took)"
+    }
+    return "since \(moment(report.began)); as of \(CalendarTime(report.last, in: zone).clock), "
+      + "\(took) in"
+  }
+
+  // MARK: Facts
+
+  private var facts: [PageValues] {
+    let beginning = report.beginning
+    var facts: [(String, String)] = []
+    for image in beginning.images ?? [] {
+      let version = image.version.map { ", version \($0)" } ?? ""
+      let size = image.size.map { ", \(Figures.size($0))" } ?? ""
+      facts.append(("Image", DeviceRows.cut(image.name) + DeviceRows.cut(version) + size))
+    }
+    facts.append(
+      (
+        "Devices",
+        "\(Numerals.grouped(report.devices.count)) in "
+          + Figures.counted(report.waves.count, "wave")
+      ))
+    if let person = beginning.startedBy { facts.append(("Begun by", DeviceRows.cut(person))) }
+    facts.append(("Begun", moment(report.began)))
+    if case .ended = report.state { facts.append(("Ended", moment(report.last))) }
+    let names = report.adapters.prefix(6).map { DeviceRows.cut($0.name) }
+    if !names.isEmpty {
+      let more = report.adapters.count - names.count
+      facts.append(
+        ("Adapters", names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")))
+    }
+    let attempts = report.devices.reduce(0) { $0 + $1.attempts.count }
+    if attempts > 0 { facts.append(("Attempts", Numerals.grouped(attempts))) }
+    let rates = report.devices.compactMap { $0.figures?.octetsPerSecond }.sorted()
+    if !rates.isEmpty {
+      facts.append(
+        (
+          "Rate of a device",
+          "\(Figures.rate(rates[rates.count / 2])) (median), "
+            + "\(Figures.rate(rates[0])) to \(Figures.rate(rates[rates.count - 1]))"
+        ))
+    }
+    return facts.map { ["term": $0.0, "text": $0.1] }
+  }
+
+  // MARK: Waves
+
+  private func wave(_ wave: WaveReport) -> PageValues {
+    let (sign, look) = wave.sign
+    var values: PageValues = [
+      "waveName": DeviceRows.cut(wave.name), "verdict": wave.verdictWords, "verdictSign": sign,
+      "verdictClass": look, "waveBar": OutcomeBar.values(wave.counts), "waveTimes": times(of: wave),
+    ]
+    if let rule = wave.ruleWords { values["rule"] = rule }
+    return values
+  }
+
+  private func times(of wave: WaveReport) -> String {
+    guard let began = wave.times.began else { return "Not begun." }
+    var words: [String] = []
+    let settled = report.devices[wave.devices].compactMap(\.settled).max()
+    if wave.counts[.running] + wave.counts[.waiting] == 0, let settled {
+      words.append(
+        "\(span(began, settled)), \(Figures.duration(settled.milliseconds - began.milliseconds))")
+    } else {
+      words.append("Since \(CalendarTime(began, in: zone).clock)")
+    }
+    if let from = wave.times.soakBegan, let judged = wave.times.judged, judged >= from {
+      words.append("soaked \(Figures.duration(judged.milliseconds - from.milliseconds))")
+    } else if let until = wave.times.soakUntil {
+      words.append("soaks until \(CalendarTime(until, in: zone).clock)")
+    }
+    if let approved = wave.times.approved {
+      words.append("approved at \(CalendarTime(approved, in: zone).clock)")
+    } else if let asked = wave.times.approvalAsked {
+      words.append("waits for approval since \(CalendarTime(asked, in: zone).clock)")
+    }
+    return words.joined(separator: "; ") + "."
+  }
+
+  private func pause(_ pause: PauseReport) -> String {
+    let reason = DeviceRows.cut(report.words(of: pause.reason))
+    guard let until = pause.until else {
+      return "Since \(CalendarTime(pause.from, in: zone).clock): \(reason)."
+    }
+    let took = Figures.duration(until.milliseconds - pause.from.milliseconds)
+    return "\(span(pause.from, until)), \(took): \(reason)."
+  }
+
+  // MARK: Failures
+
+  private var failures: PageValues {
+    let ended = report.failures.filter { !$0.devices.isEmpty }
+    let overcome = report.failures.filter { $0.overcome > 0 }
+    var values: PageValues = [
+      "failures": ended.map(failure), "hasFailures": !ended.isEmpty,
+      "noFailures": report.counts[.succeeded] == report.counts.total
+        ? "None: every device runs its image." : "None so far.",
+    ]
+    if !overcome.isEmpty {
+      values["hasOvercome"] = true
+      values["overcome"] = overcome.map { group -> String in
+        let isOne = group.overcome == 1
+        return
+          "\(DeviceRows.cut(group.cause.title)): on "
+          + "\(Figures.counted(group.overcome, "device")) "
+          + "that \(isOne ? "was" : "were") updated all the same."
+      }
+    }
+    return values
+  }
+
+  private func failure(_ group: FailureGroup) -> PageValues {
+    let names = group.devices.prefix(Self.namesMaximum).map {
+      VisibleWords.escaped(report.devices[$0].label, limit: 40)
+    }
+    var values: PageValues = [
+      "causeTitle": DeviceRows.cut(group.cause.title), "remedy": group.cause.remedy,
+      "causeCount": Figures.counted(group.devices.count, "device"), "names": names,
+      "causeClass": group.cause.kind.rawValue,
+    ]
+    let more = group.devices.count - names.count
+    if more > 0 { values["more"] = "and \(Numerals.grouped(more)) more" }
+    return values
+  }
+}
+
+extension RunReport.State {
+  /// A sign, and how it looks.
+  var sign: (String, String) {
+    switch self {
+    case .running, .cancelling: ("▸", "open")
+    case .paused: ("‖", "wait")
+    case .awaitingApproval: ("?", "wait")
+    case .ended(.complete(failed: 0)): ("✓", "good")
+    case .ended(.complete): ("✓", "wait")
+    case .ended(.stopped): ("✕", "bad")
+    case .ended(.cancelled): ("–", "off")
+    }
+  }
+}
+
+extension WaveReport {
+  /// A sign, and how it looks.
+  var sign: (String, String) {
+    switch (phase, verdict) {
+    case (.planned, _): ("…", "off")
+    case (_, .stop): ("✕", "bad")
+    case (_, .inconclusive): ("?", "wait")
+    case (.awaitingApproval, _): ("?", "wait")
+    case (_, .continue): ("✓", "good")
+    case (.open, nil), (.soaking, nil): ("▸", "open")
+    case (.judged, nil), (.passed, nil): ("–", "off")
+    }
+  }
+}
+#endif

@@ -1,0 +1,141 @@
+import OtaflashFleet
+
+/// Moments on a picture's width. Long times in which nothing ran take little of it: a night between
+/// two waves must not make a line of what happened before and after.
+struct TimeScale {
+  /// A stretch in which something ran.
+  struct Segment: Hashable {
+    let from: Int64
+    let until: Int64
+    let x: Double
+    let width: Double
+
+    var end: Double { x + width }
+  }
+
+  /// What was left out between two segments.
+  struct Break: Hashable {
+    let x: Double
+    let width: Double
+    let milliseconds: Int64
+  }
+
+  struct Tick {
+    let x: Double
+    let label: String
+    /// Where it differs from the tick before.
+    let date: String?
+  }
+
+  private static let breakWidth = 30.0
+  private static let breaksMaximum = 8
+  private static let shortestBreak: Int64 = 30_000
+
+  let segments: [Segment]
+  let breaks: [Break]
+
+  /// - Parameters:
+  ///   - busy: when something ran, in any order.
+  ///   - whole: what is shown where nothing did.
+  init(busy: [Range<FleetTime>], whole: Range<FleetTime>, left: Double, width: Double) {
+    var spans = Self.union(busy)
+    if spans.isEmpty {
+      let from = whole.lowerBound.milliseconds
+      spans = [(from, max(whole.upperBound.milliseconds, from + 1000))]
+    }
+    let total = max(spans.reduce(0) { $0 + $1.until - $1.from }, 1)
+    let longest = max(Self.shortestBreak, total / 6)
+    let gaps = zip(spans, spans.dropFirst()).map { $1.from - $0.until }
+    let limit = max(longest, gaps.sorted(by: >).dropFirst(Self.breaksMaximum).first ?? 0)
+    var joined = [spans[0]]
+    for (gap, span) in zip(gaps, spans.dropFirst()) {
+      if gap > limit {
+        joined.append(span)
+      } else {
+        joined[joined.count - 1].until = span.until
+      }
+    }
+    let shown = joined.reduce(0) { $0 + max($1.until - $1.from, 1) }
+    let room = width - Self.breakWidth * Double(joined.count - 1)
+    var segments: [Segment] = []
+    var breaks: [Break] = []
+    var x = left
+    for span in joined {
+      if let last = segments.last {
+        breaks.append(
+          Break(x: x, width: Self.breakWidth, milliseconds: span.from - last.until))
+        x += Self.breakWidth
+      }
+      let length = max(span.until - span.from, 1)
+      let share = room * Double(length) / Double(shown)
+      segments.append(Segment(from: span.from, until: span.from + length, x: x, width: share))
+      x += share
+    }
+    (self.segments, self.breaks) = (segments, breaks)
+  }
+
+  private static func union(_ times: [Range<FleetTime>]) -> [(from: Int64, until: Int64)] {
+    var spans: [(from: Int64, until: Int64)] = []
+    for time in times.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      let (from, until) = (time.lowerBound.milliseconds, time.upperBound.milliseconds)
+      if let last = spans.last, from <= last.until {
+        spans[spans.count - 1].until = max(last.until, until)
+      } else {
+        spans.append((from, until))
+      }
+    }
+    return spans
+  }
+
+  /// A moment that is not shown is where it was left out.
+  func position(_ moment: FleetTime) -> Double {
+    let at = moment.milliseconds
+    for segment in segments {
+      if at < segment.from { return segment.x }
+      if at <= segment.until {
+        return segment.x + segment.width * Double(at - segment.from)
+          / Double(segment.until - segment.from)
+      }
+    }
+    return segments.last?.end ?? 0
+  }
+
+  private static let steps: [Int64] = [
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400,
+    172_800, 604_800, 2_592_000,
+  ]
+
+  /// Round times of the zone's clock, far enough apart to be read.
+  func ticks(in zone: ZoneOffsets, apart: Double = 72) -> [Tick] {
+    let shown = segments.reduce(0) { $0 + Double($1.until - $1.from) }
+    let width = segments.reduce(0) { $0 + $1.width }
+    let wanted = shown / max(width, 1) * apart / 1000
+    let step =
+      (Self.steps.first { Double($0) >= wanted } ?? Self.steps[Self.steps.count - 1]) * 1000
+    var ticks: [Tick] = []
+    var date: String?
+    var former = -Double.infinity
+    let end = segments.last?.end ?? 0
+    for segment in segments {
+      let offset = Int64(zone.minutes(at: FleetTime(milliseconds: segment.from))) * 60_000
+      var at = (segment.from + offset + step - 1) / step * step - offset
+      while at <= segment.until {
+        let moment = FleetTime(milliseconds: at)
+        let x = position(moment)
+        // A label that begins at the picture's edge would be cut.
+        if x - former >= apart * 0.75, x <= end - apart * 0.3 {
+          let time = CalendarTime(moment, in: zone)
+          let isNew = time.date != date
+          date = time.date
+          ticks.append(
+            Tick(
+              x: x, label: step < 60_000 ? time.clock : time.minutes,
+              date: isNew ? time.dayWords : nil))
+          former = x
+        }
+        at += step
+      }
+    }
+    return ticks
+  }
+}

@@ -1,0 +1,103 @@
+import OtaflashATT
+import OtaflashFleet
+
+extension RunReport {
+  /// What a manager reads first:
+  /// `47 of 50 devices run 1.3.0, verified; 2 failed, 1 was never heard`.
+  package var headline: String {
+    let counts = counts
+    let done = counts[.succeeded]
+    let subject =
+      done == counts.total && done > 1
+      ? "All \(Figures.counted(done, "device"))"
+      : "\(Numerals.grouped(done)) of \(Figures.counted(counts.total, "device"))"
+    let singular = done == 1
+    var sentence = "\(subject) \(singular ? "runs" : "run") \(version ?? "the new image")"
+    if done > 0, isVerified { sentence += ", verified" }
+    let others = Outcome.allCases.compactMap { outcome -> String? in
+      let count = counts[outcome]
+      return count > 0 ? Self.clause(outcome, count) : nil
+    }
+    return others.isEmpty ? sentence : sentence + "; " + others.joined(separator: ", ")
+  }
+
+  private static func clause(_ outcome: Outcome, _ count: Int) -> String? {
+    let number = Numerals.grouped(count)
+    let isOne = count == 1
+    return switch outcome {
+    case .succeeded: nil
+    case .failed: "\(number) failed"
+    case .unseen: "\(number) \(isOne ? "was" : "were") never heard"
+    case .neutral: "\(number) \(isOne ? "was" : "were") held up by a fault of this side"
+    case .running: "\(number) \(isOne ? "is" : "are") in progress"
+    case .waiting: "\(number) \(isOne ? "waits" : "wait")"
+    case .leftOut: "\(number) \(isOne ? "was" : "were") not done"
+    }
+  }
+
+  /// Each device that succeeded was seen to run its image.
+  package var isVerified: Bool {
+    devices.allSatisfy { $0.outcome != .succeeded || $0.figures?.proof != "none" }
+  }
+
+  /// How the run ended, or where it stands: a clause.
+  package var stateWords: String {
+    switch state {
+    case .running: "in progress"
+    case .cancelling: "being cancelled"
+    case .awaitingApproval(let wave): "waiting for approval after wave \(waves[wave].name)"
+    case .paused(let reason): "paused: \(words(of: reason))"
+    case .ended(.complete(failed: 0)): "complete"
+    case .ended(.complete): "complete, with devices that did not succeed"
+    case .ended(.stopped(let wave)): "stopped by the failures of wave \(waves[wave].name)"
+    case .ended(.cancelled): "cancelled"
+    }
+  }
+
+  /// Why a run paused: a clause.
+  package func words(of reason: PauseReason) -> String {
+    switch reason {
+    case .asked: "a person asked for it"
+    case .infrastructure(let failures, let words):
+      "\(Figures.counted(failures, "attempt")) in a row failed on this side: \(words)"
+    case .inconclusive(let wave):
+      "too few devices of wave \(waves[wave].name) could be judged"
+    }
+  }
+}
+
+extension WaveReport {
+  /// What was decided about it: a clause.
+  package var verdictWords: String {
+    switch (phase, verdict) {
+    case (.planned, _): "not begun"
+    case (.open, nil): "in progress"
+    case (.soaking, _): "soaking"
+    case (.awaitingApproval, _): "good; waiting for approval"
+    case (_, .continue): "good"
+    case (_, .stop(let failures, let size)):
+      "stopped: \(failures) of \(Figures.counted(size, "device")) failed"
+    case (.passed, .inconclusive(let seen, let size)):
+      "\(seen) of \(size) could be judged; a person went on"
+    case (_, .inconclusive(let seen, let size)):
+      "inconclusive: \(seen) of \(Figures.counted(size, "device")) could be judged"
+    case (.judged, nil), (.passed, nil): "over"
+    }
+  }
+
+  /// What decides about it: `success from 80 %, stops at 2 failures, seen from 50 %, soaks 10 min`.
+  package var ruleWords: String? {
+    guard let rule else { return nil }
+    let stop = rule.thresholds.stop.devices(of: devices.count)
+    var parts = [
+      "success from \(rule.thresholds.successPercent) %",
+      "stops at \(Figures.counted(stop, "failure"))",
+      "judged from \(rule.thresholds.seenPercent) % seen",
+    ]
+    if rule.soakMilliseconds > 0 {
+      parts.append("soaks \(Figures.duration(rule.soakMilliseconds))")
+    }
+    if rule.needsApproval { parts.append("needs approval") }
+    return parts.joined(separator: ", ")
+  }
+}

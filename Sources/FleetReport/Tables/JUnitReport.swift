@@ -1,0 +1,134 @@
+import OtaflashFleet
+
+/// A test suite for each wave and a test case for each device, as continuous integration reads it
+/// (Jenkins' schema of JUnit's XML).
+///
+/// A device or link that failed is a *failure*. A device that nobody heard, or that a fault of this
+/// side held up, is an *error*: it could not be tried. One that is not settled is *skipped*.
+package enum JUnitReport {
+  package static func text(_ report: RunReport) -> String {
+    var xml = XMLText()
+    let totals = Totals(report.devices)
+    xml.open(
+      "testsuites",
+      [("name", report.beginning.campaign)] + totals.attributes
+        + [("time", report.milliseconds)]
+        .map { ($0.0, CSVReport.seconds($0.1)) })
+    for (number, wave) in report.waves.enumerated() {
+      suite(wave, number: number, of: report, in: &xml)
+    }
+    xml.close("testsuites")
+    return xml.text
+  }
+
+  private struct Totals {
+    var (tests, failures, errors, skipped) = (0, 0, 0, 0)
+
+    init(_ devices: some Sequence<DeviceReport>) {
+      for device in devices {
+        tests += 1
+        switch device.outcome {
+        case .succeeded: break
+        case .failed: failures += 1
+        case .unseen, .neutral: errors += 1
+        case .running, .waiting, .leftOut: skipped += 1
+        }
+      }
+    }
+
+    /// Those that `testsuites` has, too.
+    var attributes: [(String, String)] {
+      [("tests", String(tests)), ("failures", String(failures)), ("errors", String(errors))]
+    }
+  }
+
+  private static func suite(
+    _ wave: WaveReport, number: Int, of report: RunReport, in xml: inout XMLText
+  ) {
+    let devices = report.devices[wave.devices]
+    let totals = Totals(devices)
+    let began = wave.times.began ?? report.began
+    let end = devices.compactMap(\.settled).max() ?? report.last
+    let time = wave.times.began == nil ? 0 : max(end.milliseconds - began.milliseconds, 0)
+    xml.open(
+      "testsuite",
+      [("name", wave.name), ("id", String(number))] + totals.attributes + [
+        ("skipped", String(totals.skipped)), ("time", CSVReport.seconds(time)),
+        // The schema has no zone.
+        ("timestamp", String(CalendarTime.text(began).dropLast())),
+      ])
+    for device in devices { testCase(device, in: wave, of: report, in: &xml) }
+    xml.element("system-out", [], "\(wave.name): \(wave.verdictWords)")
+    xml.close("testsuite")
+  }
+
+  private static func testCase(
+    _ device: DeviceReport, in wave: WaveReport, of report: RunReport, in xml: inout XMLText
+  ) {
+    var time: Int64 = 0
+    for attempt in device.attempts {
+      time += (attempt.ended ?? report.last).milliseconds - attempt.began.milliseconds
+    }
+    xml.open(
+      "testcase",
+      [
+        ("classname", "\(report.beginning.campaign).\(wave.name)"), ("name", device.label),
+        ("time", CSVReport.seconds(time)),
+      ])
+    let cause = device.cause
+    let attributes = [("message", device.words ?? ""), ("type", cause?.code ?? "")]
+    switch device.outcome {
+    case .succeeded: break
+    case .failed: xml.element("failure", attributes, cause?.remedy ?? "")
+    case .unseen, .neutral: xml.element("error", attributes, cause?.remedy ?? "")
+    case .running, .waiting, .leftOut:
+      xml.element("skipped", [("message", device.outcome.words)], "")
+    }
+    xml.close("testcase")
+  }
+}
+
+/// Elements of XML 1.0, line by line.
+private struct XMLText {
+  private(set) var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+  private var depth = 0
+
+  private mutating func begin(_ name: String, _ attributes: [(String, String)]) {
+    text += String(repeating: "  ", count: depth) + "<" + name
+    for (key, value) in attributes { text += " \(key)=\"\(Self.escaped(value))\"" }
+    text += ">"
+  }
+
+  mutating func open(_ name: String, _ attributes: [(String, String)]) {
+    begin(name, attributes)
+    text += "\n"
+    depth += 1
+  }
+
+  mutating func close(_ name: String) {
+    depth -= 1
+    text += String(repeating: "  ", count: depth) + "</\(name)>\n"
+  }
+
+  mutating func element(_ name: String, _ attributes: [(String, String)], _ content: String) {
+    begin(name, attributes)
+    text += Self.escaped(content) + "</\(name)>\n"
+  }
+
+  /// Controls are written out; what else XML 1.0 has no place for (2.2, Char) is left out. Scalar
+  /// by scalar: a quotation mark with an accent is one letter to Swift, and ends an attribute.
+  private static func escaped(_ text: String) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in VisibleWords.escaped(text).unicodeScalars {
+      switch scalar {
+      case "&": shown.append(contentsOf: "&amp;".unicodeScalars)
+      case "<": shown.append(contentsOf: "&lt;".unicodeScalars)
+      case ">": shown.append(contentsOf: "&gt;".unicodeScalars)
+      case "\"": shown.append(contentsOf: "&quot;".unicodeScalars)
+      case "\u{FFFE}", "\u{FFFF}": break
+      default: shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+}

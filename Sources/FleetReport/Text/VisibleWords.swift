@@ -1,0 +1,36 @@
+/// Text of others (a device, a file) as a reader may see it: what would turn the order of what
+/// stands beside it, or is seen by nobody, is written out.
+enum VisibleWords {
+  /// Controls and line breaks (Unicode's Cc, Zl and Zp), what changes the direction of text
+  /// (Bidi_Control), and the mark that begins files.
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF: true
+    case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// The text with each of these as JSON writes it: `\u001b`.
+  ///
+  /// - Parameter limit: so many scalars at most, then `…`: a letter may carry many marks.
+  static func escaped(_ text: String, limit: Int = .max) -> String {
+    let scalars = text.unicodeScalars
+    if !scalars.contains(where: isHidden), scalars.count <= limit { return text }
+    var shown = String.UnicodeScalarView()
+    for (count, scalar) in scalars.enumerated() {
+      guard count < limit else {
+        shown.append("…")
+        break
+      }
+      if isHidden(scalar) {
+        let digits = String(scalar.value, radix: 16)
+        let zeros = String(repeating: "0", count: 4 - digits.count)
+        shown.append(contentsOf: "\\u\(zeros)\(digits)".unicodeScalars)
+      } else {
+        shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+}

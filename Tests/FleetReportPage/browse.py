@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""browse.py FOLDER [PICTURES]: opens each report of FOLDER in headless Chromium, narrow, wide, dark,
+without JavaScript and as paper. Fails on anything the console says, on any request, on a page that is
+wider than its screen, and on a table that does not sort and filter. PICTURES takes screenshots and PDFs.
+
+Chromium is spoken to over a pipe (--remote-debugging-pipe): messages of JSON, each with a NUL behind it.
+"""
+
+import base64
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 60  # seconds for one answer; ten thousand rows take one or two
+
+
+class Browser:
+    """One Chromium, and what it tells of the page that is open."""
+
+    def __init__(self, profile):
+        to_browser, self.write_end = os.pipe()
+        self.read_end, from_browser = os.pipe()
+
+        def connect():  # the browser reads from 3 and writes to 4
+            reading = os.dup(to_browser)
+            writing = os.dup(from_browser)
+            os.dup2(reading, 3)
+            os.dup2(writing, 4)
+
+        self.process = subprocess.Popen(
+            [
+                "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                "--disable-dev-shm-usage", "--disable-background-networking",
+                "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank",
+            ],
+            close_fds=False, preexec_fn=connect, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self.unread = b""
+        self.number = 0
+        self.session = None
+        self.events = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call(
+            "Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def message(self, deadline):
+        import select
+        while b"\0" not in self.unread:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.read_end], [], [], left)[0]:
+                raise TimeoutError("Chromium does not answer")
+            octets = os.read(self.read_end, 1 << 20)
+            if not octets:
+                raise EOFError("Chromium has ended")
+            self.unread += octets
+        first, self.unread = self.unread.split(b"\0", 1)
+        return json.loads(first)
+
+    def call(self, method, **parameters):
+        self.number += 1
+        request = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            request["sessionId"] = self.session
+        os.write(self.write_end, json.dumps(request).encode() + b"\0")
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            message = self.message(deadline)
+            if message.get("id") == self.number:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']}")
+                return message["result"]
+            self.events.append(message)
+
+    def open(self, address):
+        self.events = []
+        self.call("Page.navigate", url=address)
+        deadline = time.monotonic() + PATIENCE
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+            self.events.append(self.message(deadline))
+
+    def value(self, expression):
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def complaints(self, address):
+        """What was said or asked for since the page was opened."""
+        found = []
+        for event in self.events:
+            method, told = event.get("method"), event.get("params", {})
+            if method == "Runtime.consoleAPICalled":
+                found.append(f"console: {told['args']}")
+            elif method == "Runtime.exceptionThrown":
+                found.append(f"exception: {told['exceptionDetails']}")
+            elif method == "Log.entryAdded":
+                found.append(f"log: {told['entry']['text']}")
+            elif method == "Page.javascriptDialogOpening":
+                found.append(f"a dialogue: {told['message']}")
+            elif method == "Network.requestWillBeSent":
+                if told["request"]["url"] != address:
+                    found.append(f"a request: {told['request']['url']}")
+        return found
+
+    def close(self):
+        try:
+            self.session = None
+            self.call("Browser.close")
+        except (EOFError, OSError, TimeoutError):
+            pass
+        self.process.wait(timeout=PATIENCE)
+
+
+# Of the page as a whole: what must hold for every report.
+SOUND = {
+    "one script, and it is ours": "document.scripts.length === 1",
+    "nothing that loads": "!document.querySelector('img, iframe, object, embed, link, audio, video')",
+    "no handler in an attribute": """![...document.querySelectorAll('*')].some(
+        (e) => [...e.attributes].some((a) => a.name.startsWith('on') || a.name === 'style'))""",
+    "no address that leads away": """![...document.querySelectorAll('*')].some((e) =>
+        e.hasAttribute('href') || e.hasAttribute('src') || e.hasAttribute('xlink:href'))""",
+    "headings in their order": """[...document.querySelectorAll('h1,h2,h3')].every(
+        (e, i, all) => i === 0 ? e.tagName === 'H1' : e.tagName[1] - all[i - 1].tagName[1] <= 1)""",
+    "one first heading": "document.querySelectorAll('h1').length === 1",
+    "tables have captions": "[...document.querySelectorAll('table')].every((t) => t.caption)",
+    "pictures are told": """[...document.querySelectorAll('svg:not([aria-hidden])')].every(
+        (s) => s.getAttribute('role') === 'img' && s.querySelector('title').textContent)""",
+    "no control in any text": r"!/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e]/.test(document.body.textContent)",
+    "a policy that forbids": """document.querySelector('meta[http-equiv]').content
+        .startsWith("default-src 'none'")""",
+}
+
+# Of the table, with its script: by the second click on Took the longest is first; a filter leaves some.
+TABLE = r"""(() => {
+  const rows = () => [...document.querySelectorAll('#table tbody tr')].filter((r) => !r.hidden);
+  const all = rows().length;
+  const heads = [...document.querySelectorAll('#table thead th')];
+  const took = heads.findIndex((h) => h.textContent.startsWith('Took'));
+  const button = heads[took].querySelector('button');
+  const values = () => rows().map((r) => r.cells[took].dataset.v).filter((v) => v !== '').map(Number);
+  button.click();
+  const rising = values();
+  if (rising.some((v, i) => i > 0 && v < rising[i - 1])) return 'does not sort';
+  if (heads[took].getAttribute('aria-sort') !== 'ascending') return 'does not say how it is sorted';
+  button.click();
+  const falling = values();
+  if (falling.some((v, i) => i > 0 && v > falling[i - 1])) return 'does not sort backwards';
+  const choice = document.getElementById('outcome');
+  choice.value = choice.options[1].value;
+  choice.dispatchEvent(new Event('change'));
+  const chosen = rows();
+  if (chosen.length === 0 || chosen.some((r) => r.className !== choice.value)) return 'does not filter';
+  choice.value = '';
+  const find = document.getElementById('find');
+  find.value = 'no device has this name';
+  find.dispatchEvent(new Event('input'));
+  if (rows().length !== 0) return 'finds what is not there';
+  if (!document.getElementById('shown').textContent.startsWith('0 of')) return 'does not count';
+  find.value = '';
+  find.dispatchEvent(new Event('input'));
+  return rows().length === all ? 'sound' : 'loses rows';
+})()"""
+
+WIDE = "document.documentElement.scrollWidth + ' of ' + innerWidth"
+FITS = "document.documentElement.scrollWidth <= innerWidth"
+
+
+def look(browser, page, pictures):
+    """The complaints about one page, at every size."""
+    address = page.resolve().as_uri()
+    found = []
+
+    def say(where, words):
+        found.append(f"{page.name}, {where}: {words}")
+
+    for width, theme in ((360, "light"), (1280, "light"), (360, "dark"), (1280, "dark")):
+        where = f"{width} px, {theme}"
+        browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                     deviceScaleFactor=1, mobile=False)
+        browser.call("Emulation.setEmulatedMedia", media="screen",
+                     features=[{"name": "prefers-color-scheme", "value": theme}])
+        browser.open(address)
+        if not browser.value(FITS):
+            say(where, f"too wide, {browser.value(WIDE)}")
+        if width == 1280 and theme == "light":
+            for name, expression in SOUND.items():
+                if browser.value(expression) is not True:
+                    say(where, f"it does not hold: {name}")
+        if pictures:
+            shot = browser.call("Page.captureScreenshot", captureBeyondViewport=True, clip={
+                "x": 0, "y": 0, "width": width, "scale": 1, "height":
+                    min(browser.value("document.documentElement.scrollHeight"), 4200)})
+            target = pictures / f"{page.stem}-{width}-{theme}.png"
+            target.write_bytes(base64.b64decode(shot["data"]))
+        table = browser.value(TABLE) if width == 1280 else "sound"
+        if table != "sound":
+            say(where, f"the table {table}")
+        for complaint in browser.complaints(address):
+            say(where, complaint)
+
+    browser.call("Emulation.setEmulatedMedia", media="", features=[])
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    browser.open(address)
+    plain = browser.call("DOM.getDocument", depth=0)["root"]["nodeId"]
+    rows = browser.call("DOM.querySelectorAll", nodeId=plain, selector="#table tbody tr")["nodeIds"]
+    if not rows:
+        say("without JavaScript", "there is no table")
+    if rows and not browser.call("DOM.getBoxModel", nodeId=rows[0])["model"]["height"]:
+        say("without JavaScript", "the table is not seen")
+    for complaint in browser.complaints(address):
+        if "script" not in complaint.lower():
+            say("without JavaScript", complaint)
+    browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    browser.open(address)
+    paper = browser.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True,
+                         transferMode="ReturnAsBase64")
+    octets = base64.b64decode(paper["data"])
+    if not octets.startswith(b"%PDF-") or len(octets) < 5000:
+        say("on paper", "there is none")
+    if pictures:
+        (pictures / f"{page.stem}.pdf").write_bytes(octets)
+    for complaint in browser.complaints(address):
+        say("on paper", complaint)
+    return found
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    if pictures:
+        pictures.mkdir(parents=True, exist_ok=True)
+    pages = sorted(folder.glob("*.html"))
+    if not pages:
+        sys.exit(f"no report in {folder}")
+    found = []
+    with tempfile.TemporaryDirectory() as profile:
+        browser = Browser(profile)
+        try:
+            for page in pages:
+                began = time.monotonic()
+                found += look(browser, page, pictures)
+                print(f"{page.name}: {page.stat().st_size:,} octets, "
+                      f"{time.monotonic() - began:.1f} s", flush=True)
+        finally:
+            browser.close()
+    for complaint in found:
+        print(f"FAILED {complaint}", file=sys.stderr)
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
