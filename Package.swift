@@ -20,6 +20,11 @@ let simulatedUpdate: [Target.Dependency] = [
 /// What it takes to update many of them.
 let simulatedFleet = simulatedUpdate + ["OtaflashFleet", "OtaflashFleetEngine"]
 
+/// What `otaflash fleet` is made of.
+let campaigns: [Target.Dependency] =
+  ["Fleet", "FleetFiles", "FleetStore", "FleetEngine", "FleetHooks", "FleetForecast", "FleetReport"]
+  .map { .target(name: "Otaflash\($0)", condition: .when(traits: ["Fleet"])) } + [crypto]
+
 let package = Package(
   name: "otaflash",
   products: [
@@ -102,7 +107,7 @@ let package = Package(
         "OtaflashBlueZ", "OtaflashState",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
-      ],
+      ] + campaigns,
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleet", dependencies: ["OtaflashFirmware"], path: "Sources/Fleet",

@@ -111,6 +111,17 @@ package struct CampaignFile: Sendable {
 
   // MARK: Places
 
+  /// What is wrong with a device, at the place where it is listed.
+  package func fault(of device: FleetDevice.ID, _ words: String) -> CampaignFileFault {
+    let (file, place) = place(ofLast: { $0.id == device }) ?? (.campaign, .start)
+    return CampaignFileFault(file, at: place, words)
+  }
+
+  /// What is wrong with its simulated fleet.
+  package func faultOfSimulatedFleet(_ words: String) -> CampaignFileFault {
+    CampaignFileFault(at: places[DeviceListReading.simulatedFleet] ?? .start, words)
+  }
+
   private func place(of fault: CampaignFault) -> (CampaignFileFault.File, FilePlace) {
     func key(_ key: String) -> (CampaignFileFault.File, FilePlace) {
       (.campaign, places[key] ?? .start)

@@ -49,6 +49,9 @@ package struct ImageBlob: Hashable, Sendable {
     contentStart = lineEnd + 1
   }
 
+  /// The file's last path component.
+  package var name: String { header.name }
+
   /// SHA-256 of the octets, in hex digits.
   package var digest: String {
     SHA256.hash(data: octets).map { octet in

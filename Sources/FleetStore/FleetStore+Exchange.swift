@@ -84,6 +84,12 @@ extension FleetStore: JobExchange {
     }
   }
 
+  /// Takes back the open jobs of all other runs, so that none of them holds a device of this one;
+  /// whoever goes on with such a run hears of it, and publishes them anew.
+  package func withdrawJobs(ofOthersThan run: String) throws(ExchangeFault) {
+    try change { (table) throws(ExchangeFault) in ((), table.withdraw(othersThan: run)) }
+  }
+
   /// The process that worked with the jobs before this one is gone, its user knows: what it had is
   /// given back.
   package func abandonClaims() throws(ExchangeFault) {

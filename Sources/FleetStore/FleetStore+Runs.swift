@@ -85,13 +85,35 @@ extension FleetStore {
   // MARK: Requests
 
   /// Asks the process that works on a run, now or later.
+  ///
+  /// - Returns: the request's number.
+  @discardableResult
   package func request(
     _ order: FleetOrder, of run: String, at moment: FleetTime
-  ) throws(StorageFault) {
+  ) throws(StorageFault) -> Int {
     try write {
       try $0.execute(
         sql: "INSERT INTO request (run, at, wish) VALUES (?, ?, ?)",
         arguments: [run, moment.milliseconds, try StoredValue.text(order)])
+      return Int($0.lastInsertedRowID)
+    }
+  }
+
+  /// What became of a request, in words; `nil` while nobody has answered it.
+  package func answer(to request: Int) throws(StorageFault) -> String? {
+    try read {
+      try String.fetchOne(
+        $0, sql: "SELECT answer FROM request WHERE number = ?", arguments: [request])
+    }
+  }
+
+  /// The last event of a run.
+  package func lastEvent(of run: String) throws(StorageFault) -> FleetEvent? {
+    try read { database in
+      let payload = try String.fetchOne(
+        database, sql: "SELECT payload FROM event WHERE run = ? ORDER BY number DESC LIMIT 1",
+        arguments: [run])
+      return try payload.map { try StoredValue.value(FleetEvent.self, $0) }
     }
   }
 

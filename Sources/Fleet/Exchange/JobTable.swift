@@ -160,6 +160,12 @@ package struct JobTable: Sendable {
     return change
   }
 
+  /// Takes back the open jobs of all other runs.
+  package mutating func withdraw(othersThan run: String) -> Change {
+    let others = open.values.filter { $0.run != run }
+    return cancel(others.sorted { (rows[$0]?.order ?? 0) < (rows[$1]?.order ?? 0) })
+  }
+
   /// Whoever had a claim is known to be gone: what he had ends without a judgement.
   package mutating func abandonClaims() -> Change {
     var change = Change()

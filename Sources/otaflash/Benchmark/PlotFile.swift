@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 
 /// The file of `--plot`; its suffix says how the picture is written.
 struct PlotFile: Equatable, Sendable {
@@ -49,14 +48,9 @@ struct PlotFile: Equatable, Sendable {
       } catch {
         throw .plot(error)
       }
-      do throws(OutputFileFault) { try write(octets) } catch { throw .outputFile(file, error) }
-    }
-
-    private func write(_ octets: [UInt8]) throws(OutputFileFault) {
-      let descriptor = try file.open(avoiding: inputs, isPrivate: false)
-      let failure = FileOutput(descriptor: descriptor).write(octets)
-      let isClosed = close(descriptor) == 0
-      if let errno = failure ?? (isClosed ? nil : errno) { throw .system(errno: errno) }
+      do throws(OutputFileFault) { try file.write(octets, avoiding: inputs) } catch {
+        throw .outputFile(file, error)
+      }
     }
   }
 }

@@ -12,12 +12,14 @@ struct RadioPairing: Sendable {
     case onDemand
   }
 
-  /// An agent for the session's adapter, not yet started. Keys are worth a note, never a failed
-  /// update.
-  static func agent(_ policy: Policy, in session: Session) -> PairingAgent {
+  /// An agent for an adapter, the session's unless told otherwise, not yet started. Keys are worth
+  /// a note, never a failed update.
+  static func agent(
+    _ policy: Policy, of adapter: UInt16? = nil, in session: Session
+  ) -> PairingAgent {
     let console = session.console
     return PairingAgent(
-      adapter: session.global.adapterNumber ?? 0, makesBonds: policy == .onDemand,
+      adapter: adapter ?? session.global.adapterNumber ?? 0, makesBonds: policy == .onDemand,
       user: PairingDialogue(session: session).user, store: SessionBonds(session: session)
     ) { trouble in
       switch trouble {

@@ -3,14 +3,17 @@ import OtaflashGATT
 
 /// How the commands tune links, and what they say about it.
 enum RadioTuning {
-  /// A tuner for the session's adapter, not yet started.
+  /// A tuner for an adapter, not yet started.
   ///
-  /// - Parameter isExplicit: the user asked for it, and wants to know what was not granted.
+  /// - Parameters:
+  ///   - adapter: the session's unless told otherwise.
+  ///   - isExplicit: the user asked for it, and wants to know what was not granted.
   static func tuner(
-    _ tuning: LinkTuning?, isExplicit: Bool, in session: Session
+    _ tuning: LinkTuning?, of adapter: UInt16? = nil, isExplicit: Bool, in session: Session
   ) -> LinkTuner {
     let console = session.console
-    return LinkTuner(adapter: session.global.adapterNumber ?? 0, tuning: tuning) { _, steps in
+    let adapter = adapter ?? session.global.adapterNumber ?? 0
+    return LinkTuner(adapter: adapter, tuning: tuning) { _, steps in
       for step in steps {
         console.event("tuning", step.members)
         let isGranted = step.outcome == .granted

@@ -96,6 +96,14 @@ extension FaultReport {
           exit: .outputFailed)
       case .outputFile(let file, let fault): FaultReport(fault, of: file, in: context)
       case .shortage(let shortage): FaultReport(shortage, in: context)
+      case .withoutCampaigns:
+        FaultReport(
+          .usage, "this otaflash was built without campaigns",
+          why: "They need SQLite; the package's trait Fleet builds them.",
+          help: "swift build -c release --traits Fleet --product otaflash", exit: .usage)
+      #if Fleet
+      case .fleet(let fault): FaultReport(fault, in: context)
+      #endif
       }
   }
 

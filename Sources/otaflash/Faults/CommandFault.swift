@@ -51,6 +51,12 @@ enum CommandFault: Error {
   case outputFile(OutputFile, OutputFileFault)
   /// Too little to start with.
   case shortage(ResourceShortage)
+  /// This program was built without campaigns.
+  case withoutCampaigns
+  #if Fleet
+  /// A campaign.
+  case fleet(FleetFault)
+  #endif
 }
 
 extension CommandFault {

@@ -2,6 +2,10 @@
 enum ExitStatus: Hashable, Sendable {
   case done
   case bug
+  /// Of a campaign's devices, some failed.
+  case someFailed
+  /// A campaign stopped, and the devices that were left were held.
+  case fleetStopped
   case refusedBeforeWriting
   case rejectedByDevice
   case belowBaseline
@@ -22,6 +26,8 @@ enum ExitStatus: Hashable, Sendable {
     switch self {
     case .done: 0
     case .bug: 1
+    case .someFailed: 3
+    case .fleetStopped: 4
     case .refusedBeforeWriting: 5
     case .rejectedByDevice: 6
     case .belowBaseline: 7

@@ -51,6 +51,14 @@ enum FaultCode: String, CaseIterable, Sendable {
   // A benchmark against an earlier one.
   case baseline = "E-BASELINE"
   case belowBaseline = "E-BELOW-BASELINE"
+  // Campaigns.
+  case campaign = "E-CAMPAIGN"
+  case fleetRun = "E-FLEET-RUN"
+  case fleetRunHeld = "E-FLEET-RUN-HELD"
+  case fleetRequest = "E-FLEET-REQUEST"
+  case fleetPaused = "E-FLEET-PAUSED"
+  case fleetChain = "E-FLEET-CHAIN"
+  case fleetStore = "E-FLEET-STORE"
   // Our own side.
   case state = "E-STATE"
   case output = "E-OUTPUT"

@@ -77,6 +77,9 @@ extension OutputFile {
     case .svg, .png:
       let suffix = "." + kind.name.lowercased()
       return path.dropLast(suffix.count) + ".new" + suffix
+    case .html: return path + ".new.html"
+    case .junit: return path + ".new.xml"
+    case .csv: return path + ".new.csv"
     }
   }
 }

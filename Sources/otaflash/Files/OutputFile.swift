@@ -17,7 +17,7 @@ enum OutputFileFault: Error, Equatable {
 /// file that is there.
 struct OutputFile: Equatable, Sendable {
   /// What a file of this kind begins with.
-  enum Kind: Equatable, Sendable { case btsnoop, svg, png }
+  enum Kind: Equatable, Sendable { case btsnoop, svg, png, html, junit, csv }
 
   private static let headSize = 512
 
@@ -66,6 +66,14 @@ struct OutputFile: Equatable, Sendable {
     return descriptor
   }
 
+  /// Writes a new file, or over an old one of its kind.
+  func write(_ octets: [UInt8], avoiding inputs: InputFiles) throws(OutputFileFault) {
+    let descriptor = try open(avoiding: inputs, isPrivate: false)
+    let failure = FileOutput(descriptor: descriptor).write(octets)
+    let isClosed = close(descriptor) == 0
+    if let errno = failure ?? (isClosed ? nil : errno) { throw .system(errno: errno) }
+  }
+
   /// A pipe is not read to see what it holds.
   private var existingMode: Int32 {
     var status = stat()
@@ -110,6 +118,9 @@ extension OutputFile.Kind {
     case .btsnoop: "btsnoop"
     case .svg: "SVG"
     case .png: "PNG"
+    case .html: "HTML"
+    case .junit: "JUnit"
+    case .csv: "CSV"
     }
   }
 
@@ -117,14 +128,22 @@ extension OutputFile.Kind {
     switch self {
     // RFC 1761's layout, with another name.
     case .btsnoop: head.starts(with: Array("btsnoop\0".utf8))
+    case .html: Self.text(head).lowercased().hasPrefix("<!doctype html>")
+    case .junit: Self.text(head).contains("<testsuites")
+    // The first column of a report.
+    case .csv: Self.text(head).hasPrefix("device,")
     // PNG specification, 5.2.
     case .png: head.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
     case .svg:
-      String(decoding: head, as: UTF8.self)
+      Self.text(head)
         .firstMatch(
           of: /^\u{FEFF}?\s*(<\?xml[^>]*>\s*|<!--(?s:.)*?-->\s*|<!DOCTYPE svg[^>]*>\s*)*<svg[\s>]/)
         != nil
     }
+  }
+
+  private static func text(_ head: ArraySlice<UInt8>) -> String {
+    String(decoding: head, as: UTF8.self)
   }
 }
 

@@ -1,0 +1,29 @@
+#if Fleet
+import OtaflashFleet
+import OtaflashFleetStore
+import OtaflashState
+
+/// What can go wrong with a campaign as a whole; what goes wrong with its devices is in its run.
+enum FleetFault: Error {
+  /// A campaign, or its table of devices, is not as it must be.
+  case campaign(path: String, line: Int, column: Int, words: String)
+  /// One of its files cannot be read.
+  case file(FileFault)
+  case store(StorageFault)
+  case search(RunSearchFault)
+  /// Another process works with the store.
+  case held(RunLockFault)
+  case refused(OrderRefusal, run: String)
+  /// The process that works on a run did not say what became of a request.
+  case unanswered(run: String)
+  /// The campaign or one of its lists is another one than the open run began with.
+  case changed(run: String, campaign: String)
+  /// The events of a run are not as they were recorded.
+  case brokenChain(run: String, words: String)
+  /// The run waits for a person, and nobody is to be asked.
+  case waits(run: String, words: String)
+  case interrupted(run: String)
+  /// What should never happen.
+  case failed(words: String)
+}
+#endif

@@ -1,0 +1,95 @@
+#if Fleet
+import Crypto
+import Glibc
+import OtaflashFleet
+import OtaflashFleetFiles
+import OtaflashSimulation
+
+/// A campaign's file with its table of devices, before its images are read and its scan is made.
+struct CampaignText: Sendable {
+  /// More text than any campaign has.
+  private static let sizeLimit = 16 << 20
+
+  let path: String
+  let file: CampaignFile
+  /// Of the campaign and its table: an open run goes on with the same only. What a scan finds is
+  /// another list each time, and no part of it.
+  let digest: String
+  /// The simulated boards that are its devices, where they are.
+  let simulation: FleetProfile?
+
+  init(path: String, now: FleetTime) throws(CommandFault) {
+    self.path = path
+    let text = try Self.read(path, limit: Self.sizeLimit)
+    var hash = SHA256()
+    hash.update(data: text)
+    var file = try Self.at(path) { () throws(CampaignFileFault) in
+      try CampaignFile(bytes: text, now: now)
+    }
+    if let name = file.devicesFile {
+      let tablePath = Self.resolve(name, beside: path)
+      let table = try Self.read(tablePath, limit: DeviceTable.sizeLimit)
+      hash.update(data: table)
+      file = try Self.at(path) { [file] () throws(CampaignFileFault) in
+        file.adding(try DeviceTable(path: tablePath, bytes: table), path: tablePath)
+      }
+    }
+    simulation = try Self.at(path) { [file] () throws(CampaignFileFault) in
+      try Self.simulation(of: file)
+    }
+    self.file = file
+    digest = Text.hex(Array(hash.finalize()))
+  }
+
+  /// Paths begin at the campaign's file.
+  func resolve(_ name: String) -> String { Self.resolve(name, beside: path) }
+
+  private static func resolve(_ name: String, beside path: String) -> String {
+    let folder = OutputFile.folder(of: path)
+    return name.hasPrefix("/") || folder == "." ? name : folder + "/" + name
+  }
+
+  private static func read(_ path: String, limit: Int) throws(CommandFault) -> [UInt8] {
+    do throws(FileFault) {
+      let content = try InputFile(path: path, limit: limit).read()
+      guard content.count <= limit else { throw .unreadable(path: path, errno: EFBIG) }
+      return content
+    } catch {
+      throw .fleet(.file(error))
+    }
+  }
+
+  static func at<Value>(
+    _ path: String, _ body: () throws(CampaignFileFault) -> Value
+  ) throws(CommandFault) -> Value {
+    do throws(CampaignFileFault) { return try body() } catch {
+      throw .fleet(FleetFault(error, path: path))
+    }
+  }
+
+  private static func simulation(
+    of file: CampaignFile
+  ) throws(CampaignFileFault) -> FleetProfile? {
+    guard let text = file.simulatedFleet else { return nil }
+    guard file.campaign.devices.isEmpty, file.devicesScan == nil else {
+      throw file.faultOfSimulatedFleet(
+        "a simulated fleet has its own adapters; no other devices stand beside it")
+    }
+    do throws(ProfileFault) { return try FleetProfile(parsing: text) } catch {
+      throw file.faultOfSimulatedFleet("'\(text)' is no simulated fleet: \(error)")
+    }
+  }
+}
+
+extension FleetFault {
+  fileprivate init(_ fault: CampaignFileFault, path: String) {
+    let named =
+      switch fault.file {
+      case .campaign: path
+      case .devices(let table): table
+      }
+    self = .campaign(
+      path: named, line: fault.place.line, column: fault.place.column, words: fault.words)
+  }
+}
+#endif

@@ -1,0 +1,44 @@
+#if Fleet
+import Glibc
+import OtaflashBlueZ
+import OtaflashFleet
+import OtaflashFleetForecast
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashState
+
+/// The simulated boards of a campaign. Their flash lies in the state directory, so that the process
+/// that goes on with a run finds them as the last one left them.
+struct FleetBoards: Sendable {
+  let reach: SimulatedFleetReach
+  let clock: any LinkClock
+  /// The boards' own time, which may go faster than the wall's.
+  let wall: @Sendable () -> FleetTime
+
+  /// - Parameter run: whose boards they are: another run begins with others.
+  init(_ profile: FleetProfile, of run: String, in session: Session) throws(CommandFault) {
+    let folder = try Self.folder(of: run, in: session)
+    let clock = AcceleratedClock(EventLoopClock(), speed: profile.speed)
+    let began = (wall: FleetTime.now, instant: clock.now)
+    wall = { began.wall.advanced(by: began.instant.duration(to: clock.now)) }
+    self.clock = clock
+    reach = SimulatedFleetReach(
+      SimulatedFleet(profile, clock: clock) { (board, size) throws(FlashFault) in
+        try FlashFile(path: "\(folder)/\(board).flash", size: size)
+      })
+  }
+
+  private static func folder(
+    of run: String, in session: Session
+  ) throws(CommandFault) -> String {
+    let parent = SimulatedDevice.folder(in: try DeviceRecords.open(session).directory)
+    for folder in [parent, "\(parent)/fleet-\(run)"] {
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+        let failure = errno
+        throw .simulation("\(folder) cannot be made: \(SystemError.text(failure))", errno: failure)
+      }
+    }
+    return "\(parent)/fleet-\(run)"
+  }
+}
+#endif

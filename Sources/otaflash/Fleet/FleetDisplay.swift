@@ -1,0 +1,92 @@
+#if Fleet
+import OtaflashFleet
+import OtaflashFleetEngine
+import OtaflashGATT
+import OtaflashUpdate
+import Synchronization
+
+/// Shows a run as it goes: a block of lines on a terminal, plain lines elsewhere, events for
+/// programs.
+final class FleetDisplay: Sendable {
+  /// No more than ten times a second.
+  private static let redrawInterval = Duration.milliseconds(100)
+  /// Where there is no block: how often it is told where the run stands.
+  private static let plainInterval = Duration.seconds(30)
+
+  private let console: Console
+  private let clock: any LinkClock
+  private let screen: Mutex<FleetScreen>
+
+  /// - Parameters:
+  ///   - soaks: the waves' soak times, in their order.
+  ///   - clock: the run's.
+  init(_ console: Console, soaks: [Duration], clock: any LinkClock) {
+    self.console = console
+    self.clock = clock
+    screen = Mutex(
+      FleetScreen(
+        style: console.settings.errorStyle, tellsSuccesses: console.settings.progress != .bar,
+        soaks: soaks))
+  }
+
+  func observe(_ events: [FleetEvent], _ run: FleetRun) {
+    let now = clock.now.elapsed
+    for line in screen.withLock({ $0.observe(events, run, at: now) }) { console.note(line) }
+    for event in events {
+      if case .attemptEnded(let device, _, let ending) = event {
+        console.end(updateOf: device, ok: ending.isSuccess)
+      }
+      let (type, members) = event.told(in: run)
+      console.event(type, members)
+    }
+  }
+
+  func observe(_ device: FleetDevice.ID, _ event: UpdateEvent) {
+    let now = clock.now.elapsed
+    screen.withLock { $0.observe(event, of: device, at: now) }
+    console.observe(event, of: device)
+  }
+
+  func notice(_ notice: FleetNotice) {
+    let (event, adapter, words): (String, String?, String) =
+      switch notice {
+      case .noAdapter: ("none", nil, "there is no adapter; nothing is begun until one is back")
+      case .adapterLost(let name): ("lost", name, "adapter \(name) is gone")
+      case .adapterBack(let name): ("back", name, "adapter \(name) is there")
+      }
+    console.event("fleet_adapter", ["event": .string(event), "adapter": .text(adapter)])
+    console.note(words)
+  }
+
+  /// Draws until it is cancelled.
+  func run() async {
+    switch console.settings.progress {
+    case .bar:
+      while await Pause.sleep(for: Self.redrawInterval) {
+        let error = FileOutput.standardError
+        console.show(block(rows: error.rows, columns: error.columns))
+      }
+      console.show([])
+    case .plain:
+      while await Pause.sleep(for: Self.plainInterval) {
+        console.note(block(rows: 2, columns: .max).last ?? "")
+      }
+    case .none: break
+    }
+  }
+
+  private func block(rows: Int, columns: Int) -> [Line] {
+    let now = clock.now.elapsed
+    return screen.withLock { $0.block(rows: rows, columns: columns, at: now) }
+  }
+}
+
+extension AttemptEnding {
+  fileprivate var isSuccess: Bool {
+    switch self {
+    case .updated, .current: true
+    case .failed, .skipped, .returned: false
+    }
+  }
+}
+#endif

@@ -1,0 +1,130 @@
+#if Fleet
+import OtaflashBlueZ
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashFleetEngine
+import OtaflashFleetHooks
+import OtaflashFleetStore
+import OtaflashGATT
+
+/// One campaign's run in this process: begun, or gone on with.
+struct FleetJob: Sendable {
+  let campaign: LoadedCampaign
+  let run: KeptRun
+  let store: FleetStore
+  /// By digest: as the run began with them.
+  let packages: [String: FirmwarePackage]
+  let parallel: Int?
+  let session: Session
+
+  /// The adapters and devices, and the clock that goes with them.
+  private enum World: Sendable {
+    case real(FleetReach)
+    case simulated(FleetBoards)
+  }
+
+  /// Works until the run has ended, or only a person could help and nobody is to be asked.
+  func perform() async throws(CommandFault) -> FleetRun {
+    let result: Result<FleetRun, FleetEngineFault>
+    switch try world() {
+    case .real(let reach):
+      let clock = EventLoopClock()
+      result = try await withTaskExecutor { () async throws(CommandFault) in
+        try await reach.serve { await self.work(on: reach, clock, wall: { .now }) }
+      }
+    case .simulated(let boards):
+      result = await withTaskExecutorPreference(EventLoop.shared) {
+        await withService({ await boards.reach.fleet.run() }) {
+          await self.work(on: boards.reach, boards.clock, wall: boards.wall)
+        }
+      }
+    }
+    do throws(FleetEngineFault) { return try result.get() } catch {
+      throw .fleet(FleetFault(error, in: run.id))
+    }
+  }
+
+  private func withTaskExecutor<Value: Sendable>(
+    _ body: @Sendable () async throws(CommandFault) -> Value
+  ) async throws(CommandFault) -> Value {
+    try await withTaskExecutorPreference(EventLoop.shared) { () async throws(CommandFault) in
+      try await body()
+    }
+  }
+
+  private func world() throws(CommandFault) -> World {
+    if let profile = campaign.simulation {
+      return .simulated(try FleetBoards(profile, of: run.id, in: session))
+    }
+    return .real(FleetReach(campaign.plan.waves.flatMap { $0.devices.map(\.id) }, in: session))
+  }
+
+  private enum Part: Sendable {
+    case run(Result<FleetRun, FleetEngineFault>)
+    case display
+  }
+
+  private func work(
+    on reach: any DeviceReach, _ clock: any LinkClock, wall: @escaping @Sendable () -> FleetTime
+  ) async -> Result<FleetRun, FleetEngineFault> {
+    let display = FleetDisplay(
+      session.console, soaks: campaign.plan.waves.map(\.wave.soak), clock: clock)
+    let engine = engine(on: reach, clock, wall, display)
+    return await withTaskGroup(
+      of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
+    ) { group in
+      group.addTask {
+        do throws(FleetEngineFault) { return .run(.success(try await engine.run())) } catch {
+          return .run(.failure(error))
+        }
+      }
+      group.addTask {
+        await display.run()
+        return .display
+      }
+      var result = Result<FleetRun, FleetEngineFault>.failure(.cancelled)
+      for await case .run(let ended) in group {
+        result = ended
+        group.cancelAll()
+      }
+      return result
+    }
+  }
+
+  private func engine(
+    on reach: any DeviceReach, _ clock: any LinkClock, _ wall: @escaping @Sendable () -> FleetTime,
+    _ display: FleetDisplay
+  ) -> FleetEngine {
+    var choices = campaign.plan.campaign
+    choices.parallel = parallel ?? choices.parallel
+    let (packages, keys) = (packages, campaign.keys)
+    var engine = FleetEngine(
+      campaign: choices, exchange: store, ledger: store.ledger(of: run.id), reach: reach,
+      surroundings: FleetSurroundings(
+        clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
+        hooks: ProcessHooks(in: OutputFile.folder(of: campaign.path)),
+        observe: { display.observe($0, $1) }, notice: { display.notice($0) }))
+    engine.orders = session.global.noInput ? nil : store.orders(of: run.id)
+    engine.observe = { display.observe($0, $1) }
+    return engine
+  }
+}
+
+extension FleetTime {
+  /// The wall's.
+  static var now: FleetTime {
+    FleetTime(milliseconds: Int64(Timestamp.secondsSince1970() * 1000))
+  }
+}
+
+extension FleetFault {
+  fileprivate init(_ fault: FleetEngineFault, in run: String) {
+    self =
+      switch fault {
+      case .storage(let fault): .store(fault)
+      case .cancelled: .interrupted(run: run)
+      case .exchange(let fault): .failed(words: "run \(run) cannot go on: \(fault)")
+      }
+  }
+}
+#endif

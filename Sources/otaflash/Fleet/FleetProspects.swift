@@ -1,0 +1,132 @@
+#if Fleet
+import OtaflashBlueZ
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashFleetEngine
+import OtaflashGATT
+import OtaflashUpdate
+import Synchronization
+
+/// What each device of a campaign would do with its image, by its own word. Nothing is sent.
+struct FleetProspects: Sendable {
+  enum Prospect: Sendable {
+    case current
+    case update(from: FirmwareVersion?)
+    case refused(String)
+    case unreachable(String)
+
+    var name: String {
+      switch self {
+      case .current: "already-current"
+      case .update: "would-flash"
+      case .refused: "refused"
+      case .unreachable: "unreachable"
+      }
+    }
+
+    var words: String {
+      switch self {
+      case .current: "runs it already"
+      case .update(let from): from.map { "from \($0)" } ?? "would be sent"
+      case .refused(let words): "refused: \(words)"
+      case .unreachable(let words): "not reached: \(words)"
+      }
+    }
+  }
+
+  /// Asking is short; more at a time would wait for one adapter anyway.
+  private static let atOnce = 4
+  private static let limit = Duration.seconds(60)
+
+  private let campaign: LoadedCampaign
+  private let session: Session
+
+  init(_ campaign: LoadedCampaign, _ session: Session) {
+    self.campaign = campaign
+    self.session = session
+  }
+
+  func look() async throws(CommandFault) -> [FleetDevice.ID: Prospect] {
+    let devices = campaign.plan.waves.flatMap(\.devices)
+    guard campaign.simulation == nil else {
+      session.console.note("simulated boards begin with their run; there is nobody to ask yet")
+      return [:]
+    }
+    let reach = FleetReach(devices.map(\.id), in: session)
+    return try await reach.serve {
+      await withTaskExecutorPreference(EventLoop.shared) { await self.look(at: devices, on: reach) }
+    }
+  }
+
+  private func look(
+    at devices: [FleetDevice], on reach: FleetReach
+  ) async -> [FleetDevice.ID: Prospect] {
+    await withTaskGroup(of: (FleetDevice.ID, Prospect).self) { group in
+      var prospects: [FleetDevice.ID: Prospect] = [:]
+      for (index, device) in devices.enumerated() {
+        if index >= Self.atOnce, let (id, prospect) = await group.next() { prospects[id] = prospect }
+        group.addTask { (device.id, await self.look(at: device, on: reach)) }
+      }
+      for await (id, prospect) in group { prospects[id] = prospect }
+      return prospects
+    }
+  }
+
+  private func look(at device: FleetDevice, on reach: FleetReach) async -> Prospect {
+    guard let file = campaign.plan.campaign.image(for: device),
+      let package = campaign.images[file]?.package,
+      let adapter = Self.best(reach.hearing(of: device.id))
+    else { return .unreachable("no adapter hears it") }
+    let options = UpdateOptions(
+      looking: campaign.plan.campaign.flash, key: campaign.keys[device.id])
+    let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
+      try await reach.connect(to: device.id, at: place, on: adapter)
+    })
+    let update = FirmwareUpdate(package: package, options: options)
+    do throws(DeviceHeldElsewhere) {
+      return try await reach.holding(device.id) {
+        do throws(UpdateFault) {
+          return Prospect(try await update.run(on: dialer, clock: EventLoopClock()))
+        } catch {
+          return Prospect(error)
+        }
+      }
+    } catch {
+      return .unreachable("another process works on it")
+    }
+  }
+
+  private static func best(_ hearing: [AdapterHearing]) -> String? {
+    hearing.max { ($0.rssi ?? .min) < ($1.rssi ?? .min) }?.adapter
+  }
+}
+
+extension FleetProspects.Prospect {
+  fileprivate init(_ result: UpdateResult) {
+    switch result.outcome {
+    case .alreadyCurrent: self = .current
+    case .wouldFlash, .flashed: self = .update(from: result.from)
+    }
+  }
+
+  fileprivate init(_ fault: UpdateFault) {
+    switch fault.party {
+    case .device, .user: self = .refused(fault.summary)
+    case .link, .host: self = .unreachable(fault.summary)
+    }
+  }
+}
+
+extension UpdateOptions {
+  fileprivate init(looking choices: FlashChoices, key: [UInt8]?) {
+    self.init()
+    isDryRun = true
+    mtu = choices.mtu
+    self.key = key
+    allowsDowngrade = choices.allowDowngrade
+    allowsUnknown = choices.allowUnknown
+    allowsOtherHardware = choices.allowOtherHardware
+    sendsAnyway = choices.force
+  }
+}
+#endif

@@ -1,0 +1,158 @@
+#if Fleet
+import OtaflashBlueZ
+import OtaflashFleet
+import OtaflashGATT
+import Synchronization
+
+/// The adapters of this machine as a campaign uses them: each that is on, with its pairing agent
+/// and its tuner, for as long as it is on.
+final class FleetRadios: Sendable {
+  /// How long each of several adapters listens first, to find out which hears a device best.
+  private static let listening = Duration.seconds(4)
+  /// How long to wait before the kernel is asked again, when it did not answer.
+  private static let retryInterval = Duration.seconds(2)
+
+  /// An adapter that is on.
+  private struct Radio: Sendable {
+    let number: UInt16
+    let pairing: PairingAgent
+    let tuner: LinkTuner
+    let gone = OneShot<Void>()
+  }
+
+  private struct State {
+    var radios: [String: Radio] = [:]
+    /// In dBm, by device and adapter.
+    var heard: [BluetoothAddress: [String: Int]] = [:]
+  }
+
+  private let session: Session
+  private let state = Mutex(State())
+  private let arrived = Mailbox<Radio>(capacity: 64)
+
+  init(_ session: Session) { self.session = session }
+
+  /// The adapters that are on, by their names.
+  var names: [String] { state.withLock { $0.radios.keys.sorted { ($0.count, $0) < ($1.count, $1) } } }
+
+  /// Every adapter that is on may be tried; how strongly each hears the device, where that is known.
+  func hearing(of device: BluetoothAddress) -> [AdapterHearing] {
+    state.withLock { state in
+      state.radios.keys.map { AdapterHearing(adapter: $0, rssi: state.heard[device]?[$0]) }
+    }
+  }
+
+  func connect(
+    to device: BluetoothAddress, on adapter: String, within limit: Duration
+  ) async throws(ConnectFault) -> any Link {
+    guard let radio = state.withLock({ $0.radios[adapter] }) else {
+      throw .adapterUnavailable(cause: "\(adapter) is gone, or off.", remedy: .plugInAdapter)
+    }
+    return try await L2CAPLink.connect(
+      to: device, adapter: try await LocalAdapter.address(of: radio.number), within: limit,
+      pairing: radio.pairing, tuner: radio.tuner)
+  }
+
+  // MARK: Serving
+
+  /// Serves the adapters that come and go, until `body` has ended.
+  ///
+  /// - Throws: when there is none to begin with.
+  func serve<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async throws(CommandFault) -> Success {
+    let first: [UInt16]
+    do throws(MgmtFault) { first = try await AdapterRoster().present() } catch {
+      throw .survey(error)
+    }
+    guard !chosen(first).isEmpty else {
+      throw .survey(
+        .adapterUnavailable(cause: "No adapter is on.", remedy: .plugInAdapter))
+    }
+    take(first)
+    await listen()
+    return await withService({ await self.run() }, body)
+  }
+
+  private func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await self.watch() }
+      while let radio = await self.arrived.next() {
+        group.addTask { await radio.serve() }
+      }
+      group.cancelAll()
+    }
+    for radio in state.withLock({ $0.radios.values }) { radio.gone.fulfil(()) }
+  }
+
+  private func watch() async {
+    while !Task.isCancelled {
+      do throws(MgmtFault) { try await AdapterRoster().watch { self.take($0) } } catch {
+        // The kernel is asked again: an adapter that cannot be seen is one that is gone.
+        take([])
+      }
+      guard await Pause.sleep(for: Self.retryInterval) else { return }
+    }
+  }
+
+  private func chosen(_ numbers: [UInt16]) -> [UInt16] {
+    guard let wanted = session.global.adapterNumber else { return numbers }
+    return numbers.filter { $0 == wanted }
+  }
+
+  /// Those and no others are on.
+  private func take(_ numbers: [UInt16]) {
+    let names = Dictionary(uniqueKeysWithValues: chosen(numbers).map { ("hci\($0)", $0) })
+    let fresh = names.filter { name, _ in state.withLock { $0.radios[name] == nil } }
+      .mapValues { makeRadio($0) }
+    let gone = state.withLock { state -> [Radio] in
+      let gone = state.radios.filter { names[$0.key] == nil }
+      for name in gone.keys { state.radios[name] = nil }
+      state.radios.merge(fresh) { known, _ in known }
+      return Array(gone.values)
+    }
+    for radio in gone { radio.gone.fulfil(()) }
+    for radio in fresh.values { _ = arrived.offer(radio) }
+  }
+
+  private func makeRadio(_ number: UInt16) -> Radio {
+    Radio(
+      number: number, pairing: RadioPairing.agent(.onDemand, of: number, in: session),
+      tuner: RadioTuning.tuner(.flashing, of: number, isExplicit: false, in: session))
+  }
+
+  /// With one adapter there is nothing to choose.
+  private func listen() async {
+    let radios = state.withLock { $0.radios }
+    guard radios.count > 1 else { return }
+    session.console.note("listening on \(names.joined(separator: ", "))")
+    await withTaskGroup(of: Void.self) { group in
+      for (name, radio) in radios {
+        group.addTask { await self.listen(on: name, radio.number) }
+      }
+    }
+  }
+
+  private func listen(on name: String, _ number: UInt16) async {
+    do throws(CommandFault) {
+      let found = try await BluetoothAir.survey(
+        DiscoveryFilter(), adapter: number, for: Self.listening, found: { _ in })
+      state.withLock { state in
+        for device in found { state.heard[device.address, default: [:]][name] = device.rssi }
+      }
+    } catch {
+      session.console.note("note: \(name) could not listen; devices are tried on it all the same")
+    }
+  }
+}
+
+extension FleetRadios.Radio {
+  /// Works on the adapter until it is gone.
+  fileprivate func serve() async {
+    let gone = gone
+    await tuner.serve {
+      await self.pairing.serve { _ = await gone.wait() }
+    }
+  }
+}
+#endif

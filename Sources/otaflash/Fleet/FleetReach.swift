@@ -1,0 +1,147 @@
+#if Fleet
+import Glibc
+import OtaflashBlueZ
+import OtaflashFleet
+import OtaflashFleetEngine
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashState
+import Synchronization
+
+/// The devices of a campaign as they are reached from here: over the adapters, behind sockets, and
+/// simulated in this process. What is no radio counts as an adapter of its own.
+final class FleetReach: DeviceReach {
+  /// A device that this process has for itself.
+  private enum Held: Sendable {
+    case simulated(SimulatedDevice)
+    case elsewhere
+    /// It cannot be worked on, and why.
+    case broken(ConnectFault)
+  }
+
+  private static let connectLimit = Duration.seconds(20)
+
+  private let kinds: [FleetDevice.ID: DeviceSelector.Kind]
+  private let radios: FleetRadios?
+  private let session: Session
+  private let held = Mutex<[FleetDevice.ID: Held]>([:])
+  private let doors: [String]
+
+  /// - Parameter devices: each one that `DeviceSelector` understands.
+  init(_ devices: [FleetDevice.ID], in session: Session) {
+    var kinds: [FleetDevice.ID: DeviceSelector.Kind] = [:]
+    for device in devices {
+      do { kinds[device] = try DeviceSelector.parse(device).kind } catch {
+        preconditionFailure("the campaign was checked: \(error)")
+      }
+    }
+    self.kinds = kinds
+    self.session = session
+    radios = kinds.values.contains { $0.isRadio } ? FleetRadios(session) : nil
+    doors = Set(kinds.values.compactMap(\.door)).sorted()
+  }
+
+  /// Works on the adapters while `body` runs.
+  ///
+  /// - Throws: when devices are on the air, and there is no adapter.
+  func serve<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async throws(CommandFault) -> Success {
+    guard let radios else { return await body() }
+    return try await radios.serve(while: body)
+  }
+
+  func adapters() -> [String] { (radios?.names ?? []) + doors }
+
+  func hearing(of device: FleetDevice.ID) -> [AdapterHearing] {
+    switch kinds[device] {
+    case .address(let address): radios?.hearing(of: address) ?? []
+    case let kind: kind?.door.map { [AdapterHearing(adapter: $0)] } ?? []
+    }
+  }
+
+  func connect(
+    to device: FleetDevice.ID, at place: Whereabouts, on adapter: String
+  ) async throws(ConnectFault) -> any Link {
+    let limit = session.global.timeout?.duration ?? Self.connectLimit
+    switch (held.withLock { $0[device] }, kinds[device]) {
+    case (.broken(let fault), _): throw fault
+    case (.simulated(let board), _): return try await board.dial(at: place)
+    case (_, .address(let address)):
+      guard let radios else { preconditionFailure("a device on the air has radios") }
+      return try await radios.connect(
+        to: address.neighbour(place.addressOffset), on: adapter, within: limit)
+    case (_, .unix(let path)): return try await UnixLink.connect(path: path, within: limit)
+    case (_, .simulated), (_, .name), (_, .last), (_, nil):
+      throw .deviceNotFound(
+        cause: "Nobody holds '\(device)'.", remedy: .advice("Run the same command again."))
+    }
+  }
+
+  // MARK: Having a device for oneself
+
+  func holding<Value: Sendable>(
+    _ device: FleetDevice.ID, _ body: @Sendable () async -> Value
+  ) async throws(DeviceHeldElsewhere) -> Value {
+    let (holding, identity) = try hold(device)
+    let lock: DeviceLock
+    do throws(StateFault) { lock = try DeviceLock(identity) } catch {
+      guard case .deviceBusy = error else {
+        return await working(on: device, as: .broken(Self.fault("\(error)")), body)
+      }
+      throw DeviceHeldElsewhere()
+    }
+    let value = await working(on: device, as: holding, body)
+    lock.release()
+    return value
+  }
+
+  private func working<Value: Sendable>(
+    on device: FleetDevice.ID, as holding: Held, _ body: @Sendable () async -> Value
+  ) async -> Value {
+    held.withLock { $0[device] = holding }
+    defer { held.withLock { $0[device] = nil } }
+    guard case .simulated(let board) = holding else { return await body() }
+    return await withoutActuallyEscaping(body) { body in await board.run(while: body) }
+  }
+
+  private func hold(
+    _ device: FleetDevice.ID
+  ) throws(DeviceHeldElsewhere) -> (Held, DeviceIdentity) {
+    switch kinds[device] {
+    case .address(let address): return (.elsewhere, DeviceIdentity(address))
+    case .unix(let path): return (.elsewhere, DeviceIdentity(path: path, device: device))
+    case .simulated(let profile):
+      do throws(CommandFault) {
+        let (board, path) = try SimulatedDevice.persistent(device, profile, in: session)
+        return (.simulated(board), DeviceIdentity(path: path, device: device))
+      } catch {
+        if case .simulation(_, EWOULDBLOCK?) = error { throw DeviceHeldElsewhere() }
+        let report = FaultReport(error, in: session.context)
+        return (.broken(Self.fault(report.what)), DeviceIdentity(path: device, device: device))
+      }
+    case .name, .last, nil:
+      return (.broken(Self.fault("nobody knows it")), DeviceIdentity(path: device, device: device))
+    }
+  }
+
+  /// This side cannot work on a device.
+  private static func fault(_ cause: String) -> ConnectFault {
+    .systemCall(
+      name: "open", errno: EIO, cause: cause, remedy: .advice("Look at the state directory."))
+  }
+}
+
+extension DeviceSelector.Kind {
+  fileprivate var isRadio: Bool { if case .address = self { true } else { false } }
+
+  /// What stands for the adapter of a device without a radio.
+  fileprivate var door: String? {
+    switch self {
+    case .unix: "unix"
+    case .simulated: "sim"
+    case .address, .name, .last: nil
+    }
+  }
+}
+#endif

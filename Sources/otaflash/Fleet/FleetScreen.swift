@@ -1,0 +1,241 @@
+#if Fleet
+import OtaflashFleet
+import OtaflashUpdate
+
+/// What a person sees of a run: a line for each device that is worked on, one that sums up, and
+/// lines that stay. Pure, so that every line can be tested.
+struct FleetScreen: Sendable {
+  /// A device that is worked on.
+  private struct Active {
+    let name: String
+    let adapter: String
+    var stage = "waiting"
+    var transfer: (meter: RateMeter, from: Int, total: Int)?
+  }
+
+  /// What is settled says how fast it goes only when there is some of it.
+  private static let settledToTell = 3
+  private static let nameMaximum = 24
+  private static let barWidth = 20
+
+  private let style: Style
+  /// Lines that stay for devices that went well, too: where no block shows them.
+  private let tellsSuccesses: Bool
+  /// The waves' soak times, in their order.
+  private let soaks: [Duration]
+  private var run = FleetRun()
+  private var active: [(id: FleetDevice.ID, device: Active)] = []
+  /// When the display began, and how many devices were settled then.
+  private var start: (at: Duration, settled: Int)?
+  private var octets = 0
+  private var lastRate: (at: Duration, octets: Int, rate: Double)?
+
+  init(style: Style, tellsSuccesses: Bool, soaks: [Duration]) {
+    self.style = style
+    self.tellsSuccesses = tellsSuccesses
+    self.soaks = soaks
+  }
+
+  // MARK: What happens
+
+  /// Takes in what was recorded; the lines about it that stay.
+  mutating func observe(_ events: [FleetEvent], _ run: FleetRun, at now: Duration) -> [Line] {
+    self.run = run
+    if start == nil { start = (now, run.settledCount) }
+    return events.compactMap { line(for: $0) }
+  }
+
+  mutating func observe(_ event: UpdateEvent, of device: FleetDevice.ID, at now: Duration) {
+    guard let place = active.firstIndex(where: { $0.id == device }) else { return }
+    switch event {
+    case .stageBegan(let stage): active[place].device.stage = stage.rawValue
+    case .transferBegan(let offset, let total, _):
+      active[place].device.transfer = (RateMeter(offset: offset, at: now), offset, total)
+    case .progress(let acknowledged, _):
+      guard var transfer = active[place].device.transfer else { return }
+      octets += max(acknowledged - transfer.meter.acknowledged, 0)
+      transfer.meter.acknowledge(acknowledged, at: now)
+      active[place].device.transfer = transfer
+    case .stageEnded(.upload, _), .restarted: active[place].device.transfer = nil
+    case .linkLost:
+      active[place].device.transfer = nil
+      active[place].device.stage = "link lost"
+    case .connecting, .connected, .device, .stageEnded, .part, .deviceBusy, .rewound, .finished:
+      break
+    }
+  }
+
+  private mutating func line(for event: FleetEvent) -> Line? {
+    switch event {
+    case .devicePlaced(let device, _, let adapter):
+      leave(device)
+      active.append((device, Active(name: name(of: device), adapter: adapter)))
+      return nil
+    case .attemptEnded(let device, _, _), .claimExpired(let device, _):
+      leave(device)
+      return nil
+    case .deviceSettled(let device, let ending): return settled(device, ending)
+    case .waveBegan(let wave):
+      return "\(style.bold("wave \(wave + 1) of \(run.waves.count)"))  \(waveWords(wave))"
+    case .waveSoaking(let wave, let until):
+      return "wave \(wave + 1) is done; what follows is decided at \(until.text)"
+    case .waveJudged(let wave, let verdict): return judged(wave, verdict)
+    case .approvalAwaited(let wave):
+      return "wave \(wave + 1) waits for approval: otaflash fleet resume \(run.beginning?.id ?? "")"
+    case .runPaused(let reason): return "paused: \(reason.sentence)"
+    case .runResumed: return "going on"
+    case .runCancelled: return "cancelled: what runs is ended at a safe point"
+    case .waveHookEnded(_, let point, let outcome) where !outcome.isSuccess:
+      return "note: hook \(point.rawValue) \(outcome.words)"
+    case .deviceHookEnded(let device, _, let point, let outcome) where !outcome.isSuccess:
+      return "note: hook \(point.rawValue) of \(name(of: device)) \(outcome.words)"
+    case .runBegan, .wavePlanned, .waveHookBegan, .waveHookEnded, .devicePublished, .deviceClaimed,
+      .deviceActivating, .deviceHookEnded, .deviceDeferred, .deviceRetried, .waveApproved,
+      .runEnded:
+      return nil
+    }
+  }
+
+  private func waveWords(_ wave: Int) -> String {
+    "\(run.waves[wave].name), \(Text.grouped(run.waves[wave].devices.count)) devices"
+  }
+
+  private func judged(_ wave: Int, _ verdict: WaveVerdict) -> Line? {
+    let tally = run.waves[wave].tally
+    return switch verdict {
+    case .continue: tellsSuccesses ? "wave \(wave + 1) is passed: \(tally.words)" : nil
+    case .stop: "\(style.red("stopped")): \(tally.words) in wave \(wave + 1)"
+    case .inconclusive: "wave \(wave + 1) cannot be judged: \(tally.words)"
+    }
+  }
+
+  private func settled(_ device: FleetDevice.ID, _ ending: DeviceEnding) -> Line? {
+    guard ending.count != .succeeded else {
+      guard tellsSuccesses else { return nil }
+      let change = run[device]?.figures?.to.map { "  runs \($0)" } ?? "  runs it already"
+      return "  \(style.green(style.tick)) \(name(of: device))\(change)"
+    }
+    return "  \(style.red(ending.name)) \(name(of: device)): \(ending.words ?? "")"
+  }
+
+  private mutating func leave(_ device: FleetDevice.ID) { active.removeAll { $0.id == device } }
+
+  private func name(of device: FleetDevice.ID) -> String { run[device]?.device.name ?? device }
+
+  // MARK: The block
+
+  /// The lines of this moment; no more and no wider than that.
+  mutating func block(rows: Int, columns: Int, at now: Duration) -> [Line] {
+    let room = max(rows - 2, 0)
+    let fits = active.count <= room
+    let shown = active.prefix(fits ? room : max(room - 1, 0))
+    let width = min(shown.map { VisibleText.escaped($0.device.name).count }.max() ?? 0, Self.nameMaximum)
+    var lines = shown.map { line(of: $0.device, nameWidth: width, at: now) }
+    if !fits { lines.append("  \(style.ellipsis) and \(active.count - shown.count) more") }
+    lines.append(summary(at: now))
+    return lines.map { $0.clipped(to: columns - 1, in: style) }
+  }
+
+  private func line(of device: Active, nameWidth: Int, at now: Duration) -> Line {
+    let name = Line(device.name).clipped(to: nameWidth, in: style)
+    let padding = String(repeating: " ", count: max(nameWidth - name.text.count, 0))
+    let head: Line = "  \(name)\(padding)  "
+    guard let (meter, from, total) = device.transfer else {
+      let stage = device.stage + String(repeating: " ", count: max(Self.barWidth - device.stage.count, 0))
+      return head + "\(stage)                    \(device.adapter)"
+    }
+    let done = meter.acknowledged
+    let bar = ProgressBar(width: Self.barWidth, resumedFrom: from, done: done, total: total)
+      .drawn(in: style)
+    let percent = Self.right("\(total > 0 ? done * 100 / total : 100)%", 4)
+    let rate = Self.right(
+      meter.stalled(at: now).map { "stalled \(Int($0.inSeconds))s" }
+        ?? meter.rate(at: now).map { Text.rate($0) } ?? "", 12)
+    return head + "\(bar) \(percent) \(rate)  \(device.adapter)"
+  }
+
+  private static func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(width - text.count, 0)) + text
+  }
+
+  private mutating func summary(at now: Duration) -> Line {
+    let counts = run.waves.reduce(WaveTally(size: run.devices.count)) { $0.adding($1.tally) }
+    var parts = ["\(Text.grouped(counts.settled))/\(Text.grouped(run.devices.count)) done"]
+    if counts.failed > 0 { parts.append("\(Text.grouped(counts.failed)) failed") }
+    if let wave = run.currentWave, run.waves.count > 1 {
+      parts.insert("wave \(wave + 1)/\(run.waves.count)", at: 0)
+    }
+    if let rate = rate(at: now) { parts.append(Text.rate(rate)) }
+    switch run.control {
+    case .paused(let reason): parts.append("paused: \(reason.name)")
+    case .cancelling: parts.append("being cancelled")
+    case .running, .ended: parts += estimate(at: now)
+    }
+    return Line(parts.joined(separator: "  "))
+  }
+
+  /// Of all transfers together, over the last seconds.
+  private mutating func rate(at now: Duration) -> Double? {
+    guard let last = lastRate else {
+      lastRate = (now, octets, 0)
+      return nil
+    }
+    let seconds = (now - last.at).inSeconds
+    guard seconds >= 2 else { return last.rate > 0 ? last.rate : nil }
+    let rate = Double(octets - last.octets) / seconds
+    lastRate = (now, octets, rate)
+    return rate > 0 ? rate : nil
+  }
+
+  /// From how fast devices were settled so far.
+  private func estimate(at now: Duration) -> [String] {
+    guard let start, let wave = run.currentWave else { return [] }
+    let settled = run.settledCount - start.settled
+    guard settled >= Self.settledToTell, now > start.at else { return [] }
+    let each = (now - start.at) / settled
+    let ofWave = run.waves[wave].devices.count - run.waves[wave].tally.settled
+    let ofAll = run.devices.count - run.settledCount
+    let soak = soaks.dropFirst(wave).reduce(.zero, +)
+    let all = "ETA \(Text.clock(each * ofAll + soak))"
+    return run.waves.count > 1 && wave < run.waves.count - 1
+      ? ["wave \(Text.clock(each * ofWave))", all] : [all]
+  }
+}
+
+extension FleetRun {
+  var settledCount: Int { waves.reduce(0) { $0 + $1.tally.settled } }
+}
+
+extension WaveTally {
+  fileprivate func adding(_ other: WaveTally) -> WaveTally {
+    var sum = self
+    sum.succeeded += other.succeeded
+    sum.failed += other.failed
+    sum.unseen += other.unseen
+    sum.neutral += other.neutral
+    return sum
+  }
+
+  /// `38 of 40 done, 2 failed`
+  var words: String {
+    let others = [(failed, "failed"), (unseen, "never heard"), (neutral, "left out")]
+      .filter { $0.0 > 0 }.map { "\(Text.grouped($0.0)) \($0.1)" }
+    return (["\(Text.grouped(succeeded)) of \(Text.grouped(size)) done"] + others)
+      .joined(separator: ", ")
+  }
+}
+
+extension PauseReason {
+  /// A clause.
+  var sentence: String {
+    switch self {
+    case .asked: "a person asked for it"
+    case .infrastructure(let failures, let words):
+      "\(failures) attempts in a row failed on this side, the last since \(words)"
+    case .noAdapter: "there is no adapter; the run goes on when one is back"
+    case .inconclusive(let wave): "too few devices of wave \(wave + 1) were seen"
+    case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
+    }
+  }
+}
+#endif

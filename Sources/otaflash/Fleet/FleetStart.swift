@@ -1,0 +1,164 @@
+#if Fleet
+import Glibc
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashFleetFiles
+import OtaflashFleetStore
+
+/// Finds the run that a campaign goes on with, or begins one.
+struct FleetStart: Sendable {
+  let store: FleetStore
+  /// Gives an open run up, and begins another in any case.
+  let again: Bool
+  let session: Session
+
+  /// A run, and what it stands at.
+  struct Found: Sendable {
+    let kept: KeptRun
+    let run: FleetRun
+
+    var isOpen: Bool { if case .ended = run.control { false } else { true } }
+  }
+
+  private static let idDigits = 6
+
+  /// The last run of a campaign with this name; `nil` when there is none.
+  func last(of campaign: String) async throws(CommandFault) -> Found? {
+    guard let kept = try kept().first(where: { $0.campaign == campaign }) else { return nil }
+    return Found(kept: kept, run: FleetRun(try await store.history(of: kept.id)))
+  }
+
+  /// The run to work on, with its images by digest.
+  ///
+  /// - Parameter last: the last run of the campaign.
+  func run(
+    for campaign: LoadedCampaign, after last: Found?
+  ) async throws(CommandFault) -> (run: KeptRun, packages: [String: FirmwarePackage]) {
+    if let last, last.isOpen {
+      if !again {
+        guard last.kept.digest == campaign.digest else {
+          throw .fleet(.changed(run: last.kept.id, campaign: campaign.path))
+        }
+        return (last.kept, try await packages(of: last, campaign))
+      }
+      try await giveUp(last)
+    }
+    return try await begin(campaign)
+  }
+
+  /// Whether a campaign whose last run has ended has nothing else to say: the same text and images.
+  static func isDone(_ last: Found, _ campaign: LoadedCampaign) -> Bool {
+    let digests = Set(campaign.images.values.map(\.blob.digest))
+    return !last.isOpen && last.kept.digest == campaign.digest
+      && Set(last.run.devices.map(\.device.image)).isSubset(of: digests)
+  }
+
+  // MARK: Going on
+
+  /// A file that has changed since is not asked: the run has its octets.
+  private func packages(
+    of last: Found, _ campaign: LoadedCampaign
+  ) async throws(CommandFault) -> [String: FirmwarePackage] {
+    var packages: [String: FirmwarePackage] = [:]
+    for image in campaign.images.values { packages[image.blob.digest] = image.package }
+    for digest in Set(last.run.devices.map(\.device.image)) where packages[digest] == nil {
+      let name = last.run.beginning?.images?.first { $0.digest == digest }?.name ?? "an image"
+      session.console.note(
+        "note: \(name) has changed; run \(last.kept.id) goes on with the one that it began with")
+      packages[digest] = try await kept(digest)
+    }
+    return packages
+  }
+
+  private func kept(_ digest: String) async throws(CommandFault) -> FirmwarePackage {
+    let octets: [UInt8]
+    do throws(ExchangeFault) { octets = try await store.blob(digest) } catch {
+      throw .fleet(FleetFault(error))
+    }
+    do throws(ImageBlobFault) {
+      return try LoadedCampaign.Image(try ImageBlob(octets: octets)).package
+    } catch {
+      throw .fleet(.failed(words: "\(error)"))
+    }
+  }
+
+  private func giveUp(_ last: Found) async throws(CommandFault) {
+    session.console.note("run \(last.kept.id) is given up")
+    do throws(StorageFault) {
+      let seen = try await store.ledger(of: last.kept.id).history().newsSeen
+      try await store.ledger(of: last.kept.id).append(
+        [.runCancelled, .runEnded(.cancelled)], at: last.run.time(.now), newsSeen: seen)
+    } catch {
+      throw .fleet(.store(error))
+    }
+  }
+
+  // MARK: Beginning
+
+  private func begin(
+    _ campaign: LoadedCampaign
+  ) async throws(CommandFault) -> (run: KeptRun, packages: [String: FirmwarePackage]) {
+    let id = try freshID()
+    let images = campaign.images.values.sorted { $0.blob.digest < $1.blob.digest }
+    do throws(ExchangeFault) {
+      for image in images { try await store.keep(blob: image.blob.octets, digest: image.blob.digest) }
+    } catch {
+      throw .fleet(FleetFault(error))
+    }
+    let events = campaign.plan.beginning(
+      id: id, digest: campaign.digest,
+      imageDigests: campaign.images.mapValues(\.blob.digest), startedBy: Self.person,
+      images: images.map(\.summary))
+    do throws(StorageFault) {
+      try await store.ledger(of: id).append(events, at: .now, newsSeen: 0)
+    } catch {
+      throw .fleet(.store(error))
+    }
+    return (
+      try store.find(id),
+      Dictionary(images.map { ($0.blob.digest, $0.package) }) { first, _ in first }
+    )
+  }
+
+  private func kept() throws(CommandFault) -> [KeptRun] {
+    do throws(StorageFault) { return try store.runs() } catch { throw .fleet(.store(error)) }
+  }
+
+  /// Short enough to be typed.
+  private func freshID() throws(CommandFault) -> String {
+    let taken = Set(try kept().map(\.id))
+    while true {
+      let number = UInt32.random(in: 0..<(1 << (4 * Self.idDigits)))
+      let id = Text.padded(String(number, radix: 16), Self.idDigits)
+      if !taken.contains(id) { return id }
+    }
+  }
+
+  /// `anna@line-3`
+  private static var person: String? {
+    guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return nil }
+    var host = [CChar](repeating: 0, count: Int(HOST_NAME_MAX) + 1)
+    guard gethostname(&host, host.count - 1) == 0 else { return String(cString: name) }
+    let end = host.firstIndex(of: 0) ?? host.endIndex
+    let machine = String(decoding: host[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(cString: name) + "@" + machine
+  }
+}
+
+extension LoadedCampaign.Image {
+  fileprivate var summary: RunImage {
+    RunImage(
+      digest: blob.digest, name: package.name, version: package.version?.description, size: package.size)
+  }
+}
+
+extension FleetFault {
+  init(_ fault: ExchangeFault) {
+    if case .storage(let storage) = fault {
+      self = .store(storage)
+    } else {
+      self = .failed(words: "\(fault)")
+    }
+  }
+}
+#endif

@@ -1,0 +1,125 @@
+#if Fleet
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashFleetFiles
+import OtaflashSimulation
+import OtaflashState
+
+/// A campaign with all that it names: read, checked as a whole, and nothing begun.
+struct LoadedCampaign: Sendable {
+  /// A firmware file of the campaign.
+  struct Image: Sendable {
+    let blob: ImageBlob
+    let package: FirmwarePackage
+  }
+
+  let path: String
+  let plan: CampaignPlan
+  /// By their names in the campaign.
+  let images: [String: Image]
+  let keys: [FleetDevice.ID: [UInt8]]
+  let digest: String
+  /// The simulated boards that are its devices, where they are.
+  let simulation: FleetProfile?
+
+  /// Reads what the campaign names, and checks the whole.
+  ///
+  /// - Parameter found: the devices that its scan has found.
+  init(_ text: CampaignText, found: [FleetDevice] = [], now: FleetTime) throws(CommandFault) {
+    path = text.path
+    digest = text.digest
+    simulation = text.simulation
+    var file = text.file
+    if let simulation { file = file.adding(simulation.devices, from: .simulatedFleet) }
+    file = file.adding(found, from: .scan)
+    plan = try CampaignText.at(path) { [file, simulation] () throws(CampaignFileFault) in
+      let plan = try file.plan(now: now)
+      if simulation == nil { try Self.checkDevices(of: plan, in: file) }
+      return plan
+    }
+    var images: [String: Image] = [:]
+    for name in Set(plan.campaign.images.values).sorted() {
+      images[name] = try Self.image(text.resolve(name))
+    }
+    self.images = images
+    keys = try Self.keys(of: plan, in: text)
+  }
+
+  // MARK: Devices
+
+  /// Each must be one that means the same device for as long as a campaign takes.
+  private static func checkDevices(
+    of plan: CampaignPlan, in file: CampaignFile
+  ) throws(CampaignFileFault) {
+    for device in plan.waves.flatMap(\.devices) {
+      let kind: DeviceSelector.Kind
+      do { kind = try DeviceSelector.parse(device.id).kind } catch {
+        throw file.fault(of: device.id, "\(error)")
+      }
+      switch kind {
+      case .address, .unix, .simulated: continue
+      case .name, .last:
+        throw file.fault(
+          of: device.id, "'\(device.id)' may be another device tomorrow; write its address")
+      }
+    }
+  }
+
+  // MARK: Images and keys
+
+  private static func image(_ path: String) throws(CommandFault) -> Image {
+    let (content, sidecar): ([UInt8], ImageIdentity?)
+    do throws(ImageFileFault) { (content, sidecar) = try ImageFile.readContent(path) } catch {
+      throw .image(error)
+    }
+    let blob: ImageBlob
+    do throws(ImageBlobFault) {
+      blob = try ImageBlob(
+        name: ImageFile.lastComponent(of: path), content: content, sidecar: sidecar)
+    } catch {
+      throw .fleet(.failed(words: "\(error)"))
+    }
+    return try Image(blob)
+  }
+
+  private static func keys(
+    of plan: CampaignPlan, in text: CampaignText
+  ) throws(CommandFault) -> [FleetDevice.ID: [UInt8]] {
+    var keys: [FleetDevice.ID: [UInt8]] = [:]
+    var known: [String: [UInt8]] = [:]
+    for device in plan.waves.flatMap(\.devices) {
+      guard let file = device.keyFile else { continue }
+      if known[file] == nil {
+        do throws(KeyFileFault) { known[file] = try KeyFile.load(text.resolve(file)) } catch {
+          throw .keyFile(error)
+        }
+      }
+      keys[device.id] = known[file]
+    }
+    return keys
+  }
+}
+
+extension LoadedCampaign.Image {
+  /// Reads a blob, and refuses what is no firmware or damaged: what a campaign does, it does often.
+  init(_ blob: ImageBlob) throws(CommandFault) {
+    do throws(FirmwareFault) { package = try blob.package() } catch {
+      throw .image(.malformed(path: blob.name, error))
+    }
+    self.blob = blob
+    try ImageSource.prove(package, signedBy: nil)
+    try ImageSource.checkContent(of: package)
+  }
+}
+
+extension FleetProfile {
+  /// The boards as devices of a campaign.
+  fileprivate var devices: [FleetDevice] {
+    (0..<boardCount).map { number in
+      let board = board(number)
+      return FleetDevice(
+        id: board.id, board: board.kind, version: board.profile.settings.version)
+    }
+  }
+}
+#endif

@@ -1,0 +1,117 @@
+#if Fleet
+import ArgumentParser
+import OtaflashFleet
+import OtaflashFleetForecast
+import OtaflashSimulation
+
+/// What a campaign would do. Nothing is written anywhere.
+struct FleetPlanCommand: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan",
+    abstract: "Check a campaign and show what it would do; nothing is written anywhere.")
+  static let words = "fleet plan"
+
+  private static let columns = ["DEVICE", "NAME", "BOARD", "SITE", "IMAGE", ""]
+  /// Devices of a wave that are shown; -v shows all.
+  private static let shownMaximum = 12
+
+  @Argument(help: "The campaign's file; see otaflash-campaign(5).", completion: .file())
+  var campaign: String
+
+  @Flag(name: .long, help: "Connect to each device, and ask what it would do with its image.")
+  var live = false
+
+  @Flag(name: .long, help: "Simulate the campaign, and tell how long it takes and what would help.")
+  var forecast = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How often it is simulated, each time with other luck.", valueName: "number"))
+  var seeds: WholeNumber = 20
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The fleet that stands for the devices in the forecast: sim-fleet:N?adapters=2&loss=1%.",
+      valueName: "fleet"))
+  var fleet: String?
+
+  @OptionGroup var global: GlobalOptions
+
+  var inputFiles: [String] { [campaign] }
+
+  func validate() throws {
+    guard (1...1000).contains(seeds.value) else {
+      throw ValidationError("--seeds \(seeds.value) is out of range; it is 1 to 1000")
+    }
+    if let fleet, !fleet.hasPrefix(FleetProfile.prefix) {
+      throw ValidationError("'\(fleet)' is no simulated fleet; write sim-fleet:N?key=value")
+    }
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let text = try CampaignText(path: campaign, now: .now)
+    var found: [FleetDevice] = []
+    if let scan = text.file.devicesScan { found = try await FleetScan(scan).devices(in: session) }
+    let loaded = try LoadedCampaign(text, found: found, now: .now)
+    let prospects = live ? try await FleetProspects(loaded, session).look() : [:]
+    tell(loaded, prospects, in: session)
+    if forecast { try await FleetForecastTelling(loaded, fleet, seeds.value, session).tell() }
+    session.console.note("next:   " + session.command("fleet", "run", campaign))
+    return .done("planned")
+  }
+
+  private func tell(
+    _ campaign: LoadedCampaign, _ prospects: [FleetDevice.ID: FleetProspects.Prospect],
+    in session: Session
+  ) {
+    let plan = campaign.plan
+    session.console.result(
+      "\(plan.campaign.name)  \(Text.grouped(plan.deviceCount)) devices, \(plan.waves.count) waves")
+    for image in campaign.images.values.sorted(by: { $0.package.name < $1.package.name }) {
+      session.console.result("  " + image.package.parts.map(\.summary).joined(separator: ", "))
+    }
+    for (index, planned) in plan.waves.enumerated() {
+      session.console.result("wave \(index + 1)  \(planned.wave.name)  \(planned.wave.rules(of: planned.devices.count))")
+      var rows = [Self.columns]
+      for device in planned.devices {
+        let image = plan.campaign.image(for: device) ?? ""
+        let prospect = prospects[device.id]
+        session.console.event(
+          "fleet_planned",
+          [
+            "wave": .integer(index + 1), "device": .string(device.id),
+            "name": .text(device.name), "board": .text(device.board), "site": .text(device.site),
+            "image": .string(image), "prospect": .text(prospect?.name),
+            "words": .text(prospect?.words),
+          ])
+        rows.append([
+          device.id, device.name ?? "", device.board ?? "", device.site ?? "", image,
+          prospect?.words ?? "",
+        ])
+      }
+      let isCut = rows.count - 1 > Self.shownMaximum && session.global.verbose == 0 && !live
+      let shown = isCut ? Array(rows.prefix(Self.shownMaximum + 1)) : rows
+      for line in Text.table(shown) { session.console.result("  " + line) }
+      if isCut { session.console.result("  and \(Text.grouped(rows.count - shown.count)) more; -v shows all") }
+    }
+    if !plan.leftOut.isEmpty {
+      session.console.result("\(Text.grouped(plan.leftOut.count)) devices are left out by 'select'")
+    }
+  }
+}
+
+extension Wave {
+  /// What decides about it, in words.
+  fileprivate func rules(of size: Int) -> String {
+    let stop = thresholds.stop.devices(of: size)
+    var parts = [
+      "\(Text.grouped(size)) devices", "stops at \(Text.grouped(stop)) failed",
+      "goes on from \(thresholds.successPercent)%",
+    ]
+    if soak > .zero { parts.append("soaks \(Text.clock(soak))") }
+    if needsApproval { parts.append("then waits for approval") }
+    return parts.joined(separator: ", ")
+  }
+}
+#endif

@@ -1,0 +1,101 @@
+#if Fleet
+import ArgumentParser
+import OtaflashFleet
+import OtaflashFleetReport
+import OtaflashFleetStore
+
+/// Carries a campaign out, or goes on with it.
+struct FleetRunCommand: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Update the devices of a campaign.",
+    discussion: """
+      The same command goes on with a run that was broken off, however it ended: devices are asked \
+      where they stand.
+      """)
+  static let words = "fleet run"
+
+  @Argument(help: "The campaign's file; see otaflash-campaign(5).", completion: .file())
+  var campaign: String
+
+  @Flag(name: .long, help: "Begin another run; one that is open is given up.")
+  var again = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Transfers side by side on an adapter, 1 to 64; learned unless told.", valueName: "number"))
+  var parallel: WholeNumber?
+
+  @OptionGroup var global: GlobalOptions
+
+  var inputFiles: [String] { [campaign] }
+
+  func validate() throws {
+    if let parallel, !(1...64).contains(parallel.value) {
+      throw ValidationError("--parallel \(parallel.value) is out of range; it is 1 to 64")
+    }
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let folder = try FleetFolder(of: session)
+    let lock = try folder.lock()
+    let store = try folder.open()
+    let start = FleetStart(store: store, again: again, session: session)
+    let text = try CampaignText(path: campaign, now: .now)
+    let last = try await start.last(of: text.file.campaign.name)
+    let found = try await found(text, last, in: session)
+    let loaded = try LoadedCampaign(text, found: found, now: .now)
+    if let last, !again, FleetStart.isDone(last, loaded) {
+      session.console.note("run \(last.kept.id) of this campaign has ended; --again begins another")
+      return try await FleetSummary(last.kept.id, store, session).tell()
+    }
+    let (run, packages) = try await start.run(for: loaded, after: last)
+    tell(run, loaded, goesOn: run.id == last?.kept.id, in: session)
+    do throws(ExchangeFault) {
+      try store.abandonClaims()
+      try store.withdrawJobs(ofOthersThan: run.id)
+    } catch {
+      throw .fleet(FleetFault(error))
+    }
+    let job = FleetJob(
+      campaign: loaded, run: run, store: store, packages: packages, parallel: parallel?.value,
+      session: session)
+    _ = try await job.perform()
+    lock.release()
+    return try await FleetSummary(run.id, store, session).tell()
+  }
+
+  /// The devices of the campaign's scan: those of the open run, where there is one.
+  private func found(
+    _ text: CampaignText, _ last: FleetStart.Found?, in session: Session
+  ) async throws(CommandFault) -> [FleetDevice] {
+    guard let scan = text.file.devicesScan else { return [] }
+    if let last, last.isOpen, !again, last.kept.digest == text.digest {
+      return last.run.devices.map { FleetDevice($0.device) }
+    }
+    return try await FleetScan(scan).devices(in: session)
+  }
+
+  private func tell(
+    _ run: KeptRun, _ campaign: LoadedCampaign, goesOn: Bool, in session: Session
+  ) {
+    let plan = campaign.plan
+    let words = "\(Text.grouped(plan.deviceCount)) devices, \(plan.waves.count) waves"
+    session.console.note(
+      "run \(run.id)  \(plan.campaign.name)  \(words)" + (goesOn ? ", going on" : ""))
+    for image in campaign.images.values.sorted(by: { $0.package.name < $1.package.name }) {
+      session.console.note("  " + image.package.parts.map(\.summary).joined(separator: ", "))
+    }
+  }
+}
+
+extension FleetDevice {
+  /// A device as a run knows it.
+  init(_ device: RunDevice) {
+    self.init(
+      id: device.id, name: device.name, board: device.board, site: device.site,
+      tags: Set(device.tags ?? []))
+  }
+}
+#endif

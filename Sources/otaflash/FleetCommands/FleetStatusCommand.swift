@@ -1,0 +1,118 @@
+#if Fleet
+import ArgumentParser
+import OtaflashFleet
+import OtaflashFleetReport
+import OtaflashFleetStore
+
+/// Where a run stands, also while another process works on it.
+struct FleetStatusCommand: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Tell where a run stands, also while it runs.")
+  static let words = "fleet status"
+
+  private static let watchInterval = Duration.seconds(1)
+
+  @OptionGroup var option: RunOption
+
+  @Flag(name: .long, help: "Tell it again as it changes, until the run has ended.")
+  var watch = false
+
+  @OptionGroup var global: GlobalOptions
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    guard let store = try FleetFolder(of: session).look() else { throw .fleet(.search(.none)) }
+    let kept = try store.find(option.run)
+    var seen = 0
+    while true {
+      let history = try await store.history(of: kept.id)
+      guard let report = RunReport(history) else {
+        throw .fleet(.failed(words: "run \(kept.id) has no events"))
+      }
+      let status = FleetStatus(report, FleetRun(history))
+      let isLast = !watch || status.hasEnded
+      if isLast || history.count != seen { show(status, isLast: isLast, in: session) }
+      seen = history.count
+      if isLast { return .done(status.hasEnded ? "ended" : "open") }
+      guard await Pause.sleep(for: Self.watchInterval) else { throw .stopped }
+    }
+  }
+
+  private func show(_ status: FleetStatus, isLast: Bool, in session: Session) {
+    session.console.event("fleet_status", status.members)
+    let lines = status.lines.map { Line($0) }
+    if watch, !isLast, session.console.settings.progress == .bar {
+      let error = FileOutput.standardError
+      session.console.show(
+        lines.prefix(error.rows - 1).map {
+          $0.clipped(to: error.columns - 1, in: session.console.settings.errorStyle)
+        })
+    } else {
+      for line in lines { session.console.result(line) }
+    }
+  }
+}
+
+/// A run's standing, as lines and as members.
+struct FleetStatus: Sendable {
+  private static let waveColumns = ["WAVE", "", "DONE", "FAILED", "ABSENT", "LEFT", "VERDICT"]
+  /// Devices under way, and causes, that are named.
+  private static let namedMaximum = 10
+
+  private let report: RunReport
+  private let run: FleetRun
+
+  init(_ report: RunReport, _ run: FleetRun) {
+    self.report = report
+    self.run = run
+  }
+
+  var hasEnded: Bool { if case .ended = run.control { true } else { false } }
+
+  var lines: [String] {
+    let id = run.beginning?.id ?? ""
+    var lines = [
+      "run \(id)  \(run.beginning?.campaign ?? "")  \(report.stateWords)", "  \(report.headline)",
+    ]
+    lines += Text.table([Self.waveColumns] + rows).map { "  \($0)" }
+    let busy = run.devices.filter(\.phase.isClaimed)
+    lines += busy.prefix(Self.namedMaximum).map { device in
+      let since = device.workedAt.last?.began.text ?? ""
+      return "  on \(device.adapter ?? "no adapter")  \(device.device.name ?? device.device.id)"
+        + "  since \(since)"
+    }
+    if busy.count > Self.namedMaximum { lines.append("  and \(busy.count - Self.namedMaximum) more") }
+    lines += report.failures.filter { !$0.devices.isEmpty }.prefix(Self.namedMaximum).map {
+      "  \($0.devices.count) \($0.cause.title)"
+    }
+    return lines
+  }
+
+  private var rows: [[String]] {
+    zip(run.waves, report.waves).enumerated().map { index, pair in
+      let (wave, reported) = pair
+      let tally = wave.tally
+      return [
+        "\(index + 1)", wave.name, "\(tally.succeeded)/\(tally.size)", "\(tally.failed)",
+        "\(tally.unseen)", "\(tally.size - tally.settled)", reported.verdictWords,
+      ]
+    }
+  }
+
+  var members: [JSONValue.Member] {
+    let waves = run.waves.enumerated().map { index, wave in
+      JSONValue.object([
+        "wave": .integer(index + 1), "name": .string(wave.name),
+        "devices": .integer(wave.tally.size), "succeeded": .integer(wave.tally.succeeded),
+        "failed": .integer(wave.tally.failed), "absent": .integer(wave.tally.unseen),
+        "left_out": .integer(wave.tally.neutral), "verdict": .text(wave.verdict?.name),
+      ])
+    }
+    return JSONValue.fields([
+      "run": .text(run.beginning?.id), "campaign": .text(run.beginning?.campaign),
+      "state": .string(report.stateWords), "ended": .bool(hasEnded),
+      "devices": .integer(run.devices.count), "settled": .integer(run.settledCount),
+      "running": .integer(run.claimedCount), "waves": .array(waves),
+    ])
+  }
+}
+#endif
