@@ -137,6 +137,8 @@ struct Scene: Sendable {
   /// After so many events of its own each process dies; `nil` = none does.
   var killsAfter: [Int] = []
   var hooks: (any HookRunner)?
+  /// By how much the wall's clock is put on or back, and when, counted from the beginning.
+  var jumps: [(after: Duration, by: Duration)] = []
   /// Told the reach, beside the run.
   var meanwhile: @Sendable (BoardReach, any LinkClock) async -> Void = { _, _ in }
 
@@ -188,6 +190,11 @@ struct Scene: Sendable {
       processes: ran.processes)
   }
 
+  private func wall(at elapsed: Duration) -> FleetTime {
+    let jumped = jumps.filter { $0.after <= elapsed }.reduce(elapsed) { $0 + $1.by }
+    return FleetTime(milliseconds: 1_800_000_000_000 + jumped.wholeMilliseconds)
+  }
+
   private struct Ran: Sendable {
     let run: FleetRun
     let history: [RecordedEvent]
@@ -206,9 +213,8 @@ struct Scene: Sendable {
     let (exchange, ledger) = (MemoryExchange(), MemoryLedger())
     let surroundings = FleetSurroundings(
       clock: clock,
-      wall: {
-        FleetTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
-      }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Self.image]) },
+      wall: { wall(at: clock.now.elapsed) },
+      image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Self.image]) },
       hooks: hooks, notice: { notices.note($0) })
     let plan = try CampaignPlan(campaign, now: surroundings.wall())
     let began = clock.now
