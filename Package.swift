@@ -136,7 +136,7 @@ let package = Package(
     .testTarget(
       name: "FleetEngineTests",
       dependencies: simulatedUpdate + [
-        "OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetStore",
+        "OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetStore", "OtaflashSwarm",
       ],
       swiftSettings: strict),
     .executableTarget(

@@ -109,10 +109,14 @@ final class Notices: Sendable {
 
 /// A fleet of boards and one campaign over it, in virtual time.
 struct Scene: Sendable {
-  static let image = FirmwareImage(
-    name: "app", format: .binary,
-    bytes: (0..<12_000).map { UInt8(truncatingIfNeeded: $0 / 3) },
-    version: FirmwareVersion(1, 3, 0), hardware: nil)
+  static let image = image(octets: 12_000)
+
+  static func image(octets: Int) -> FirmwareImage {
+    FirmwareImage(
+      name: "app", format: .binary,
+      bytes: (0..<octets).map { UInt8(truncatingIfNeeded: $0 / 3) },
+      version: FirmwareVersion(1, 3, 0), hardware: nil)
+  }
 
   /// How a scene ended.
   struct Outcome: Sendable {
@@ -134,6 +138,10 @@ struct Scene: Sendable {
   var boards: [(id: String, profile: String)]
   var campaign: Campaign
   var adapters = ["hci0", "hci1"]
+  /// By the digests in jobs; `nil` = any other.
+  var packages: [String?: FirmwarePackage] = [
+    nil: FirmwarePackage(name: "app", kind: .raw, parts: [Scene.image])
+  ]
   /// After so many events of its own each process dies; `nil` = none does.
   var killsAfter: [Int] = []
   var hooks: (any HookRunner)?
@@ -214,12 +222,15 @@ struct Scene: Sendable {
     let surroundings = FleetSurroundings(
       clock: clock,
       wall: { wall(at: clock.now.elapsed) },
-      image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Self.image]) },
+      image: { packages[$0] ?? packages[nil] },
       hooks: hooks, notice: { notices.note($0) })
     let plan = try CampaignPlan(campaign, now: surroundings.wall())
+    // A file is its own digest here, but for the one that all scenes have.
+    let digests = Dictionary(
+      uniqueKeysWithValues: Set(campaign.images.values).map { ($0, $0 == "app.bin" ? "i" : $0) })
     let began = clock.now
     try await ledger.append(
-      plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]),
+      plan.beginning(id: "r", digest: "d", imageDigests: digests),
       at: surroundings.wall(), newsSeen: 0)
     var kills = killsAfter[...]
     var processes = 0
