@@ -55,7 +55,7 @@ struct Attempt: Sendable {
         do throws(ExchangeFault) {
           switch ending {
           case .returned(let reason): try await exchange.release(claim, reason)
-          default: try await exchange.finish(claim, ending)
+          case .updated, .current, .failed, .skipped: try await exchange.finish(claim, ending)
           }
           return .success(())
         } catch {
