@@ -158,6 +158,7 @@ let package = Package(
       name: "FleetEngineTests",
       dependencies: simulatedUpdate + [
         "OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetStore", "OtaflashFleetReport",
+        "OtaflashSwarm",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,3 +1,4 @@
+import OtaflashATT
 import OtaflashFleet
 import Synchronization
 
@@ -12,22 +13,22 @@ package enum FleetNotice: Hashable, Sendable {
 
 /// Which adapters come and go: the workshop looks, and the coordinator wants to know since when
 /// there is none.
-package final class AdapterWatch: Sendable {
+final class AdapterWatch: Sendable {
   private struct State {
     /// `nil` = nobody has looked yet.
     var present: [String]?
-    var noneSince: FleetTime?
+    var noneSince: LinkInstant?
   }
 
   private let state = Mutex(State())
 
-  package init() {}
-
-  /// Since when there is no adapter; `nil` where there is one, or nobody has looked yet.
-  var noneSince: FleetTime? { state.withLock { $0.noneSince } }
+  /// For how long there has been no adapter; `nil` where there is one, or nobody has looked yet.
+  func noneFor(at now: LinkInstant) -> Duration? {
+    state.withLock { $0.noneSince?.duration(to: now) }
+  }
 
   /// - Returns: what has changed since the last look.
-  func saw(_ adapters: [String], at now: FleetTime) -> [FleetNotice] {
+  func saw(_ adapters: [String], at now: LinkInstant) -> [FleetNotice] {
     state.withLock { state in
       let before = state.present
       guard before != adapters else { return [] }

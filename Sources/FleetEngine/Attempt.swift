@@ -17,6 +17,7 @@ struct Attempt: Sendable {
   let exchange: any JobExchange
   let reach: any DeviceReach
   let surroundings: FleetSurroundings
+  let time: RunClock
   /// `nil` where the campaign has none for devices.
   let hooks: DeviceHooks?
 
@@ -54,7 +55,7 @@ struct Attempt: Sendable {
         do throws(ExchangeFault) {
           switch ending {
           case .returned(let reason): try await exchange.release(claim, reason)
-          default: try await exchange.finish(claim, ending)
+          case .updated, .current, .failed, .skipped: try await exchange.finish(claim, ending)
           }
           return .success(())
         } catch {
@@ -105,7 +106,7 @@ struct Attempt: Sendable {
     while await surroundings.clock.pause(for: Self.renewalInterval) {
       do throws(ExchangeFault) {
         let standing = try await exchange.renew(
-          claim, now: surroundings.wall(), lease: Self.lease)
+          claim, now: time.passed, lease: Self.lease)
         if case .recalled = standing { return .recalled }
       } catch .claimLost {
         return .lost

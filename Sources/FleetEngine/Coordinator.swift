@@ -31,6 +31,8 @@ extension FleetEngineFault: CustomStringConvertible {
 struct Coordinator: Sendable {
   /// How often news and requests are looked for while nothing else is to be done.
   private static let pollInterval = Duration.milliseconds(200)
+  /// However far the next moment is: the clock may be put on meanwhile, or the machine sleep.
+  private static let longestPause = Duration.seconds(30)
   private static let newsMaximum = 256
 
   let rules: FleetRules
@@ -38,6 +40,7 @@ struct Coordinator: Sendable {
   let ledger: any EventLedger
   let orders: (any OrderSource)?
   let surroundings: FleetSurroundings
+  let time: RunClock
   let hooks: HookDesk
   let adapters: AdapterWatch
   /// Told after events were recorded; must return soon.
@@ -51,22 +54,23 @@ struct Coordinator: Sendable {
     observe([], run)
     try await carryOut(rules.effectsToRepeat(in: run), run)
     while true {
-      let now = run.time(surroundings.wall())
+      let now = time.now
       let events = try await step(&run, &seen, now: now)
       if !events.isEmpty { continue }
-      try await carryOut(rules.effectsOfClosing(in: run, now: now), run)
+      try await carryOut(rules.effectsOfClosing(in: run, wall: time.wall), run)
       if case .ended = run.control { return run }
-      guard orders != nil || isAtWork(run) || rules.nextMoment(in: run, now: now) != nil else {
-        return run
+      let next = rules.nextMoment(in: run, now: now, wall: time.wall)
+      guard orders != nil || isAtWork(run) || next != nil else { return run }
+      guard await surroundings.clock.pause(for: wait(run, from: now, to: next)) else {
+        throw .cancelled
       }
-      guard await surroundings.clock.pause(for: wait(run, now: now)) else { throw .cancelled }
     }
   }
 
-  private func wait(_ run: FleetRun, now: FleetTime) -> Duration {
-    guard let next = rules.nextMoment(in: run, now: now) else { return Self.pollInterval }
+  private func wait(_ run: FleetRun, from now: FleetTime, to next: FleetTime?) -> Duration {
+    guard let next else { return Self.pollInterval }
     let until = max(now.duration(to: next), .milliseconds(1))
-    return isAtWork(run) || orders != nil ? min(until, Self.pollInterval) : until
+    return min(until, isAtWork(run) || orders != nil ? Self.pollInterval : Self.longestPause)
   }
 
   private func isAtWork(_ run: FleetRun) -> Bool {
@@ -81,7 +85,7 @@ struct Coordinator: Sendable {
     var next = run
     var batch = Batch(rules: rules, now: now)
     let news = try await wrapped { () async throws(ExchangeFault) in
-      try await exchange.news(after: seen, now: now, limit: Self.newsMaximum)
+      try await exchange.news(after: seen, now: time.passed, limit: Self.newsMaximum)
     }
     for item in news {
       batch.record(
@@ -89,15 +93,15 @@ struct Coordinator: Sendable {
           after: item, in: next, now: now, random: surroundings.clock.randomFraction()),
         in: &next)
     }
-    batch.record(
-      rules.events(noAdapterSince: adapters.noneSince, in: next, now: now), in: &next)
+    let adapterless = adapters.noneFor(at: surroundings.clock.now)
+    batch.record(rules.events(noAdapterFor: adapterless, in: next), in: &next)
     for hook in hooks.takeEnded() {
       batch.record(
         rules.events(afterHook: hook.point, of: hook.wave, hook.outcome, in: next), in: &next)
     }
     let answers = try await follow(&batch, &next)
     while true {
-      let own = rules.next(in: next, now: now)
+      let own = rules.next(in: next, now: now, wall: time.wall)
       guard !own.isEmpty else { break }
       batch.record(own, in: &next)
     }

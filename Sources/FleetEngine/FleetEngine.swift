@@ -47,13 +47,15 @@ package struct FleetEngine: Sendable {
     let seen = history.newsSeen
     let desk = HookDesk(campaign, runner: surroundings.hooks)
     let adapters = AdapterWatch()
+    let time = RunClock(surroundings, after: former.lastAt)
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
-      ledger: ledger, orders: orders, surroundings: surroundings, hooks: desk, adapters: adapters,
+      ledger: ledger, orders: orders, surroundings: surroundings, time: time, hooks: desk,
+      adapters: adapters,
       observe: observe)
     let workshop = Workshop(
       worker: worker, campaign: campaign, plan: former, exchange: exchange, reach: reach,
-      surroundings: surroundings, adapters: adapters)
+      surroundings: surroundings, time: time, adapters: adapters)
     let result = await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in

@@ -7,13 +7,9 @@ extension AttemptEnding {
   ///
   /// - Parameter interruption: why the update was cancelled, where it was.
   init(_ fault: UpdateFault, interruption: ReturnReason) {
-    switch fault {
-    case .cancelled: self = .returned(interruption)
-    case .couldNotConnect(.busy): self = .returned(.deviceBusy)
-    case .couldNotConnect(.cancelled): self = .returned(interruption)
-    case .couldNotConnect(.adapterUnavailable): self = .returned(.adapterLost)
-    case .couldNotConnect(.deviceNotFound): self = .returned(.notHeard)
-    default:
+    if let reason = fault.reason(interruption) {
+      self = .returned(reason)
+    } else {
       self = .failed(
         AttemptFailure(
           fault.kind, code: fault.code, words: fault.summary, isFinal: fault.isFinal))
@@ -22,6 +18,28 @@ extension AttemptEnding {
 }
 
 extension UpdateFault {
+  /// Why the attempt is given back; `nil` = it says something about the device or its link.
+  fileprivate func reason(_ interruption: ReturnReason) -> ReturnReason? {
+    switch self {
+    case .cancelled: return interruption
+    case .couldNotConnect(let fault):
+      switch fault {
+      case .busy: return .deviceBusy
+      case .cancelled: return interruption
+      case .adapterUnavailable: return .adapterLost
+      case .deviceNotFound: return .notHeard
+      case .lostWhileConnecting, .permissionDenied, .systemCall: return nil
+      }
+    case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
+      .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .declined, .authorizationRequired,
+      .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .reverted, .oldVersionStillRuns,
+      .differentImageRuns, .otherVersionRuns, .nothingStarted, .unreachableAfterActivation,
+      .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost, .protocolViolation,
+      .gatt, .timedOut:
+      return nil
+    }
+  }
+
   /// Whose fault it is, in a full switch: a new case does not compile before somebody has found
   /// out.
   fileprivate var kind: FailureKind {
@@ -56,8 +74,17 @@ extension UpdateFault {
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .noUpdateService,
       .unsupportedProtocolVersion, .authorizationRequired, .wrongKey:
       true
-    case .couldNotConnect(.permissionDenied): true
-    default: false
+    case .couldNotConnect(let fault):
+      switch fault {
+      case .permissionDenied: true
+      case .adapterUnavailable, .deviceNotFound, .busy, .systemCall, .lostWhileConnecting,
+        .cancelled:
+        false
+      }
+    case .declined, .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns,
+      .nothingStarted, .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled,
+      .noProgress, .linkLost, .protocolViolation, .gatt, .cancelled, .timedOut:
+      false
     }
   }
 
@@ -86,8 +113,13 @@ extension UpdateFault {
     case .noProgress: "no-progress"
     case .linkLost, .couldNotConnect: "link-lost"
     case .protocolViolation: "protocol-violation"
-    case .gatt(_, .linkLost), .gatt(_, .transactionTimedOut): "link-lost"
-    case .gatt: "attribute-refused"
+    case .gatt(_, let fault):
+      switch fault {
+      case .linkLost, .transactionTimedOut: "link-lost"
+      case .timedOut, .cancelled, .refused, .insecure, .violation, .notFound, .notPermitted,
+        .queueFull, .mtuOutOfRange, .unsubscribed, .valueTooLong:
+        "attribute-refused"
+      }
     case .cancelled: "cancelled"
     case .timedOut: "attempt-limit"
     }

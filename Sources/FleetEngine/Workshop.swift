@@ -4,24 +4,26 @@ import Synchronization
 
 /// A worker with its adapters: claims jobs as long as a place is free, and carries them out side by
 /// side. It knows nothing of waves and thresholds; what it may not begin, it is not offered.
-package struct Workshop: Sendable {
+struct Workshop: Sendable {
   /// How often jobs are looked for when there were none, and adapters when all are busy.
   private static let idleInterval = Duration.milliseconds(50)
   /// As long as it takes several connection events of every link, and short against a transfer.
   private static let sampleInterval = Duration.seconds(5)
 
-  package let worker: FleetWorker
-  package let campaign: Campaign
+  let worker: FleetWorker
+  let campaign: Campaign
   /// Where the run stood when it was planned, or gone on with: who its devices are.
-  package let plan: FleetRun
-  package let exchange: any JobExchange
-  package let reach: any DeviceReach
-  package let surroundings: FleetSurroundings
-  package let adapters: AdapterWatch
+  let plan: FleetRun
+  let exchange: any JobExchange
+  let reach: any DeviceReach
+  let surroundings: FleetSurroundings
+  let time: RunClock
+  let adapters: AdapterWatch
 
-  package init(
+  init(
     worker: FleetWorker, campaign: Campaign, plan: FleetRun, exchange: any JobExchange,
-    reach: any DeviceReach, surroundings: FleetSurroundings, adapters: AdapterWatch
+    reach: any DeviceReach, surroundings: FleetSurroundings, time: RunClock,
+    adapters: AdapterWatch
   ) {
     self.worker = worker
     self.campaign = campaign
@@ -29,13 +31,14 @@ package struct Workshop: Sendable {
     self.exchange = exchange
     self.reach = reach
     self.surroundings = surroundings
+    self.time = time
     self.adapters = adapters
   }
 
   /// Works until the task is cancelled; what runs then is ended at a safe point and given back.
   ///
   /// - Throws: what the exchange could not keep.
-  package func run() async throws(ExchangeFault) {
+  func run() async throws(ExchangeFault) {
     let failure = FirstFailure()
     await withDiscardingTaskGroup { group in
       var floor = Floor(parallel: campaign.parallel, clock: surroundings.clock)
@@ -43,7 +46,7 @@ package struct Workshop: Sendable {
       while !Task.isCancelled, failure.fault == nil {
         let present = reach.adapters()
         floor.refresh(present)
-        for notice in adapters.saw(present, at: surroundings.wall()) {
+        for notice in adapters.saw(present, at: surroundings.clock.now) {
           surroundings.notice(notice)
         }
         do throws(ExchangeFault) {
@@ -78,7 +81,7 @@ package struct Workshop: Sendable {
     while let loads = floor.freeLoads, floor.hasRoomToHold {
       guard
         let claim = try await exchange.claim(
-          for: worker, now: surroundings.wall(), lease: Attempt.lease)
+          for: worker, now: time.passed, lease: Attempt.lease)
       else { return nil }
       switch AdapterChoice(hearing: reach.hearing(of: claim.job.id.device), loads: loads) {
       case .on(let adapter): return floor.lane(adapter).map { (claim, $0) }
@@ -115,7 +118,7 @@ package struct Workshop: Sendable {
 
   /// Renews a claim that waits for a place; `false` when it is no longer ours.
   private func keep(_ held: inout Floor.Held) async throws(ExchangeFault) -> Bool {
-    let now = surroundings.wall()
+    let now = time.passed
     guard now.duration(to: held.until) < Attempt.lease * 2 / 3 else { return true }
     do throws(ExchangeFault) {
       switch try await exchange.renew(held.claim, now: now, lease: Attempt.lease) {
@@ -142,7 +145,7 @@ package struct Workshop: Sendable {
   private func attempt(_ claim: JobClaim, on lane: AdapterLane) -> Attempt {
     Attempt(
       claim: claim, lane: lane, choices: campaign.flash, exchange: exchange, reach: reach,
-      surroundings: surroundings, hooks: hooks(around: claim))
+      surroundings: surroundings, time: time, hooks: hooks(around: claim))
   }
 
   private func hooks(around claim: JobClaim) -> DeviceHooks? {

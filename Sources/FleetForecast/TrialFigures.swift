@@ -71,6 +71,8 @@ package enum ForecastEnding: Hashable, Sendable {
   case failed(FailureKind, code: String)
   /// Nobody has ever heard it.
   case absent
+  /// A hook left it out.
+  case skipped
 
   fileprivate init(_ ending: DeviceEnding) {
     switch ending {
@@ -79,13 +81,14 @@ package enum ForecastEnding: Hashable, Sendable {
     case .failed(let failure), .quarantined(let failure):
       self = .failed(failure.kind, code: failure.code)
     case .absent: self = .absent
+    case .skipped: self = .skipped
     }
   }
 
   package var isSuccess: Bool {
     switch self {
     case .updated, .current: true
-    case .failed, .absent: false
+    case .failed, .absent, .skipped: false
     }
   }
 }

@@ -109,10 +109,14 @@ final class Notices: Sendable {
 
 /// A fleet of boards and one campaign over it, in virtual time.
 struct Scene: Sendable {
-  static let image = FirmwareImage(
-    name: "app", format: .binary,
-    bytes: (0..<12_000).map { UInt8(truncatingIfNeeded: $0 / 3) },
-    version: FirmwareVersion(1, 3, 0), hardware: nil)
+  static let image = image(octets: 12_000)
+
+  static func image(octets: Int) -> FirmwareImage {
+    FirmwareImage(
+      name: "app", format: .binary,
+      bytes: (0..<octets).map { UInt8(truncatingIfNeeded: $0 / 3) },
+      version: FirmwareVersion(1, 3, 0), hardware: nil)
+  }
 
   /// How a scene ended.
   struct Outcome: Sendable {
@@ -134,9 +138,15 @@ struct Scene: Sendable {
   var boards: [(id: String, profile: String)]
   var campaign: Campaign
   var adapters = ["hci0", "hci1"]
+  /// By the digests in jobs; `nil` = any other.
+  var packages: [String?: FirmwarePackage] = [
+    nil: FirmwarePackage(name: "app", kind: .raw, parts: [Scene.image])
+  ]
   /// After so many events of its own each process dies; `nil` = none does.
   var killsAfter: [Int] = []
   var hooks: (any HookRunner)?
+  /// By how much the wall's clock is put on or back, and when, counted from the beginning.
+  var jumps: [(after: Duration, by: Duration)] = []
   /// Told the reach, beside the run.
   var meanwhile: @Sendable (BoardReach, any LinkClock) async -> Void = { _, _ in }
 
@@ -188,6 +198,11 @@ struct Scene: Sendable {
       processes: ran.processes)
   }
 
+  private func wall(at elapsed: Duration) -> FleetTime {
+    let jumped = jumps.filter { $0.after <= elapsed }.reduce(elapsed) { $0 + $1.by }
+    return FleetTime(milliseconds: 1_800_000_000_000 + jumped.wholeMilliseconds)
+  }
+
   private struct Ran: Sendable {
     let run: FleetRun
     let history: [RecordedEvent]
@@ -206,14 +221,16 @@ struct Scene: Sendable {
     let (exchange, ledger) = (MemoryExchange(), MemoryLedger())
     let surroundings = FleetSurroundings(
       clock: clock,
-      wall: {
-        FleetTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
-      }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Self.image]) },
+      wall: { wall(at: clock.now.elapsed) },
+      image: { packages[$0] ?? packages[nil] },
       hooks: hooks, notice: { notices.note($0) })
     let plan = try CampaignPlan(campaign, now: surroundings.wall())
+    // A file is its own digest here, but for the one that all scenes have.
+    let digests = Dictionary(
+      uniqueKeysWithValues: Set(campaign.images.values).map { ($0, $0 == "app.bin" ? "i" : $0) })
     let began = clock.now
     try await ledger.append(
-      plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]),
+      plan.beginning(id: "r", digest: "d", imageDigests: digests),
       at: surroundings.wall(), newsSeen: 0)
     var kills = killsAfter[...]
     var processes = 0

@@ -304,6 +304,7 @@ import Testing
   /// What is only wrong as a whole is told where its cause stands.
   @Test(arguments: [
     ("devices: [a, b, a]", 3, 17, "listed twice"),
+    ("devices: ['C0:FF:EE:00:00:01', 'c0:ff:ee:00:00:01']", 3, 32, "listed twice"),
     ("devices:\n  - id: a\n  - {id: b, name: a}", 5, 5, "'a' names two devices"),
     ("devices: [a, b]\nwaves:\n  - devices: 1\n  - {name: x, devices: 5}", 6, 5, "wants 5"),
     ("devices: [a, b]\nwaves:\n  - devices: 1", 4, 1, "1 devices are in no wave"),
@@ -325,6 +326,16 @@ import Testing
       #expect(error.words.contains(words), "\(error)")
       #expect(error.place == FilePlace(line: line, column: column), "\(error)")
     }
+  }
+
+  @Test func aBoardWithoutAnImageIsToldWhereItsDeviceStands() throws {
+    let file = try Self.read(
+      "campaign: c\nimages: {door: d.bin}\ndevices:\n  - {id: a, board: door}\n"
+        + "  - {id: b, board: gate}\n")
+    #expect(
+      throws: CampaignFileFault(
+        at: FilePlace(line: 5, column: 5), "there is no image for board 'gate' of b")
+    ) { try file.plan(now: Self.now) }
   }
 
   // MARK: Hostile files
@@ -355,6 +366,28 @@ import Testing
     #expect(throws: CampaignFileFault.self) {
       try CampaignFile(bytes: Array("campaign: \u{0}".utf8), now: Self.now)
     }
+  }
+
+  /// All of it: read, checked, and dealt to the waves, in bounded time and memory.
+  @Test func aHundredThousandDevicesAreDealtToWaves() throws {
+    let lines = (0..<100_000).map {
+      "  - {id: d\($0), name: door \($0), board: b, tags: [x, y]}\n"
+    }
+    let text =
+      "campaign: c\nimages: {b: i}\nselect: tag:x\nwaves:\n  - devices: 10\n  - devices: 10%\n"
+      + "  - devices: rest\ndevices:\n" + lines.joined()
+    let (began, before) = (ContinuousClock.now, try Self.residentOctets())
+    let plan = try Self.read(text).plan(now: Self.now)
+    let (took, grown) = (ContinuousClock.now - began, try Self.residentOctets() - before)
+    #expect(plan.waves.map(\.devices.count) == [10, 9990, 90_000])
+    print("100,000 devices: \(took), \(grown / 1024 / 1024) MiB")
+    #expect(took < .seconds(60) && grown < 1024 * 1024 * 1024)
+  }
+
+  /// proc(5), statm: the second field, in pages.
+  private static func residentOctets() throws -> Int {
+    let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+    return try #require(Int(text.split(separator: " ")[1])) * 4096
   }
 
   @Test func aHundredThousandDevicesAreReadAndOneMoreIsNot() throws {

@@ -164,6 +164,42 @@ import Testing
     #expect(refusals == 6)
   }
 
+  /// Whether a file system can be mounted here.
+  private static let canMount: Bool = {
+    do { return try SmallDisk.mount(octets: 65_536).unmount() } catch { return false }
+  }()
+
+  /// A disk that is really full, and then read-only.
+  @Test(.enabled(if: canMount, "mount(2) may not be called here"))
+  func aDiskThatIsFullOrReadOnlyLosesNothing() async throws {
+    let disk = try SmallDisk.mount(octets: 256 * 1024)
+    defer { #expect(disk.unmount()) }
+    let path = disk.path + "/fleet.sqlite"
+    var store: FleetStore? = try FleetStore(path: path)
+    try await Sample.record(try #require(store))
+    var (recorded, refusal) = (10, StorageFault?.none)
+    while refusal == nil {
+      let events = (0..<20).map { FleetEvent.deviceRetried(device: "\(recorded)-\($0)") }
+      do throws(StorageFault) {
+        try await store?.ledger(of: "r1").append(events, at: Sample.now, newsSeen: 0)
+        recorded += events.count
+      } catch {
+        refusal = error
+      }
+    }
+    #expect(refusal?.kind == .full && refusal?.words.contains("the disk is full") == true)
+    guard case .intact(recorded, _)? = try store?.verify(run: "r1") else {
+      return #expect(Bool(false), "all \(recorded) events are there")
+    }
+    store = nil
+    try disk.makeReadOnly()
+    expectFault(.readOnly) { () throws(StorageFault) in
+      try FleetStore(path: path).request(.pause, of: "r1", at: Sample.now)
+    }
+    let read = try FleetStore(path: path, isReadOnly: true)
+    #expect(try read.runs().first?.events == recorded)
+  }
+
   /// What the disk refused, the jobs in memory have not done either.
   @Test func aFullDiskLeavesTheJobsAsTheyWere() async throws {
     let folder = try StoreFolder()

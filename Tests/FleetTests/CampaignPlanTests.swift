@@ -96,6 +96,10 @@ import Testing
       $0.devices = (0...100_000).map { FleetDevice(id: "\($0)") }
     },
     Refusal(.duplicateDevice(id: "d1")) { $0.devices[2] = FleetDevice(id: "d1") },
+    Refusal(.duplicateDevice(id: "c0:ff:ee:00:00:01/random")) {
+      $0.devices[1] = FleetDevice(id: "C0:FF:EE:00:00:01")
+      $0.devices[2] = FleetDevice(id: "c0:ff:ee:00:00:01/random")
+    },
     Refusal(.ambiguousName("n1")) { $0.devices[2].name = "n1" },
     // Listed under its address, and as another one's name.
     Refusal(.ambiguousName("d1")) { $0.devices[2].name = "d1" },

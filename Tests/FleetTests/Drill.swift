@@ -78,7 +78,7 @@ struct Drill {
       record(rules.events(after: item, in: run, now: now, random: fraction()))
       return true
     }
-    for effect in rules.effectsOfClosing(in: run, now: now) { try carryOut(effect) }
+    for effect in rules.effectsOfClosing(in: run, wall: now) { try carryOut(effect) }
     let events = rules.next(in: run, now: now)
     record(events)
     for event in events {

@@ -375,10 +375,10 @@ import Testing
     play.pass(.seconds(3600))
     #expect(play.settle().count == 1)
     play.hear(.claimed(worker: "w"), of: "d0")
-    #expect(play.rules.effectsOfClosing(in: play.run, now: play.now).isEmpty)
+    #expect(play.rules.effectsOfClosing(in: play.run, wall: play.now).isEmpty)
     #expect(
       play.rules.nextMoment(in: play.run, now: play.now) == opens.advanced(by: .seconds(600)))
     play.pass(.seconds(600))
-    #expect(play.rules.effectsOfClosing(in: play.run, now: play.now).count == 1)
+    #expect(play.rules.effectsOfClosing(in: play.run, wall: play.now).count == 1)
   }
 }

@@ -65,7 +65,7 @@ package struct CampaignPlan: Hashable, Sendable {
 
   private static func checkNames(of devices: [FleetDevice]) throws(CampaignFault) {
     var ids: Set<String> = []
-    for device in devices where !ids.insert(device.id).inserted {
+    for device in devices where !ids.insert(device.identity).inserted {
       throw .duplicateDevice(id: device.id)
     }
     var names: Set<String> = []

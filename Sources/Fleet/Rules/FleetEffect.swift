@@ -41,9 +41,11 @@ extension FleetRules {
 
   /// What is to be called back because a window has closed: what waits, and what runs where the
   /// campaign breaks off.
-  package func effectsOfClosing(in run: FleetRun, now: FleetTime) -> [FleetEffect] {
+  ///
+  /// - Parameter wall: what the wall's clock shows.
+  package func effectsOfClosing(in run: FleetRun, wall: FleetTime) -> [FleetEffect] {
     guard let window = campaign.window, case .running = run.control else { return [] }
-    if case .open = window.standing(at: run.time(now)) { return [] }
+    if case .open = window.standing(at: wall) { return [] }
     return run.recall { $0 == .published || ($0.isClaimed && window.atEnd == .breakOff) }
   }
 }

@@ -6,15 +6,14 @@ extension FleetRules {
   /// What it means that there is no adapter, or that there is one again: a run pauses for want of
   /// one only where something waits for it, and goes on by itself.
   ///
-  /// - Parameter noneSince: `nil` where there is an adapter, or nobody knows.
-  package func events(noAdapterSince noneSince: FleetTime?, in run: FleetRun, now: FleetTime)
-    -> [FleetEvent]
-  {
-    guard let noneSince else {
+  /// - Parameter time: for how long there has been none; `nil` where there is an adapter, or nobody
+  ///   knows.
+  package func events(noAdapterFor time: Duration?, in run: FleetRun) -> [FleetEvent] {
+    guard let time else {
       return run.control == .paused(.noAdapter) ? [.runResumed] : []
     }
     guard run.control == .running, run.openCount > 0 else { return [] }
-    let isOver = noneSince.duration(to: run.time(now)) >= Self.adapterPatience
+    let isOver = time >= Self.adapterPatience
     // What failed so often did so for want of an adapter.
     guard isOver || run.infrastructureFailures >= campaign.retries.infrastructureFailures else {
       return []

@@ -14,7 +14,11 @@ package struct FleetRules: Sendable {
   // MARK: By itself
 
   /// One step that the run takes by itself, or nothing. To be called again, until nothing comes.
-  package func next(in run: FleetRun, now: FleetTime) -> [FleetEvent] {
+  ///
+  /// - Parameter wall: what the wall's clock shows, for windows; `nil` = the same as `now`.
+  package func next(
+    in run: FleetRun, now: FleetTime, wall: FleetTime? = nil
+  ) -> [FleetEvent] {
     let now = run.time(now)
     switch run.control {
     case .ended: return []
@@ -30,10 +34,12 @@ package struct FleetRules: Sendable {
     guard let wave = run.currentWave else {
       return run.openCount == 0 ? [.runEnded(.complete(failed: run.notSucceeded))] : []
     }
-    return next(of: wave, in: run, now: now)
+    return next(of: wave, in: run, now: now, wall: wall ?? now)
   }
 
-  private func next(of wave: Int, in run: FleetRun, now: FleetTime) -> [FleetEvent] {
+  private func next(
+    of wave: Int, in run: FleetRun, now: FleetTime, wall: FleetTime
+  ) -> [FleetEvent] {
     let progress = run.waves[wave]
     let thresholds = campaign.waves[wave].thresholds
     switch progress.phase {
@@ -47,7 +53,7 @@ package struct FleetRules: Sendable {
         let verdict = WaveVerdict.stop(failures: progress.tally.failed, of: progress.tally.size)
         return [.waveJudged(wave: wave, verdict: verdict)]
       }
-      guard progress.isSettled else { return publication(in: run, now: now) }
+      guard progress.isSettled else { return publication(in: run, now: now, wall: wall) }
       let soak = campaign.waves[wave].soak
       guard soak > .zero else { return judgement(of: wave, progress) }
       return [.waveSoaking(wave: wave, until: now.advanced(by: soak))]
@@ -79,8 +85,10 @@ package struct FleetRules: Sendable {
     return [judged, .approvalAwaited(wave: wave)] + hookAfter(wave)
   }
 
-  private func publication(in run: FleetRun, now: FleetTime) -> [FleetEvent] {
-    guard isOpen(at: now),
+  private func publication(
+    in run: FleetRun, now: FleetTime, wall: FleetTime
+  ) -> [FleetEvent] {
+    guard isOpen(at: wall),
       let device = waiting(in: run).first(where: { $0.notBefore <= now })?.device
     else { return [] }
     return [
@@ -108,26 +116,34 @@ package struct FleetRules: Sendable {
   }
 
   /// The moment at which something may happen by itself; `nil` = only news or a person can help.
-  package func nextMoment(in run: FleetRun, now: FleetTime) -> FleetTime? {
+  ///
+  /// - Parameter wall: as for `next`; the moment is one of `now`'s clock.
+  package func nextMoment(
+    in run: FleetRun, now: FleetTime, wall: FleetTime? = nil
+  ) -> FleetTime? {
     let now = run.time(now)
+    let wall = wall ?? now
     guard case .running = run.control, let wave = run.currentWave else { return nil }
     switch run.waves[wave].phase {
     case .soaking(let until): return until
     case .open:
-      guard let notBefore = waiting(in: run).first?.notBefore else { return windowEnd(now) }
+      guard let notBefore = waiting(in: run).first?.notBefore else {
+        return windowEnd(wall).map { now.advanced(by: wall.duration(to: $0)) }
+      }
       guard let window = campaign.window else { return notBefore }
-      switch window.standing(at: max(now, notBefore)) {
+      let begins = wall.advanced(by: now.duration(to: max(now, notBefore)))
+      switch window.standing(at: begins) {
       case .open: return notBefore
-      case .closed(let until): return until
+      case .closed(let until): return now.advanced(by: wall.duration(to: until))
       case .over: return nil
       }
     case .planned, .judged, .awaitingApproval, .passed: return nil
     }
   }
 
-  private func windowEnd(_ now: FleetTime) -> FleetTime? {
+  private func windowEnd(_ wall: FleetTime) -> FleetTime? {
     guard let window = campaign.window, window.atEnd == .breakOff,
-      case .open(let until) = window.standing(at: now)
+      case .open(let until) = window.standing(at: wall)
     else { return nil }
     return until
   }

@@ -13,8 +13,8 @@ package struct FleetRun: Sendable {
   package private(set) var control = Control.running
   package private(set) var devices: [DeviceProgress] = []
   package private(set) var waves: [WaveProgress] = []
-  /// When the last event was recorded. Time does not go back in a run: a clock that was set back
-  /// holds nothing up, since `now` counts from here.
+  /// When the last event was recorded. Time does not go back in a run; who works on it sees to it
+  /// that it goes on where the wall's clock was set back.
   package private(set) var lastAt = FleetTime(milliseconds: 0)
   package private(set) var eventCount = 0
   /// Attempts in a row, of any devices, that failed for a reason of this side.

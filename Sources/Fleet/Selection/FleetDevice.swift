@@ -35,4 +35,13 @@ package struct FleetDevice: Hashable, Sendable {
     self.version = version
     self.rssi = rssi
   }
+
+  /// The same for every spelling of one address: in capitals, and without its type, in which alone
+  /// no two devices differ.
+  var identity: String {
+    let octets = id.prefix { $0 != "/" }.split(separator: ":", omittingEmptySubsequences: false)
+    let isAddress =
+      octets.count == 6 && octets.allSatisfy { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
+    return isAddress ? octets.joined(separator: ":").uppercased() : id
+  }
 }

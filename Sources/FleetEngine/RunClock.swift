@@ -1,0 +1,50 @@
+import OtaflashATT
+import OtaflashFleet
+import OtaflashGATT
+import Synchronization
+
+/// What time it is in a run, when the machine's clock is put on or back.
+///
+/// - What is recorded, and what is waited for, goes by a time that never goes back: by the wall's
+///   clock, and while that shows less than was recorded, by the time that passes.
+/// - Claims end by the time that passes alone: nobody loses his because a clock was put on.
+/// - Windows are times of day: the wall's clock itself.
+final class RunClock: Sendable {
+  private struct Point {
+    let time: FleetTime
+    let instant: LinkInstant
+
+    func time(at instant: LinkInstant) -> FleetTime {
+      time.advanced(by: self.instant.duration(to: instant))
+    }
+  }
+
+  private let clock: any LinkClock
+  private let wallTime: @Sendable () -> FleetTime
+  private let beginning: Point
+  private let latest: Mutex<Point>
+
+  /// - Parameter last: what was recorded before; no time of this clock is earlier.
+  init(_ surroundings: FleetSurroundings, after last: FleetTime) {
+    clock = surroundings.clock
+    wallTime = surroundings.wall
+    beginning = Point(time: max(wallTime(), last), instant: clock.now)
+    latest = Mutex(beginning)
+  }
+
+  /// For windows.
+  var wall: FleetTime { wallTime() }
+
+  /// For claims.
+  var passed: FleetTime { beginning.time(at: clock.now) }
+
+  /// For all else.
+  var now: FleetTime {
+    latest.withLock { latest in
+      let (wall, instant) = (wallTime(), clock.now)
+      let time = latest.time(at: instant)
+      if wall > time { latest = Point(time: wall, instant: instant) }
+      return max(wall, time)
+    }
+  }
+}

@@ -1,0 +1,174 @@
+#if Fleet
+import OtaflashATT
+import OtaflashFleet
+import OtaflashFleetForecast
+import OtaflashSimulation
+
+/// A campaign's forecast, made and told.
+struct FleetForecastTelling: Sendable {
+  /// Below it a share of devices is told as "less than one".
+  private static let whole = 1.0
+
+  private let campaign: LoadedCampaign
+  private let fleet: String?
+  private let seeds: Int
+  private let session: Session
+
+  /// - Parameter fleet: stands for the devices; `nil` = the campaign's own simulated fleet, or plain
+  ///   boards that one adapter hears.
+  init(_ campaign: LoadedCampaign, _ fleet: String?, _ seeds: Int, _ session: Session) {
+    self.campaign = campaign
+    self.fleet = fleet
+    self.seeds = seeds
+    self.session = session
+  }
+
+  func tell() async throws(CommandFault) {
+    let trial = try trial()
+    session.console.note("simulating \(Text.grouped(campaign.plan.deviceCount)) devices, \(seeds) times")
+    let console = session.console
+    let forecast: FleetForecast
+    do throws(ForecastFault) {
+      forecast = try await trial.forecast(seeds: seeds) { done, of in
+        guard console.settings.progress == .bar else { return }
+        console.show(["  \(done) of \(of) simulated runs"])
+      }
+    } catch {
+      if case .cancelled = error { throw .stopped }
+      throw .fleet(.failed(words: "\(error)"))
+    }
+    console.show([])
+    console.event("fleet_forecast", Self.members(forecast))
+    for line in Self.lines(forecast) { console.result(line) }
+  }
+
+  private func trial() throws(CommandFault) -> CampaignTrial {
+    if fleet == nil, let simulation = campaign.simulation {
+      return CampaignTrial(
+        campaign.plan, on: simulation, packages: campaign.images.mapValues(\.package), start: .now)
+    }
+    let text = fleet ?? "\(FleetProfile.prefix)\(campaign.plan.deviceCount)"
+    let profile: FleetProfile
+    do throws(ProfileFault) { profile = try FleetProfile(parsing: text) } catch {
+      throw .simulation("\(error)")
+    }
+    return CampaignTrial(
+      campaign.plan, on: profile, sizes: campaign.images.mapValues(\.package.size), start: .now)
+  }
+
+  // MARK: In words
+
+  private static func lines(_ forecast: FleetForecast) -> [String] {
+    let duration = forecast.duration
+    var lines = [
+      "forecast  \(Text.clock(duration.median)), and in one of twenty cases longer than "
+        + Text.clock(duration.p95),
+      "  held back by \(forecast.limit.words)",
+      "  air used: "
+        + forecast.airUse.map { "\($0.adapter) \(percent($0.share))" }.joined(separator: ", "),
+      "  expected: "
+        + forecast.expected.map { "\(count($0.devices)) \($0.ending.words)" }
+        .joined(separator: ", "),
+    ]
+    if forecast.stoppedShare > 0 {
+      lines.append("  \(percent(forecast.stoppedShare)) of the cases stop at the failure limit")
+    }
+    if forecast.pausedShare > 0 {
+      lines.append("  \(percent(forecast.pausedShare)) of the cases wait for a person")
+    }
+    if forecast.approvals > 0 {
+      lines.append("  beside the time for \(forecast.approvals) approvals")
+    }
+    let rows = forecast.whatIf.map { row in
+      [row.change.words, Text.clock(row.duration.median), ratio(row.ratio)]
+    }
+    return lines + Text.table([["  WHAT IF", "TIME", ""]] + rows.map { ["  " + $0[0]] + $0[1...] })
+  }
+
+  private static func percent(_ share: Double) -> String {
+    "\(Int((share * 100).rounded()))%"
+  }
+
+  private static func count(_ devices: Double) -> String {
+    devices < whole ? Text.fixed(devices) : Text.grouped(Int(devices.rounded()))
+  }
+
+  private static func ratio(_ ratio: Double) -> String {
+    let percent = Int((abs(1 - ratio) * 100).rounded())
+    return percent == 0 ? "no change" : "\(percent)% " + (ratio < 1 ? "less" : "more")
+  }
+
+  // MARK: For programs
+
+  private static func members(_ forecast: FleetForecast) -> [JSONValue.Member] {
+    func spread(_ spread: FleetForecast.Spread) -> JSONValue {
+      .object([
+        "median_ms": .integer(spread.median.inMilliseconds),
+        "p95_ms": .integer(spread.p95.inMilliseconds),
+      ])
+    }
+    return JSONValue.fields([
+      "devices": .integer(forecast.devices), "seeds": .integer(forecast.seeds),
+      "duration": spread(forecast.duration), "limit": .string(forecast.limit.rawValue),
+      "air": .array(
+        forecast.airUse.map {
+          .object(["adapter": .string($0.adapter), "share": .number($0.share)])
+        }),
+      "expected": .array(
+        forecast.expected.map {
+          .object(["outcome": .string($0.ending.words), "devices": .number($0.devices)])
+        }),
+      "stopped_share": .number(forecast.stoppedShare),
+      "paused_share": .number(forecast.pausedShare),
+      "approvals": .integer(forecast.approvals),
+      "what_if": .array(
+        forecast.whatIf.map { row in
+          .object([
+            "change": .string(row.change.words), "duration": spread(row.duration),
+            "ratio": .number(row.ratio),
+          ])
+        }),
+    ])
+  }
+}
+
+extension FleetForecast.Limit {
+  fileprivate var words: String {
+    switch self {
+    case .air: "the air: the adapters carry data most of the time"
+    case .links: "the links: each waits for its connection events and responses"
+    case .deviceFlash: "the devices' flash"
+    case .soak: "the waves' soak times"
+    case .window: "the window in which transfers may begin"
+    case .retries: "devices that are tried again, and the waits between"
+    }
+  }
+}
+
+extension ForecastEnding {
+  fileprivate var words: String {
+    switch self {
+    case .updated: "updated"
+    case .current: "current already"
+    case .failed(_, let code): "failed (\(code))"
+    case .absent: "never heard"
+    case .skipped: "left out"
+    }
+  }
+}
+
+extension ForecastChange {
+  fileprivate var words: String {
+    switch self {
+    case .adapters(let count): count == 1 ? "1 adapter" : "\(count) adapters"
+    case .withResponse: "writes with response"
+    case .withoutResponse: "writes without response"
+    case .phy(let phy): "PHY \(phy.rawValue)"
+    case .largerPackets(let mtu), .smallerPackets(let mtu): "ATT_MTU \(mtu)"
+    case .interval(let interval): "interval \(Text.decimal(interval.duration / .milliseconds(1))) ms"
+    case .loss(let share): "\(Text.fixed(share * 100))% of the packets lost"
+    case .oneAtATime: "one device at a time on an adapter"
+    }
+  }
+}
+#endif
