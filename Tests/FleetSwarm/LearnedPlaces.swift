@@ -45,11 +45,12 @@ struct LearnedPlaces {
   private static let numbers = [1, 2, 3, 4, 6, 8, 12, 16]
 
   let devices: Int
+  var numbers = LearnedPlaces.numbers
 
   func row(of profile: Profile) throws -> Row {
     Row(
       name: profile.name,
-      fixed: try Self.numbers.map { ($0, try rate(of: profile, places: $0)) },
+      fixed: try numbers.map { ($0, try rate(of: profile, places: $0)) },
       learned: try rate(of: profile, places: nil))
   }
 

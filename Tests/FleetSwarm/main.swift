@@ -13,13 +13,14 @@
 
 import Glibc
 
-var words = Array(CommandLine.arguments.dropFirst())
+let words = Array(CommandLine.arguments.dropFirst())
 if words.first == "--learned" {
   let places = LearnedPlaces(devices: words.dropFirst().first.flatMap { Int($0) } ?? 300)
   var isGood = true
   for profile in LearnedPlaces.profiles {
     let row = try places.row(of: profile)
     print(row.line)
+    fflush(nil)
     isGood = isGood && row.learnedShare >= 0.9
   }
   exit(isGood ? 0 : 1)

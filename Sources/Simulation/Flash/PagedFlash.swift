@@ -74,13 +74,22 @@ final class PagedFlash: FlashMedium {
 
 /// One copy of each page, no larger than it must be.
 final class PagePool: Sendable {
-  private let pages = Mutex<Set<[UInt8]>>([])
+  /// An array hashes one element after the other, which takes ten times as long.
+  private struct Page: Hashable {
+    let bytes: [UInt8]
+
+    func hash(into hasher: inout Hasher) {
+      bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+  }
+
+  private let pages = Mutex<Set<Page>>([])
 
   func kept(_ page: [UInt8]) -> [UInt8] {
     pages.withLock { pages in
-      if let index = pages.firstIndex(of: page) { return pages[index] }
+      if let index = pages.firstIndex(of: Page(bytes: page)) { return pages[index].bytes }
       let exact = page.withUnsafeBufferPointer(Array.init)
-      pages.insert(exact)
+      pages.insert(Page(bytes: exact))
       return exact
     }
   }
