@@ -6,7 +6,7 @@ override SHELL := /bin/bash
 SWIFT ?= swift
 
 .PHONY: demo build test kill-test test-receiver compare-receivers smp-oracle lab bench swarm \
-  replay sweep fleet-swarm fuzz format style lint man clean deps client docs soak real-files zip-oracle \
+  replay sweep fleet-swarm report-page fuzz format style lint man clean deps client docs soak real-files zip-oracle \
   delta-oracle help
 
 # What there is, with the first line of what is said of it here.
@@ -95,6 +95,13 @@ fleet-swarm: deps
 	$(SWIFT) build -c release --product fleet-swarm
 	.build/release/fleet-swarm $(DEVICES)
 
+# The report's page in Chromium, in every width, theme and on paper, with hostile names of devices.
+# PICTURES=folder keeps what was seen.
+report-page:
+	@tools/deps chromium libxml2-utils fonts-dejavu-core
+	$(SWIFT) build --traits Fleet -c release --product report-samples
+	PICTURES='$(PICTURES)' Tests/FleetReportPage/run .build/release/report-samples
+
 # The update of every sample and kind of device, cut at every PDU; and a host's journal that lies.
 sweep: build
 	$(SWIFT) build -c release --product otaflash-swarm
@@ -128,7 +135,7 @@ style:
 
 # What `style` says, and what shellcheck says of the scripts.
 lint: style
-	shellcheck --severity=warning tools/deps tools/docs Tests/run Tests/swift Tests/Client/run Examples/*.sh Benchmarks/run .ci/run \
+	shellcheck --severity=warning tools/deps tools/docs Tests/run Tests/swift Tests/Client/run Tests/FleetReportPage/run Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/KernelLab/scenarios/*.sh
 

@@ -16,6 +16,7 @@ import tempfile
 import time
 
 PATIENCE = 60  # seconds for one answer; ten thousand rows take one or two
+PAPER = 120  # seconds for a document
 
 
 class Browser:
@@ -64,13 +65,13 @@ class Browser:
         first, self.unread = self.unread.split(b"\0", 1)
         return json.loads(first)
 
-    def call(self, method, **parameters):
+    def call(self, method, patience=PATIENCE, **parameters):
         self.number += 1
         request = {"id": self.number, "method": method, "params": parameters}
         if self.session:
             request["sessionId"] = self.session
         os.write(self.write_end, json.dumps(request).encode() + b"\0")
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         while True:
             message = self.message(deadline)
             if message.get("id") == self.number:
@@ -157,7 +158,7 @@ TABLE = r"""(() => {
   choice.value = choice.options[1].value;
   choice.dispatchEvent(new Event('change'));
   const chosen = rows();
-  if (chosen.length === 0 || chosen.some((r) => r.className !== choice.value)) return 'does not filter';
+  if (chosen.length === 0 || chosen.some((r) => !r.classList.contains(choice.value))) return 'does not filter';
   choice.value = '';
   const find = document.getElementById('find');
   find.value = 'no device has this name';
@@ -220,7 +221,7 @@ def look(browser, page, pictures):
             say("without JavaScript", complaint)
     browser.call("Emulation.setScriptExecutionDisabled", value=False)
     browser.open(address)
-    paper = browser.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True,
+    paper = browser.call("Page.printToPDF", patience=PAPER, preferCSSPageSize=True, printBackground=True,
                          transferMode="ReturnAsBase64")
     octets = base64.b64decode(paper["data"])
     if not octets.startswith(b"%PDF-") or len(octets) < 5000:

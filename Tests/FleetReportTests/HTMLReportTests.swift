@@ -25,7 +25,7 @@ import Testing
     let page = try Self.page(SampleRun(devices: 60, adapters: 2))
     let order = [
       "<h1>58 of 60 devices run 1.3.0, verified; 1 failed, 1 was never heard</h1>",
-      "complete, with devices that did not succeed", "23 Nov 2026, 09:20 to 09:27 UTC, 7 min 28 s",
+      "complete, 2 not updated", "23 Nov 2026, 09:20 to 09:27 UTC, 7 min 28 s",
       "What was done", "door-1.3.0.bin, version 1.3.0, 65.5 kB", "anna@line-3", "Outcome by wave",
       "<h3><bdi>canary</bdi></h3>", "approved at 09:25:25", "Failures by cause",
       "The image is for other hardware", "Check that the campaign names the right image",
@@ -86,6 +86,9 @@ import Testing
     let page = try Self.page(SampleRun(devices: 10_000, adapters: 20))
     #expect(page.utf8.count < 5_000_000)
     #expect(page.components(separatedBy: "<tr class=").count - 1 == 10_000)
+    // Paper shows those that did not succeed: 400 of 10,000.
+    #expect(page.components(separatedBy: " paper\">").count - 1 == 400)
+    #expect(page.contains("Here stand 400 devices"))
     // Adapters are drawn as one line each, not as ten thousand bars.
     #expect(page.components(separatedBy: "<rect").count < 6000)
     #expect(page.components(separatedBy: "class=\"load\"").count - 1 == 20)

@@ -5,6 +5,9 @@ import OtaflashFleet
 /// The table of devices. A column that no device has anything for is left out.
 struct DeviceRows {
   private static let textMaximum = 80
+  /// Of a larger fleet paper shows those that did not succeed, and so many of them: nobody reads a
+  /// thousand pages, and no browser prints them.
+  private static let paperMaximum = 600
 
   let report: RunReport
   let zone: ZoneOffsets
@@ -14,9 +17,16 @@ struct DeviceRows {
     let hasBoards = devices.contains { $0.device.board != nil }
     let hasSites = devices.contains { $0.device.site != nil }
     let hasWaves = report.waves.count > 1
+    let isLarge = devices.count > Self.paperMaximum
+    var onPaper = 0
     let rows = devices.map { device -> PageValues in
       var row = figures(of: device)
       row["class"] = device.outcome.rawValue
+      row["paper"] = ""
+      if isLarge, onPaper < Self.paperMaximum, device.outcome.wantsLooking {
+        onPaper += 1
+        row["paper"] = " paper"
+      }
       row["sign"] = device.outcome.sign
       row["outcome"] = Self.words(of: device)
       row["name"] = Self.cut(device.label)
@@ -31,7 +41,8 @@ struct DeviceRows {
       return row
     }
     return [
-      "rows": rows, "hasBoards": hasBoards, "hasSites": hasSites, "hasWaves": hasWaves,
+      "rows": rows, "isLarge": isLarge, "onPaper": Numerals.grouped(onPaper),
+      "hasBoards": hasBoards, "hasSites": hasSites, "hasWaves": hasWaves,
       "count": Figures.counted(devices.count, "device"),
       "outcomes": Outcome.allCases.filter { outcome in
         devices.contains { $0.outcome == outcome }
@@ -91,5 +102,15 @@ struct DeviceRows {
   }
 
   static func cut(_ text: String) -> String { VisibleWords.escaped(text, limit: textMaximum) }
+}
+
+extension Outcome {
+  /// Somebody has to do something about the device.
+  fileprivate var wantsLooking: Bool {
+    switch self {
+    case .failed, .unseen, .neutral: true
+    case .succeeded, .running, .waiting, .leftOut: false
+    }
+  }
 }
 #endif

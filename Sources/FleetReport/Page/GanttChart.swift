@@ -45,6 +45,7 @@ struct GanttChart {
     values["height"] = (y + 2).pixels
     values["isDetailed"] = isDetailed
     values["told"] = told(isDetailed)
+    values["hasOpen"] = isDetailed && report.counts[.running] > 0
     let left = report.adapters.count - adapters.count
     if left > 0 { values["others"] = "\(Figures.counted(left, "further adapter")) not drawn" }
     return values
@@ -108,9 +109,11 @@ struct GanttChart {
     // Of the font's letters few are wider.
     let room = Int((width - 8) / 6.6)
     let scalars = name.unicodeScalars
+    // On a hatched ground a part of a name cannot be read.
+    let least = stretch.attempt.pageClass == Outcome.failed.rawValue ? scalars.count : 5
     let label =
       scalars.count <= room
-      ? name : room >= 4 ? String(String.UnicodeScalarView(scalars.prefix(room - 1))) + "…" : ""
+      ? name : room >= least ? VisibleWords.escaped(name, limit: room - 1) : ""
     let from = CalendarTime(stretch.from, in: zone).clock
     return [
       "x": x.pixels, "y": y.pixels, "width": width.pixels, "height": Self.barHeight.pixels,

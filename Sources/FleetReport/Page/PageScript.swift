@@ -19,7 +19,7 @@ enum PageScript {
         const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
         let count = 0;
         rows.forEach((row, index) => {
-          const fits = (!outcome.value || row.className === outcome.value)
+          const fits = (!outcome.value || row.classList.contains(outcome.value))
             && words.every((word) => texts[index].includes(word));
           row.hidden = !fits;
           if (fits) count += 1;

@@ -119,6 +119,7 @@ enum PageStyle {
     .chart .rate { fill: var(--running); opacity: .8; }
     .chart .limit { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 6 4; }
 
+    .onPaper { display: none; }
     .controls { display: flex; flex-wrap: wrap; gap: .6rem 1.2rem; align-items: center; }
     .controls[hidden] { display: none; }
     .controls label { color: var(--soft); font-size: .925rem; }
@@ -161,6 +162,7 @@ enum PageStyle {
     @media (max-width: 40rem) {
       body { padding: 1.4rem 1rem 2rem; }
       section { margin-top: 2.2rem; }
+      .facts { grid-template-columns: repeat(auto-fill, minmax(min(100%, 9rem), 1fr)); }
       .badge { white-space: normal; }
     }
     @page { margin: 14mm 13mm; }
@@ -173,7 +175,8 @@ enum PageStyle {
       .waves li, .causes li, .chart, tr { break-inside: avoid; }
       .scroll { overflow: visible; margin: .4rem 0 0; padding: 0; }
       .chart { min-width: 0; }
-      .controls { display: none; }
+      .controls, .large tbody tr:not(.paper) { display: none; }
+      .onPaper { display: block; margin-bottom: .4rem; font-size: 9pt; }
       table { font-size: 8pt; }
       th, td { padding: .22rem .6rem .22rem 0; }
       tbody th { min-width: 0; }

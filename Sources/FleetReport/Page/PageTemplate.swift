@@ -149,6 +149,9 @@ enum PageTemplate {
     <li><span class="key succeeded" aria-hidden="true">✓</span>updated</li>
     <li><span class="key failed" aria-hidden="true">✕</span>failed attempt (hatched)</li>
     <li><span class="key leftOut" aria-hidden="true">–</span>given back</li>
+    {{#hasOpen}}
+    <li><span class="key running" aria-hidden="true">▸</span>in progress</li>
+    {{/hasOpen}}
     {{/isDetailed}}
     {{^isDetailed}}
     <li><span class="key succeeded" aria-hidden="true">▟</span>devices at a time</li>
@@ -200,7 +203,10 @@ enum PageTemplate {
     <output id="shown">{{count}}</output>
     </form>
     <div class="scroll" role="region" aria-label="Table of devices" tabindex="0">
-    <table id="table">
+    {{#isLarge}}
+    <p class="onPaper">Here stand {{onPaper}} devices that did not succeed; the page has all.</p>
+    {{/isLarge}}
+    <table id="table"{{#isLarge}} class="large"{{/isLarge}}>
     <caption>What became of {{count}}; times in {{zoneName}}</caption>
     <thead><tr><th scope="col">Device{{#hasBoards}}<th scope="col">Board{{/hasBoards}}\#
     {{#hasSites}}<th scope="col">Site{{/hasSites}}{{#hasWaves}}<th scope="col">Wave{{/hasWaves}}\#
@@ -209,7 +215,7 @@ enum PageTemplate {
     <th scope="col" class="r">Ended</tr></thead>
     <tbody>
     {{#rows}}
-    <tr class="{{class}}"><th scope="row"><bdi>{{name}}</bdi>\#
+    <tr class="{{class}}{{paper}}"><th scope="row"><bdi>{{name}}</bdi>\#
     {{#deviceID}}<small><bdi>{{.}}</bdi></small>{{/deviceID}}\#
     {{#board}}<td class="k"><bdi>{{text}}</bdi>{{/board}}\#
     {{#site}}<td class="k"><bdi>{{text}}</bdi>{{/site}}\#

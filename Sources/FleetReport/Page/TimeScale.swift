@@ -105,6 +105,11 @@ struct TimeScale {
     172_800, 604_800, 2_592_000,
   ]
 
+  /// A break has a sign above it.
+  private func isBeside(_ x: Double, _ distance: Double) -> Bool {
+    breaks.contains { abs($0.x + $0.width / 2 - x) < distance }
+  }
+
   /// Round times of the zone's clock, far enough apart to be read.
   func ticks(in zone: ZoneOffsets, apart: Double = 72) -> [Tick] {
     let shown = segments.reduce(0) { $0 + Double($1.until - $1.from) }
@@ -123,7 +128,7 @@ struct TimeScale {
         let moment = FleetTime(milliseconds: at)
         let x = position(moment)
         // A label that begins at the picture's edge would be cut.
-        if x - former >= apart * 0.75, x <= end - apart * 0.3 {
+        if x - former >= apart * 0.75, x <= end - apart * 0.3, !isBeside(x, apart * 0.5) {
           let time = CalendarTime(moment, in: zone)
           let isNew = time.date != date
           date = time.date

@@ -48,7 +48,7 @@ extension RunReport {
     case .awaitingApproval(let wave): "waiting for approval after wave \(waves[wave].name)"
     case .paused(let reason): "paused: \(words(of: reason))"
     case .ended(.complete(failed: 0)): "complete"
-    case .ended(.complete): "complete, with devices that did not succeed"
+    case .ended(.complete(let others)): "complete, \(Numerals.grouped(others)) not updated"
     case .ended(.stopped(let wave)): "stopped by the failures of wave \(waves[wave].name)"
     case .ended(.cancelled): "cancelled"
     }
