@@ -187,7 +187,7 @@ extension AttemptReport {
     case .updated, .current: "succeeded"
     case .failed: "failed"
     case .open: "running"
-    case .returned, .claimExpired: "leftOut"
+    case .skipped, .returned, .claimExpired: "leftOut"
     }
   }
 
@@ -198,6 +198,7 @@ extension AttemptReport {
     case .updated(let figures): "updated" + (figures.to.map { " to \($0.description)" } ?? "")
     case .current: "it ran the image already"
     case .failed(let failure): failure.words
+    case .skipped(let words): words
     case .returned(let reason): reason.words
     case .claimExpired: "the process that worked on it was not heard of any more"
     }

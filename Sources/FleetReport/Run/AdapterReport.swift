@@ -42,7 +42,7 @@ package struct AdapterReport: Hashable, Sendable {
         octets += figures.octets
       case .current: succeeded += 1
       case .failed: failed += 1
-      case .open, .returned, .claimExpired: break
+      case .open, .skipped, .returned, .claimExpired: break
       }
     }
     (self.succeeded, self.failed, self.octets) = (succeeded, failed, octets)

@@ -9,6 +9,8 @@ package struct AttemptReport: Hashable, Sendable {
     case updated(UpdateFigures)
     case current(FirmwareVersion?)
     case failed(AttemptFailure)
+    /// The campaign's owner left the device out, by a hook.
+    case skipped(words: String)
     case returned(ReturnReason)
     /// Whoever had it was not heard of in time.
     case claimExpired
@@ -38,7 +40,7 @@ package struct AttemptReport: Hashable, Sendable {
   package var wasCutShort: Bool {
     switch ending {
     case .claimExpired, .returned(.holderGone), .returned(.stopping), .returned(.recalled): true
-    case .open, .updated, .current, .failed, .returned: false
+    case .open, .updated, .current, .failed, .skipped, .returned: false
     }
   }
 
@@ -47,6 +49,7 @@ package struct AttemptReport: Hashable, Sendable {
     switch ending {
     case .failed(let failure): FailureCause(failure)
     case .returned(let reason) where !wasCutShort: FailureCause(reason)
+    case .skipped(let words): .skipped(words: words)
     case .open, .updated, .current, .returned, .claimExpired: nil
     }
   }

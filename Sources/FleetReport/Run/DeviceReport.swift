@@ -43,7 +43,7 @@ package struct DeviceReport: Hashable, Sendable {
       switch attempt.ending {
       case .updated(let figures): return figures.to
       case .current(let version): return version
-      case .open, .failed, .returned, .claimExpired: continue
+      case .open, .failed, .skipped, .returned, .claimExpired: continue
       }
     }
     return nil
@@ -63,6 +63,7 @@ package struct DeviceReport: Hashable, Sendable {
     switch standing {
     case .settled(.failed(let failure)), .settled(.quarantined(let failure)): FailureCause(failure)
     case .settled(.absent): .absent
+    case .settled(.skipped(let words)): .skipped(words: words)
     case .settled(.updated), .settled(.current), .running, .waiting, .leftOut: nil
     }
   }

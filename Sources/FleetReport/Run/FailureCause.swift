@@ -19,10 +19,14 @@ package struct FailureCause: Hashable, Sendable {
     told = reason.words
   }
 
-  private init(kind: FailureKind, code: String) {
+  private init(kind: FailureKind, code: String, told: String? = nil) {
     self.kind = kind
     self.code = code
-    told = code
+    self.told = told ?? code
+  }
+
+  static func skipped(words: String) -> FailureCause {
+    FailureCause(kind: .infrastructure, code: "skipped", told: words)
   }
 
   static let absent = FailureCause(kind: .link, code: "absent")
@@ -62,6 +66,20 @@ package struct FailureCause: Hashable, Sendable {
       "Check that it has power and is within reach of an adapter, then try it again."
     ),
     "not-heard": ("The device was not heard", nearer),
+    "skipped": (
+      "A hook of the campaign left the device out",
+      "Look at what the hook said; retry the devices when its reason is gone."
+    ),
+    "hook-not-run": (
+      "A hook of the campaign could not be run",
+      "Check that the command is there and may be run by whoever runs the campaign."
+    ),
+    "before-device-hook": (
+      "The hook before the device failed", "Look at what the hook said of these devices."
+    ),
+    "after-device-hook": (
+      "The hook behind the device failed", "Look at what the hook said of these devices."
+    ),
     "device-busy": (
       "Another program or host held the device",
       "Close what else is connected to it, then try it again."

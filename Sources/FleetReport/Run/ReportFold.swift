@@ -51,9 +51,10 @@ struct ReportFold {
       case .updated(let figures): end(id, as: .updated(figures), at: moment)
       case .current(let version): end(id, as: .current(version), at: moment)
       case .failed(let failure): end(id, as: .failed(failure), at: moment)
+      case .skipped(let words): end(id, as: .skipped(words: words), at: moment)
       case .returned(let reason): end(id, as: .returned(reason), at: moment)
       }
-    case .runBegan, .runCancelled, .deviceDeferred, .deviceSettled, .deviceRetried: break
+    case .runBegan, .runCancelled, .waveHookBegan, .waveHookEnded, .deviceHookEnded, .deviceDeferred, .deviceSettled, .deviceRetried: break
     }
   }
 
@@ -68,10 +69,13 @@ struct ReportFold {
         planned += 1
       case .waveBegan(let wave), .waveSoaking(let wave, _), .waveJudged(let wave, _),
         .approvalAwaited(let wave), .waveApproved(let wave),
-        .runPaused(because: .inconclusive(let wave)), .runEnded(.stopped(let wave)):
+        .waveHookBegan(let wave, _), .waveHookEnded(let wave, _, _),
+        .runPaused(because: .inconclusive(let wave)), .runPaused(because: .hook(let wave, _, _)),
+        .runEnded(.stopped(let wave)):
         guard (0..<planned).contains(wave) else { return false }
       case .runBegan, .devicePublished, .deviceClaimed, .devicePlaced, .deviceActivating,
-        .claimExpired, .attemptEnded, .deviceDeferred, .deviceSettled, .deviceRetried, .runPaused,
+        .claimExpired, .attemptEnded, .deviceDeferred, .deviceSettled, .deviceRetried,
+        .deviceHookEnded, .runPaused,
         .runResumed, .runCancelled, .runEnded:
         break
       }

@@ -28,7 +28,7 @@ extension RunReport {
     case .succeeded: nil
     case .failed: "\(number) failed"
     case .unseen: "\(number) \(isOne ? "was" : "were") never heard"
-    case .neutral: "\(number) \(isOne ? "was" : "were") held up by a fault of this side"
+    case .neutral: "\(number) \(isOne ? "was" : "were") not updated for a reason of this side"
     case .running: "\(number) \(isOne ? "is" : "are") in progress"
     case .waiting: "\(number) \(isOne ? "waits" : "wait")"
     case .leftOut: "\(number) \(isOne ? "was" : "were") not done"
@@ -60,6 +60,8 @@ extension RunReport {
     case .asked: "a person asked for it"
     case .infrastructure(let failures, let words):
       "\(Figures.counted(failures, "attempt")) in a row failed on this side: \(words)"
+    case .noAdapter: "there is no adapter"
+    case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
     case .inconclusive(let wave):
       "too few devices of wave \(waves[wave].name) could be judged"
     }

@@ -30,7 +30,7 @@ package struct Throughput: Hashable, Sendable {
       case .failed, .claimExpired, .returned(.holderGone), .returned(.stopping),
         .returned(.recalled), .returned(.adapterLost):
         untold += 1
-      case .open, .current, .returned: break
+      case .open, .current, .skipped, .returned: break
       }
     }
     self.transfers = transfers

@@ -72,6 +72,7 @@ extension DeviceReport {
     switch standing {
     case .settled(.failed(let failure)), .settled(.quarantined(let failure)): failure.words
     case .settled(.absent): ReturnReason.notHeard.words
+    case .settled(.skipped(let words)): words
     case .settled(.updated), .settled(.current), .running, .waiting, .leftOut: nil
     }
   }

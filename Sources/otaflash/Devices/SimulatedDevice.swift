@@ -85,10 +85,12 @@ struct SimulatedDevice: Sendable {
   }
 
   var dialer: Dialer {
-    let board = board
-    return Dialer(at: { (place) async throws(ConnectFault) -> any Link in
-      try await board.dial(at: place)
-    })
+    Dialer(at: { (place) async throws(ConnectFault) -> any Link in try await dial(at: place) })
+  }
+
+  /// Connects to the device where it went.
+  func dial(at place: Whereabouts) async throws(ConnectFault) -> any Link {
+    try await board.dial(at: place)
   }
 
   /// Connects to whatever the device runs now: a socket has no addresses to tell them apart.

@@ -18,6 +18,14 @@ final class FleetRadios: Sendable {
     let pairing: PairingAgent
     let tuner: LinkTuner
     let gone = OneShot<Void>()
+
+    /// Works on the adapter until it is gone.
+    func work() async {
+      let (pairing, gone) = (pairing, gone)
+      await tuner.serve {
+        await pairing.serve { _ = await gone.wait() }
+      }
+    }
   }
 
   private struct State {
@@ -78,7 +86,7 @@ final class FleetRadios: Sendable {
     await withDiscardingTaskGroup { group in
       group.addTask { await self.watch() }
       while let radio = await self.arrived.next() {
-        group.addTask { await radio.serve() }
+        group.addTask { await radio.work() }
       }
       group.cancelAll()
     }
@@ -142,16 +150,6 @@ final class FleetRadios: Sendable {
       }
     } catch {
       session.console.note("note: \(name) could not listen; devices are tried on it all the same")
-    }
-  }
-}
-
-extension FleetRadios.Radio {
-  /// Works on the adapter until it is gone.
-  fileprivate func serve() async {
-    let gone = gone
-    await tuner.serve {
-      await self.pairing.serve { _ = await gone.wait() }
     }
   }
 }

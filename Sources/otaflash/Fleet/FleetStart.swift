@@ -75,11 +75,11 @@ struct FleetStart: Sendable {
     do throws(ExchangeFault) { octets = try await store.blob(digest) } catch {
       throw .fleet(FleetFault(error))
     }
-    do throws(ImageBlobFault) {
-      return try LoadedCampaign.Image(try ImageBlob(octets: octets)).package
-    } catch {
+    let blob: ImageBlob
+    do throws(ImageBlobFault) { blob = try ImageBlob(octets: octets) } catch {
       throw .fleet(.failed(words: "\(error)"))
     }
+    return try LoadedCampaign.Image(blob).package
   }
 
   private func giveUp(_ last: Found) async throws(CommandFault) {

@@ -45,40 +45,35 @@ struct FleetRequest: Sendable {
   func put(for name: String?) async throws(CommandFault) -> String {
     let folder = try FleetFolder(of: session)
     guard try folder.look() != nil else { throw .fleet(.search(.none)) }
-    do throws(RunLockFault) {
-      let lock = try RunLock(store: folder.store)
-      let run = try await follow(name, in: folder)
-      lock.release()
-      return try run.get()
-    } catch {
+    let lock: RunLock
+    do throws(RunLockFault) { lock = try RunLock(store: folder.store) } catch {
       guard case .held = error else { throw .fleet(.held(error)) }
       return try await ask(name, in: folder)
     }
+    let run = try await follow(name, in: folder)
+    lock.release()
+    return run
   }
 
   /// Nobody works on runs: the request is followed here.
   private func follow(
     _ name: String?, in folder: FleetFolder
-  ) async -> Result<String, CommandFault> {
-    do throws(CommandFault) {
-      let store = try folder.open()
-      let kept = try store.find(name)
-      let run = FleetRun(try await store.history(of: kept.id))
-      let events: [FleetEvent]
-      do throws(OrderRefusal) { events = try FleetRules.events(for: order, in: run) } catch {
-        throw .fleet(.refused(error, run: kept.id))
-      }
-      do throws(StorageFault) {
-        let ledger = store.ledger(of: kept.id)
-        let seen = try await ledger.history().newsSeen
-        try await ledger.append(events, at: run.time(.now), newsSeen: seen)
-      } catch {
-        throw .fleet(.store(error))
-      }
-      return .success(kept.id)
-    } catch {
-      return .failure(error)
+  ) async throws(CommandFault) -> String {
+    let store = try folder.open()
+    let kept = try store.find(name)
+    let run = FleetRun(try await store.history(of: kept.id))
+    let events: [FleetEvent]
+    do throws(OrderRefusal) { events = try FleetRules.events(for: order, in: run) } catch {
+      throw .fleet(.refused(error, run: kept.id))
     }
+    do throws(StorageFault) {
+      let ledger = store.ledger(of: kept.id)
+      let seen = try await ledger.history().newsSeen
+      try await ledger.append(events, at: run.time(.now), newsSeen: seen)
+    } catch {
+      throw .fleet(.store(error))
+    }
+    return kept.id
   }
 
   /// Another process works on runs: it is asked, and answers.
