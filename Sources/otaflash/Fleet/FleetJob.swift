@@ -11,6 +11,8 @@ import OtaflashGATT
 struct FleetJob: Sendable {
   let campaign: LoadedCampaign
   let run: KeptRun
+  /// When something was last recorded of it.
+  let last: FleetTime
   let store: FleetStore
   /// By digest: as the run began with them.
   let packages: [String: FirmwarePackage]
@@ -54,7 +56,7 @@ struct FleetJob: Sendable {
 
   private func world() throws(CommandFault) -> World {
     if let profile = campaign.simulation {
-      return .simulated(try FleetBoards(profile, of: run.id, in: session))
+      return .simulated(try FleetBoards(profile, of: run.id, since: last, in: session))
     }
     return .real(FleetReach(campaign.plan.waves.flatMap { $0.devices.map(\.id) }, in: session))
   }

@@ -28,18 +28,31 @@ struct FleetStart: Sendable {
     return Found(kept: kept, run: FleetRun(try await store.history(of: kept.id)))
   }
 
-  /// The run to work on, with its images by digest.
+  /// A run to work on.
+  struct Started: Sendable {
+    let run: KeptRun
+    /// When something was last recorded of it.
+    let last: FleetTime
+    /// By digest.
+    let packages: [String: FirmwarePackage]
+    /// It was begun before.
+    let goesOn: Bool
+  }
+
+  /// The run to work on.
   ///
   /// - Parameter last: the last run of the campaign.
   func run(
     for campaign: LoadedCampaign, after last: Found?
-  ) async throws(CommandFault) -> (run: KeptRun, packages: [String: FirmwarePackage]) {
+  ) async throws(CommandFault) -> Started {
     if let last, last.isOpen {
       if !again {
         guard last.kept.digest == campaign.digest else {
           throw .fleet(.changed(run: last.kept.id, campaign: campaign.path))
         }
-        return (last.kept, try await packages(of: last, campaign))
+        return Started(
+          run: last.kept, last: last.run.lastAt, packages: try await packages(of: last, campaign),
+          goesOn: true)
       }
       try await giveUp(last)
     }
@@ -95,9 +108,7 @@ struct FleetStart: Sendable {
 
   // MARK: Beginning
 
-  private func begin(
-    _ campaign: LoadedCampaign
-  ) async throws(CommandFault) -> (run: KeptRun, packages: [String: FirmwarePackage]) {
+  private func begin(_ campaign: LoadedCampaign) async throws(CommandFault) -> Started {
     let id = try freshID()
     let images = campaign.images.values.sorted { $0.blob.digest < $1.blob.digest }
     do throws(ExchangeFault) {
@@ -114,10 +125,10 @@ struct FleetStart: Sendable {
     } catch {
       throw .fleet(.store(error))
     }
-    return (
-      try store.find(id),
-      Dictionary(images.map { ($0.blob.digest, $0.package) }) { first, _ in first }
-    )
+    return Started(
+      run: try store.find(id), last: .now,
+      packages: Dictionary(images.map { ($0.blob.digest, $0.package) }) { first, _ in first },
+      goesOn: false)
   }
 
   private func kept() throws(CommandFault) -> [KeptRun] {

@@ -50,8 +50,9 @@ struct FleetRunCommand: Subcommand {
       session.console.note("run \(last.kept.id) of this campaign has ended; --again begins another")
       return try await FleetSummary(last.kept.id, store, session).tell()
     }
-    let (run, packages) = try await start.run(for: loaded, after: last)
-    tell(run, loaded, goesOn: run.id == last?.kept.id, in: session)
+    let started = try await start.run(for: loaded, after: last)
+    let run = started.run
+    tell(started, loaded, in: session)
     do throws(ExchangeFault) {
       try store.abandonClaims()
       try store.withdrawJobs(ofOthersThan: run.id)
@@ -59,8 +60,8 @@ struct FleetRunCommand: Subcommand {
       throw .fleet(FleetFault(error))
     }
     let job = FleetJob(
-      campaign: loaded, run: run, store: store, packages: packages, parallel: parallel?.value,
-      session: session)
+      campaign: loaded, run: run, last: started.last, store: store,
+      packages: started.packages, parallel: parallel?.value, session: session)
     _ = try await job.perform()
     lock.release()
     return try await FleetSummary(run.id, store, session).tell()
@@ -78,12 +79,15 @@ struct FleetRunCommand: Subcommand {
   }
 
   private func tell(
-    _ run: KeptRun, _ campaign: LoadedCampaign, goesOn: Bool, in session: Session
+    _ started: FleetStart.Started, _ campaign: LoadedCampaign, in session: Session
   ) {
-    let plan = campaign.plan
+    let (plan, id) = (campaign.plan, started.run.id)
     let words = "\(Text.grouped(plan.deviceCount)) devices, \(plan.waves.count) waves"
     session.console.note(
-      "run \(run.id)  \(plan.campaign.name)  \(words)" + (goesOn ? ", going on" : ""))
+      "run \(id)  \(plan.campaign.name)  \(words)" + (started.goesOn ? ", going on" : ""))
+    if let simulation = campaign.simulation {
+      session.console.note("  simulated boards; one second here is \(simulation.speed) of theirs")
+    }
     for image in campaign.images.values.sorted(by: { $0.package.name < $1.package.name }) {
       session.console.note("  " + image.package.parts.map(\.summary).joined(separator: ", "))
     }
