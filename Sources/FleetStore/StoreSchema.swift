@@ -16,11 +16,15 @@ enum StoreSchema {
   static func migrate(_ queue: DatabaseQueue) throws {
     let found = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
     for (index, migration) in migrations.enumerated().dropFirst(found) {
-      try queue.write { database in
+      // Looked at once more within the transaction: another process may be about the same.
+      try queue.inTransaction(.immediate) { database in
+        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard found == index else { return .rollback }
         try database.execute(sql: migration.sql)
         try migration.step(database)
         try database.execute(sql: "PRAGMA application_id = \(StoreFile.applicationID)")
         try database.execute(sql: "PRAGMA user_version = \(index + 1)")
+        return .commit
       }
     }
   }

@@ -16,9 +16,19 @@ final class BoardReach: DeviceReach {
   /// Connections that were made, by adapter.
   let made = Mutex<[String: Int]>([:])
   private let links = Mutex<[(adapter: String, link: any Link)]>([])
+  private let held = Mutex<(now: Set<FleetDevice.ID>, twice: Int)>(([], 0))
+  /// Devices that advertise and never let a connection come about; and what measures the time that
+  /// the kernel tries.
+  private let deaf: Set<FleetDevice.ID>
+  private let clock: (any LinkClock)?
 
-  init(_ boards: [FleetDevice.ID: SimulatedBoard], adapters: [String]) {
+  init(
+    _ boards: [FleetDevice.ID: SimulatedBoard], adapters: [String],
+    deaf: Set<FleetDevice.ID> = [], clock: (any LinkClock)? = nil
+  ) {
     self.boards = boards
+    self.deaf = deaf
+    self.clock = clock
     present = Mutex(adapters)
   }
 
@@ -52,6 +62,10 @@ final class BoardReach: DeviceReach {
     }
     count(adapter, by: 1)
     defer { count(adapter, by: -1) }
+    if deaf.contains(device), let clock {
+      guard await clock.pause(for: .seconds(20)) else { throw .cancelled }
+      throw .lostWhileConnecting(.supervisionTimeout)
+    }
     let link = try await board.dial(at: place)
     made.withLock { $0[adapter, default: 0] += 1 }
     links.withLock { $0.append((adapter, link)) }
@@ -69,7 +83,19 @@ final class BoardReach: DeviceReach {
 
   func holding<Value: Sendable>(
     _ device: FleetDevice.ID, _ body: @Sendable () async -> Value
-  ) async throws(DeviceHeldElsewhere) -> Value { await body() }
+  ) async throws(DeviceHeldElsewhere) -> Value {
+    let isFree = held.withLock { held in
+      let isFree = held.now.insert(device).inserted
+      held.twice += isFree ? 0 : 1
+      return isFree
+    }
+    guard isFree else { throw DeviceHeldElsewhere() }
+    defer { held.withLock { _ = $0.now.remove(device) } }
+    return await body()
+  }
+
+  /// How often somebody wanted a device that was being worked on.
+  var heldTwice: Int { held.withLock { $0.twice } }
 }
 
 /// A ledger that keeps so many events and no more, as a process that dies does.
@@ -129,6 +155,7 @@ struct Scene: Sendable {
     let took: Duration
     let notices: [FleetNotice]
     let connectingMost: Int
+    let heldTwice: Int
     let made: [String: Int]
     /// Processes that it took.
     let processes: Int
@@ -145,6 +172,8 @@ struct Scene: Sendable {
   /// After so many events of its own each process dies; `nil` = none does.
   var killsAfter: [Int] = []
   var hooks: (any HookRunner)?
+  /// Devices that are heard, and to which no connection comes about.
+  var deaf: Set<FleetDevice.ID> = []
   /// By how much the wall's clock is put on or back, and when, counted from the beginning.
   var jumps: [(after: Duration, by: Duration)] = []
   /// Told the reach, beside the run.
@@ -173,7 +202,7 @@ struct Scene: Sendable {
       made[board.id] = try SimulatedBoard(
         profile: try SimulationProfile(parsing: board.profile), clock: timeline.clock)
     }
-    let reach = BoardReach(made, adapters: adapters)
+    let reach = BoardReach(made, adapters: adapters, deaf: deaf, clock: timeline.clock)
     let boards = made
     let ran = try timeline.run(limit: .seconds(200_000)) {
       clock -> Result<Ran, any Error> in
@@ -194,7 +223,8 @@ struct Scene: Sendable {
     return Outcome(
       run: ran.run, history: ran.history, truth: truth, sent: sent, took: ran.took,
       notices: ran.notices,
-      connectingMost: reach.connectingMost, made: reach.made.withLock { $0 },
+      connectingMost: reach.connectingMost, heldTwice: reach.heldTwice,
+      made: reach.made.withLock { $0 },
       processes: ran.processes)
   }
 

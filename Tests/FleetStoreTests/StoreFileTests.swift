@@ -92,6 +92,23 @@ import Testing
     try folder.sql("INSERT INTO theirs VALUES (2)")
   }
 
+  /// Several processes find a file that is not there yet, or of an earlier version.
+  @Test(arguments: ["", "DROP TABLE device; DROP TABLE taken_over; PRAGMA user_version = 1"])
+  func manyMayOpenItForTheFirstTime(_ sql: String) async throws {
+    for _ in 0..<20 {
+      let folder = try StoreFolder()
+      if !sql.isEmpty {
+        _ = try folder.store()
+        try folder.sql(sql)
+      }
+      let path = folder.path
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<4 { group.addTask { _ = try FleetStore(path: path).devices() } }
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test func aFolderThatIsNotThereIsAFault() {
     expectFault(.system) { () throws(StorageFault) in
       try FleetStore(path: "/nowhere/at/all/fleet.sqlite")
