@@ -250,7 +250,8 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "otaflash", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
-        "OtaflashFirmware", "OtaflashUpdate", "OtaflashTestSupport",
+        "OtaflashFirmware", "OtaflashUpdate", "OtaflashTestSupport", "OtaflashFleet",
+        "OtaflashFleetStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),

@@ -86,7 +86,8 @@ package struct CampaignTrial: Sendable {
     let engine = FleetEngine(
       campaign: campaign, exchange: QuietExchange(), ledger: MemoryLedger(), reach: reach,
       surroundings: FleetSurroundings(
-        clock: clock, wall: { start.advanced(by: clock.now.elapsed) }, image: { packages[$0] }))
+        clock: clock, wall: { start.advanced(by: clock.now.elapsed) }, image: { packages[$0] },
+        hooks: HooksLeftOut()))
     do throws(FleetEngineFault) {
       try await engine.begin(beginning)
       return .success(try await engine.run())

@@ -29,6 +29,7 @@ enum FaultSamples {
     all += states.map { CommandFault.state($0) }
     all += updates.map { CommandFault.update($0) }
     all += outputs
+    all += fleets.map { CommandFault.fleet($0) }
     return all
   }()
 
@@ -41,7 +42,8 @@ enum FaultSamples {
       .noMatch(pattern: "do*r", waited: .seconds(5)), .noLastDevice,
       .ambiguous(pattern: "^d", matches: ["C0:FF:EE:00:00:01 (door-01)"]),
       .unhealthy(failed: 2, command: "rfkill unblock bluetooth"),
-      .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)), .stopped,
+      .withoutCampaigns, .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)),
+      .stopped,
       .simulation("no such profile"), .output(errno: EPIPE),
       .shortage(.descriptors(free: 3, needed: 20)),
       .shortage(.addressSpace(limit: 1 << 20, needed: 1 << 28)),
@@ -89,6 +91,8 @@ enum FaultSamples {
     case .identityUnknown: 24
     case .imageNotTaken: 25
     case .noLastDevice: 26
+    case .withoutCampaigns: 27
+    case .fleet: 28
     }
   }
 

@@ -10,7 +10,8 @@ import Testing
       #expect(Set(places) == Set(0..<count), "\(name)")
     }
     typealias Samples = FaultSamples
-    covers(Samples.commands.map(Samples.place), 27, "CommandFault")
+    covers(Samples.commands.map(Samples.place), 29, "CommandFault")
+    covers(Samples.fleets.map(Samples.place), 12, "FleetFault")
     covers(Samples.updates.map(Samples.place), 30, "UpdateFault")
     covers(Samples.remedies.map(Samples.place), 44, "Remedy")
     covers(Samples.procedures.map(Samples.place), 13, "GATTFault")
@@ -45,11 +46,13 @@ import Testing
     ["simulate", "--listen", "s", "--flash-file", "f", "--profile", "smp"],
     ["flash", "app.bin", "-d", "last"], ["slots", "list", "-d", "last"],
     ["scan", "--name", "x"], ["devices"], ["doctor"], ["completion", "bash"],
+    ["fleet", "run", "a b.yaml"], ["fleet", "plan", "c.yaml", "--live"], ["fleet", "status", "7f"],
+    ["fleet", "report", "--html", "r.html"], ["fleet", "retry", "7f", "door"], ["fleet", "list"],
   ]
 
   /// What a command line may begin with, beside ourselves.
   static let tools: Set = [
-    "ls", "cat", "head", "sed", "od", "wc", "unzip", "chmod", "sudo", "rfkill",
+    "ls", "cat", "head", "sed", "od", "wc", "unzip", "chmod", "sudo", "rfkill", "swift",
   ]
 
   @Test func everyHelpLineIsACommandThatWorks() throws {

@@ -121,23 +121,24 @@ import Testing
         .line(
           "  the device was restarted, since it had dropped packets; retry 1 in 0.5 s")
       ])
-    var stream = JSONLines(device: "d")
+    var stream = JSONLines()
     #expect(
-      stream.observe(restarted, at: .zero) == [
+      stream.observe(restarted, of: "d", at: .zero) == [
         #"{"v":1,"seq":0,"type":"link","event":"restarted","reason":"it had dropped packets","#
-          + #""attempt":1,"retry_in_ms":500}"#
+          + #""attempt":1,"retry_in_ms":500,"device":"d"}"#
       ])
   }
 
   @Test func aStreamHasNoGapsAndClosesItsTasks() {
-    var stream = JSONLines(device: "d")
+    var stream = JSONLines()
     let lost = UpdateEvent.linkLost(
       reason: "x", acknowledged: 4096, attempt: 1, retryIn: .milliseconds(500))
     var lines = [stream.line("hello", ["command": "flash"])]
-    lines += stream.observe(.transferBegan(offset: 0, total: 8192, resumed: false), at: .zero)
-    lines += stream.observe(lost, at: .seconds(1))
-    lines += stream.observe(.stageBegan(.reconnect), at: .seconds(1))
-    lines += stream.observe(.stageBegan(.connect), at: .seconds(1))
+    lines += stream.observe(
+      .transferBegan(offset: 0, total: 8192, resumed: false), of: "d", at: .zero)
+    lines += stream.observe(lost, of: "d", at: .seconds(1))
+    lines += stream.observe(.stageBegan(.reconnect), of: "d", at: .seconds(1))
+    lines += stream.observe(.stageBegan(.connect), of: "d", at: .seconds(1))
     lines += stream.endAll(ok: false, at: .seconds(2))
     lines.append(stream.line("result", ["exit": 75]))
     #expect(
@@ -145,13 +146,13 @@ import Testing
         #"{"v":1,"seq":0,"type":"hello","command":"flash"}"#,
         #"{"v":1,"seq":1,"type":"task_begin","task":"upload","device":"d","total":8192,"offset":0,"#
           + #""resumed":false}"#,
-        #"{"v":1,"seq":2,"type":"task_end","task":"upload","ok":false,"bytes":0,"ms":1000}"#,
+        #"{"v":1,"seq":2,"type":"task_end","task":"upload","ok":false,"bytes":0,"ms":1000,"device":"d"}"#,
         #"{"v":1,"seq":3,"type":"link","event":"lost","reason":"x","offset":4096,"attempt":1,"#
-          + #""retry_in_ms":500}"#,
+          + #""retry_in_ms":500,"device":"d"}"#,
         #"{"v":1,"seq":4,"type":"task_begin","task":"reconnect","device":"d"}"#,
         #"{"v":1,"seq":5,"type":"task_begin","task":"connect","device":"d"}"#,
-        #"{"v":1,"seq":6,"type":"task_end","task":"connect","ok":false,"ms":1000}"#,
-        #"{"v":1,"seq":7,"type":"task_end","task":"reconnect","ok":false,"ms":1000}"#,
+        #"{"v":1,"seq":6,"type":"task_end","task":"connect","ok":false,"ms":1000,"device":"d"}"#,
+        #"{"v":1,"seq":7,"type":"task_end","task":"reconnect","ok":false,"ms":1000,"device":"d"}"#,
         #"{"v":1,"seq":8,"type":"result","exit":75}"#,
       ])
   }

@@ -54,7 +54,9 @@ struct ReportFold {
       case .skipped(let words): end(id, as: .skipped(words: words), at: moment)
       case .returned(let reason): end(id, as: .returned(reason), at: moment)
       }
-    case .runBegan, .runCancelled, .waveHookBegan, .waveHookEnded, .deviceHookEnded, .deviceDeferred, .deviceSettled, .deviceRetried: break
+    case .runBegan, .runCancelled, .waveHookBegan, .waveHookEnded, .deviceHookEnded,
+      .deviceDeferred, .deviceSettled, .deviceRetried:
+      break
     }
   }
 

@@ -33,7 +33,9 @@ struct FleetFolder: Sendable {
 
   /// The right to work on runs: one process at a time has it.
   func lock() throws(CommandFault) -> RunLock {
-    do throws(RunLockFault) { return try RunLock(store: store) } catch { throw .fleet(.held(error)) }
+    do throws(RunLockFault) { return try RunLock(store: store) } catch {
+      throw .fleet(.held(error))
+    }
   }
 }
 

@@ -25,7 +25,8 @@ struct FleetForecastTelling: Sendable {
 
   func tell() async throws(CommandFault) {
     let trial = try trial()
-    session.console.note("simulating \(Text.grouped(campaign.plan.deviceCount)) devices, \(seeds) times")
+    session.console.note(
+      "simulating \(Text.grouped(campaign.plan.deviceCount)) devices, \(seeds) times")
     let console = session.console
     let forecast: FleetForecast
     do throws(ForecastFault) {
@@ -165,7 +166,8 @@ extension ForecastChange {
     case .withoutResponse: "writes without response"
     case .phy(let phy): "PHY \(phy.rawValue)"
     case .largerPackets(let mtu), .smallerPackets(let mtu): "ATT_MTU \(mtu)"
-    case .interval(let interval): "interval \(Text.decimal(interval.duration / .milliseconds(1))) ms"
+    case .interval(let interval):
+      "interval \(Text.decimal(interval.duration / .milliseconds(1))) ms"
     case .loss(let share): "\(Text.fixed(share * 100))% of the packets lost"
     case .oneAtATime: "one device at a time on an adapter"
     }

@@ -64,7 +64,9 @@ struct FleetProspects: Sendable {
     await withTaskGroup(of: (FleetDevice.ID, Prospect).self) { group in
       var prospects: [FleetDevice.ID: Prospect] = [:]
       for (index, device) in devices.enumerated() {
-        if index >= Self.atOnce, let (id, prospect) = await group.next() { prospects[id] = prospect }
+        if index >= Self.atOnce, let (id, prospect) = await group.next() {
+          prospects[id] = prospect
+        }
         group.addTask { (device.id, await self.look(at: device, on: reach)) }
       }
       for await (id, prospect) in group { prospects[id] = prospect }

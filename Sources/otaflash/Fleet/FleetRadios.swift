@@ -41,7 +41,9 @@ final class FleetRadios: Sendable {
   init(_ session: Session) { self.session = session }
 
   /// The adapters that are on, by their names.
-  var names: [String] { state.withLock { $0.radios.keys.sorted { ($0.count, $0) < ($1.count, $1) } } }
+  var names: [String] {
+    state.withLock { $0.radios.keys.sorted { ($0.count, $0) < ($1.count, $1) } }
+  }
 
   /// Every adapter that is on may be tried; how strongly each hears the device, where that is known.
   func hearing(of device: BluetoothAddress) -> [AdapterHearing] {

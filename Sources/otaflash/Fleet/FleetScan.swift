@@ -14,7 +14,8 @@ struct FleetScan: Sendable {
     session.console.note("looking for devices for \(Text.seconds(scan.duration))")
     let (scan, services) = (scan, scan.service.flatMap { BluetoothUUID($0) })
     let filter = DiscoveryFilter(
-      services: [services].compactMap(\.self), rssiMinimum: scan.rssiMinimum.map(Int8.init(clamping:))
+      services: [services].compactMap(\.self),
+      rssiMinimum: scan.rssiMinimum.map(Int8.init(clamping:))
     ) { scan.takes(name: $0.name, rssi: $0.rssi.map { Int($0) }) }
     let found = try await BluetoothAir.survey(
       filter, adapter: session.global.adapterNumber, for: scan.duration, found: { _ in })

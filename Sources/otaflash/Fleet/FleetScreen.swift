@@ -129,7 +129,8 @@ struct FleetScreen: Sendable {
     let room = max(rows - 2, 0)
     let fits = active.count <= room
     let shown = active.prefix(fits ? room : max(room - 1, 0))
-    let width = min(shown.map { VisibleText.escaped($0.device.name).count }.max() ?? 0, Self.nameMaximum)
+    let width = min(
+      shown.map { VisibleText.escaped($0.device.name).count }.max() ?? 0, Self.nameMaximum)
     var lines = shown.map { line(of: $0.device, nameWidth: width, at: now) }
     if !fits { lines.append("  \(style.ellipsis) and \(active.count - shown.count) more") }
     lines.append(summary(at: now))
@@ -141,7 +142,8 @@ struct FleetScreen: Sendable {
     let padding = String(repeating: " ", count: max(nameWidth - name.text.count, 0))
     let head: Line = "  \(name)\(padding)  "
     guard let (meter, from, total) = device.transfer else {
-      let stage = device.stage + String(repeating: " ", count: max(Self.barWidth - device.stage.count, 0))
+      let stage =
+        device.stage + String(repeating: " ", count: max(Self.barWidth - device.stage.count, 0))
       return head + "\(stage)                    \(device.adapter)"
     }
     let done = meter.acknowledged

@@ -112,7 +112,9 @@ struct FleetStart: Sendable {
     let id = try freshID()
     let images = campaign.images.values.sorted { $0.blob.digest < $1.blob.digest }
     do throws(ExchangeFault) {
-      for image in images { try await store.keep(blob: image.blob.octets, digest: image.blob.digest) }
+      for image in images {
+        try await store.keep(blob: image.blob.octets, digest: image.blob.digest)
+      }
     } catch {
       throw .fleet(FleetFault(error))
     }
@@ -159,7 +161,8 @@ struct FleetStart: Sendable {
 extension LoadedCampaign.Image {
   fileprivate var summary: RunImage {
     RunImage(
-      digest: blob.digest, name: package.name, version: package.version?.description, size: package.size)
+      digest: blob.digest, name: package.name, version: package.version?.description,
+      size: package.size)
   }
 }
 

@@ -26,7 +26,8 @@ struct FleetPlanCommand: Subcommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("How often it is simulated, each time with other luck.", valueName: "number"))
+    help: ArgumentHelp("How often it is simulated, each time with other luck.", valueName: "number")
+  )
   var seeds: WholeNumber = 20
 
   @Option(
@@ -72,7 +73,8 @@ struct FleetPlanCommand: Subcommand {
       session.console.result("  " + image.package.parts.map(\.summary).joined(separator: ", "))
     }
     for (index, planned) in plan.waves.enumerated() {
-      session.console.result("wave \(index + 1)  \(planned.wave.name)  \(planned.wave.rules(of: planned.devices.count))")
+      session.console.result(
+        "wave \(index + 1)  \(planned.wave.name)  \(planned.wave.rules(of: planned.devices.count))")
       var rows = [Self.columns]
       for device in planned.devices {
         let image = plan.campaign.image(for: device) ?? ""
@@ -93,7 +95,9 @@ struct FleetPlanCommand: Subcommand {
       let isCut = rows.count - 1 > Self.shownMaximum && session.global.verbose == 0 && !live
       let shown = isCut ? Array(rows.prefix(Self.shownMaximum + 1)) : rows
       for line in Text.table(shown) { session.console.result("  " + line) }
-      if isCut { session.console.result("  and \(Text.grouped(rows.count - shown.count)) more; -v shows all") }
+      if isCut {
+        session.console.result("  and \(Text.grouped(rows.count - shown.count)) more; -v shows all")
+      }
     }
     if !plan.leftOut.isEmpty {
       session.console.result("\(Text.grouped(plan.leftOut.count)) devices are left out by 'select'")

@@ -21,7 +21,8 @@ struct FleetReportCommand: Subcommand {
   var html: String?
 
   @Option(
-    name: .long, help: ArgumentHelp("Write a JUnit file, a test for each device.", valueName: "path"),
+    name: .long,
+    help: ArgumentHelp("Write a JUnit file, a test for each device.", valueName: "path"),
     completion: .file(extensions: ["xml"]))
   var junit: String?
 
@@ -113,7 +114,8 @@ struct FleetReportCommand: Subcommand {
       ])
     session.console.result("run \(run.id)  \(run.campaign)  \(report.stateWords)")
     session.console.result("  \(report.headline)")
-    session.console.result("  \(Text.grouped(chain.events)) events, none changed; the last is \(hash)")
+    session.console.result(
+      "  \(Text.grouped(chain.events)) events, none changed; the last is \(hash)")
     for file in files { session.console.result("  written: \(file.path)") }
   }
 }

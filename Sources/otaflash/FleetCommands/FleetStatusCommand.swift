@@ -80,7 +80,9 @@ struct FleetStatus: Sendable {
       return "  on \(device.adapter ?? "no adapter")  \(device.device.name ?? device.device.id)"
         + "  since \(since)"
     }
-    if busy.count > Self.namedMaximum { lines.append("  and \(busy.count - Self.namedMaximum) more") }
+    if busy.count > Self.namedMaximum {
+      lines.append("  and \(busy.count - Self.namedMaximum) more")
+    }
     lines += report.failures.filter { !$0.devices.isEmpty }.prefix(Self.namedMaximum).map {
       "  \($0.devices.count) \($0.cause.title)"
     }

@@ -208,6 +208,7 @@ final class Console: Sendable {
 
   /// Over what was drawn before, in one write, so that nothing flickers.
   private func draw(_ lines: [Line], _ state: inout State) {
+    guard !lines.isEmpty || state.transientLines > 0 else { return }
     let hiding = cursor.compareExchange(expected: .shown, desired: .hidden, ordering: .relaxed)
     if hiding.exchanged { writeError("\u{1B}[?25l") }
     guard hiding.original != .keptShown else { return }

@@ -13,7 +13,8 @@ struct Otaflash: ParsableCommand, Sendable {
     version: Release.version,
     subcommands: [
       Scan.self, Info.self, Flash.self, Image.self, Slots.self, Reset.self, Bench.self, Pair.self,
-      Unpair.self, Simulate.self, FleetCommand.self, Devices.self, DoctorCommand.self, Completion.self,
+      Unpair.self, Simulate.self, FleetCommand.self, Devices.self, DoctorCommand.self,
+      Completion.self,
     ])
 
   @OptionGroup var global: GlobalOptions

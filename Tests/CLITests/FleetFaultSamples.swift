@@ -1,0 +1,39 @@
+import OtaflashFleet
+import OtaflashFleetStore
+import OtaflashState
+
+@testable import otaflash
+
+/// One of every fault of a campaign, as `FaultSamples` has the others.
+extension FaultSamples {
+  static let fleets: [FleetFault] =
+    [
+      .campaign(path: "it's.yaml", line: 3, column: 5, words: "there is no such key"),
+      .held(.held(store: "/s", by: 7)), .held(.held(store: "/s", by: nil)),
+      .held(.state(.noPlace)), .refused(.hasEnded, run: "7f3a"), .unanswered(run: "7f3a"),
+      .changed(run: "7f3a", campaign: "c.yaml"),
+      .brokenChain(run: "7f3a", words: "event 7 was changed"),
+      .waits(run: "7f3a", words: "paused: a person asked for it"), .interrupted(run: "7f3a"),
+      .failed(words: "it cannot be"), .search(.none), .search(.unknown("x")),
+      .search(.ambiguous("7", ["7a", "7b"])), .search(.storage(StorageFault(.full, "full"))),
+      .file(.missing(path: "c.yaml")),
+    ]
+    + StorageFault.Kind.allCases.map { .store(StorageFault($0, "/s cannot be used")) }
+
+  static func place(_ fault: FleetFault) -> Int {
+    switch fault {
+    case .campaign: 0
+    case .file: 1
+    case .store: 2
+    case .search: 3
+    case .held: 4
+    case .refused: 5
+    case .unanswered: 6
+    case .changed: 7
+    case .brokenChain: 8
+    case .waits: 9
+    case .interrupted: 10
+    case .failed: 11
+    }
+  }
+}

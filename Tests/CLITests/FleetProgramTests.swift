@@ -1,0 +1,216 @@
+import Foundation
+import Testing
+
+/// `otaflash fleet` as a shell runs it, over simulated boards whose clock is fast.
+@Suite(.waitsForPrograms) struct FleetProgramTests {
+  private static let image = "\(Program.root.path)/firmware-samples/app-1.3.0.bin"
+
+  private static func campaign(
+    _ rest: String = "", fleet: String = "sim-fleet:6?speed=200", image: String = image
+  ) -> String {
+    """
+    campaign: doors
+    image: \(image)
+    devices: ["\(fleet)"]
+    retries: {first-delay: 1s, longest-delay: 2s, link: 2}
+    \(rest)
+    """
+  }
+
+  private let program: Program
+
+  init() throws { program = try Program() }
+
+  private func write(_ text: String, as name: String = "c.yaml") throws -> String {
+    try program.file(name, text.utf8)
+  }
+
+  private func fleet(_ words: String...) throws -> Program.Outcome {
+    try program.run(["fleet"] + words)
+  }
+
+  private var store: URL { program.home.appending(path: "otaflash/fleet.sqlite") }
+
+  // MARK: A run
+
+  @Test func aRunEndsWithEveryDeviceAndTheSameCommandSaysSoAgain() throws {
+    let file = try write(
+      Self.campaign(fleet: "sim-fleet:12?adapters=2&revert=10%&away=10%&speed=200"))
+    let run = try fleet("run", file, "--json")
+    #expect(run.status == 3, "\(run.errors)")
+    let check = try Program.runTool(
+      ["python3", "Tests/check-events.py", "docs/events.schema.json", "3"], input: run.output)
+    #expect(check.status == 0, "\(check.errors)")
+    let last = try #require(run.output.split(separator: "\n").last)
+    let result = try #require(
+      try JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
+    let devices = try #require(result["devices"] as? [[String: Any]])
+    #expect(devices.count == 12)
+    #expect(Set(devices.compactMap { $0["outcome"] as? String }).isSuperset(of: ["flashed"]))
+    let again = try fleet("run", file)
+    #expect(again.status == 3)
+    #expect(again.errors.contains("--again begins another"), "\(again.errors)")
+    #expect(try fleet("list").output.split(separator: "\n").count == 2)
+  }
+
+  @Test func aPlanWritesNothing() throws {
+    let file = try write(Self.campaign())
+    let plan = try fleet("plan", file)
+    #expect(plan.status == 0, "\(plan.errors)")
+    #expect(plan.output.contains("board-0006"))
+    #expect(!FileManager.default.fileExists(atPath: store.path))
+    let forecast = try fleet("plan", file, "--forecast", "--seeds", "2", "--json")
+    #expect(forecast.status == 0, "\(forecast.errors)")
+    #expect(forecast.output.contains(#""type":"fleet_forecast""#))
+    #expect(!FileManager.default.fileExists(atPath: store.path))
+  }
+
+  /// Whoever approves speaks to the run from another process.
+  @Test func anotherProcessApprovesAndIsAnswered() throws {
+    let waves = """
+      waves:
+        - {name: canary, devices: 1, approve: true}
+        - {name: all, devices: rest}
+      """
+    let file = try write(Self.campaign(waves))
+    let refused = try fleet("run", file, "--no-input")
+    #expect(refused.status == 4)
+    #expect(refused.code == "E-FLEET-PAUSED", "\(refused.errors)")
+    let run = try program.start(["fleet", "run", file])
+    try #require(run.waitUntilItSays("going on"))
+    let second = try fleet("run", file)
+    #expect(second.status == 69)
+    #expect(second.code == "E-FLEET-RUN-HELD", "\(second.errors)")
+    let resumed = try fleet("resume")
+    #expect(resumed.status == 0, "\(resumed.errors)")
+    let ended = run.end()
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.output.contains("All 6 devices run 1.3.0"), "\(ended.output)")
+    #expect(try fleet("resume").status == 5)
+  }
+
+  @Test func aRunThatWasStoppedGoesOnWithTheImageItBeganWith() throws {
+    let copy = try program.file(
+      "app-1.3.0.bin", try Data(contentsOf: URL(filePath: Self.image)))
+    let waves = "waves:\n  - {devices: 1, approve: true}\n  - {devices: rest}"
+    let file = try write(Self.campaign(waves, image: copy))
+    #expect(try fleet("run", file, "--no-input").status == 4)
+    _ = try program.file("app-1.3.0.bin", Array("no firmware".utf8))
+    #expect(try fleet("resume").status == 0)
+    let changed = try fleet("run", file)
+    // What cannot be read as an image is refused, whatever the run has.
+    #expect(changed.status == 65, "\(changed.errors)")
+    _ = try program.file(
+      "app-1.3.0.bin",
+      try Data(contentsOf: Program.root.appending(path: "firmware-samples/app-1.2.0.bin")))
+    let gone = try fleet("run", file)
+    #expect(gone.status == 0, "\(gone.errors)")
+    #expect(gone.errors.contains("has changed"), "\(gone.errors)")
+    #expect(gone.output.contains("All 6 devices run 1.3.0"), "\(gone.output)")
+  }
+
+  @Test func anotherTextIsAnotherRunAndOnlyOnRequest() throws {
+    let waves = "waves:\n  - {devices: 1, approve: true}\n  - {devices: rest}"
+    let file = try write(Self.campaign(waves))
+    #expect(try fleet("run", file, "--no-input").status == 4)
+    _ = try write(Self.campaign())
+    let changed = try fleet("run", file)
+    #expect(changed.status == 78)
+    #expect(changed.code == "E-CAMPAIGN", "\(changed.errors)")
+    #expect(try fleet("run", file, "--again").status == 0)
+    let list = try fleet("list").output
+    #expect(list.contains("cancelled") && list.contains("complete"), "\(list)")
+  }
+
+  @Test func hooksRunAroundDevices() throws {
+    let hooks = """
+      hooks:
+        before-device: 'test "$OTAFLASH_HOOK_DEVICE" != board-0002'
+        after-device: [touch, done]
+      """
+    let run = try fleet("run", try write(Self.campaign(hooks)))
+    #expect(run.status == 3, "\(run.errors)")
+    #expect(run.errors.contains("skipped board-0002"), "\(run.errors)")
+    #expect(FileManager.default.fileExists(atPath: program.home.path + "/done"))
+  }
+
+  // MARK: Reports
+
+  @Test func aReportIsWrittenAndAChangedEventIsFound() throws {
+    #expect(try fleet("run", try write(Self.campaign())).status == 0)
+    let home = program.home.path
+    let files = ["--html", home + "/r.html", "--junit", home + "/r.xml", "--csv", home + "/r.csv"]
+    let report = try program.run(["fleet", "report"] + files)
+    #expect(report.status == 0, "\(report.errors)")
+    #expect(try program.run(["fleet", "report"] + files).status == 0, "over its own kind")
+    #expect(try fleet("report", "--html", home + "/c.yaml").status == 73, "over nothing else")
+    let edit = """
+      import sqlite3, sys
+      db = sqlite3.connect(sys.argv[1])
+      for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+          db.execute("DROP TRIGGER " + name)
+      db.execute("UPDATE event SET payload = replace(payload, 'board-0003', 'board-0004') WHERE number = 7")
+      db.execute("UPDATE event SET at = at + 1 WHERE number = 9")
+      db.commit()
+      """
+    let edited = try Program.runTool(["python3", "-c", edit, store.path])
+    #expect(edited.status == 0, "\(edited.errors)")
+    let found = try fleet("report", "--verify")
+    #expect(found.status == 65)
+    #expect(found.code == "E-FLEET-CHAIN")
+    #expect(found.errors.contains(/event [79] was changed/), "\(found.errors)")
+  }
+
+  // MARK: Refusals
+
+  @Test(arguments: [
+    ("campaign: x\nimage: nowhere.bin\ndevices: [\"sim:fast\"]", 66, "E-FILE"),
+    ("campaign: x\nimagee: y\ndevices: [\"sim:fast\"]", 78, "E-CAMPAIGN"),
+    ("campaign: x\nimage: y\ndevices: [\"name:door\"]", 78, "E-CAMPAIGN"),
+    ("campaign: x\nimage: y\ndevices: [\"door\"]", 78, "E-CAMPAIGN"),
+    ("campaign: x\nimage: y\ndevices: [\"sim-fleet:0\"]", 78, "E-CAMPAIGN"),
+    ("campaign: x\nimage: y\ndevices: [\"sim-fleet:2\", \"sim:fast\"]", 78, "E-CAMPAIGN"),
+    ("campaign: x\nimage: y\ndevices-file: none.csv", 66, "E-FILE"),
+    ("a: &a [b]\nc: *a", 78, "E-CAMPAIGN"),
+  ])
+  func whatIsWrongIsToldBeforeAnythingBegins(_ text: String, _ status: Int32, _ code: String) throws
+  {
+    let outcome = try fleet("run", try write(text))
+    #expect(outcome.status == status, "\(outcome.errors)")
+    #expect(outcome.code == code, "\(outcome.errors)")
+    #expect(try fleet("list").output.isEmpty)
+  }
+
+  @Test func aRunThatIsNotThereIsSaidSo() throws {
+    for words in [["status"], ["report"], ["pause"], ["cancel"], ["retry", "x"]] {
+      let outcome = try program.run(["fleet"] + words)
+      #expect(outcome.status == 66, "\(outcome.errors)")
+      #expect(outcome.code == "E-FLEET-RUN")
+    }
+    #expect(try fleet("run", "nowhere.yaml").status == 66)
+  }
+
+  @Test func aStoreThatCannotBeUsedIsToldOf() throws {
+    let folder = program.home.appending(path: "otaflash")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data("no database".utf8).write(to: store)
+    let outcome = try fleet("run", try write(Self.campaign()))
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("the damaged store of runs is now"), "\(outcome.errors)")
+  }
+
+  /// Boards of three makes, each by its protocol.
+  @Test func theExampleOfMixedBoardsRuns() throws {
+    let run = try fleet("run", "Examples/campaign-boards.yaml")
+    #expect(run.status == 0, "\(run.errors)\(run.output)")
+    let live = try fleet("plan", "Examples/campaign-boards.yaml", "--live")
+    #expect(live.status == 0, "\(live.errors)")
+    #expect(live.output.contains("runs it already"), "\(live.output)")
+  }
+
+  @Test(arguments: ["campaign-canary", "campaign-sim"])
+  func theOtherExamplesCanBePlanned(_ name: String) throws {
+    let plan = try fleet("plan", "Examples/\(name).yaml")
+    #expect(plan.status == 0, "\(plan.errors)")
+  }
+}

@@ -1,0 +1,96 @@
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashUpdate
+import Testing
+
+@testable import otaflash
+
+/// What a person sees of a run.
+@Suite struct FleetScreenTests {
+  private static let style = Style(color: false, unicode: true)
+
+  /// A run of so many devices, all of which are worked on.
+  private static func busy(_ count: Int) -> (run: FleetRun, events: [FleetEvent]) {
+    let devices = (1...count).map {
+      RunDevice(id: "C0:FF:EE:00:00:\($0)", name: "door-\($0)", image: "i")
+    }
+    var events: [FleetEvent] = [
+      .runBegan(
+        RunBeginning(id: "r", campaign: "doors", digest: "d", devices: count, waves: 1)),
+      .wavePlanned(wave: 0, name: "all", devices: devices), .waveBegan(wave: 0),
+    ]
+    for device in devices {
+      events += [
+        .devicePublished(device: device.id, attempt: 1, look: false),
+        .deviceClaimed(device: device.id, attempt: 1, worker: "local"),
+        .devicePlaced(device: device.id, attempt: 1, adapter: "hci0"),
+      ]
+    }
+    var run = FleetRun()
+    for event in events { run.apply(event, at: FleetTime(milliseconds: 0)) }
+    return (run, events)
+  }
+
+  private static func screen(_ count: Int, tellsSuccesses: Bool = false) -> (FleetScreen, FleetRun)
+  {
+    let (run, events) = busy(count)
+    var screen = FleetScreen(style: style, tellsSuccesses: tellsSuccesses, soaks: [.zero])
+    _ = screen.observe(events, run, at: .zero)
+    for device in run.devices {
+      screen.observe(
+        .transferBegan(offset: 0, total: 200_000, resumed: false), of: device.device.id, at: .zero)
+      screen.observe(
+        .progress(acknowledged: 90_000, total: 200_000), of: device.device.id, at: .seconds(3))
+    }
+    return (screen, run)
+  }
+
+  @Test(arguments: [1, 3, 40, 1000], [(24, 80), (10, 40), (3, 20), (1, 10), (60, 200)])
+  func theBlockFitsTheTerminal(_ count: Int, _ size: (rows: Int, columns: Int)) {
+    var (screen, _) = Self.screen(count)
+    let block = screen.block(rows: size.rows, columns: size.columns, at: .seconds(3))
+    #expect(block.count < max(size.rows, 2))
+    for line in block { #expect(line.text.count < size.columns, "\(line.text)") }
+  }
+
+  @Test func aLineForEachDeviceAndOneThatSumsUp() {
+    var (screen, _) = Self.screen(2)
+    _ = screen.block(rows: 24, columns: 80, at: .seconds(1))
+    let block = screen.block(rows: 24, columns: 80, at: .seconds(3))
+    #expect(
+      block.map(\.text) == [
+        "  door-1  ━━━━━━━━━╸──────────  45%    30.0 kB/s  hci0",
+        "  door-2  ━━━━━━━━━╸──────────  45%    30.0 kB/s  hci0",
+        "0/2 done",
+      ])
+  }
+
+  @Test func devicesThatDoNotFitAreCounted() {
+    var (screen, _) = Self.screen(40)
+    let block = screen.block(rows: 24, columns: 80, at: .seconds(3))
+    #expect(block.count == 23)
+    #expect(block[21].text == "  … and 19 more")
+  }
+
+  @Test func aDeviceThatFailsLeavesALineAndTheBlock() {
+    var (screen, run) = Self.screen(2)
+    let failure = AttemptFailure(.device, code: "reverted", words: "the device took the image back")
+    let events: [FleetEvent] = [
+      .attemptEnded(device: "C0:FF:EE:00:00:1", attempt: 1, ending: .failed(failure)),
+      .deviceSettled(device: "C0:FF:EE:00:00:1", ending: .failed(failure)),
+    ]
+    for event in events { run.apply(event, at: FleetTime(milliseconds: 9)) }
+    let lines = screen.observe(events, run, at: .seconds(4))
+    #expect(lines.map(\.text) == ["  failed door-1: the device took the image back"])
+    let block = screen.block(rows: 24, columns: 80, at: .seconds(4))
+    #expect(block.count == 2)
+    #expect(block.last?.text.hasPrefix("1/2 done  1 failed") == true, "\(block)")
+  }
+
+  /// A device's name is nobody's command.
+  @Test func aHostileNameIsShownAsItIs() {
+    let line = Line("a\u{1B}[2Jb\u{202E}c").clipped(to: 10, in: Self.style)
+    #expect(!line.shown.contains("\u{1B}"))
+    #expect(line.text.count <= 10)
+  }
+}
