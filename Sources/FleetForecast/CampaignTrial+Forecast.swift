@@ -1,9 +1,8 @@
 import OtaflashFleet
 
 extension CampaignTrial {
-  /// Devices times seeds that a row of the what-if table may cost; a quarter of a minute of one
-  /// core.
-  private static let whatIfBudget = 3000
+  /// Devices times seeds that a row of the what-if table may cost: some seconds of one core.
+  private static let whatIfBudget = 1000
 
   private struct Step: Sendable {
     let change: ForecastChange?

@@ -1,3 +1,4 @@
+import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation
@@ -32,7 +33,7 @@ import Testing
 
   /// The duration of the same campaign with luck that the forecast has not seen.
   @Test(arguments: [
-    "30?adapters=2&loss=1%", "24?adapters=1&loss=3%&hang=4%", "40?kinds=fast&adapters=3&revert=5%",
+    "16?adapters=2&loss=1%", "12?adapters=1&loss=3%&hang=4%", "24?kinds=fast&adapters=3&revert=5%",
   ])
   func theCampaignTakesWhatWasForecast(_ fleet: String) async throws {
     let trial = try Self.trial(fleet)
@@ -65,10 +66,10 @@ import Testing
   // MARK: What would change it
 
   @Test func whatWouldChangeItPointsTheRightWay() async throws {
-    let trial = try Self.trial("40?kinds=fast&adapters=2&loss=4%&phy=1M&mtu=247", octets: 40_000) {
+    let trial = try Self.trial("24?kinds=fast&adapters=2&loss=4%&phy=1M&mtu=247", octets: 40_000) {
       $0.flash.withoutResponse = true
     }
-    let forecast = try await trial.forecast(seeds: 5)
+    let forecast = try await trial.forecast(seeds: 3)
     let ratios = Dictionary(uniqueKeysWithValues: forecast.whatIf.map { ($0.change, $0.ratio) })
     #expect(ratios.count >= 5)
     #expect(try #require(ratios[.adapters(3)]) < 1.02)
@@ -110,6 +111,42 @@ import Testing
       Wave("all", .rest, thresholds: Self.lenient),
     ]
     #expect(try await limit("6", waves: waves) == .soak)
+  }
+
+  /// Nothing looks again and again through it whether there is something to do.
+  @Test func aSoakOfWeeksTakesNoTimeToForecast() throws {
+    let waves = [
+      Wave("first", .count(1), thresholds: Self.lenient, soak: .seconds(30 * 86_400)),
+      Wave("all", .rest, thresholds: Self.lenient),
+    ]
+    let began = ContinuousClock.now
+    let outcome = try Self.trial("2?kinds=fast", waves: waves).run(seed: 1)
+    #expect(outcome.took > .seconds(30 * 86_400) && outcome.took < .seconds(31 * 86_400))
+    #expect(ContinuousClock.now - began < .seconds(20))
+  }
+
+  /// Each kind of board gets its image, and boards with several programs keep them over the loss
+  /// of power between attempts.
+  @Test func boardsOfSeveralKindsAreUpdated() throws {
+    let profile = try FleetProfile(parsing: "sim-fleet:8?kinds=fast:1/smp:1&adapters=2&slot=96K")
+    var campaign = Campaign(
+      name: "mixed",
+      devices: (0..<8).map { FleetDevice(id: profile.id(of: $0), board: profile.board($0).kind) },
+      images: ["fast": "fast.bin", "smp": "smp.img"])
+    campaign.flash.allowUnknown = true
+    let version = FirmwareVersion(2, 0, 0)
+    let smp = SampleImage.mcuboot(Array(repeating: 7, count: 20_000), version: version)
+    let trial = CampaignTrial(
+      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: profile,
+      packages: [
+        "fast.bin": .standIn(octets: 20_000),
+        "smp.img": try .decode(name: "smp.img", bytes: smp),
+      ])
+    let outcome = try trial.run(seed: 1)
+    #expect(outcome.run.devices.allSatisfy { $0.ending == .updated })
+    let versions = outcome.truth.values.map(\.version)
+    #expect(versions.count { $0 == version } == 4)
+    #expect(versions.count { $0 == FirmwareVersion(255, 0, 0) } == 4)
   }
 
   @Test func whoMustAgreeIsCountedAndNotWaitedFor() async throws {

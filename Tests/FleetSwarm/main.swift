@@ -2,6 +2,7 @@
 //
 //   fleet-swarm [DEVICES [ADAPTERS [BAD% [PLACES]]]]
 //   fleet-swarm --learned [DEVICES]
+//   fleet-swarm --forecast [DEVICES [SEEDS]]
 //
 // 10,000 devices on 20 adapters unless told otherwise, BAD% of which take the new image back; as many
 // PLACES on an adapter as were learned. Images of 64 KiB without response, 1 % of the packets lost, in
@@ -9,7 +10,8 @@
 // says.
 //
 // With --learned: what the learned number of places brings on one adapter, against fixed ones; exit status 1
-// where it is less than nine tenths of the best.
+// where it is less than nine tenths of the best. With --forecast: how long a forecast takes, and how near it
+// comes to runs of the same campaign.
 
 import Glibc
 
@@ -24,6 +26,15 @@ if words.first == "--learned" {
     isGood = isGood && row.learnedShare >= 0.9
   }
   exit(isGood ? 0 : 1)
+}
+if words.first == "--forecast" {
+  let counts = words.dropFirst().map { Int($0) ?? 1 }
+  for line in try await ForecastCheck(
+    devices: counts.first ?? 1000, seeds: counts.dropFirst().first ?? 20
+  ).lines() {
+    print(line)
+  }
+  exit(0)
 }
 let numbers = words.map { Int($0) ?? 0 }
 let scale = SwarmScale(

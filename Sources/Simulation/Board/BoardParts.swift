@@ -19,6 +19,11 @@ extension BoardParts {
   /// events and what the main loop needs.
   var answerTime: Duration { settings.radio.interval.duration * 3 + .milliseconds(50) }
 
+  /// Draws the image that the board leaves the factory with.
+  var factoryRandom: SeededRandom {
+    settings.factorySeed.map { SeededRandom(seed: $0) } ?? random.forked(for: 2)
+  }
+
   /// The page of a slot, from 0, that a bad block lies in.
   private static let badPage = 5
 

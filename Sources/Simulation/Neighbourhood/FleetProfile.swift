@@ -216,6 +216,7 @@ extension FleetProfile {
     profile.seed = seed << 20 | UInt64(number + 1)
     profile.settings.givenName = id(of: number)
     if let version = versions?.drawn(from: &random) { profile.settings.version = version }
+    profile.settings.factorySeed = UInt64(profile.version.word)
     let fate = fates[number]
     if let fault = fate.fault { profile.settings.faults.add(fault, fault.usual) }
     return Board(id: id(of: number), kind: kind, fate: fate, profile: profile)

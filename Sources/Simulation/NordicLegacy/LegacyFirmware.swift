@@ -23,7 +23,7 @@ final class LegacyFirmware: BoardFirmware {
     self.parts = parts
     loader = BootLoader(flash: parts.flash, layout: parts.settings.layout)
     let bootRecord = try loader.record {
-      FactoryImage.make(parts.settings, random: parts.random.forked(for: 2))
+      FactoryImage.make(parts.settings, random: parts.factoryRandom)
     }
     state = Shared(
       State(

@@ -37,7 +37,7 @@ final class SecureFirmware: BoardFirmware {
     loader = BootLoader(flash: parts.flash, layout: parts.settings.layout)
     pages = RecordPages(flash: parts.flash, pages: parts.settings.layout.metadata)
     let bootRecord = try loader.record {
-      FactoryImage.make(parts.settings, random: parts.random.forked(for: 2))
+      FactoryImage.make(parts.settings, random: parts.factoryRandom)
     }
     let newest = try pages.newest()
     state = Mutex(

@@ -15,7 +15,7 @@ final class ReceiverFirmware: BoardFirmware {
     loader = BootLoader(flash: parts.flash, layout: settings.layout)
     record = Mutex(
       try loader.record(
-        orFactory: settings.version, settings.hardware, random: parts.random.forked(for: 2)))
+        orFactory: settings.version, settings.hardware, random: parts.factoryRandom))
     lies = Shared(ReceiverLies(plan: settings.faults, random: parts.random.forked(for: 4)))
   }
 

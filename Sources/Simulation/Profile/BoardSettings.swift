@@ -34,6 +34,9 @@ public struct BoardSettings: Hashable, Sendable {
   public var givenName: String?
   /// Draws every chance of the board: the same seed, the same run.
   public var seed: UInt64 = 1
+  /// Draws the image that it leaves the factory with, which boards of one batch have in common;
+  /// `nil` = it has one of its own.
+  package var factorySeed: UInt64?
   /// The radio of its connections.
   public var radio = RadioModel()
   /// The largest ATT_MTU that the device agrees to, 23…517.

@@ -43,7 +43,8 @@ final class SMPFirmware: BoardFirmware {
     _ index: Int, of parts: BoardParts
   ) -> (bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID) {
     let settings = parts.settings
-    var random = parts.random.forked(for: index == 0 ? 2 : 200 + UInt64(index))
+    var random =
+      index == 0 ? parts.factoryRandom : parts.random.forked(for: 200 + UInt64(index))
     let size = min(BootLoader.factoryImageSize, settings.slotSize / 2)
     let version = settings.version
     let bytes = BootableImage.assemble(
