@@ -8,6 +8,8 @@ struct CSVReader {
 
   /// In characters; a longer field is a quotation mark that was never closed.
   private static let fieldMaximum = 4096
+  /// In a record: there are seven columns. A line of commas alone must not take the memory.
+  private static let fieldsMaximum = 64
 
   private let characters: [Unicode.Scalar]
   private let file: CampaignFileFault.File
@@ -26,6 +28,10 @@ struct CSVReader {
     guard index < characters.count else { return nil }
     var fields = [try field()]
     while index < characters.count, characters[index] == "," {
+      guard fields.count < Self.fieldsMaximum else {
+        throw CampaignFileFault(
+          file, at: place, "a row has at most \(Self.fieldsMaximum) fields")
+      }
       advance()
       fields.append(try field())
     }
@@ -43,6 +49,7 @@ struct CSVReader {
     }
     advance()
     var text = String.UnicodeScalarView()
+    let limit = index + Self.fieldMaximum
     while index < characters.count {
       let character = characters[index]
       advance()
@@ -53,7 +60,7 @@ struct CSVReader {
         advance()
       }
       text.append(character)
-      guard text.count <= Self.fieldMaximum else { break }
+      guard index <= limit else { break }
     }
     throw CampaignFileFault(file, at: start, "the quotation mark is not closed")
   }
@@ -61,6 +68,7 @@ struct CSVReader {
   private mutating func unquoted() throws(CampaignFileFault) -> String {
     let start = place
     var text = String.UnicodeScalarView()
+    let limit = index + Self.fieldMaximum
     while index < characters.count {
       let character = characters[index]
       if character == "," || character == "\n" || isCarriageReturn(at: index) { break }
@@ -73,7 +81,7 @@ struct CSVReader {
       }
       text.append(character)
       advance()
-      guard text.count <= Self.fieldMaximum else {
+      guard index <= limit else {
         throw CampaignFileFault(
           file, at: start, "a field has at most \(Self.fieldMaximum) characters")
       }

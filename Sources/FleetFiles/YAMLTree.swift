@@ -9,6 +9,9 @@ struct YAMLTree {
   /// Places in a text where an alias could stand. Yams takes time in proportion to what aliases
   /// stand for before anybody sees them: 16 of them stand for 256 nodes at most.
   private static let aliasPlacesMaximum = 16
+  /// Places at which a part of the document may begin: 100,000 devices with all their facts have
+  /// 1,500,000, and a part takes some hundred octets of memory.
+  private static let partsMaximum = 2_000_000
 
   let root: Node
 
@@ -21,6 +24,7 @@ struct YAMLTree {
       throw CampaignFileFault(at: .start, "it is no UTF-8 text")
     }
     try Self.checkAliases(in: bytes)
+    try Self.checkParts(in: bytes)
     root = try Self.compose(text)
   }
 
@@ -40,6 +44,21 @@ struct YAMLTree {
       }
       former = byte
       if byte == UInt8(ascii: "\n") { (line, column) = (line + 1, 0) }
+    }
+  }
+
+  private static func checkParts(in bytes: [UInt8]) throws(CampaignFileFault) {
+    var (line, parts) = (1, 0)
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "\n"): (line, parts) = (line + 1, parts + 1)
+      case UInt8(ascii: ","), UInt8(ascii: "["), UInt8(ascii: "{"): parts += 1
+      default: continue
+      }
+      guard parts <= partsMaximum else {
+        throw CampaignFileFault(
+          at: FilePlace(line: line, column: 1), "it has more than \(partsMaximum) parts")
+      }
     }
   }
 

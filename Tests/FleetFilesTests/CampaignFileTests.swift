@@ -447,5 +447,12 @@ import Testing
       for key in keys { #expect(text.contains("| `\(key)` |"), "\(name): \(key)") }
     }
   }
+
+  @Test func aDocumentOfTooManyPartsIsRefusedBeforeItTakesTheMemory() {
+    let text = "campaign: c\ndevices: [" + String(repeating: "a,", count: 2_000_000) + "]"
+    #expect {
+      try CampaignFile(bytes: Array(text.utf8), now: FleetTime(milliseconds: 0))
+    } throws: { "\($0)" == "line 2, column 1: it has more than 2000000 parts" }
+  }
 }
 #endif

@@ -82,5 +82,26 @@ import Testing
     #expect(try Self.read(text).count == 100_000)
     #expect(throws: CampaignFileFault.self) { try Self.read(text + "x\n") }
   }
+
+  /// Found by the fuzzer's bombs: 16 MB of long fields took minutes, 30 MB of commas 1.5 GB.
+  @Test func longFieldsAndManyOfThemTakeNoMoreThanTheirLength() throws {
+    let name = String(repeating: "x", count: 4000)
+    for field in [name, "\"\(name)\""] {
+      let text = "id,name\n" + (0..<1000).map { "d\($0),\(field)\n" }.joined()
+      let began = ContinuousClock.now
+      #expect(try Self.read(text).count == 1000)
+      #expect(ContinuousClock.now - began < .seconds(5))
+    }
+    let commas = "id\n" + String(repeating: ",", count: 1_000_000)
+    #expect {
+      _ = try Self.read(commas)
+    } throws: { error in
+      "\(error)" == "line 2, column 64: a row has at most 64 fields"
+    }
+    let long = "id\n" + String(repeating: "x", count: 4097)
+    #expect {
+      _ = try Self.read(long)
+    } throws: { "\($0)".contains("at most 4096 characters") }
+  }
 }
 #endif

@@ -90,7 +90,7 @@ class Browser:
     def value(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:
-            raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
+            return answer["exceptionDetails"].get("exception", {}).get("description", "throws")
         return answer["result"].get("value")
 
     def complaints(self, address):
@@ -135,8 +135,8 @@ SOUND = {
     "pictures are told": """[...document.querySelectorAll('svg:not([aria-hidden])')].every(
         (s) => s.getAttribute('role') === 'img' && s.querySelector('title').textContent)""",
     "no control in any text": r"!/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e]/.test(document.body.textContent)",
-    "a policy that forbids": """document.querySelector('meta[http-equiv]').content
-        .startsWith("default-src 'none'")""",
+    "a policy that forbids": """(document.querySelector('meta[http-equiv]') || { content: '' })
+        .content.startsWith("default-src 'none'")""",
 }
 
 # Of the table, with its script: by the second click on Took the longest is first; a filter leaves some.
@@ -189,7 +189,7 @@ def look(browser, page, pictures):
         browser.call("Emulation.setEmulatedMedia", media="screen",
                      features=[{"name": "prefers-color-scheme", "value": theme}])
         browser.open(address)
-        if not browser.value(FITS):
+        if browser.value(FITS) is not True:
             say(where, f"too wide, {browser.value(WIDE)}")
         if width == 1280 and theme == "light":
             for name, expression in SOUND.items():
@@ -203,7 +203,7 @@ def look(browser, page, pictures):
             target.write_bytes(base64.b64decode(shot["data"]))
         table = browser.value(TABLE) if width == 1280 else "sound"
         if table != "sound":
-            say(where, f"the table {table}")
+            say(where, f"the table: {table}")
         for complaint in browser.complaints(address):
             say(where, complaint)
 

@@ -128,7 +128,7 @@ import Testing
     surroundings.zone = ZoneOffsets(minutes: 60)
     surroundings.zoneName = "CET"
     let page = try Self.page(SampleRun(devices: 3, adapters: 1), surroundings)
-    #expect(page.contains("23 Nov 2026, 10:20 to 10:2") && page.contains("times in CET"))
+    #expect(page.contains("23 Nov 2026, 10:20:00 to 10:20:2") && page.contains("times in CET"))
   }
 }
 #endif

@@ -45,6 +45,7 @@ import Testing
       width: 720)
     let ticks = scale.ticks(in: ZoneOffsets(minutes: 330))
     #expect(ticks.map(\.label).prefix(3) == ["14:50", "15:00", "15:10"])
+    #expect(ticks.map(\.x).prefix(3) == [0, 120, 240])
     #expect(ticks[0].date == "23 Nov 2026" && ticks.dropFirst().allSatisfy { $0.date == nil })
     #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $1.x - $0.x >= 54 })
   }

@@ -113,6 +113,7 @@ enum PageStyle {
     .chart .strong { fill: var(--ink); }
     .chart .laneName { font-weight: 600; }
     .chart .on { fill: var(--on); font-size: 11px; pointer-events: none; }
+    .failed + .on { paint-order: stroke; stroke: var(--failed); stroke-width: 3px; }
     .chart .gap { fill: var(--line); opacity: .55; }
     .chart .load { fill: var(--succeeded); opacity: .85; }
     .chart .mark { fill: var(--failed); }

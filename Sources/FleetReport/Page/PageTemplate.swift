@@ -215,17 +215,17 @@ enum PageTemplate {
     <th scope="col" class="r">Ended</tr></thead>
     <tbody>
     {{#rows}}
-    <tr class="{{class}}{{paper}}"><th scope="row"><bdi>{{name}}</bdi>\#
+    <tr class="{{class}}{{paper}}"><th scope=row><bdi>{{name}}</bdi>\#
     {{#deviceID}}<small><bdi>{{.}}</bdi></small>{{/deviceID}}\#
-    {{#board}}<td class="k"><bdi>{{text}}</bdi>{{/board}}\#
-    {{#site}}<td class="k"><bdi>{{text}}</bdi>{{/site}}\#
-    {{#wave}}<td class="k"><bdi>{{text}}</bdi>{{/wave}}\#
+    {{#board}}<td class=k><bdi>{{text}}</bdi>{{/board}}\#
+    {{#site}}<td class=k><bdi>{{text}}</bdi>{{/site}}\#
+    {{#wave}}<td class=k><bdi>{{text}}</bdi>{{/wave}}\#
     <td><i class="key {{class}}">{{sign}}</i>{{outcome}}{{#cause}}<small>{{.}}</small>{{/cause}}\#
-    <td class="n">{{versions}}<td class="n"><bdi>{{adapter}}</bdi>\#
-    {{#tries}}{{#one}}<td class="r">{{.}}{{/one}}{{#several}}<td class="r"><details><summary>\#
+    <td class=n>{{versions}}<td class=n><bdi>{{adapter}}</bdi>\#
+    {{#tries}}{{#one}}<td class=r>{{.}}{{/one}}{{#several}}<td class=r><details><summary>\#
     {{number}}</summary><ol>{{#tries}}<li>{{try}}{{/tries}}</ol></details>{{/several}}{{/tries}}\#
-    <td class="r" data-v="{{rateValue}}">{{rate}}<td class="r" data-v="{{tookValue}}">{{took}}\#
-    <td class="r" data-v="{{endedValue}}">{{ended}}
+    <td class=r data-v="{{rateValue}}">{{rate}}<td class=r data-v="{{tookValue}}">{{took}}\#
+    <td class=r data-v="{{endedValue}}">{{ended}}
     {{/rows}}
     </tbody>
     </table></div>

@@ -78,6 +78,9 @@ struct PageView {
     let day = CalendarTime(report.began, in: zone)
     if case .ended = report.state {
       let end = CalendarTime(report.last, in: zone)
+      guard report.milliseconds >= 120_000 || end.date != day.date else {
+        return "\(day.dayWords), \(day.clock) to \(end.clock) \(surroundings.zoneName), \(took)"
+      }
       let until = end.date == day.date ? end.minutes : "\(end.dayWords), \(end.minutes)"
       return "\(day.dayWords), \(day.minutes) to \(until) \(surroundings.zoneName), \(took)"
     }

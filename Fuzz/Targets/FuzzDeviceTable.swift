@@ -1,0 +1,31 @@
+import OtaflashFleet
+import OtaflashFleetFiles
+
+/// Any text is a table of devices, or is refused with the place of what is wrong.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzDeviceTable(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  let bytes = octets(data, size)
+  do throws(CampaignFileFault) {
+    let table = try DeviceTable(path: "devices.csv", bytes: bytes)
+    precondition(table.rows.count <= Campaign.devicesMaximum)
+    // A row has a line, of two octets or more.
+    precondition(table.rows.count * 2 <= bytes.count)
+    for row in table.rows {
+      precondition(!row.device.id.isEmpty && row.device.name?.isEmpty != true)
+      precondition(row.place.line > 1 && row.place.line <= bytes.count + 1)
+    }
+    // What was read is a campaign's, or is refused as a whole.
+    let devices = table.rows.map(\.device)
+    let campaign = Campaign(name: "c", devices: devices, images: [nil: "app.bin"])
+    do throws(CampaignFault) {
+      let plan = try CampaignPlan(campaign, now: FleetTime(milliseconds: 0))
+      precondition(plan.deviceCount == devices.count)
+    } catch {
+      precondition(!error.description.isEmpty)
+    }
+  } catch {
+    precondition(!error.description.isEmpty)
+    precondition(error.place.line >= 1 && error.place.line <= bytes.count + 2)
+  }
+  return 0
+}

@@ -1,0 +1,22 @@
+import OtaflashFirmware
+import OtaflashFleet
+
+/// Any text selects devices, or is refused with its column.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzSelector(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  let text = String(decoding: octets(data, size), as: UTF8.self)
+  let known = FleetDevice(
+    id: "C0:FF:EE:00:00:01", name: "front door", board: "door-v2", site: "berlin", tags: ["lab"],
+    version: FirmwareVersion(1, 2, 0), rssi: -70)
+  do throws(SelectorFault) {
+    let expression = try DeviceExpression(parsing: text)
+    // Of a device that is known whole nothing is undecided; of one that is not, not more is sure.
+    let truth = expression.truth(of: known)
+    precondition(truth != .undecided)
+    _ = expression.truth(of: FleetDevice(id: "a"))
+    _ = expression.facts
+  } catch {
+    precondition(!error.description.isEmpty && error.column >= 1)
+  }
+  return 0
+}
