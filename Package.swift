@@ -114,7 +114,9 @@ let package = Package(
       exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetFiles",
-      dependencies: ["OtaflashFirmware", "OtaflashFleet", fleetOnly("Yams", package: "Yams")],
+      dependencies: [
+        "OtaflashFirmware", "OtaflashFleet", crypto, fleetOnly("Yams", package: "Yams"),
+      ],
       path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetStore",

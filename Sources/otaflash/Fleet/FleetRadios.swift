@@ -45,7 +45,8 @@ final class FleetRadios: Sendable {
     state.withLock { $0.radios.keys.sorted { ($0.count, $0) < ($1.count, $1) } }
   }
 
-  /// Every adapter that is on may be tried; how strongly each hears the device, where that is known.
+  /// Every adapter that is on may be tried; how strongly each hears the device, where that is
+  /// known.
   func hearing(of device: BluetoothAddress) -> [AdapterHearing] {
     state.withLock { state in
       state.radios.keys.map { AdapterHearing(adapter: $0, rssi: state.heard[device]?[$0]) }

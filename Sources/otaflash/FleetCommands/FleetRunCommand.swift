@@ -41,6 +41,7 @@ struct FleetRunCommand: Subcommand {
     let folder = try FleetFolder(of: session)
     let lock = try folder.lock()
     let store = try folder.open()
+    try KnownDevices(session).takeOver(into: store)
     let start = FleetStart(store: store, again: again, session: session)
     let text = try CampaignText(path: campaign, now: .now)
     let last = try await start.last(of: text.file.campaign.name)
