@@ -132,7 +132,9 @@ struct FleetScreen: Sendable {
     let width = min(
       shown.map { VisibleText.escaped($0.device.name).count }.max() ?? 0, Self.nameMaximum)
     var lines = shown.map { line(of: $0.device, nameWidth: width, at: now) }
-    if !fits, room > 0 { lines.append("  \(style.ellipsis) and \(active.count - shown.count) more") }
+    if !fits, room > 0 {
+      lines.append("  \(style.ellipsis) and \(active.count - shown.count) more")
+    }
     lines.append(summary(at: now))
     return lines.map { $0.clipped(to: columns - 1, in: style) }
   }
