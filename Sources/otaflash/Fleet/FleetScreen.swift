@@ -112,7 +112,8 @@ struct FleetScreen: Sendable {
   private func settled(_ device: FleetDevice.ID, _ ending: DeviceEnding) -> Line? {
     guard ending.count != .succeeded else {
       guard tellsSuccesses else { return nil }
-      let change = run[device]?.figures?.to.map { "  runs \($0)" } ?? "  runs it already"
+      let runs = run[device]?.runs?.description ?? "the image"
+      let change = ending == .current ? "  runs it already" : "  runs \(runs)"
       return "  \(style.green(style.tick)) \(name(of: device))\(change)"
     }
     return "  \(style.red(ending.name)) \(name(of: device)): \(ending.words ?? "")"
