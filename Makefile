@@ -5,8 +5,8 @@ SHELL_IN_GUEST := $(if $(filter command line,$(origin SHELL)),$(SHELL))
 override SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo build test kill-test fleet-kill-test test-receiver compare-receivers smp-oracle lab bench swarm \
-  replay sweep fleet-swarm report-page fuzz format style lint man clean deps client docs soak real-files zip-oracle \
+.PHONY: demo demo-fleet build test kill-test fleet-kill-test test-receiver compare-receivers smp-oracle lab \
+  bench swarm replay sweep fleet-swarm report-page fuzz format style lint man clean deps client docs soak real-files zip-oracle \
   delta-oracle help
 
 # What there is, with the first line of what is said of it here.
@@ -19,6 +19,13 @@ help:
 demo: deps
 	$(SWIFT) build --product otaflash
 	Examples/demo.sh
+
+# A campaign over forty simulated boards that is killed twice: its forecast, its end, and a page about it.
+# In the released configuration: the forecast simulates the campaign nine times.
+demo-fleet: deps
+	@tools/deps libsqlite3-dev
+	$(SWIFT) build -c release --traits Fleet --product otaflash
+	Examples/demo-fleet.sh
 
 # The debug configuration, which is quick to build again; with campaigns (the trait Fleet).
 build: deps
