@@ -5,8 +5,8 @@ SHELL_IN_GUEST := $(if $(filter command line,$(origin SHELL)),$(SHELL))
 override SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo demo-fleet build test kill-test test-receiver compare-receivers smp-oracle lab bench swarm \
-  replay sweep fleet-swarm report-page fuzz format style lint man clean deps client docs soak real-files zip-oracle \
+.PHONY: demo demo-fleet build test kill-test fleet-kill-test test-receiver compare-receivers smp-oracle lab \
+  bench swarm replay sweep fleet-swarm report-page fuzz format style lint man clean deps client docs soak real-files zip-oracle \
   delta-oracle help
 
 # What there is, with the first line of what is said of it here.
@@ -42,6 +42,11 @@ kill-test: build
 	Tests/Kill/kill-nine --kills 50 .build/debug/otaflash
 	Tests/Kill/kill-nine --kills 50 --device unix .build/debug/otaflash
 	Tests/Kill/stop-and-go .build/debug/otaflash
+
+# Kills a campaign over fifty simulated boards at 200 random moments.
+# It comes to what it comes to when nobody kills it, and its record is whole.
+fleet-kill-test: build
+	Tests/Kill/fleet-kill --kills 200 .build/debug/otaflash
 
 # Hostile devices against the program, hostile hosts against its simulated device, for MINUTES.
 # FIRST is the first seed.

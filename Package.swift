@@ -22,8 +22,9 @@ let simulatedFleet = simulatedUpdate + ["OtaflashFleet", "OtaflashFleetEngine"]
 
 /// What `otaflash fleet` is made of.
 let campaigns: [Target.Dependency] =
-  ["Fleet", "FleetFiles", "FleetStore", "FleetEngine", "FleetHooks", "FleetForecast", "FleetReport"]
-  .map { .target(name: "Otaflash\($0)", condition: .when(traits: ["Fleet"])) } + [crypto]
+  ["", "Files", "Store", "Engine", "Hooks", "Forecast", "Report"].map {
+    .target(name: "OtaflashFleet\($0)", condition: .when(traits: ["Fleet"]))
+  } + [crypto]
 
 let package = Package(
   name: "otaflash",
@@ -114,7 +115,9 @@ let package = Package(
       exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetFiles",
-      dependencies: ["OtaflashFirmware", "OtaflashFleet", fleetOnly("Yams", package: "Yams")],
+      dependencies: [
+        "OtaflashFirmware", "OtaflashFleet", crypto, fleetOnly("Yams", package: "Yams"),
+      ],
       path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetStore",

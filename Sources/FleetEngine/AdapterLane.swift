@@ -20,6 +20,10 @@ final class AdapterLane: Sendable {
   private static let turn = Duration.seconds(1)
   private static let turnsMaximum = 20
 
+  /// How long nothing is begun on an adapter that failed. One that is there and fails at once is
+  /// always free, and would be given every device.
+  private static let rest = Duration.seconds(10)
+
   private struct State {
     var learner: ParallelismLearner
     var busy = 0
@@ -29,6 +33,8 @@ final class AdapterLane: Sendable {
     var occupied = Duration.zero
     var octets = 0
     var losses = 0
+    /// It failed, and nothing is begun on it before.
+    var restsUntil: LinkInstant?
 
     mutating func change(_ difference: Int, at now: LinkInstant) {
       occupied += since.duration(to: now) * busy
@@ -57,9 +63,17 @@ final class AdapterLane: Sendable {
 
   var load: AdapterLoad {
     state.withLock {
-      AdapterLoad(id: adapter, busy: $0.busy, places: fixed ?? $0.learner.limit)
+      let isResting = $0.restsUntil.map { clock.now < $0 } ?? false
+      return AdapterLoad(
+        id: adapter, busy: $0.busy, places: isResting ? 0 : fixed ?? $0.learner.limit)
     }
   }
+
+  /// The adapter could not be used.
+  func failed() { state.withLock { $0.restsUntil = clock.now.advanced(by: Self.rest) } }
+
+  /// It is there again.
+  func returned() { state.withLock { $0.restsUntil = nil } }
 
   func reserve() { state.withLock { $0.change(1, at: clock.now) } }
 

@@ -155,7 +155,10 @@ struct Attempt: Sendable {
           try await reach.connect(to: device, at: place, on: lane.adapter)
         }
       } catch {
-        if case .adapterUnavailable = error { gone.yield() }
+        if case .adapterUnavailable = error {
+          lane.failed()
+          gone.yield()
+        }
         throw error
       }
     })

@@ -181,6 +181,7 @@ private struct Floor {
 
   /// A lane outlives its adapter: one that comes back is still known.
   mutating func refresh(_ adapters: [String]) {
+    for adapter in adapters where !present.contains(adapter) { all[adapter]?.returned() }
     present = adapters
     for adapter in adapters where all[adapter] == nil {
       all[adapter] = AdapterLane(adapter: adapter, fixed: parallel, clock: clock)

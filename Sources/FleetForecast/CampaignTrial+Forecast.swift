@@ -4,6 +4,10 @@ extension CampaignTrial {
   /// Devices times seeds that a row of the what-if table may cost: some seconds of one core.
   private static let whatIfBudget = 1000
 
+  /// Runs that are handed to the threads together: enough for all cores of a small machine, and no
+  /// more, since whatever else the process does waits behind them.
+  private static let runsAtOnce = 4
+
   private struct Step: Sendable {
     let change: ForecastChange?
     let seed: UInt64
@@ -43,16 +47,20 @@ extension CampaignTrial {
       of: (Int, Result<TrialFigures, ForecastFault>).self,
       returning: [Int: Result<TrialFigures, ForecastFault>].self
     ) { group in
-      for (index, step) in steps.enumerated() {
-        // Each run keeps a thread for itself, so it must not be that of the caller.
-        group.addTask(executorPreference: globalConcurrentExecutor) { (index, attempt(step)) }
-      }
       var results: [Int: Result<TrialFigures, ForecastFault>] = [:]
-      for await (index, result) in group {
+      func take(_ index: Int, _ result: Result<TrialFigures, ForecastFault>) {
         results[index] = result
         if case .failure = result { group.cancelAll() }
         progress(results.count, steps.count)
       }
+      for (index, step) in steps.enumerated() {
+        if index >= Self.runsAtOnce, let (index, result) = await group.next() {
+          take(index, result)
+        }
+        // Each run keeps a thread for itself, so it must not be that of the caller.
+        group.addTask(executorPreference: globalConcurrentExecutor) { (index, attempt(step)) }
+      }
+      for await (index, result) in group { take(index, result) }
       return results
     }
     var figures: [TrialFigures] = []

@@ -177,7 +177,7 @@ import Testing
     try expectShortage("ulimit -n \(limit)", saying: "more files")
   }
 
-  @Test(arguments: [60_000, 80_000, 120_000])
+  @Test(arguments: [100_000, 120_000, 160_000])
   func tooLittleAddressSpaceIsAnErrorInWords(_ limit: Int) throws {
     try expectShortage("ulimit -v \(limit)", saying: "MiB of addresses")
   }

@@ -155,6 +155,15 @@ extension ExchangeConformance {
       }
       try await exchange.finish(after, .current(version: nil))
     },
+    ExchangeConformance("who takes a job on after an activation looks first") { exchange in
+      try await exchange.publish([job("a")])
+      let before = try await claim(exchange)
+      try expect(!before.job.look, "nobody has begun")
+      try await exchange.report(before, .placed(adapter: "hci0"))
+      try await exchange.report(before, .activating)
+      let after = try await claim(exchange, at: 60, for: other)
+      try expect(after.job.look, "the device may run the image")
+    },
     ExchangeConformance("news tell of a claim that ran out, whoever asks") { exchange in
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)

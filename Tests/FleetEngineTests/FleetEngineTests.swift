@@ -139,6 +139,20 @@ import Testing
     #expect(outcome.took <= (try alone.run().took) + .seconds(4), "\(outcome.took)")
   }
 
+  /// One that is there and fails at once has a free place at any time.
+  @Test func anAdapterThatOnlyFailsIsNotGivenEveryDevice() throws {
+    var scene = Scene(12)
+    scene.campaign.retries.infrastructureFailures = 1000
+    scene.meanwhile = { reach, _ in reach.broken.withLock { $0 = ["hci0"] } }
+    let outcome = try scene.run()
+    #expect(outcome.run.control == .ended(.complete(failed: 0)))
+    let failed = outcome.run.devices.flatMap(\.workedAt).filter { $0.adapter == "hci0" }
+    #expect((1...12).contains(failed.count), "\(failed.count)")
+    var alone = Scene(12)
+    alone.adapters = ["hci1"]
+    #expect(outcome.took <= (try alone.run().took) + .seconds(12), "\(outcome.took)")
+  }
+
   /// The run says that it has no adapter, pauses, and goes on by itself when there is one.
   @Test func withoutAnyAdapterTheRunWaitsForOne() throws {
     var scene = Scene(3)

@@ -12,6 +12,8 @@ import Synchronization
 final class BoardReach: DeviceReach {
   let boards: [FleetDevice.ID: SimulatedBoard]
   private let present: Mutex<[String]>
+  /// Adapters that are there, and with which no connection can be made.
+  let broken = Mutex<Set<String>>([])
   private let connecting = Mutex<[String: (now: Int, most: Int)]>([:])
   /// Connections that were made, by adapter.
   let made = Mutex<[String: Int]>([:])
@@ -54,7 +56,7 @@ final class BoardReach: DeviceReach {
   func connect(
     to device: FleetDevice.ID, at place: Whereabouts, on adapter: String
   ) async throws(ConnectFault) -> any Link {
-    guard adapters().contains(adapter) else {
+    guard adapters().contains(adapter), broken.withLock({ !$0.contains(adapter) }) else {
       throw .adapterUnavailable(cause: "The adapter is gone.", remedy: .plugInAdapter)
     }
     guard let board = boards[device] else {

@@ -412,6 +412,11 @@ import Testing
       let table = [UInt8](try Data(contentsOf: folder.appending(path: path)))
       file = file.adding(try DeviceTable(path: path, bytes: table), path: path)
     }
+    if file.simulatedFleet != nil {
+      // Whoever has the simulation makes the boards.
+      let boards = (1...40).map { FleetDevice(id: "board-\($0)") }
+      file = file.adding(boards, from: .simulatedFleet)
+    }
     let plan = try file.plan(now: Self.now)
     #expect(plan.deviceCount >= 3)
     for image in file.campaign.images.values {

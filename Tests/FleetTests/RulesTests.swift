@@ -1,3 +1,4 @@
+import OtaflashFirmware
 import OtaflashFleet
 import Testing
 
@@ -143,8 +144,9 @@ import Testing
       return #expect(Bool(false), "it is published")
     }
     #expect(job.look)
-    play.attempt("d0", 2, .current(version: nil))
+    play.attempt("d0", 2, .current(version: FirmwareVersion(1, 3, 0)))
     #expect(play.run["d0"]?.ending == .updated)
+    #expect(play.run["d0"]?.runs == FirmwareVersion(1, 3, 0))
   }
 
   @Test func newsOfAnotherAttemptOrRunMeanNothing() throws {

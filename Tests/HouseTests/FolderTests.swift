@@ -41,7 +41,7 @@ import Testing
     "FleetReport": ["Text", "Run", "Tables", "Page"],
     "otaflash": [
       "Text", "Grammar", "Files", "Faults", "Output", "Session", "Devices", "Images", "Benchmark",
-      "Commands", "Process",
+      "Fleet", "Commands", "FleetCommands", "Process",
     ],
   ]
 

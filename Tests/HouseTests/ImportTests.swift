@@ -13,7 +13,9 @@ import Testing
     "Delta": ["OtaflashFirmware"],
     "Update": ["OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto"],
     "Fleet": ["OtaflashFirmware"],
-    "FleetFiles": ["OtaflashFirmware", "OtaflashFleet", "Yams", "Foundation"],
+    "FleetFiles": [
+      "OtaflashFirmware", "OtaflashFleet", "Crypto", "Yams", "Foundation", "FoundationEssentials",
+    ],
     "FleetEngine": [
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",
     ],

@@ -1,7 +1,10 @@
 import OtaflashWire
 
-/// Which adapters of this machine are on: now, and at every change. Needs no capability.
+/// Which adapters of this machine are on and have Low Energy switched on: now, and at every change.
+/// Needs no capability.
 package struct AdapterRoster: Sendable {
+  private static let wanted: MgmtSettings = [.powered, .lowEnergy]
+
   private let open: @Sendable () throws(MgmtFault) -> MgmtSession
 
   package init() { self.init(open: { () throws(MgmtFault) in try MgmtSession() }) }
@@ -44,7 +47,7 @@ package struct AdapterRoster: Sendable {
       do throws(MgmtFault) {
         let octets = try await session.perform(.readControllerInformation, index: index)
         let information = try MgmtIndexList.information(octets)
-        if information.current.contains(.powered) { present.append(index) }
+        if information.current.isSuperset(of: Self.wanted) { present.append(index) }
       } catch {
         // One that has gone since the list was made.
         guard error == MgmtFault(.invalidIndex, opcode: 0) else { throw error }

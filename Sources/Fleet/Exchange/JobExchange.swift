@@ -19,7 +19,7 @@ package struct FleetJob: Hashable, Sendable, Codable {
   /// The image's digest.
   package let image: String
   /// The device may run the image already: it is asked before anything is sent.
-  package let look: Bool
+  package internal(set) var look: Bool
 
   package init(id: ID, site: String? = nil, image: String, look: Bool = false) {
     self.id = id

@@ -9,7 +9,7 @@ package struct JobTable: Sendable {
 
   /// A job as it is kept.
   package struct Row: Hashable, Sendable {
-    package let job: FleetJob
+    package internal(set) var job: FleetJob
     /// The order of publication.
     package let order: Int
     package var state: State
@@ -120,7 +120,9 @@ package struct JobTable: Sendable {
   package mutating func report(
     _ claim: JobClaim, _ report: JobReport
   ) throws(ExchangeFault) -> Change {
-    let (row, _) = try held(claim)
+    var (row, _) = try held(claim)
+    // Whoever takes the job when this claim has run out looks first.
+    if case .activating = report { row.job.look = true }
     var change = Change()
     keep(row, .reported(report), in: &change)
     return change

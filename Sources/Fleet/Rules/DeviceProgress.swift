@@ -1,3 +1,5 @@
+import OtaflashFirmware
+
 /// Where a device of a run stands.
 package struct DeviceProgress: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
@@ -38,6 +40,8 @@ package struct DeviceProgress: Hashable, Sendable {
   package internal(set) var mayRunNewImage = false
   package internal(set) var adapter: String?
   package internal(set) var figures: UpdateFigures?
+  /// The version that it ran when it last said so after an update, or instead of one.
+  package internal(set) var runs: FirmwareVersion?
   package internal(set) var workedAt: [Work] = []
   package internal(set) var settledAt: FleetTime?
   /// Counts the places it has had in the queue.

@@ -158,9 +158,11 @@ package struct FleetRun: Sendable {
     switch ending {
     case .updated(let figures):
       devices[index].figures = figures
+      devices[index].runs = figures.to
       infrastructureFailures = 0
       devices[index].wasSeen = true
-    case .current:
+    case .current(let version):
+      devices[index].runs = version
       infrastructureFailures = 0
       devices[index].wasSeen = true
     case .failed(let failure):

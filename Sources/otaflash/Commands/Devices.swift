@@ -10,7 +10,7 @@ struct Devices: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let devices = try DeviceRecords.open(session).devices()
+    let devices = try KnownDevices(session).all()
     for device in devices { session.console.event("known_device", device.members) }
     guard !devices.isEmpty else {
       session.console.note("no device is known yet; " + session.command("scan") + " looks for some")

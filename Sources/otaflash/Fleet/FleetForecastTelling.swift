@@ -14,8 +14,8 @@ struct FleetForecastTelling: Sendable {
   private let seeds: Int
   private let session: Session
 
-  /// - Parameter fleet: stands for the devices; `nil` = the campaign's own simulated fleet, or plain
-  ///   boards that one adapter hears.
+  /// - Parameter fleet: stands for the devices; `nil` = the campaign's own simulated fleet, or
+  ///   plain boards that one adapter hears.
   init(_ campaign: LoadedCampaign, _ fleet: String?, _ seeds: Int, _ session: Session) {
     self.campaign = campaign
     self.fleet = fleet

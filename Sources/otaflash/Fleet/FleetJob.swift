@@ -17,6 +17,8 @@ struct FleetJob: Sendable {
   /// By digest: as the run began with them.
   let packages: [String: FirmwarePackage]
   let parallel: Int?
+  /// The numbers of the adapters to work on; `nil` = all that are on.
+  let adapters: Set<UInt16>?
   let session: Session
 
   /// The adapters and devices, and the clock that goes with them.
@@ -58,7 +60,8 @@ struct FleetJob: Sendable {
     if let profile = campaign.simulation {
       return .simulated(try FleetBoards(profile, of: run.id, since: last, in: session))
     }
-    return .real(FleetReach(campaign.plan.waves.flatMap { $0.devices.map(\.id) }, in: session))
+    let devices = campaign.plan.waves.flatMap { $0.devices.map(\.id) }
+    return .real(FleetReach(devices, on: adapters, in: session))
   }
 
   private enum Part: Sendable {

@@ -52,7 +52,8 @@ struct FleetProspects: Sendable {
       session.console.note("simulated boards begin with their run; there is nobody to ask yet")
       return [:]
     }
-    let reach = FleetReach(devices.map(\.id), in: session)
+    let adapters: Set<UInt16>? = session.global.adapterNumber.map { [$0] }
+    let reach = FleetReach(devices.map(\.id), on: adapters, in: session)
     return try await reach.serve {
       await withTaskExecutorPreference(EventLoop.shared) { await self.look(at: devices, on: reach) }
     }

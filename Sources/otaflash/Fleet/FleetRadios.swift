@@ -32,20 +32,29 @@ final class FleetRadios: Sendable {
     var radios: [String: Radio] = [:]
     /// In dBm, by device and adapter.
     var heard: [BluetoothAddress: [String: Int]] = [:]
+    /// How often in a row the kernel did not say who is on.
+    var silences = 0
   }
 
   private let session: Session
   private let state = Mutex(State())
   private let arrived = Mailbox<Radio>(capacity: 64)
 
-  init(_ session: Session) { self.session = session }
+  /// The numbers of those to work on; `nil` = all.
+  private let wanted: Set<UInt16>?
+
+  init(_ session: Session, only wanted: Set<UInt16>?) {
+    self.session = session
+    self.wanted = wanted
+  }
 
   /// The adapters that are on, by their names.
   var names: [String] {
     state.withLock { $0.radios.keys.sorted { ($0.count, $0) < ($1.count, $1) } }
   }
 
-  /// Every adapter that is on may be tried; how strongly each hears the device, where that is known.
+  /// Every adapter that is on may be tried; how strongly each hears the device, where that is
+  /// known.
   func hearing(of device: BluetoothAddress) -> [AdapterHearing] {
     state.withLock { state in
       state.radios.keys.map { AdapterHearing(adapter: $0, rssi: state.heard[device]?[$0]) }
@@ -79,6 +88,9 @@ final class FleetRadios: Sendable {
       throw .survey(
         .adapterUnavailable(cause: "No adapter is on.", remedy: .plugInAdapter))
     }
+    for number in (wanted ?? []).subtracting(first).sorted() {
+      session.console.note("note: hci\(number) is not on; it is used when it is")
+    }
     take(first)
     await listen()
     return await withService({ await self.run() }, body)
@@ -97,17 +109,25 @@ final class FleetRadios: Sendable {
 
   private func watch() async {
     while !Task.isCancelled {
-      do throws(MgmtFault) { try await AdapterRoster().watch { self.take($0) } } catch {
-        // The kernel is asked again: an adapter that cannot be seen is one that is gone.
-        take([])
+      do throws(MgmtFault) {
+        try await AdapterRoster().watch { numbers in
+          self.state.withLock { $0.silences = 0 }
+          self.take(numbers)
+        }
+      } catch {
+        // Whose answer is late once has its adapters still; who never answers has none.
+        let silences = state.withLock { state in
+          state.silences += 1
+          return state.silences
+        }
+        if silences > 1 { take([]) }
       }
       guard await Pause.sleep(for: Self.retryInterval) else { return }
     }
   }
 
   private func chosen(_ numbers: [UInt16]) -> [UInt16] {
-    guard let wanted = session.global.adapterNumber else { return numbers }
-    return numbers.filter { $0 == wanted }
+    numbers.filter { wanted?.contains($0) ?? true }
   }
 
   /// Those and no others are on.

@@ -27,8 +27,10 @@ final class FleetReach: DeviceReach {
   private let held = Mutex<[FleetDevice.ID: Held]>([:])
   private let doors: [String]
 
-  /// - Parameter devices: each one that `DeviceSelector` understands.
-  init(_ devices: [FleetDevice.ID], in session: Session) {
+  /// - Parameters:
+  ///   - devices: each one that `DeviceSelector` understands.
+  ///   - adapters: the numbers of those to work on; `nil` = all that are on.
+  init(_ devices: [FleetDevice.ID], on adapters: Set<UInt16>?, in session: Session) {
     var kinds: [FleetDevice.ID: DeviceSelector.Kind] = [:]
     for device in devices {
       do { kinds[device] = try DeviceSelector.parse(device).kind } catch {
@@ -37,7 +39,7 @@ final class FleetReach: DeviceReach {
     }
     self.kinds = kinds
     self.session = session
-    radios = kinds.values.contains { $0.isRadio } ? FleetRadios(session) : nil
+    radios = kinds.values.contains { $0.isRadio } ? FleetRadios(session, only: adapters) : nil
     doors = Set(kinds.values.compactMap(\.door)).sorted()
   }
 

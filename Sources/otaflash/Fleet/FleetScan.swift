@@ -10,7 +10,10 @@ struct FleetScan: Sendable {
 
   init(_ scan: DeviceScan) { self.scan = scan }
 
-  func devices(in session: Session) async throws(CommandFault) -> [FleetDevice] {
+  /// - Parameter adapter: the number of the one that listens; `nil` = the first that works.
+  func devices(
+    on adapter: UInt16?, in session: Session
+  ) async throws(CommandFault) -> [FleetDevice] {
     session.console.note("looking for devices for \(Text.seconds(scan.duration))")
     let (scan, services) = (scan, scan.service.flatMap { BluetoothUUID($0) })
     let filter = DiscoveryFilter(
@@ -18,7 +21,7 @@ struct FleetScan: Sendable {
       rssiMinimum: scan.rssiMinimum.map(Int8.init(clamping:))
     ) { scan.takes(name: $0.name, rssi: $0.rssi.map { Int($0) }) }
     let found = try await BluetoothAir.survey(
-      filter, adapter: session.global.adapterNumber, for: scan.duration, found: { _ in })
+      filter, adapter: adapter, for: scan.duration, found: { _ in })
     try DeviceRecords.open(session).seen(found)
     return found.map { scan.device("\($0.address)", name: $0.name, rssi: $0.rssi) }
   }

@@ -112,7 +112,8 @@ struct FleetScreen: Sendable {
   private func settled(_ device: FleetDevice.ID, _ ending: DeviceEnding) -> Line? {
     guard ending.count != .succeeded else {
       guard tellsSuccesses else { return nil }
-      let change = run[device]?.figures?.to.map { "  runs \($0)" } ?? "  runs it already"
+      let runs = run[device]?.runs?.description ?? "the image"
+      let change = ending == .current ? "  runs it already" : "  runs \(runs)"
       return "  \(style.green(style.tick)) \(name(of: device))\(change)"
     }
     return "  \(style.red(ending.name)) \(name(of: device)): \(ending.words ?? "")"
@@ -132,7 +133,9 @@ struct FleetScreen: Sendable {
     let width = min(
       shown.map { VisibleText.escaped($0.device.name).count }.max() ?? 0, Self.nameMaximum)
     var lines = shown.map { line(of: $0.device, nameWidth: width, at: now) }
-    if !fits { lines.append("  \(style.ellipsis) and \(active.count - shown.count) more") }
+    if !fits, room > 0 {
+      lines.append("  \(style.ellipsis) and \(active.count - shown.count) more")
+    }
     lines.append(summary(at: now))
     return lines.map { $0.clipped(to: columns - 1, in: style) }
   }

@@ -92,7 +92,7 @@ struct FleetStart: Sendable {
     do throws(ImageBlobFault) { blob = try ImageBlob(octets: octets) } catch {
       throw .fleet(.failed(words: "\(error)"))
     }
-    return try LoadedCampaign.Image(blob).package
+    return try CampaignImage(blob).package
   }
 
   private func giveUp(_ last: Found) async throws(CommandFault) {
@@ -158,7 +158,7 @@ struct FleetStart: Sendable {
   }
 }
 
-extension LoadedCampaign.Image {
+extension CampaignImage {
   fileprivate var summary: RunImage {
     RunImage(
       digest: blob.digest, name: package.name, version: package.version?.description,

@@ -7,16 +7,10 @@ import OtaflashState
 
 /// A campaign with all that it names: read, checked as a whole, and nothing begun.
 struct LoadedCampaign: Sendable {
-  /// A firmware file of the campaign.
-  struct Image: Sendable {
-    let blob: ImageBlob
-    let package: FirmwarePackage
-  }
-
   let path: String
   let plan: CampaignPlan
   /// By their names in the campaign.
-  let images: [String: Image]
+  let images: [String: CampaignImage]
   let keys: [FleetDevice.ID: [UInt8]]
   let digest: String
   /// The simulated boards that are its devices, where they are.
@@ -37,7 +31,7 @@ struct LoadedCampaign: Sendable {
       if simulation == nil { try Self.checkDevices(of: plan, in: file) }
       return plan
     }
-    var images: [String: Image] = [:]
+    var images: [String: CampaignImage] = [:]
     for name in Set(plan.campaign.images.values).sorted() {
       images[name] = try Self.image(text.resolve(name))
     }
@@ -67,7 +61,7 @@ struct LoadedCampaign: Sendable {
 
   // MARK: Images and keys
 
-  private static func image(_ path: String) throws(CommandFault) -> Image {
+  private static func image(_ path: String) throws(CommandFault) -> CampaignImage {
     let (content, sidecar): ([UInt8], ImageIdentity?)
     do throws(ImageFileFault) { (content, sidecar) = try ImageFile.readContent(path) } catch {
       throw .image(error)
@@ -79,7 +73,7 @@ struct LoadedCampaign: Sendable {
     } catch {
       throw .fleet(.failed(words: "\(error)"))
     }
-    return try Image(blob)
+    return try CampaignImage(blob)
   }
 
   private static func keys(
@@ -100,7 +94,11 @@ struct LoadedCampaign: Sendable {
   }
 }
 
-extension LoadedCampaign.Image {
+/// A firmware file of a campaign.
+struct CampaignImage: Sendable {
+  let blob: ImageBlob
+  let package: FirmwarePackage
+
   /// Reads a blob, and refuses what is no firmware or damaged: what a campaign does, it does often.
   init(_ blob: ImageBlob) throws(CommandFault) {
     do throws(FirmwareFault) { package = try blob.package() } catch {

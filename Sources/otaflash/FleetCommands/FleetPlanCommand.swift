@@ -53,7 +53,9 @@ struct FleetPlanCommand: Subcommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let text = try CampaignText(path: campaign, now: .now)
     var found: [FleetDevice] = []
-    if let scan = text.file.devicesScan { found = try await FleetScan(scan).devices(in: session) }
+    if let scan = text.file.devicesScan {
+      found = try await FleetScan(scan).devices(on: global.adapterNumber, in: session)
+    }
     let loaded = try LoadedCampaign(text, found: found, now: .now)
     let prospects = live ? try await FleetProspects(loaded, session).look() : [:]
     tell(loaded, prospects, in: session)

@@ -27,6 +27,14 @@ struct FleetRunCommand: Subcommand {
       "Transfers side by side on an adapter, 1 to 64; learned unless told.", valueName: "number"))
   var parallel: WholeNumber?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The adapters to work on, such as hci0,hci2; all that are on unless told.",
+      valueName: "list"),
+    transform: CommaList<AdapterName>.parse)
+  var adapters: CommaList<AdapterName>?
+
   @OptionGroup var global: GlobalOptions
 
   var inputFiles: [String] { [campaign] }
@@ -35,12 +43,16 @@ struct FleetRunCommand: Subcommand {
     if let parallel, !(1...64).contains(parallel.value) {
       throw ValidationError("--parallel \(parallel.value) is out of range; it is 1 to 64")
     }
+    guard adapters == nil || global.adapter == nil else {
+      throw ValidationError("--adapters names all of them; leave --adapter out")
+    }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let folder = try FleetFolder(of: session)
     let lock = try folder.lock()
     let store = try folder.open()
+    try KnownDevices(session).takeOver(into: store)
     let start = FleetStart(store: store, again: again, session: session)
     let text = try CampaignText(path: campaign, now: .now)
     let last = try await start.last(of: text.file.campaign.name)
@@ -61,10 +73,16 @@ struct FleetRunCommand: Subcommand {
     }
     let job = FleetJob(
       campaign: loaded, run: run, last: started.last, store: store,
-      packages: started.packages, parallel: parallel?.value, session: session)
+      packages: started.packages, parallel: parallel?.value, adapters: chosenAdapters,
+      session: session)
     _ = try await job.perform()
     lock.release()
     return try await FleetSummary(run.id, store, session).tell()
+  }
+
+  /// `nil` = all that are on.
+  private var chosenAdapters: Set<UInt16>? {
+    adapters.map { Set($0.elements.map(\.number)) } ?? global.adapterNumber.map { [$0] }
   }
 
   /// The devices of the campaign's scan: those of the open run, where there is one.
@@ -75,7 +93,7 @@ struct FleetRunCommand: Subcommand {
     if let last, last.isOpen, !again, last.kept.digest == text.digest {
       return last.run.devices.map { FleetDevice($0.device) }
     }
-    return try await FleetScan(scan).devices(in: session)
+    return try await FleetScan(scan).devices(on: chosenAdapters?.min(), in: session)
   }
 
   private func tell(

@@ -70,7 +70,7 @@ extension Ending.Device {
     let figures = device.figures
     self.init(
       id: device.device.id, outcome: device.ending?.name ?? "not-done",
-      from: figures?.from?.description, to: figures?.to?.description, toBuild: nil,
+      from: figures?.from?.description, to: device.runs?.description, toBuild: nil,
       proof: figures.flatMap { UpdateResult.Proof(rawValue: $0.proof) }, validation: nil,
       took: device.worked, resumes: figures?.resumes)
   }

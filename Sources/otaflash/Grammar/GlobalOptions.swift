@@ -55,15 +55,11 @@ struct GlobalOptions: ParsableArguments, Sendable {
       throw ValidationError("--transaction-limit must be 100ms to 30s")
     }
     guard let adapter else { return }
-    guard adapter.hasPrefix("hci"), Self.number(of: adapter) != nil else {
-      throw ValidationError("'\(adapter)' is no adapter; adapters are called hci0, hci1 …")
+    guard adapterNumber != nil else {
+      throw ValidationError("'\(adapter)' is not \(AdapterName.expected)")
     }
   }
 
   /// The number of the adapter asked for, or `nil` for the first that works.
-  var adapterNumber: UInt16? { adapter.flatMap(Self.number) }
-
-  private static func number(of adapter: String) -> UInt16? {
-    Quantity.whole(adapter.dropFirst(3)).flatMap(UInt16.init(exactly:))
-  }
+  var adapterNumber: UInt16? { adapter.flatMap(AdapterName.init(listText:))?.number }
 }

@@ -1,0 +1,149 @@
+import OtaflashGATT
+import Synchronization
+import Testing
+
+@testable import OtaflashBlueZ
+
+private let anyIndex: UInt16 = 0xFFFF
+/// Read Index List, and Read Controller Information of hci0 and hci9, octet by octet.
+private let listPacket: [UInt8] = [0x03, 0x00, 0xFF, 0xFF, 0x00, 0x00]
+private let first: [UInt8] = [0x04, 0x00, 0x00, 0x00, 0x00, 0x00]
+private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
+
+@Suite(.timeLimit(.minutes(1))) struct AdapterRosterTests {
+  private func roster(_ kernel: FakeKernel) -> AdapterRoster {
+    let session = kernel.session
+    return AdapterRoster(open: { () throws(MgmtFault) in session })
+  }
+
+  @Test func thoseThatAreOnArePresentTheLowestFirst() async throws {
+    let kernel = try FakeKernel()
+    let roster = roster(kernel)
+    async let present = roster.present()
+    try await kernel.list([9, 0])
+    try await kernel.inform(of: 0, isOn: true)
+    try await kernel.inform(of: 9, isOn: true)
+    #expect(try await present == [0, 9])
+    #expect(await kernel.receiveToEnd() == [])
+  }
+
+  @Test func oneThatIsOffIsNotPresent() async throws {
+    let kernel = try FakeKernel()
+    let roster = roster(kernel)
+    async let present = roster.present()
+    try await kernel.list([0, 9])
+    try await kernel.inform(of: 0, isOn: false)
+    try await kernel.inform(of: 9, isOn: true)
+    #expect(try await present == [9])
+  }
+
+  @Test func oneWithoutLowEnergyIsNotPresent() async throws {
+    let kernel = try FakeKernel()
+    let roster = roster(kernel)
+    async let present = roster.present()
+    try await kernel.list([0, 9])
+    try await kernel.inform(of: 0, settings: 0x0081)
+    try await kernel.inform(of: 9, isOn: true)
+    #expect(try await present == [9])
+  }
+
+  @Test func oneThatGoesWhileItIsAskedIsNotPresent() async throws {
+    let kernel = try FakeKernel()
+    let roster = roster(kernel)
+    async let present = roster.present()
+    try await kernel.list([0, 9])
+    #expect(try await kernel.receive() == first)
+    // Invalid Index.
+    try await kernel.send(event: 0x0002, index: 0, [0x04, 0x00, 0x11])
+    try await kernel.inform(of: 9, isOn: true)
+    #expect(try await present == [9])
+  }
+
+  @Test func otherRefusalsAreErrors() async throws {
+    let kernel = try FakeKernel()
+    let roster = roster(kernel)
+    async let fault = { () async -> MgmtFault? in
+      do throws(MgmtFault) {
+        _ = try await roster.present()
+        return nil
+      } catch {
+        return error
+      }
+    }()
+    #expect(try await kernel.receive() == listPacket)
+    // Permission Denied.
+    try await kernel.send(event: 0x0002, index: anyIndex, [0x03, 0x00, 0x14])
+    #expect(await fault == MgmtFault(MgmtStatus(rawValue: 0x14), opcode: 0x03))
+  }
+
+  @Test func changesAreToldAndNothingElse() async throws {
+    let kernel = try FakeKernel()
+    let roster = roster(kernel)
+    let reports = Mailbox<[UInt16]>(capacity: 8)
+    let watching = Task { () async -> MgmtFault? in
+      do throws(MgmtFault) {
+        try await roster.watch { _ = reports.offer($0) }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    try await kernel.list([0, 9])
+    try await kernel.inform(of: 0, isOn: true)
+    // It happens while the other one is asked, and is not lost.
+    #expect(try await kernel.receive() == tenth)
+    try await kernel.send(event: 0x0006, index: 9, [0x00, 0x02, 0, 0])
+    try await kernel.answer(for: 9, settings: 0x0201)
+    #expect(await reports.next() == [0, 9])
+    try await kernel.list([0, 9])
+    try await kernel.inform(of: 0, isOn: true)
+    try await kernel.inform(of: 9, isOn: false)
+    #expect(await reports.next() == [0])
+
+    // A setting that is none of ours: the roster looks, and has nothing to tell.
+    try await kernel.send(event: 0x0006, index: 0, [0x11, 0x02, 0, 0])
+    try await kernel.list([0, 9])
+    try await kernel.inform(of: 0, isOn: true)
+    try await kernel.inform(of: 9, isOn: false)
+    // What is no change of adapters is passed over.
+    try await kernel.send(event: 0x0013, index: 0, [0x06, 0x01])
+
+    try await kernel.send(event: 0x0005, index: 0, [])
+    try await kernel.list([9])
+    try await kernel.inform(of: 9, isOn: false)
+    #expect(await reports.next() == [])
+    try await kernel.send(event: 0x0004, index: 0, [])
+    try await kernel.list([0, 9])
+    try await kernel.inform(of: 0, isOn: true)
+    try await kernel.inform(of: 9, isOn: false)
+    #expect(await reports.next() == [0])
+
+    watching.cancel()
+    #expect(await watching.value == .cancelled)
+    #expect(await kernel.receiveToEnd() == [])
+  }
+}
+
+extension FakeKernel {
+  /// Is asked for the list of adapters, and answers.
+  fileprivate func list(_ numbers: [UInt16]) async throws {
+    #expect(try await receive() == listPacket)
+    try await complete(0x0003, UInt16(numbers.count).octets + numbers.flatMap(\.octets))
+  }
+
+  /// Is asked for an adapter, and answers.
+  fileprivate func inform(of number: UInt16, isOn: Bool) async throws {
+    try await inform(of: number, settings: isOn ? 0x0201 : 0x0200)
+  }
+
+  fileprivate func inform(of number: UInt16, settings: UInt16) async throws {
+    #expect(try await receive() == [0x04, 0x00] + number.octets + [0x00, 0x00])
+    try await answer(for: number, settings: settings)
+  }
+
+  fileprivate func answer(for number: UInt16, settings: UInt16) async throws {
+    let information: [UInt8] =
+      [1, 2, 3, 4, 5, 6, 9, 2, 0, 0xFF, 2, 0, 0] + settings.octets + [0, 0]
+    try await send(event: 0x0001, index: number, [0x04, 0x00, 0x00] + information)
+  }
+}
