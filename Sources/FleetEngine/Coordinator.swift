@@ -39,6 +39,8 @@ struct Coordinator: Sendable {
   let exchange: any JobExchange
   let ledger: any EventLedger
   let orders: (any OrderSource)?
+  /// Goes on waiting when only a person could help.
+  let waits: Bool
   let surroundings: FleetSurroundings
   let time: RunClock
   let hooks: HookDesk
@@ -60,7 +62,7 @@ struct Coordinator: Sendable {
       try await carryOut(rules.effectsOfClosing(in: run, wall: time.wall), run)
       if case .ended = run.control { return run }
       let next = rules.nextMoment(in: run, now: now, wall: time.wall)
-      guard orders != nil || isAtWork(run) || next != nil else { return run }
+      guard waits && orders != nil || isAtWork(run) || next != nil else { return run }
       guard await surroundings.clock.pause(for: wait(run, from: now, to: next)) else {
         throw .cancelled
       }

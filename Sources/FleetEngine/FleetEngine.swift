@@ -13,6 +13,8 @@ package struct FleetEngine: Sendable {
   package let worker: FleetWorker
   /// Where people's requests come from; `nil` = nobody can ask.
   package var orders: (any OrderSource)?
+  /// Waits for a request when only a person could help; `false` = returns then.
+  package var waitsForPeople = true
   /// Told after events were recorded, and once at the beginning; must return soon.
   package var observe: @Sendable ([FleetEvent], FleetRun) -> Void = { _, _ in }
 
@@ -50,7 +52,8 @@ package struct FleetEngine: Sendable {
     let time = RunClock(surroundings, after: former.lastAt)
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
-      ledger: ledger, orders: orders, surroundings: surroundings, time: time, hooks: desk,
+      ledger: ledger, orders: orders, waits: waitsForPeople, surroundings: surroundings, time: time,
+      hooks: desk,
       adapters: adapters,
       observe: observe)
     let workshop = Workshop(

@@ -26,7 +26,8 @@ struct FleetForecastTelling: Sendable {
   func tell() async throws(CommandFault) {
     let trial = try trial()
     session.console.note(
-      "simulating \(Text.grouped(campaign.plan.deviceCount)) devices, \(seeds) times")
+      "simulating " + Text.counted(campaign.plan.deviceCount, "device") + ", "
+        + Text.counted(seeds, "time"))
     let console = session.console
     let forecast: FleetForecast
     do throws(ForecastFault) {

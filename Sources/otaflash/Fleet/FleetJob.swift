@@ -109,7 +109,8 @@ struct FleetJob: Sendable {
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
         hooks: ProcessHooks(in: OutputFile.folder(of: campaign.path)),
         observe: { display.observe($0, $1) }, notice: { display.notice($0) }))
-    engine.orders = session.global.noInput ? nil : store.orders(of: run.id)
+    engine.orders = store.orders(of: run.id)
+    engine.waitsForPeople = !session.global.noInput
     engine.observe = { display.observe($0, $1) }
     return engine
   }

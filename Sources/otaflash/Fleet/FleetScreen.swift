@@ -97,7 +97,7 @@ struct FleetScreen: Sendable {
   }
 
   private func waveWords(_ wave: Int) -> String {
-    "\(run.waves[wave].name), \(Text.grouped(run.waves[wave].devices.count)) devices"
+    "\(run.waves[wave].name), " + Text.counted(run.waves[wave].devices.count, "device")
   }
 
   private func judged(_ wave: Int, _ verdict: WaveVerdict) -> Line? {

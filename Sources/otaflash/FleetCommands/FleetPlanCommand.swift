@@ -28,7 +28,7 @@ struct FleetPlanCommand: Subcommand {
     name: .long,
     help: ArgumentHelp("How often it is simulated, each time with other luck.", valueName: "number")
   )
-  var seeds: WholeNumber = 20
+  var seeds: WholeNumber = 5
 
   @Option(
     name: .long,
@@ -70,7 +70,8 @@ struct FleetPlanCommand: Subcommand {
   ) {
     let plan = campaign.plan
     session.console.result(
-      "\(plan.campaign.name)  \(Text.grouped(plan.deviceCount)) devices, \(plan.waves.count) waves")
+      "\(plan.campaign.name)  " + Text.counted(plan.deviceCount, "device") + ", "
+        + Text.counted(plan.waves.count, "wave"))
     for image in campaign.images.values.sorted(by: { $0.package.name < $1.package.name }) {
       session.console.result("  " + image.package.parts.map(\.summary).joined(separator: ", "))
     }
@@ -102,7 +103,7 @@ struct FleetPlanCommand: Subcommand {
       }
     }
     if !plan.leftOut.isEmpty {
-      session.console.result("\(Text.grouped(plan.leftOut.count)) devices are left out by 'select'")
+      session.console.result(Text.counted(plan.leftOut.count, "device") + " left out by 'select'")
     }
   }
 }
@@ -112,7 +113,7 @@ extension Wave {
   fileprivate func rules(of size: Int) -> String {
     let stop = thresholds.stop.devices(of: size)
     var parts = [
-      "\(Text.grouped(size)) devices", "stops at \(Text.grouped(stop)) failed",
+      Text.counted(size, "device"), "stops at \(Text.grouped(stop)) failed",
       "goes on from \(thresholds.successPercent)%",
     ]
     if soak > .zero { parts.append("soaks \(Text.clock(soak))") }

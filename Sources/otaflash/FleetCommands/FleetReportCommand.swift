@@ -31,7 +31,9 @@ struct FleetReportCommand: Subcommand {
     completion: .file(extensions: ["csv"]))
   var csv: String?
 
-  @Flag(name: .long, help: "Compare every event with the hash that was recorded with it.")
+  @Flag(
+    name: .long, help: "Compare every event with its recorded hash, as every report does, and tell."
+  )
   var verify = false
 
   @OptionGroup var global: GlobalOptions

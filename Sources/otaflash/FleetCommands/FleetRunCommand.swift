@@ -100,7 +100,8 @@ struct FleetRunCommand: Subcommand {
     _ started: FleetStart.Started, _ campaign: LoadedCampaign, in session: Session
   ) {
     let (plan, id) = (campaign.plan, started.run.id)
-    let words = "\(Text.grouped(plan.deviceCount)) devices, \(plan.waves.count) waves"
+    let words =
+      Text.counted(plan.deviceCount, "device") + ", " + Text.counted(plan.waves.count, "wave")
     session.console.note(
       "run \(id)  \(plan.campaign.name)  \(words)" + (started.goesOn ? ", going on" : ""))
     if let simulation = campaign.simulation {

@@ -49,6 +49,11 @@ enum Text {
     return hours > 0 ? "\(hours):\(padded(String(minutes), 2)):\(tail)" : "\(minutes):\(tail)"
   }
 
+  /// `1 device`, `1,200 devices`
+  static func counted(_ number: Int, _ noun: String) -> String {
+    "\(grouped(number)) \(noun)" + (number == 1 ? "" : "s")
+  }
+
   /// One digit after the point.
   static func fixed(_ value: Double) -> String { Numerals.fixed(value) }
 
