@@ -104,10 +104,22 @@ import Testing
     }
   }
 
+  /// A process that dies while it makes a flash leaves a part of an erased one behind.
+  @Test func aFileThatWasNotMadeToItsEndIsMadeWhole() throws {
+    let path = "/tmp/otaflash-flash-part-test-\(getpid())"
+    defer { unlink(path) }
+    _ = try FlashFile(path: path, size: 4096)
+    let whole = try FlashFile(path: path, size: 8192)
+    #expect(try whole.read(0..<8192).allSatisfy { $0 == 0xFF })
+  }
+
   @Test func aFileOfAnotherSizeIsRefused() throws {
     let path = "/tmp/otaflash-flash-size-test-\(getpid())"
     defer { unlink(path) }
-    _ = try FlashFile(path: path, size: 4096)
+    do {
+      let file = try FlashFile(path: path, size: 4096)
+      try file.write([0], at: 7)
+    }
     #expect(throws: FlashFault.medium(operation: "open", errno: EFBIG)) {
       try FlashFile(path: path, size: 8192)
     }

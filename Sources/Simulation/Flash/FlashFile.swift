@@ -9,6 +9,8 @@ public final class FlashFile: FlashMedium {
 
   /// Opens the file at `path`, or makes an erased one of `size` octets.
   ///
+  /// One that a process was about to make when it died is made whole.
+  ///
   /// - Throws: `.medium`, with `EWOULDBLOCK` when another process has the file, and `EFBIG` when it
   ///   is there but has another size.
   public init(path: String, size: Int) throws(FlashFault) {
@@ -18,19 +20,18 @@ public final class FlashFile: FlashMedium {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       throw .medium(operation: "flock", errno: errno)
     }
-    switch lseek(descriptor, 0, SEEK_END) {
-    case size: return
-    case 0:
-      do throws(FlashFault) {
-        try write([UInt8](repeating: 0xFF, count: size), at: 0)
-      } catch {
-        // A part of a flash would be taken for one of another size. What failed already is the
-        // error.
-        _ = ftruncate(descriptor, 0)
-        throw error
-      }
-    case -1: throw .medium(operation: "lseek", errno: errno)
-    default: throw .medium(operation: "open", errno: EFBIG)
+    let length = Int(lseek(descriptor, 0, SEEK_END))
+    guard length >= 0 else { throw .medium(operation: "lseek", errno: errno) }
+    if length == size { return }
+    guard length < size, try read(0..<length).allSatisfy({ $0 == 0xFF }) else {
+      throw .medium(operation: "open", errno: EFBIG)
+    }
+    do throws(FlashFault) {
+      try write([UInt8](repeating: 0xFF, count: size), at: 0)
+    } catch {
+      // A disk that is full has no use for a part of a flash. What failed already is the error.
+      _ = ftruncate(descriptor, 0)
+      throw error
     }
   }
 
