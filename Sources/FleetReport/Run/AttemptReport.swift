@@ -56,8 +56,10 @@ package struct AttemptReport: Hashable, Sendable {
 }
 
 extension UpdateFigures {
-  /// Octets per second of the upload alone; `nil` where it took no time.
+  /// Octets per second of the upload alone; `nil` where it took no time, or had nothing left to
+  /// send.
   var octetsPerSecond: Double? {
-    uploadMilliseconds > 0 ? Double(octets) * 1000 / Double(uploadMilliseconds) : nil
+    uploadMilliseconds > 0 && octets > 0
+      ? Double(octets) * 1000 / Double(uploadMilliseconds) : nil
   }
 }
