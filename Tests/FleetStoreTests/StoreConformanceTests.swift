@@ -26,6 +26,26 @@ import Testing
     try await conformance.check(try ForgetfulExchange())
   }
 
+  /// A run that was broken off holds no device of another one, and hears of it when it goes on.
+  @Test func openJobsOfOtherRunsAreTakenBack() async throws {
+    let folder = try StoreFolder()
+    func job(_ run: String, _ attempt: Int = 1) -> FleetJob {
+      FleetJob(id: FleetJob.ID(run: run, device: "a", attempt: attempt), image: "i")
+    }
+    let store = try folder.store()
+    try await store.publish([job("old")])
+    await #expect(throws: ExchangeFault.deviceTaken(by: job("old").id)) {
+      try await store.publish([job("new")])
+    }
+    try store.withdrawJobs(ofOthersThan: "new")
+    try await store.publish([job("new")])
+    let news = try await folder.store().news(after: 0, now: Sample.now, limit: 10)
+    #expect(news.map(\.job) == [job("old").id])
+    #expect(news.map(\.fact) == [.ended(.returned(.recalled))])
+    try store.withdrawJobs(ofOthersThan: "old")
+    try await store.publish([job("old", 2)])
+  }
+
   @Test func claimsOfAProcessThatIsGoneAreGivenBack() async throws {
     let folder = try StoreFolder()
     let job = FleetJob(
