@@ -183,6 +183,16 @@ import Testing
     #expect(try fleet("list").output.isEmpty)
   }
 
+  /// No machine has so many adapters.
+  @Test func withoutAnAdapterNothingBegins() throws {
+    let file = try write(
+      Self.campaign().replacing(#"["sim-fleet:6?speed=10"]"#, with: #"["C0:FF:EE:00:00:01"]"#))
+    let outcome = try fleet("run", file, "--adapters", "hci99")
+    #expect(outcome.status == 69, "\(outcome.errors)")
+    #expect(outcome.code == "E-NO-ADAPTER", "\(outcome.errors)")
+    #expect(try fleet("list").output.isEmpty)
+  }
+
   @Test func aRunThatIsNotThereIsSaidSo() throws {
     for words in [["status"], ["report"], ["pause"], ["cancel"], ["retry", "x"]] {
       let outcome = try program.run(["fleet"] + words)

@@ -80,20 +80,28 @@ final class FleetRadios: Sendable {
   func serve<Success: Sendable>(
     while body: @escaping @Sendable () async -> Success
   ) async throws(CommandFault) -> Success {
-    let first: [UInt16]
-    do throws(MgmtFault) { first = try await AdapterRoster().present() } catch {
-      throw .survey(error)
-    }
-    guard !chosen(first).isEmpty else {
-      throw .survey(
-        .adapterUnavailable(cause: "No adapter is on.", remedy: .plugInAdapter))
-    }
+    let first = try await present()
     for number in (wanted ?? []).subtracting(first).sorted() {
       session.console.note("note: hci\(number) is not on; it is used when it is")
     }
     take(first)
     await listen()
     return await withService({ await self.run() }, body)
+  }
+
+  /// The adapters that are on, one of those that are wanted among them.
+  ///
+  /// - Throws: when there is none.
+  @discardableResult
+  func present() async throws(CommandFault) -> [UInt16] {
+    let present: [UInt16]
+    do throws(MgmtFault) { present = try await AdapterRoster().present() } catch {
+      throw .survey(error)
+    }
+    guard !chosen(present).isEmpty else {
+      throw .survey(.adapterUnavailable(cause: "No adapter is on.", remedy: .plugInAdapter))
+    }
+    return present
   }
 
   private func run() async {

@@ -43,6 +43,9 @@ final class FleetReach: DeviceReach {
     doors = Set(kinds.values.compactMap(\.door)).sorted()
   }
 
+  /// Looks whether there is an adapter, where one is needed, before anything begins.
+  func check() async throws(CommandFault) { try await radios?.present() }
+
   /// Works on the adapters while `body` runs.
   ///
   /// - Throws: when devices are on the air, and there is no adapter.

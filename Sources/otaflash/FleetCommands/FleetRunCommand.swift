@@ -49,18 +49,22 @@ struct FleetRunCommand: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let text = try CampaignText(path: campaign, now: .now)
     let folder = try FleetFolder(of: session)
     let lock = try folder.lock()
     let store = try folder.open()
     try KnownDevices(session).takeOver(into: store)
     let start = FleetStart(store: store, again: again, session: session)
-    let text = try CampaignText(path: campaign, now: .now)
     let last = try await start.last(of: text.file.campaign.name)
     let found = try await found(text, last, in: session)
     let loaded = try LoadedCampaign(text, found: found, now: .now)
     if let last, !again, FleetStart.isDone(last, loaded) {
       session.console.note("run \(last.kept.id) of this campaign has ended; --again begins another")
       return try await FleetSummary(last.kept.id, store, session).tell()
+    }
+    if loaded.simulation == nil {
+      let devices = loaded.plan.waves.flatMap { $0.devices.map(\.id) }
+      try await FleetReach(devices, on: chosenAdapters, in: session).check()
     }
     let started = try await start.run(for: loaded, after: last)
     let run = started.run
