@@ -80,10 +80,15 @@ final class Program {
 
 /// A program under way. Its standard error is read as it comes, so that a test can wait for a word.
 final class RunningProgram {
+  /// No program of a test takes a tenth of it. One that would never end is killed, so that its test
+  /// fails instead of holding up all others.
+  private static let patience = 240.0
+
   private let process = Process()
   private let output = Pipe()
   private let errors = Pipe()
   private var told = ""
+  private let guardian: DispatchWorkItem
 
   fileprivate init(
     _ path: String, _ words: [String], environment: [String: String], input: String
@@ -96,7 +101,13 @@ final class RunningProgram {
     process.standardOutput = output
     process.standardError = errors
     process.standardInput = feed
+    guardian = DispatchWorkItem { [process] in
+      guard process.isRunning else { return }
+      Issue.record("killed after \(Self.patience) s: \(([path] + words).joined(separator: " "))")
+      kill(process.processIdentifier, SIGKILL)
+    }
     try process.run()
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: guardian)
     feed.fileHandleForWriting.write(Data(input.utf8))
     try feed.fileHandleForWriting.close()
   }
@@ -125,6 +136,7 @@ final class RunningProgram {
     let text = output.fileHandleForReading.readDataToEndOfFile()
     told += String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
+    guardian.cancel()
     return Program.Outcome(
       status: process.terminationStatus, reason: process.terminationReason,
       output: String(decoding: text, as: UTF8.self), errors: told)

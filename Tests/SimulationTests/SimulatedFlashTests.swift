@@ -105,23 +105,37 @@ import Testing
   }
 
   /// A process that dies while it makes a flash leaves a part of an erased one behind.
-  @Test func aFileThatWasNotMadeToItsEndIsMadeWhole() throws {
+  @Test func aFileThatWasNotMadeToItsEndIsMadeAnew() throws {
     let path = "/tmp/otaflash-flash-part-test-\(getpid())"
     defer { unlink(path) }
-    _ = try FlashFile(path: path, size: 4096)
+    try FlashFile(path: path + ".new", size: 4096).write([0], at: 7)
     let whole = try FlashFile(path: path, size: 8192)
     #expect(try whole.read(0..<8192).allSatisfy { $0 == 0xFF })
+    #expect(access(path + ".new", F_OK) == -1)
+    withExtendedLifetime(whole) {
+      _ = #expect(throws: FlashFault.medium(operation: "flock", errno: EWOULDBLOCK)) {
+        try FlashFile(path: path, size: 8192)
+      }
+    }
+  }
+
+  @Test func anEmptyFileBecomesAFlash() throws {
+    let path = "/tmp/otaflash-flash-empty-test-\(getpid())"
+    defer { unlink(path) }
+    close(open(path, O_WRONLY | O_CREAT, 0o600))
+    #expect(try FlashFile(path: path, size: 4096).read(0..<4) == [0xFF, 0xFF, 0xFF, 0xFF])
+    #expect(try FlashFile(path: path, size: 4096).size == 4096)
   }
 
   @Test func aFileOfAnotherSizeIsRefused() throws {
     let path = "/tmp/otaflash-flash-size-test-\(getpid())"
     defer { unlink(path) }
-    do {
-      let file = try FlashFile(path: path, size: 4096)
-      try file.write([0], at: 7)
-    }
-    #expect(throws: FlashFault.medium(operation: "open", errno: EFBIG)) {
-      try FlashFile(path: path, size: 8192)
+    // An erased one, too, belongs to another device.
+    _ = try FlashFile(path: path, size: 4096)
+    for size in [8192, 2048] {
+      #expect(throws: FlashFault.medium(operation: "open", errno: EFBIG)) {
+        try FlashFile(path: path, size: size)
+      }
     }
     #expect(throws: FlashFault.medium(operation: "open", errno: ENOENT)) {
       try FlashFile(path: "/tmp/no-such-directory-here/flash", size: 8192)

@@ -13,6 +13,7 @@ package struct Discovery: AsyncSequence, Sendable {
   private let limit: Duration?
   private let reportsDuplicates: Bool
   private let scanning: ScanParameters?
+  private let shortRun: Duration
   private let open: @Sendable () throws(MgmtFault) -> MgmtSession
 
   /// - Parameters:
@@ -32,9 +33,11 @@ package struct Discovery: AsyncSequence, Sendable {
       open: { () throws(MgmtFault) in try MgmtSession() })
   }
 
+  /// - Parameter shortRun: a kernel's own discovery lasts 10.24 s. One that ends within this time
+  ///   did not work, and as many in a row mean that it never will.
   init(
     adapter: UInt16, filter: DiscoveryFilter, within limit: Duration?, reportsDuplicates: Bool,
-    scanning: ScanParameters? = nil,
+    scanning: ScanParameters? = nil, shortRun: Duration = .seconds(1),
     open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession
   ) {
     self.adapter = adapter
@@ -42,6 +45,7 @@ package struct Discovery: AsyncSequence, Sendable {
     self.limit = limit
     self.reportsDuplicates = reportsDuplicates
     self.scanning = scanning
+    self.shortRun = shortRun
     self.open = open
   }
 
@@ -89,7 +93,7 @@ package struct Discovery: AsyncSequence, Sendable {
     DiscoveryRun(
       session: try open(), adapter: adapter, filter: filter,
       deadline: limit.map { EventLoop.shared.now.advanced(by: $0) },
-      reportsDuplicates: reportsDuplicates, scanning: scanning)
+      reportsDuplicates: reportsDuplicates, scanning: scanning, shortRun: shortRun)
   }
 }
 
@@ -98,9 +102,6 @@ package struct Discovery: AsyncSequence, Sendable {
 private final class DiscoveryRun {
   /// Devices remembered at most; with more of them in range, some are reported again.
   private static let memoryMaximum = 4096
-  /// The kernel's own discoveries last 10.24 s. One that ends within a second did not work, and
-  /// as many in a row mean that it never will.
-  private static let shortRun = Duration.seconds(1)
   private static let shortRunMaximum = 5
 
   private let session: MgmtSession
@@ -109,6 +110,7 @@ private final class DiscoveryRun {
   private let expression: Regex<AnyRegexOutput>?
   private let deadline: LinkInstant?
   private let reportsDuplicates: Bool
+  private let shortRun: Duration
   /// How to listen; `nil` once it was set.
   private var scanning: ScanParameters?
   /// What to put back.
@@ -121,7 +123,7 @@ private final class DiscoveryRun {
 
   init(
     session: MgmtSession, adapter: UInt16, filter: DiscoveryFilter, deadline: LinkInstant?,
-    reportsDuplicates: Bool, scanning: ScanParameters?
+    reportsDuplicates: Bool, scanning: ScanParameters?, shortRun: Duration
   ) {
     self.session = session
     self.adapter = adapter
@@ -129,6 +131,7 @@ private final class DiscoveryRun {
     self.deadline = deadline
     self.reportsDuplicates = reportsDuplicates
     self.scanning = scanning
+    self.shortRun = shortRun
     expression = filter.name?.expression
   }
 
@@ -179,7 +182,7 @@ private final class DiscoveryRun {
 
   private func restart(isolation actor: isolated (any Actor)?) async throws(MgmtFault) {
     let lasted = startedAt.duration(to: EventLoop.shared.now)
-    shortRuns = lasted < Self.shortRun ? shortRuns + 1 : 0
+    shortRuns = lasted < shortRun ? shortRuns + 1 : 0
     guard shortRuns < Self.shortRunMaximum else {
       throw .busy(
         cause: "The discovery ends as soon as it is started; another program seems to end it.",

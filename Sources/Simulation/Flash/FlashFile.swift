@@ -7,32 +7,59 @@ public final class FlashFile: FlashMedium {
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens the file at `path`, or makes an erased one of `size` octets.
-  ///
-  /// One that a process was about to make when it died is made whole.
+  /// Opens the file at `path`, or makes an erased one of `size` octets: as `path` with `.new` behind
+  /// it, which is moved there when it is whole. A process that dies before leaves nothing that looks
+  /// like a flash.
   ///
   /// - Throws: `.medium`, with `EWOULDBLOCK` when another process has the file, and `EFBIG` when it
-  ///   is there but has another size.
+  ///   is there, is not empty, and has another size.
   public init(path: String, size: Int) throws(FlashFault) {
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .medium(operation: "open", errno: errno) }
     self.size = size
+    let present = open(path, O_RDWR | O_CLOEXEC)
+    if present >= 0 {
+      do throws(FlashFault) {
+        let length = try Self.lock(present)
+        guard length == 0 || length == size else {
+          throw .medium(operation: "open", errno: EFBIG)
+        }
+        if length == size {
+          descriptor = present
+          return
+        }
+      } catch {
+        Glibc.close(present)
+        throw error
+      }
+    } else if errno != ENOENT {
+      throw .medium(operation: "open", errno: errno)
+    }
+    // An empty file stays locked until the new one is in its place.
+    defer { if present >= 0 { Glibc.close(present) } }
+    let draft = path + ".new"
+    descriptor = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .medium(operation: "open", errno: errno) }
+    _ = try Self.lock(descriptor)
+    do throws(FlashFault) {
+      guard ftruncate(descriptor, 0) == 0 else {
+        throw .medium(operation: "ftruncate", errno: errno)
+      }
+      try write([UInt8](repeating: 0xFF, count: size), at: 0)
+      guard rename(draft, path) == 0 else { throw .medium(operation: "rename", errno: errno) }
+    } catch {
+      // A disk that is full has no use for a part of a flash. What failed already is the error.
+      unlink(draft)
+      throw error
+    }
+  }
+
+  /// Locks a file and tells its length.
+  private static func lock(_ descriptor: Int32) throws(FlashFault) -> Int {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       throw .medium(operation: "flock", errno: errno)
     }
     let length = Int(lseek(descriptor, 0, SEEK_END))
     guard length >= 0 else { throw .medium(operation: "lseek", errno: errno) }
-    if length == size { return }
-    guard length < size, try read(0..<length).allSatisfy({ $0 == 0xFF }) else {
-      throw .medium(operation: "open", errno: EFBIG)
-    }
-    do throws(FlashFault) {
-      try write([UInt8](repeating: 0xFF, count: size), at: 0)
-    } catch {
-      // A disk that is full has no use for a part of a flash. What failed already is the error.
-      _ = ftruncate(descriptor, 0)
-      throw error
-    }
+    return length
   }
 
   deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
