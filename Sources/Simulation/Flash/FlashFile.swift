@@ -7,9 +7,9 @@ public final class FlashFile: FlashMedium {
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens the file at `path`, or makes an erased one of `size` octets: as `path` with `.new` behind
-  /// it, which is moved there when it is whole. A process that dies before leaves nothing that looks
-  /// like a flash.
+  /// Opens the file at `path`, or makes an erased one of `size` octets: as `path` with `.new`
+  /// behind it, which is moved there when it is whole. A process that dies before leaves nothing
+  /// that looks like a flash.
   ///
   /// - Throws: `.medium`, with `EWOULDBLOCK` when another process has the file, and `EFBIG` when it
   ///   is there, is not empty, and has another size.
