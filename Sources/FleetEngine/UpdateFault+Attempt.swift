@@ -103,7 +103,7 @@ extension UpdateFault {
     case .authorizationRequired: "authorization-required"
     case .wrongKey: "wrong-key"
     case .unsupportedProtocolVersion: "protocol-version"
-    case .reverted: "reverted"
+    case .reverted: AttemptFailure.revertedCode
     case .oldVersionStillRuns, .nothingStarted: "old-version-runs"
     case .differentImageRuns, .otherVersionRuns: "different-image-runs"
     case .unreachableAfterActivation: "unreachable-after-activation"

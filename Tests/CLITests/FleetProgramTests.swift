@@ -67,6 +67,25 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: store.path))
   }
 
+  @Test func aForecastKnowsWhatEarlierRunsShowed() throws {
+    let text = """
+      campaign: bench
+      image: \(Self.image)
+      devices: ["sim:fast", "sim:fast?seed=2", "sim:fast?seed=3", "unix:/nonexistent/board"]
+      retries: {link: 1}
+      waves: [{devices: rest, seen: 0%, stop: 100%}]
+      flash: {allow-downgrade: true}
+      """
+    let file = try write(text)
+    #expect(try !fleet("plan", file, "--forecast", "--seeds", "1").errors.contains("as in"))
+    #expect(try fleet("run", file).status == 3)
+    let plan = try fleet("plan", file, "--forecast", "--seeds", "1")
+    #expect(plan.status == 0, "\(plan.errors)")
+    let words = "as in 1 earlier run of these devices: sim-fleet:4?adapters=2&away=25.0%"
+    #expect(plan.errors.contains(words), "\(plan.errors)")
+    #expect(plan.output.contains("3 updated, 1 never heard"), "\(plan.output)")
+  }
+
   /// Whoever approves speaks to the run from another process.
   @Test func anotherProcessApprovesAndIsAnswered() throws {
     let waves = """

@@ -15,9 +15,25 @@
 
 import Glibc
 
-let words = Array(CommandLine.arguments.dropFirst())
-if words.first == "--learned" {
-  let places = LearnedPlaces(devices: words.dropFirst().first.flatMap { Int($0) } ?? 300)
+/// Counts are digits; anything else ends the program with its usage.
+func counts(_ words: ArraySlice<String>, upTo maximum: Int) -> [Int] {
+  let counts = words.compactMap { Int($0).flatMap { $0 < 0 ? nil : $0 } }
+  guard counts.count == words.count, counts.count <= maximum, counts.first != 0 else {
+    print(
+      """
+      usage: fleet-swarm [DEVICES [ADAPTERS [BAD% [PLACES]]]]
+             fleet-swarm --learned [DEVICES]
+             fleet-swarm --forecast [DEVICES [SEEDS]]
+      """)
+    exit(64)
+  }
+  return counts
+}
+
+let words = CommandLine.arguments.dropFirst()
+switch words.first {
+case "--learned":
+  let places = LearnedPlaces(devices: counts(words.dropFirst(), upTo: 1).first ?? 300)
   var isGood = true
   for profile in LearnedPlaces.profiles {
     let row = try places.row(of: profile)
@@ -26,20 +42,18 @@ if words.first == "--learned" {
     isGood = isGood && row.learnedShare >= 0.9
   }
   exit(isGood ? 0 : 1)
-}
-if words.first == "--forecast" {
-  let counts = words.dropFirst().map { Int($0) ?? 1 }
-  for line in try await ForecastCheck(
-    devices: counts.first ?? 1000, seeds: counts.dropFirst().first ?? 20
-  ).lines() {
-    print(line)
-  }
+case "--forecast":
+  let counts = counts(words.dropFirst(), upTo: 2)
+  let check = ForecastCheck(
+    devices: counts.first ?? 1000, seeds: counts.dropFirst().first ?? 20)
+  for line in try await check.lines() { print(line) }
   exit(0)
+default:
+  let counts = counts(words, upTo: 4)
+  let scale = SwarmScale(
+    devices: counts.first ?? 10_000, adapters: counts.dropFirst().first ?? 20,
+    badPercent: counts.dropFirst(2).first ?? 0, places: counts.dropFirst(3).first)
+  let outcome = try FleetSwarm(scale).run()
+  for line in outcome.lines { print(line) }
+  exit(outcome.wrong.isEmpty ? 0 : 1)
 }
-let numbers = words.map { Int($0) ?? 0 }
-let scale = SwarmScale(
-  devices: numbers.first ?? 10_000, adapters: numbers.dropFirst().first ?? 20,
-  badPercent: numbers.dropFirst(2).first ?? 0, places: numbers.dropFirst(3).first)
-let outcome = try FleetSwarm(scale).run()
-for line in outcome.lines { print(line) }
-exit(outcome.wrong.isEmpty ? 0 : 1)

@@ -48,6 +48,9 @@ package struct UpdateFigures: Hashable, Sendable, Codable {
 }
 
 package struct AttemptFailure: Error, Hashable, Sendable, Codable {
+  /// The `code` of devices whose boot loader put the former image back.
+  package static let revertedCode = "reverted"
+
   package var kind: FailureKind
   /// Equal for failures of the same sort, such as `reverted`.
   package var code: String

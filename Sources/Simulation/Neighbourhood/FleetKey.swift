@@ -27,8 +27,10 @@ enum FleetKey: String, CaseIterable, Sendable {
     case .versions:
       guard let weighted = Weighted(text, FirmwareVersion.init) else { return false }
       fleet.versions = weighted
-    case .adapters: return Self.set(&fleet.adapterCount, Quantity.count(text), in: 1...64)
-    case .hears: return Self.set(&fleet.hearingCount, Quantity.count(text), in: 1...64)
+    case .adapters:
+      return Self.set(&fleet.adapterCount, Quantity.count(text), in: FleetProfile.adapters)
+    case .hears:
+      return Self.set(&fleet.hearingCount, Quantity.count(text), in: FleetProfile.adapters)
     case .away: return Self.set(&fleet.shares[.away], Quantity.share(text))
     case .hang: return Self.set(&fleet.shares[.hangs], Quantity.share(text))
     case .revert: return Self.set(&fleet.shares[.reverts], Quantity.share(text))

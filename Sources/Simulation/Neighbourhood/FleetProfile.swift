@@ -38,13 +38,14 @@ package struct FleetProfile: Hashable, Sendable {
   }
 
   package static let boardsMaximum = 100_000
+  package static let adapters = 1...64
   /// What a fleet's text begins with.
   package static let prefix = "sim-fleet:"
   /// Adapters that hear a board where nothing is said.
   private static let usualHearing = 4
 
   package private(set) var boardCount: Int
-  /// 1…64; they are called `hci0` and so on.
+  /// One of `adapters`; they are called `hci0` and so on.
   package var adapterCount = 1
   /// How many times as fast as a watch the fleet's clock goes, where a person waits.
   package internal(set) var speed = 1

@@ -15,7 +15,7 @@ struct FleetForecastTelling: Sendable {
   private let session: Session
 
   /// - Parameter fleet: stands for the devices; `nil` = the campaign's own simulated fleet, or
-  ///   plain boards that one adapter hears.
+  ///   plain boards as the earlier runs of these devices show them.
   init(_ campaign: LoadedCampaign, _ fleet: String?, _ seeds: Int, _ session: Session) {
     self.campaign = campaign
     self.fleet = fleet
@@ -24,7 +24,7 @@ struct FleetForecastTelling: Sendable {
   }
 
   func tell() async throws(CommandFault) {
-    let trial = try trial()
+    let trial = try await trial()
     session.console.note(
       "simulating " + Text.counted(campaign.plan.deviceCount, "device") + ", "
         + Text.counted(seeds, "time"))
@@ -44,18 +44,31 @@ struct FleetForecastTelling: Sendable {
     for line in Self.lines(forecast) { console.result(line) }
   }
 
-  private func trial() throws(CommandFault) -> CampaignTrial {
+  private func trial() async throws(CommandFault) -> CampaignTrial {
     if fleet == nil, let simulation = campaign.simulation {
       return CampaignTrial(
         campaign.plan, on: simulation, packages: campaign.images.mapValues(\.package), start: .now)
     }
-    let text = fleet ?? "\(FleetProfile.prefix)\(campaign.plan.deviceCount)"
+    let text =
+      if let fleet { fleet } else {
+        try await knownFleet() ?? "\(FleetProfile.prefix)\(campaign.plan.deviceCount)"
+      }
     let profile: FleetProfile
     do throws(ProfileFault) { profile = try FleetProfile(parsing: text) } catch {
       throw .simulation("\(error)")
     }
     return CampaignTrial(
       campaign.plan, on: profile, sizes: campaign.images.mapValues(\.package.size), start: .now)
+  }
+
+  private func knownFleet() async throws(CommandFault) -> String? {
+    guard let store = try FleetFolder(of: session).look() else { return nil }
+    let devices = Set(campaign.plan.waves.flatMap(\.devices).map(\.id))
+    let past = try await EarlierRuns(of: devices, in: store)
+    guard let fleet = past.fleet(of: devices.count) else { return nil }
+    session.console.note(
+      "as in " + Text.counted(past.runs, "earlier run") + " of these devices: \(fleet)")
+    return fleet
   }
 
   // MARK: In words

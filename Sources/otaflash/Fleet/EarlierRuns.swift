@@ -1,0 +1,55 @@
+#if Fleet
+import OtaflashFleet
+import OtaflashFleetStore
+import OtaflashSimulation
+
+/// What is known of a campaign's devices from the runs that are kept: the fleet that stands for
+/// them in a forecast.
+struct EarlierRuns {
+  /// Long ago says little of today.
+  private static let runsMaximum = 5
+
+  /// Runs that had to do with any of the devices.
+  private(set) var runs = 0
+  private(set) var adapters: Set<String> = []
+  private var settled = 0
+  private var absent = 0
+  private var reverted = 0
+
+  /// - Parameter devices: whose past it is.
+  init(of devices: Set<FleetDevice.ID>, in store: FleetStore) async throws(CommandFault) {
+    let kept: [KeptRun]
+    do throws(StorageFault) { kept = try store.runs() } catch { throw .fleet(.store(error)) }
+    for run in kept.prefix(Self.runsMaximum) {
+      var fold = FleetRun()
+      for event in try await store.history(of: run.id) { fold.apply(event.event, at: event.at) }
+      let past = fold.devices.filter { devices.contains($0.device.id) && $0.ending != nil }
+      if !past.isEmpty { runs += 1 }
+      for device in past { note(device) }
+    }
+  }
+
+  private mutating func note(_ device: DeviceProgress) {
+    adapters.formUnion(device.workedAt.compactMap(\.adapter))
+    settled += 1
+    switch device.ending {
+    case .absent: absent += 1
+    case .failed(let failure), .quarantined(let failure):
+      if failure.code == AttemptFailure.revertedCode { reverted += 1 }
+    case .updated, .current, .skipped, nil: break
+    }
+  }
+
+  /// As `--fleet` takes it; `nil` when nothing is known of the devices.
+  func fleet(of count: Int) -> String? {
+    guard settled > 0 else { return nil }
+    var settings = [
+      "adapters=\(min(max(adapters.count, 1), FleetProfile.adapters.upperBound))"
+    ]
+    for (key, devices) in [("away", absent), ("revert", reverted)] where devices > 0 {
+      settings.append("\(key)=\(Text.fixed(Double(devices) / Double(settled) * 100))%")
+    }
+    return "\(FleetProfile.prefix)\(count)?" + settings.joined(separator: "&")
+  }
+}
+#endif
