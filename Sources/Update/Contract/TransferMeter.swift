@@ -53,4 +53,7 @@ final class TransferMeter: Sendable {
     }
     if cause == .response { roundTrip(time) }
   }
+
+  /// A Write Request was answered for which nobody waited.
+  func answered(_ wait: Wait) { roundTrip(wait.start.duration(to: wait.clock.now)) }
 }

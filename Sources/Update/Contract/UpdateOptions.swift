@@ -3,7 +3,11 @@ import OtaflashGATT
 
 /// How image octets are written.
 public enum WriteMode: String, Sendable, CaseIterable {
-  /// One Write Request at a time, each answered: the default, and what every device does.
+  /// The default. Write Commands, as many as the device's window permits, and a Write Request where
+  /// a window ends: fills the air, and each answer tells that all before it was met. A device whose
+  /// data characteristic takes only one of the two gets only that.
+  case auto
+  /// One Write Request at a time, each answered: what every device does.
   case withResponse = "with-response"
   /// Write Commands, as many as the device's window permits: fills the air.
   case withoutResponse = "without-response"
@@ -13,8 +17,8 @@ public enum WriteMode: String, Sendable, CaseIterable {
 public struct UpdateOptions: Sendable {
   /// `nil` = the one that the device offers and that can carry the image.
   public var updateProtocol: UpdateProtocol?
-  /// With response, or without.
-  public var mode = WriteMode.withResponse
+  /// With response, without, or without and a checkpoint in each window.
+  public var mode = WriteMode.auto
   /// ATT_MTU to ask for, 23…517 octets.
   public var mtu = 512
   /// Image octets a data write; `nil` = as many as the mode is fastest with.

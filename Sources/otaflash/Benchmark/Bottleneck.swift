@@ -23,7 +23,7 @@ enum Bottleneck: String, Sendable {
       switch mode {
       case .withResponse:
         Self.answered(measurement, waitsForDevice: waitsForDevice, hasAir: limit != nil)
-      case .withoutResponse:
+      case .auto, .withoutResponse:
         if share ?? 0 >= Self.linkShare {
           limit?.isCutByEvents(mtu: measurement.link.mtu) == true ? .connectionInterval : .air
         } else if waitsForDevice {

@@ -21,7 +21,7 @@ struct LinkLimit: Equatable, Sendable {
   func octetsPerSecond(_ mode: WriteMode, mtu: Int) -> Double {
     switch mode {
     case .withResponse: model.writeRequestLimit(mtu: mtu)
-    case .withoutResponse: model.eventPackedLimit(mtu: bestPDU(mtu: mtu))
+    case .auto, .withoutResponse: model.eventPackedLimit(mtu: bestPDU(mtu: mtu))
     }
   }
 
