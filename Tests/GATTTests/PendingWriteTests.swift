@@ -78,6 +78,7 @@ import Testing
     let found = try withScript([.on("12 03 00 01")]) { client, far, clock in
       await outcome { () async throws(GATTFault) -> Seen in
         let write = try await client.beginWrite(encoded: hex("12 03 00 01"), to: Self.data)
+        await clock.pause(for: .seconds(1))
         far.close()
         await clock.pause(for: .seconds(1))
         return Self.seen(write)

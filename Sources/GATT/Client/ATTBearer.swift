@@ -158,8 +158,8 @@ package final class ATTBearer: Sendable {
     return try result.get()
   }
 
-  /// Sends a request, if no other is open, and leaves its response to `responses`; `false` = nothing
-  /// was sent. Commands may follow at once (3.3.2: they are not subject to the sequence of requests).
+  /// Sends a request, if no other is open, and leaves its response to `responses`; `false` =
+  /// nothing was sent. Commands may follow at once: they wait for no response (3.3.2).
   func begin(
     _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle, for responses: Responses
   ) async throws(GATTFault) -> Bool {

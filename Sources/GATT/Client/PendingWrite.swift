@@ -44,8 +44,8 @@ package struct PendingWrite: Sendable {
     }
   }
 
-  /// Waits until the outcome is here, or a value in `values`; takes neither. The transaction timeout
-  /// bounds it.
+  /// Waits until the outcome is here, or a value in `values`; takes neither. The transaction
+  /// timeout bounds it.
   ///
   /// - Throws: `.cancelled`.
   package func arrival(orOf values: NotificationStream) async throws(GATTFault) {

@@ -102,8 +102,8 @@ struct OTATransfer {
   /// The end of what may be sent now.
   private var reach: Int { min(limit, acknowledged + max(windowLimit, chunk)) }
 
-  /// Whether the write of `range` is the last that its window has room for: the one that is worth an
-  /// answer. A window that moves on while it is filled ends where it did when that began.
+  /// Whether the write of `range` is the last that its window has room for: the one that is worth
+  /// an answer. A window that moves on while it is filled ends where it did when that began.
   func closesWindow(_ range: Range<Int>) -> Bool {
     guard range.upperBound < total else { return true }
     return min(range.upperBound + chunk, total) > min(windowEnd ?? reach, reach)
@@ -122,8 +122,8 @@ struct OTATransfer {
     sentEnd = max(sentEnd, next)
   }
 
-  /// The checkpoint was answered. Returns whether that tells anything of it still: not where sending
-  /// has gone back behind it meanwhile.
+  /// The checkpoint was answered. Returns whether that tells anything of it still: not where
+  /// sending has gone back behind it meanwhile.
   mutating func takeCheckpoint() -> Bool { checkpoint.take() != nil }
 
   /// A Write Response: the device has these octets, though no CRC32 was told yet.

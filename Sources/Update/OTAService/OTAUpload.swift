@@ -76,7 +76,9 @@ extension OTASession {
       switch mode {
       case .withResponse: client.mtu
       case .auto, .withoutResponse:
-        PDUSizing(client.linkFacts).bestSize(mtu: ATTMTU(clamping: client.mtu))
+        client.bestCommandSize(
+          atMost: info.largestChunk + OTAService.dataHeaderSize + 3,
+          header: OTAService.dataHeaderSize, octetsPerAnswer: info.octetsPerStatus)
       }
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
     let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)

@@ -33,7 +33,8 @@ struct LinkLimit: Equatable, Sendable {
   }
 
   private func bestPDU(mtu: Int) -> Int {
-    PDUSizing(linkLayerPayload: model.payloadMaximum, phy: model.phy)
-      .bestSize(mtu: ATTMTU(clamping: mtu))
+    PDUSizing(
+      linkLayerPayload: model.payloadMaximum, phy: model.phy, isEncrypted: model.isEncrypted
+    ).bestSize(mtu: ATTMTU(clamping: mtu), interval: model.interval.duration)
   }
 }
