@@ -30,7 +30,7 @@ import Testing
       #expect(write.octets.upperBound == next.octets.lowerBound)
     }
     #expect(writes.last?.octets.upperBound == Self.image.bytes.count)
-    #expect(writes.allSatisfy(\.isInOrder))
+    #expect(writes.allSatisfy { $0.isInOrder })
     // At most what two windows hold lies between two requests: one that is due while the last one is
     // open waits for its answer, and commands go on.
     let requests = writes.filter(\.isRequest)
@@ -46,7 +46,7 @@ import Testing
 
   @Test func aRequestIsOpenWhileCommandsFlow() throws {
     let crossings = Mutex<[UInt8]>([])
-    let (result, _) = try Self.flash(onto: "fast?ring=60K") { pdu in
+    let (result, _) = try Self.flash(onto: "fast") { pdu in
       crossings.withLock { $0.append(pdu[0]) }
     }
     #expect(try result.get().isVerified)
@@ -59,19 +59,44 @@ import Testing
 
   // MARK: What the characteristic takes
 
-  @Test(arguments: [
-    (CharacteristicProperties.write, WriteMode.auto, true),
-    (.writeWithoutResponse, .auto, false),
+  private static let kinds: [(CharacteristicProperties, WriteMode, areRequests: Bool)] = [
+    (.write, .auto, true), (.writeWithoutResponse, .auto, false),
     // What the caller wants by name is done.
     ([.write, .writeWithoutResponse], .withResponse, true),
     ([.write, .writeWithoutResponse], .withoutResponse, false),
-  ])
+  ]
+
+  @Test(arguments: kinds)
   func aDeviceThatTakesOneKindGetsThatKind(
     _ properties: CharacteristicProperties, _ mode: WriteMode, _ areRequests: Bool
   ) throws {
     let (result, writes) = try Self.flash(onto: "fast", mode, properties)
     #expect(try result.get().isVerified)
     #expect(!writes.isEmpty && writes.allSatisfy { $0.isRequest == areRequests })
+  }
+
+  // MARK: What it is worth, and what holds it back
+
+  /// Flash takes 125 ms a page, which is twice what one write in two intervals of 15 ms brings.
+  @Test func toFlashOfUsualSpeedItIsTwiceAsFast() throws {
+    let image = UpdateTests.image(size: 200_000)
+    let times = try [WriteMode.auto, .withResponse].map { mode in
+      try UpdateTests.flash(image, onto: "plain") { $0.mode = mode }.outcome.get().uploadTook
+    }
+    #expect(times[1] > times[0] * 1.9)
+  }
+
+  @Test func whatIsWaitedForIsTold() throws {
+    func waits(_ profile: String) throws -> TransferWaits {
+      let result = try UpdateTests.flash(UpdateTests.image(size: 200_000), onto: profile)
+      let flow = try #require(try result.outcome.get().flow)
+      #expect(flow.mode == .auto && flow.link.mtu == 512)
+      return flow.waits
+    }
+    let slow = try waits("plain")
+    #expect(slow.device > .seconds(3) && slow.flash > slow.device * 0.8)
+    let small = try waits("fast?ring=4K")
+    #expect(small.flash < small.device * 0.2)
   }
 
   // MARK: Refusals of the request

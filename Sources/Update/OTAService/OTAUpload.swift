@@ -33,7 +33,13 @@ extension OTASession {
     var patience = Patience(with: client, context)
     var pdu: [UInt8] = []
     var checkpoint: Checkpoint?
-    defer { checkpoint?.write.abandon() }
+    defer {
+      checkpoint?.write.abandon()
+      if let meter = context.meter {
+        context.tally.flowed(
+          TransferFlow(mode: mode, link: LinkReport(of: client), waits: meter.waits))
+      }
+    }
     while statuses.poll() != nil {}
     try await apply(try await readStatus(), isAnswer: true, to: &transfer)
     while !transfer.isComplete {
@@ -54,6 +60,7 @@ extension OTASession {
         if mode != .withResponse { continue }
       } else {
         let wait = context.meter?.begin(context.clock)
+        let cause = waitCause(transfer)
         if let open = checkpoint {
           // No other request goes out before that one is answered.
           try await waitForAnswer(to: open)
@@ -62,11 +69,17 @@ extension OTASession {
         } else {
           try await waitForStatus(&transfer)
         }
-        if let wait { context.meter?.waited(wait, for: .device) }
+        if let wait { context.meter?.waited(wait, for: cause) }
       }
       if let offset = transfer.takeSetback() { patience.fellBack(to: offset) }
       try patience.check(transfer.marks, at: context.clock.now)
     }
+  }
+
+  /// What a window that is used up waits for. A sink has in its flash whatever it has.
+  private func waitCause(_ transfer: OTATransfer) -> TransferMeter.Cause {
+    let pending = transfer.acknowledged - transfer.durable
+    return pending * 2 > info.bufferSize ? .flash : .device
   }
 
   /// Image octets a data write.
