@@ -54,18 +54,24 @@ package struct PDUSizing: Sendable {
   ///   - mtu: the largest size.
   ///   - interval: `nil` = not known; the size is that for a stream without events.
   ///   - header: octets of each value that carry none of what is sent.
-  ///   - octetsPerAnswer: after so many octets the device notifies, with `answerSize` octets of
-  ///     link-layer payload that make an event so much shorter; `nil` = hardly ever.
+  ///   - octetsPerAnswer: after so many octets the device notifies, which makes an event shorter;
+  ///     `nil` = hardly ever.
+  ///   - answer: octets of link-layer payload of such a notification.
   package func bestSize(
-    mtu: ATTMTU, interval: Duration?, header: Int = 0, octetsPerAnswer: Int? = nil
+    mtu: ATTMTU, interval: Duration?, header: Int = 0, octetsPerAnswer: Int? = nil,
+    answer: Int = answerSize
   ) -> Int {
     let unbounded = bestSize(mtu: mtu)
     guard let interval else { return unbounded }
     let microseconds = Int(interval / .microseconds(1))
+    let taken =
+      phy.airTimeMicroseconds(payload: answer, encrypted: isEncrypted)
+      - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
+    let answers = octetsPerAnswer.map { (octets: max(1, $0), taken: taken) }
     let (best, most) = (Self.writeHeaderSize + header + 1...max(mtu.octets, 23)).reduce(
       into: (unbounded, 0.0)
     ) { found, size in
-      let rate = octetsPerSecond(size, microseconds, header, octetsPerAnswer)
+      let rate = octetsPerSecond(size, microseconds, header, answers)
       if rate > found.1 { found = (size, rate) }
     }
     return most > 0 ? best : unbounded
@@ -73,18 +79,16 @@ package struct PDUSizing: Sendable {
 
   /// Of what is sent, in PDUs of `size` octets, as the mean of events with and without an answer.
   private func octetsPerSecond(
-    _ size: Int, _ interval: Int, _ header: Int, _ octetsPerAnswer: Int?
+    _ size: Int, _ interval: Int, _ header: Int, _ answers: (octets: Int, taken: Int)?
   ) -> Double {
     let share = Double(size - Self.writeHeaderSize - header) / Double(size)
     let quiet = share * eventPackedRate(size: size, intervalMicroseconds: interval)
-    guard let octetsPerAnswer else { return quiet }
-    let answer =
-      phy.airTimeMicroseconds(payload: Self.answerSize, encrypted: isEncrypted)
-      - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
+    guard let answers else { return quiet }
     let answered =
       share
-      * eventPackedRate(size: size, intervalMicroseconds: interval, takenMicroseconds: answer)
-    let answersPerEvent = quiet * Double(interval) / 1e6 / Double(max(1, octetsPerAnswer))
+      * eventPackedRate(
+        size: size, intervalMicroseconds: interval, takenMicroseconds: answers.taken)
+    let answersPerEvent = quiet * Double(interval) / 1e6 / Double(answers.octets)
     return quiet + (answered - quiet) * min(1, answersPerEvent)
   }
 
