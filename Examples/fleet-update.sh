@@ -7,7 +7,7 @@
 #   -r  further attempts for a device whose link was lost and whose resume point is kept (3)
 #   -f  a file with one DEVICE a line; blank lines and lines that start with # are skipped
 #   -o  where each device's event stream (JSON Lines) is kept; by default nowhere
-#   --  the rest goes to `otaflash flash`, such as --mode without-response
+#   --  the rest goes to `otaflash flash`, such as --mtu 247
 #
 # OTAFLASH names the program (otaflash). Exit: 0 all devices done, 3 some failed, 64 usage.
 # Only POSIX tools are needed; jq is used when it is there.

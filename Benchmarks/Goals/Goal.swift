@@ -19,4 +19,8 @@ enum Figure {
   }
 
   static func percent(_ share: Double) -> String { fixed(share * 100) + " %" }
+
+  static func kilobytes(_ octetsPerSecond: Double) -> String {
+    fixed(octetsPerSecond / 1000) + " kB/s"
+  }
 }

@@ -191,9 +191,3 @@ private struct Upload {
     return octetsPerSecond / limit
   }
 }
-
-extension Figure {
-  fileprivate static func kilobytes(_ octetsPerSecond: Double) -> String {
-    fixed(octetsPerSecond / 1000) + " kB/s"
-  }
-}

@@ -101,7 +101,6 @@ func flashSimulated() throws -> Int {
 
 func update(to image: FirmwareImage) -> FirmwareUpdate {
   var options = UpdateOptions()
-  options.mode = .withoutResponse
   // The image does not say for which hardware it is.
   options.allowsUnknown = true
   return FirmwareUpdate(image: image, options: options)

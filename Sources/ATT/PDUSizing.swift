@@ -9,6 +9,8 @@ package struct PDUSizing: Sendable {
   private static let l2capHeaderSize = 4
   /// Octets of opcode and handle, which carry none of the image.
   private static let writeHeaderSize = 3
+  /// The link-layer payload of a notification of 16 octets.
+  package static let answerSize = 23
 
   private let payload: Int
   private let phy: PHY
@@ -41,6 +43,93 @@ package struct PDUSizing: Sendable {
       valueSize(full) * airTimeMicroseconds(size: mtu.octets)
       >= valueSize(mtu.octets) * airTimeMicroseconds(size: full)
     return fullIsFaster ? full : mtu.octets
+  }
+
+  /// The size of a Write Command, in octets, that carries the most where connection events are
+  /// `interval` apart: whole exchanges of packets fit an event, and what is left of it is lost, so
+  /// that a shorter PDU may leave less (Core 5.4, Vol 6, Part B, 4.5.1). At 2M and 15 ms eleven
+  /// exchanges of PDUs of 477 octets fit, and ten of 498.
+  ///
+  /// - Parameters:
+  ///   - mtu: the largest size.
+  ///   - interval: `nil` = not known; the size is that for a stream without events.
+  ///   - header: octets of each value that carry none of what is sent.
+  ///   - octetsPerAnswer: after so many octets the device notifies, which makes an event shorter;
+  ///     `nil` = hardly ever.
+  ///   - answer: octets of link-layer payload of such a notification.
+  package func bestSize(
+    mtu: ATTMTU, interval: Duration?, header: Int = 0, octetsPerAnswer: Int? = nil,
+    answer: Int = answerSize
+  ) -> Int {
+    let unbounded = bestSize(mtu: mtu)
+    guard let interval else { return unbounded }
+    let microseconds = Int(interval / .microseconds(1))
+    let taken =
+      phy.airTimeMicroseconds(payload: answer, encrypted: isEncrypted)
+      - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
+    let answers = octetsPerAnswer.map { (octets: max(1, $0), taken: taken) }
+    let (best, most) = (Self.writeHeaderSize + header + 1...max(mtu.octets, 23)).reduce(
+      into: (unbounded, 0.0)
+    ) { found, size in
+      let rate = octetsPerSecond(size, microseconds, header, answers)
+      if rate > found.1 { found = (size, rate) }
+    }
+    return most > 0 ? best : unbounded
+  }
+
+  /// Of what is sent, in PDUs of `size` octets, as the mean of events with and without an answer.
+  private func octetsPerSecond(
+    _ size: Int, _ interval: Int, _ header: Int, _ answers: (octets: Int, taken: Int)?
+  ) -> Double {
+    let share = Double(size - Self.writeHeaderSize - header) / Double(size)
+    let quiet = share * eventPackedRate(size: size, intervalMicroseconds: interval)
+    guard let answers else { return quiet }
+    let answered =
+      share
+      * eventPackedRate(
+        size: size, intervalMicroseconds: interval, takenMicroseconds: answers.taken)
+    let answersPerEvent = quiet * Double(interval) / 1e6 / Double(answers.octets)
+    return quiet + (answered - quiet) * min(1, answersPerEvent)
+  }
+
+  /// Octets of PDU per second in whole exchanges per event, over the cycle in which events cut
+  /// PDUs; 0 where a packet does not fit an event.
+  ///
+  /// - Parameters:
+  ///   - size: octets of a PDU.
+  ///   - intervalMicroseconds: from one event to the next.
+  ///   - takenMicroseconds: of each event, for something else.
+  package func eventPackedRate(
+    size: Int, intervalMicroseconds: Int, takenMicroseconds: Int = 0
+  ) -> Double {
+    let (whole, rest) = (size + Self.l2capHeaderSize).quotientAndRemainder(dividingBy: payload)
+    var steps = [Int](repeating: exchangeMicroseconds(octets: payload), count: whole)
+    if rest > 0 { steps.append(exchangeMicroseconds(octets: rest)) }
+    let length = steps.reduce(0, +)
+    // The space behind the last exchange is the one that is kept free before the next event.
+    let room = intervalMicroseconds - takenMicroseconds
+    guard let longest = steps.max(), longest <= room else { return 0 }
+    // Where in a PDU an event begins depends on where the last one began: until one comes again.
+    var firstVisit = [Int?](repeating: nil, count: steps.count)
+    var sent: [Int] = []
+    var start = 0
+    var packets = 0
+    while firstVisit[start] == nil {
+      firstVisit[start] = sent.count
+      sent.append(packets)
+      packets += room / length * steps.count
+      var left = room % length
+      var next = start
+      while left >= steps[next] {
+        left -= steps[next]
+        next = (next + 1) % steps.count
+        packets += 1
+      }
+      start = packets % steps.count
+    }
+    let first = firstVisit[start] ?? 0
+    let pdus = Double(packets - sent[first]) / Double(steps.count)
+    return pdus * Double(size) / Double((sent.count - first) * intervalMicroseconds) * 1e6
   }
 
   /// Time on air of one PDU of `size` octets in an uninterrupted stream, with acknowledgements.

@@ -180,7 +180,7 @@ struct Attempt: Sendable {
 
   private func options() -> UpdateOptions {
     var options = UpdateOptions()
-    options.mode = choices.withoutResponse ? .withoutResponse : .withResponse
+    options.mode = WriteMode(choices.writing)
     options.mtu = choices.mtu
     options.key = surroundings.key(device)
     options.allowsDowngrade = choices.allowDowngrade
@@ -196,6 +196,17 @@ struct Attempt: Sendable {
       }
     }
     return options
+  }
+}
+
+extension WriteMode {
+  fileprivate init(_ writing: FlashChoices.Writing) {
+    self =
+      switch writing {
+      case .auto: .auto
+      case .withResponse: .withResponse
+      case .withoutResponse: .withoutResponse
+      }
   }
 }
 

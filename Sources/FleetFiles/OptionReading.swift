@@ -12,11 +12,6 @@ enum OptionReading {
     "attempt-limit",
   ]
 
-  private enum Mode: String, CaseIterable {
-    case withResponse = "with-response"
-    case withoutResponse = "without-response"
-  }
-
   static func retries(in node: Node?) throws(CampaignFileFault) -> RetryPolicy {
     var retries = RetryPolicy()
     guard let node else { return retries }
@@ -40,7 +35,7 @@ enum OptionReading {
     var flash = FlashChoices()
     guard let node else { return flash }
     let fields = try YAMLFields(node, of: "flash", known: flashKeys)
-    flash.withoutResponse = try fields.choice("mode", Mode.self) == .withoutResponse
+    flash.writing = try fields.choice("mode", FlashChoices.Writing.self) ?? flash.writing
     flash.mtu = try fields.whole("mtu") ?? flash.mtu
     flash.allowDowngrade = try fields.truth("allow-downgrade") ?? false
     flash.allowUnknown = try fields.truth("allow-unknown") ?? false

@@ -28,7 +28,10 @@ package enum ForecastChange: Hashable, Sendable {
     var changes: [ForecastChange] = []
     if fleet.adapterCount < adaptersMaximum { changes.append(.adapters(fleet.adapterCount + 1)) }
     if fleet.adapterCount > 1 { changes.append(.adapters(fleet.adapterCount - 1)) }
-    changes.append(flash.withoutResponse ? .withResponse : .withoutResponse)
+    switch flash.writing {
+    case .auto, .withoutResponse: changes.append(.withResponse)
+    case .withResponse: changes.append(.withoutResponse)
+    }
     changes.append(.phy(settings.radio.phy == .le2M ? .le1M : .le2M))
     let mtu = min(flash.mtu, settings.mtu)
     let isLarge = mtu >= mtuMaximum - 14 && settings.radio.payloadMaximum == 251
@@ -45,8 +48,8 @@ package enum ForecastChange: Hashable, Sendable {
     var trial = trial
     switch self {
     case .adapters(let count): trial.fleet.adapterCount = count
-    case .withResponse: trial.campaign.flash.withoutResponse = false
-    case .withoutResponse: trial.campaign.flash.withoutResponse = true
+    case .withResponse: trial.campaign.flash.writing = .withResponse
+    case .withoutResponse: trial.campaign.flash.writing = .withoutResponse
     case .phy(let phy): trial.fleet.changeBoards { $0.radio.phy = phy }
     case .largerPackets(let mtu):
       trial.campaign.flash.mtu = mtu

@@ -31,6 +31,58 @@ import Testing
     }
   }
 
+  // MARK: Connection events
+
+  /// The size that was found is the best of all, by the same arithmetic.
+  @Test func noSizeWithinTheMTUFillsEventsBetter() {
+    for phy in [PHY.le1M, .le2M, .codedS2] {
+      for payload in [27, 100, 251] {
+        let sizing = PDUSizing(linkLayerPayload: payload, phy: phy)
+        for interval in [7500, 8750, 15_000, 30_000, 50_000, 400_000] {
+          for mtu in [23, 64, 185, 247, 498, 517] {
+            let best = sizing.bestSize(
+              mtu: ATTMTU(clamping: mtu), interval: .microseconds(interval))
+            let fastest = (4...mtu).map { valueRate(sizing, $0, interval) }.max() ?? 0
+            #expect(best <= mtu)
+            #expect(valueRate(sizing, best, interval) > fastest * 0.999_999)
+          }
+        }
+      }
+    }
+  }
+
+  private func valueRate(_ sizing: PDUSizing, _ size: Int, _ interval: Int) -> Double {
+    sizing.eventPackedRate(size: size, intervalMicroseconds: interval) * Double(size - 3)
+      / Double(size)
+  }
+
+  @Test(arguments: [(15_000, 247, 239), (15_000, 498, 482), (7500, 498, 427), (50_000, 498, 496)])
+  func bestSizeInEventsAt2M(_ interval: Int, _ mtu: Int, _ expected: Int) {
+    let sizing = PDUSizing(phy: .le2M)
+    #expect(
+      sizing.bestSize(mtu: ATTMTU(clamping: mtu), interval: .microseconds(interval)) == expected)
+  }
+
+  /// A device that notifies in every event takes the place of a packet that just fitted.
+  @Test func aDeviceThatAnswersOftenLeavesRoomForItsAnswers() {
+    let sizing = PDUSizing(phy: .le2M)
+    let often = sizing.bestSize(
+      mtu: ATTMTU(clamping: 498), interval: .milliseconds(15), octetsPerAnswer: 2048)
+    let answer = PDUSizing.answerSize * 4
+    func rate(_ size: Int) -> Double {
+      sizing.eventPackedRate(
+        size: size, intervalMicroseconds: 15_000, takenMicroseconds: answer)
+    }
+    #expect(often < 482 && rate(often) > 1.05 * rate(482))
+  }
+
+  @Test func anIntervalThatIsNotKnownOrTooShortChangesNothing() {
+    let sizing = PDUSizing(phy: .codedS8)
+    #expect(sizing.bestSize(mtu: .maximum, interval: nil) == sizing.bestSize(mtu: .maximum))
+    let short = Duration.microseconds(7500)
+    #expect(PDUSizing(phy: .codedS8).bestSize(mtu: .maximum, interval: short) <= 517)
+  }
+
   private func rate(_ sizing: PDUSizing, _ size: Int) -> Double {
     Double(size - 3) / Double(sizing.airTimeMicroseconds(size: size))
   }

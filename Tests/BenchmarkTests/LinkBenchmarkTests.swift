@@ -60,6 +60,29 @@ func measure(
     #expect(share > 0.95 && share < 1)
   }
 
+  /// What the request of each window costs, and what a response to each write does.
+  @Test(arguments: ["", "&phy=1M", "&interval=50ms"])
+  func autoIsAsFastAsCommandsAlone(_ profile: String) throws {
+    let rates = try [WriteMode.auto, .withoutResponse, .withResponse].map { mode in
+      try measure("sim:?ring=60K&slot=4M" + profile) {
+        $0.mode = mode
+        $0.size = mode == .withResponse ? 64 * 1024 : 2 * 1024 * 1024
+      }[0].octetsPerSecond
+    }
+    #expect(rates[0] > 0.985 * rates[1] && rates[0] > 5 * rates[2], "\(rates)")
+  }
+
+  /// The size that fills events carries more than the one that fills packets.
+  @Test(arguments: [(247, 166_000.0), (498, 170_000)])
+  func aSizeThatFillsEventsIsTaken(_ mtu: Int, _ least: Double) throws {
+    let found = try measure("sim:?interval=15ms&ring=60K&slot=4M") {
+      $0.mode = .withoutResponse
+      $0.mtu = mtu
+      $0.size = 2 * 1024 * 1024
+    }[0]
+    #expect(found.pduSize < mtu && found.octetsPerSecond > least, "\(found.octetsPerSecond)")
+  }
+
   @Test func aSmallWindowHoldsTheSenderBack() throws {
     let found = try measure("sim:") {
       $0.mode = .withoutResponse

@@ -2,6 +2,7 @@ import OtaflashSimulation
 import Testing
 
 @testable import OtaflashUpdate
+@testable import otaflash
 
 @Suite struct RateSettlingTests {
   /// Sends over a link of `rate` octets a second whose transfers have ends of `ends` seconds.
@@ -56,8 +57,9 @@ import Testing
   func aBenchmarkShowsWhatTheLinkCarries(_ profile: String) throws {
     let found = try measure(profile) { $0.mode = .withoutResponse }
     let model = try SimulationProfile(parsing: profile).radio
-    let share = found[0].octetsPerSecond / model.eventPackedLimit(mtu: 498)
-    #expect(share > 0.96 && share < 1, "\(share) with \(found[0].octets) octets")
+    let limit = LinkLimit(model).octetsPerSecond(.withoutResponse, mtu: 512)
+    let share = found[0].octetsPerSecond / limit
+    #expect(share > 0.95 && share < 1, "\(share) with \(found[0].octets) octets")
     #expect(found[0].hasSettled == true)
     #expect(try measure(profile) { $0.size = 16 * 1024 }[0].hasSettled == nil)
   }

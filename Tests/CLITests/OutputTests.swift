@@ -72,6 +72,31 @@ import Testing
         """)
   }
 
+  /// Two seconds of upload, in which so many of them were waits for the device and for its flash.
+  private static let heldBack: [(octets: Int, WriteMode, device: Double, flash: Double, String)] = [
+    (66_000, .auto, 1.5, 1.4, "device's flash"), (66_000, .auto, 1.5, 0.2, "window"),
+    (340_000, .auto, 1.5, 1.4, "air"), (66_000, .withoutResponse, 0, 0, "air"),
+    (32_000, .withResponse, 0, 0, "connection interval"),
+    (32_000, .withResponse, 1.5, 1.4, "device's flash"),
+  ]
+
+  @Test(arguments: heldBack)
+  func whatHeldAnUploadBackIsSaid(
+    _ octets: Int, _ mode: WriteMode, _ device: Double, _ flash: Double, _ words: String
+  ) {
+    var result = UpdateResult(
+      outcome: .flashed, from: nil, to: FirmwareVersion(1, 3, 0), proof: .readBack,
+      took: .seconds(4), octetsSent: octets, uploadTook: .seconds(2), resumes: 0)
+    var waits = TransferWaits()
+    (waits.device, waits.flash) = (.seconds(device), .seconds(flash))
+    var link = LinkReport(mtu: 498, phy: .le2M, connectionInterval: .milliseconds(15))
+    result.flow = TransferFlow(mode: mode, link: link, waits: waits)
+    #expect(result.sentence(in: .plain).text.hasSuffix(", held back by the \(words))"))
+    link.connectionInterval = nil
+    result.flow = TransferFlow(mode: mode, link: link, waits: TransferWaits())
+    #expect(result.bottleneck == .host)
+  }
+
   @Test func plainProgressIsTenPercentOrFiveSecondsWhicheverIsLater() {
     var transcript = HumanTranscript(
       device: "d", targetVersion: nil, progress: .plain, style: .plain)

@@ -90,7 +90,7 @@ import Testing
       scene.boards = scene.boards.map {
         ($0.id, $0.profile + ($0.profile.contains("?") ? "&" : "?") + "interval=50ms")
       }
-      scene.campaign.flash.withoutResponse = false
+      scene.campaign.flash.writing = .withResponse
       scene.campaign.parallel = 10
       scene.campaign.waves[0].thresholds = Self.lenient
       let outcome = try scene.run()

@@ -30,7 +30,7 @@ import Testing
         scene.campaign.devices.append(FleetDevice(id: id, board: board))
       }
     }
-    scene.campaign.flash.withoutResponse = false
+    scene.campaign.flash.writing = .withResponse
     return scene
   }
 

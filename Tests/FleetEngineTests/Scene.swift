@@ -191,7 +191,7 @@ struct Scene: Sendable {
       name: "scene", devices: boards.map { FleetDevice(id: $0.id) }, images: [nil: "app.bin"],
       waves: waves)
     campaign.flash.allowUnknown = true
-    campaign.flash.withoutResponse = true
+    campaign.flash.writing = .withoutResponse
     campaign.parallel = 4
     campaign.retries = RetryPolicy(
       linkAttempts: 3, firstDelay: .seconds(2), longestDelay: .seconds(10))

@@ -133,7 +133,7 @@ import Testing
     scan.keyFile = "keys/doors"
     #expect(file.devicesScan == scan)
     expected.parallel = 3
-    expected.flash.withoutResponse = true
+    expected.flash.writing = .withoutResponse
     expected.flash.mtu = 247
     expected.flash.allowDowngrade = true
     expected.flash.allowUnknown = true
@@ -240,7 +240,7 @@ import Testing
     ("retries: {link: many}", 4, 17, "'many' is no link"),
     ("retries: {first-delay: 9m, longest-delay: 1m}", 4, 28, "no shorter than the first"),
     ("retries: {first-delay: 0s}", 4, 10, "begin above zero"),
-    ("flash: {mode: fast}", 4, 15, "it is with-response or without-response"),
+    ("flash: {mode: fast}", 4, 15, "it is auto or with-response or without-response"),
     ("flash: {attempt-limit: 0s}", 4, 9, "more than no time"),
     ("hooks: x", 4, 8, "hooks is written as"), ("hooks: {}", 4, 8, "the hooks name no command"),
     ("hooks: {before: x}", 4, 9, "hooks has no 'before'"),

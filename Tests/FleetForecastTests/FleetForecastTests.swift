@@ -67,7 +67,7 @@ import Testing
 
   @Test func whatWouldChangeItPointsTheRightWay() async throws {
     let trial = try Self.trial("24?kinds=fast&adapters=2&loss=4%&phy=1M&mtu=247", octets: 40_000) {
-      $0.flash.withoutResponse = true
+      $0.flash.writing = .withoutResponse
     }
     let forecast = try await trial.forecast(seeds: 3)
     let ratios = Dictionary(uniqueKeysWithValues: forecast.whatIf.map { ($0.change, $0.ratio) })
@@ -100,7 +100,7 @@ import Testing
     }
     #expect(
       try await limit("12?kinds=fast&ring=60K", octets: 90_000) {
-        $0.flash.withoutResponse = true
+        $0.flash.writing = .withoutResponse
         $0.parallel = 6
       } == .air)
     #expect(try await limit("6?kinds=fast") { $0.parallel = 1 } == .links)
@@ -162,7 +162,7 @@ import Testing
     var campaign = Campaign(
       name: "test", devices: (0..<5).map { FleetDevice(id: "C0:FF:EE:00:00:0\($0)", site: "lab") },
       images: [nil: "app.bin"])
-    campaign.flash.withoutResponse = true
+    campaign.flash.writing = .withoutResponse
     let trial = CampaignTrial(
       try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)),
       on: try FleetProfile(parsing: "1?adapters=2&loss=1%"), sizes: ["app.bin": 600_000])

@@ -50,7 +50,7 @@ struct FleetSwarm {
       name: "swarm", devices: fleet.boards.map { FleetDevice(id: $0) }, images: [nil: "app.bin"],
       waves: waves.map { Wave($0.0, $0.1, thresholds: lenient) })
     campaign.flash.allowUnknown = true
-    campaign.flash.withoutResponse = withoutResponse
+    campaign.flash.writing = withoutResponse ? .withoutResponse : .withResponse
     campaign.parallel = places
     return CampaignTrial(
       try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: fleet,

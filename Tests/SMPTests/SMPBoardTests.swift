@@ -232,6 +232,17 @@ import Testing
     #expect(wide.uploadTook * 3 < narrow.uploadTook * 2, "\(wide.uploadTook) \(narrow.uploadTook)")
   }
 
+  /// In parts that fill packets 256 KiB took 1.64 s and more.
+  @Test("the parts of a request fill connection events")
+  func partsFillEvents() throws {
+    let image = try bootable(MCUbootVersion(2, 0, 0), size: 256 * 1024)
+    let settings = "slot=512K&mtu=498&erase=0&write=0&netbufs=4x2475"
+    let result = try Self.flash(image, onto: settings)
+    try expectFlashed(result, image)
+    let took = try result.outcome.get().uploadTook
+    #expect(took < .milliseconds(1600), "\(took)")
+  }
+
   /// A page is written for 100 ms: what comes meanwhile beyond four buffers is lost.
   @Test("a server that cannot keep up is sent as much as it has buffers for")
   func slowServer() throws {

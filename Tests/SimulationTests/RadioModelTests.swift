@@ -148,3 +148,55 @@ import Testing
     #expect((ConnectionInterval(microseconds: microseconds) != nil) == legal)
   }
 }
+
+/// The sizes that the host takes, against the limits of the radio model.
+@Suite struct EventSizingTests {
+  private static let intervals = [7500, 15_000, 30_000, 50_000]
+
+  private static func models() throws -> [RadioModel] {
+    try [PHY.le1M, .le2M].flatMap { phy in
+      try intervals.flatMap { interval in
+        try [27, 251].flatMap { payload in
+          try [false, true].map { isEncrypted in
+            var model = RadioModel()
+            model.phy = phy
+            model.interval = try #require(ConnectionInterval(microseconds: interval))
+            model.payloadMaximum = payload
+            model.isEncrypted = isEncrypted
+            return model
+          }
+        }
+      }
+    }
+  }
+
+  @Test func bothCountTheSamePacketsInAnEvent() throws {
+    for model in try Self.models() {
+      let sizing = sizing(of: model)
+      for size in stride(from: 23, through: 517, by: 7) {
+        let values = Double(size - 3) / Double(size)
+        let expected = model.eventPackedLimit(mtu: size)
+        let found =
+          sizing.eventPackedRate(
+            size: size, intervalMicroseconds: model.interval.microseconds) * values
+        #expect(abs(found - expected) < 0.001 * expected, "\(size) \(model)")
+      }
+    }
+  }
+
+  /// No other size within the MTU has a higher limit.
+  @Test(arguments: [23, 185, 247, 498, 517])
+  func theBestSizeHasTheHighestLimit(_ mtu: Int) throws {
+    for model in try Self.models() {
+      let best = sizing(of: model).bestSize(
+        mtu: ATTMTU(clamping: mtu), interval: model.interval.duration)
+      let highest = (20...mtu).map { model.eventPackedLimit(mtu: $0) }.max() ?? 0
+      #expect(best <= mtu && model.eventPackedLimit(mtu: best) > highest * 0.999_999, "\(model)")
+    }
+  }
+
+  private func sizing(of model: RadioModel) -> PDUSizing {
+    PDUSizing(
+      linkLayerPayload: model.payloadMaximum, phy: model.phy, isEncrypted: model.isEncrypted)
+  }
+}

@@ -14,7 +14,7 @@ import Testing
 
   @Test func everySampleSurvivesACutAtAnyPDU() throws {
     let scenarios = try Samples.scenarios(in: Self.samples)
-    #expect(scenarios.count == 10)
+    #expect(scenarios.count == 15)
     for scenario in scenarios {
       let sweep = try CutSweep(scenario)
       let cuts =

@@ -67,6 +67,67 @@ import Testing
     #expect(transfer.verified == 0)
   }
 
+  // MARK: Checkpoints
+
+  @Test func theLastWriteOfAWindowClosesIt() throws {
+    var transfer = start()
+    _ = try transfer.received(status(0, window: 350), isAnswer: true)
+    #expect(fill(&transfer) == [false, false, true])
+    _ = try transfer.received(status(300, window: 100), isAnswer: false)
+    #expect(fill(&transfer) == [true], "a window of one write is its last")
+  }
+
+  /// A window that moves on is left at its former end once, however far it reaches then.
+  @Test func aWindowThatMovesOnIsClosedWhereItEndedFirst() throws {
+    var transfer = start()
+    _ = try transfer.received(status(0, window: 400), isAnswer: true)
+    var closing: [Int] = []
+    while let range = transfer.sendable {
+      let closes = transfer.closesWindow(range)
+      transfer.sent(range, isCheckpoint: closes)
+      if closes { closing.append(range.upperBound) }
+      _ = try transfer.received(status(range.upperBound, window: 400), isAnswer: false)
+    }
+    #expect(closing == [400, 800, 1000])
+  }
+
+  @Test func aCheckpointThatCouldNotGoOutStaysDue() throws {
+    var transfer = start()
+    _ = try transfer.received(status(0, window: 300), isAnswer: true)
+    for _ in 0..<3 { transfer.sent(try #require(transfer.sendable)) }
+    _ = try transfer.received(status(300, window: 300), isAnswer: false)
+    let next = try #require(transfer.sendable)
+    #expect(transfer.closesWindow(next))
+  }
+
+  @Test func aWindowOfOurOwnIsClosedToo() throws {
+    var transfer = OTATransfer(
+      prefixes: Self.image, startingAt: 0, chunk: 100, windowLimit: 200)
+    _ = try transfer.received(status(0, window: 1000), isAnswer: true)
+    #expect(fill(&transfer) == [false, true])
+  }
+
+  @Test func anAnswerFromBehindASetbackTellsNothing() throws {
+    var transfer = start()
+    _ = try transfer.received(status(0, window: 300), isAnswer: true)
+    #expect(fill(&transfer) == [false, false, true])
+    var other = transfer
+    let isNews = other.takeCheckpoint()
+    _ = try transfer.received(status(100, window: 300, .gap), isAnswer: false)
+    let isStale = !transfer.takeCheckpoint()
+    #expect(isNews && isStale)
+  }
+
+  /// Whether each write that the window has room for closes it.
+  private func fill(_ transfer: inout OTATransfer) -> [Bool] {
+    var closing: [Bool] = []
+    while let range = transfer.sendable {
+      closing.append(transfer.closesWindow(range))
+      transfer.sent(range, isCheckpoint: closing[closing.count - 1])
+    }
+    return closing
+  }
+
   // MARK: Losses
 
   @Test(arguments: [(OTAStatus.Note.gap, RewindReason.gap), (.overrun, .overrun)])

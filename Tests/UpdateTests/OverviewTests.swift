@@ -51,7 +51,7 @@ import Testing
     _ image: FirmwareImage, over dialer: Dialer, on clock: any LinkClock, _ log: Log
   ) async throws(UpdateFault) -> UpdateResult {
     var options = UpdateOptions()
-    options.mode = .withoutResponse
+    options.mode = .withResponse
     options.reconnection = .exponential(attempts: 5)
     options.allowsDowngrade = true
     let update = FirmwareUpdate(image: image, options: options) { event in

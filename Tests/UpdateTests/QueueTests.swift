@@ -68,7 +68,7 @@ private final class Order: Sendable {
     let timeline = VirtualTimeline()
     let board = try SimulatedBoard(
       profile: SimulationProfile(parsing: "plain"), clock: timeline.clock)
-    let update = FirmwareUpdate(image: image(size: 60_000))
+    let update = FirmwareUpdate(image: image(size: 200_000))
     let limit = Duration.seconds(3)
     let outcomes = try timeline.run { clock in
       await withTaskGroup(of: Void.self) { group in
@@ -104,6 +104,6 @@ private final class Order: Sendable {
     }
     #expect(acknowledged > 4096)
     let second = try outcomes[1].get()
-    #expect(second.resumes == 1 && second.octetsSent < 60_000 - acknowledged / 2)
+    #expect(second.resumes == 1 && second.octetsSent < 200_000 - acknowledged / 2)
   }
 }

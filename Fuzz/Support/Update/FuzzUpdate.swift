@@ -13,7 +13,10 @@ func fuzzUpdate(of profiles: [String], _ input: [UInt8]) {
   let profile = profiles[Int(choice >> 1) % profiles.count]
   let script = AlterationScript(messages(Array(input.dropFirst())))
   var options = UpdateOptions()
-  options.mode = choice.isMultiple(of: 2) ? .withoutResponse : .withResponse
+  // An odd choice is the third mode where what follows begins with an odd octet.
+  let isAuto = input.dropFirst().first.map { !$0.isMultiple(of: 2) } ?? false
+  options.mode =
+    choice.isMultiple(of: 2) ? .withoutResponse : isAuto ? .auto : .withResponse
   let timeline = VirtualTimeline()
   do {
     let board = try SimulatedBoard(

@@ -38,7 +38,14 @@ package struct RetryPolicy: Hashable, Sendable {
 
 /// How each of the campaign's devices is flashed: the options of one update.
 package struct FlashChoices: Hashable, Sendable {
-  package var withoutResponse = false
+  /// How data is written, by the names that `flash` knows too.
+  package enum Writing: String, CaseIterable, Sendable {
+    case auto
+    case withResponse = "with-response"
+    case withoutResponse = "without-response"
+  }
+
+  package var writing = Writing.auto
   /// ATT_MTU to ask for, 23…517 octets.
   package var mtu = 512
   package var allowDowngrade = false

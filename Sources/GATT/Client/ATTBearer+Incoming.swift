@@ -84,7 +84,8 @@ extension ATTBearer {
   private func complete(with response: ATTResponse) -> GATTFault? {
     let (outcome, cause, pending) = state.withLock {
       state -> (
-        RequestSlot.OnResponse, GATTFault?, (handle: AttributeHandle, answer: Answer)?
+        RequestSlot.OnResponse, GATTFault?,
+        (handle: AttributeHandle, recipient: ResponseRecipient)?
       ) in
       let outcome = state.slot.received(response)
       // The slot is dead from here on: a request that comes before `end` must be told so. A bearer
@@ -100,12 +101,12 @@ extension ATTBearer {
     switch outcome {
     case .complete(.error(let error)):
       let handle = error.handle == .none ? pending?.handle ?? .none : error.handle
-      pending?.answer.fulfil(.failure(.refused(handle, error.code)))
+      pending?.recipient.take(.failure(.refused(handle, error.code)))
     case .complete(let response):
-      pending?.answer.fulfil(.success(response))
+      pending?.recipient.take(.success(response))
     case .disconnect(let fault):
       let cause = cause ?? Self.cause(fault)
-      pending?.answer.fulfil(.failure(cause))
+      pending?.recipient.take(.failure(cause))
       return cause
     }
     requestGate.leave()

@@ -16,12 +16,13 @@ package final class ATTBearer: Sendable {
   static let roomPause = Duration.milliseconds(100)
 
   typealias Answer = OneShot<Result<ATTResponse, GATTFault>>
+  typealias Responses = Mailbox<Result<ATTResponse, GATTFault>>
 
   /// For the bearer's own files, as the gates are: what comes in, and what requests ask for.
   struct State {
     var receiveMTU: ReceiveMTU
     var slot = RequestSlot()
-    var pending: (handle: AttributeHandle, answer: Answer)?
+    var pending: (handle: AttributeHandle, recipient: ResponseRecipient)?
     var mtu = ATTMTU.default
     var ended: GATTFault?
     /// Whether nobody waits for the answer to the open request any more.
@@ -87,15 +88,16 @@ package final class ATTBearer: Sendable {
 
   /// Closes the link. Every wait fails with the first cause given.
   package func end(because cause: GATTFault) {
-    let (pending, observers) = state.withLock { state -> (Answer?, [NotificationObserver]) in
+    let (pending, observers) = state.withLock {
+      state -> (ResponseRecipient?, [NotificationObserver]) in
       if state.ended == nil { state.ended = cause }
       state.slot.poison()
       defer {
         state.pending = nil
       }
-      return (state.pending?.answer, state.subscriptions.end())
+      return (state.pending?.recipient, state.subscriptions.end())
     }
-    pending?.fulfil(.failure(cause))
+    pending?.take(.failure(cause))
     for observer in observers { observer.finish(because: cause) }
     requestGate.close()
     sendGate.close()
@@ -147,11 +149,42 @@ package final class ATTBearer: Sendable {
   ) async throws(GATTFault) -> ATTResponse {
     try await enter(requestGate)
     let answer = Answer()
+    try await open(encoded, opcode, handle, for: .waiting(answer))
+    if opcode == .exchangeMTURequest { state.withLock { $0.hasAskedMTU = true } }
+    guard let result = await answer.wait() else {
+      abandon(.waiting(answer))
+      throw .cancelled
+    }
+    return try result.get()
+  }
+
+  /// Sends a request, if no other is open, and leaves its response to `responses`; `false` =
+  /// nothing was sent. Commands may follow at once: they wait for no response (3.3.2).
+  func begin(
+    _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle, for responses: Responses
+  ) async throws(GATTFault) -> Bool {
+    guard requestGate.enterNow() else { return false }
+    try await open(encoded, opcode, handle, for: .later(responses))
+    return true
+  }
+
+  /// Nobody asks for the response any more, if it is still to come.
+  func abandon(_ recipient: ResponseRecipient) {
+    state.withLock { state in
+      if state.pending?.recipient == recipient { state.isAbandoned = true }
+    }
+  }
+
+  /// Sends a request whose turn it is.
+  private func open(
+    _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle,
+    for recipient: ResponseRecipient
+  ) async throws(GATTFault) {
     let deadline = clock.now.advanced(by: transactionTimeout)
     let ended = state.withLock { state -> GATTFault? in
       if let ended = state.ended { return ended }
       state.slot.sent(opcode, deadline: deadline)
-      state.pending = (handle, answer)
+      state.pending = (handle, recipient)
       return nil
     }
     if let ended { throw ended }
@@ -166,12 +199,6 @@ package final class ATTBearer: Sendable {
       if wasPending { requestGate.leave() }
       throw error
     }
-    if opcode == .exchangeMTURequest { state.withLock { $0.hasAskedMTU = true } }
-    guard let result = await answer.wait() else {
-      state.withLock { $0.isAbandoned = $0.pending?.answer === answer }
-      throw .cancelled
-    }
-    return try result.get()
   }
 
   /// Sends a PDU that has no response, as soon as the transport takes it.

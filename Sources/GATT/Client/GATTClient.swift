@@ -49,6 +49,24 @@ public final class GATTClient: Sendable {
   /// What the transport knows of the air.
   public var linkFacts: LinkFacts { bearer.link.facts }
 
+  /// The size of Write Commands, in octets, that carries the most over this link as far as it is
+  /// known (`PDUSizing.bestSize`).
+  ///
+  /// - Parameters:
+  ///   - most: the largest that the device takes, beside ATT_MTU.
+  ///   - header: octets of each value that carry none of what is sent.
+  ///   - octetsPerAnswer: octets between two notifications of the device; `nil` = hardly any.
+  ///   - answer: octets of link-layer payload of such a notification.
+  package func bestCommandSize(
+    atMost most: Int = .max, header: Int = 0, octetsPerAnswer: Int? = nil,
+    answer: Int = PDUSizing.answerSize
+  ) -> Int {
+    let facts = linkFacts
+    return PDUSizing(facts, isEncrypted: security.contains(.encryption)).bestSize(
+      mtu: ATTMTU(clamping: min(mtu, most)), interval: facts.connectionInterval, header: header,
+      octetsPerAnswer: octetsPerAnswer, answer: answer)
+  }
+
   /// What the link offers now.
   public var security: AttributeSecurity { bearer.link.security }
 

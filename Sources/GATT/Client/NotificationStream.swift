@@ -26,6 +26,8 @@ package final class NotificationObserver: Sendable {
 
   fileprivate func poll() -> NotificationStream.Element? { values.poll().map(wrap) }
 
+  fileprivate func waitForArrival() async { await values.waitForArrival() }
+
   func next() async throws(GATTFault) -> NotificationStream.Element? {
     if let value = await values.next() { return wrap(value) }
     if let ended = state.withLock({ $0.ended }) { throw ended }
@@ -93,4 +95,7 @@ public struct NotificationStream: AsyncSequence, Sendable {
 
   /// The oldest value that is here already; does not wait.
   public func poll() -> Element? { registration.observer.poll() }
+
+  /// Waits until there is a value to be taken, or the stream's end, or the task is cancelled.
+  func waitForArrival() async { await registration.observer.waitForArrival() }
 }

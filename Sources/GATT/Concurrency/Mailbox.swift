@@ -69,6 +69,23 @@ package final class Mailbox<Element: Sendable>: Sendable {
     waiter?.fulfil(())
   }
 
+  /// Waits until an element is queued, or none will come any more, and takes none; `false` when the
+  /// task is cancelled.
+  @discardableResult
+  package func waitForArrival() async -> Bool {
+    while !Task.isCancelled {
+      let waiter = state.withLock { state -> OneShot<Void>? in
+        guard state.count == 0, !state.isFinished else { return nil }
+        let waiter = OneShot<Void>()
+        state.waiter = waiter
+        return waiter
+      }
+      guard let waiter else { return true }
+      if await waiter.wait() == nil { return false }
+    }
+    return false
+  }
+
   /// The next element if one is queued now.
   package func poll() -> Element? { state.withLock { $0.pop() } }
 

@@ -31,9 +31,9 @@ public struct LinkFacts: Equatable, Sendable {
 
 extension PDUSizing {
   /// For a link, as far as it is known; what is not is taken for the best that there is.
-  package init(_ facts: LinkFacts) {
+  package init(_ facts: LinkFacts, isEncrypted: Bool = false) {
     self.init(
       linkLayerPayload: facts.linkLayerPayload ?? LinkFacts.linkLayerPayloads.upperBound,
-      phy: facts.phy ?? .le2M)
+      phy: facts.phy ?? .le2M, isEncrypted: isEncrypted)
   }
 }

@@ -2,19 +2,9 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// What an upload waits for.
-public struct TransferWaits: Equatable, Sendable {
-  /// The device's window: nothing might be sent until the device had spoken.
-  public var device = Duration.zero
-  /// Room in the transport's queue: the air, or the system, takes no more for now.
-  public var transport = Duration.zero
-  /// The answers to writes with response.
-  public var responses = Duration.zero
-}
-
 /// Measures where the time of an upload goes. One task adds to it: the upload's own.
 final class TransferMeter: Sendable {
-  enum Cause { case device, transport, response }
+  enum Cause { case device, flash, transport, response }
 
   /// A wait that has begun.
   struct Wait {
@@ -47,10 +37,16 @@ final class TransferMeter: Sendable {
     state.withLock { state in
       switch cause {
       case .device: state.waits.device += time
+      case .flash:
+        state.waits.device += time
+        state.waits.flash += time
       case .transport: state.waits.transport += time
       case .response: state.waits.responses += time
       }
     }
     if cause == .response { roundTrip(time) }
   }
+
+  /// A Write Request was answered for which nobody waited.
+  func answered(_ wait: Wait) { roundTrip(wait.start.duration(to: wait.clock.now)) }
 }

@@ -16,7 +16,7 @@ public struct UpdateContext: Sendable {
   var parts: [FirmwareImage] = []
   /// Where the device of this connection was found.
   public internal(set) var place = Whereabouts.home
-  /// Where a benchmark measures; an update has none.
+  /// What uploads waited for, over all connections.
   var meter: TransferMeter?
   /// What a protocol remembers of this device, for as long as the update runs.
   public let memory = UpdateMemory()

@@ -1,20 +1,12 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// How image octets are written.
-public enum WriteMode: String, Sendable, CaseIterable {
-  /// One Write Request at a time, each answered: the default, and what every device does.
-  case withResponse = "with-response"
-  /// Write Commands, as many as the device's window permits: fills the air.
-  case withoutResponse = "without-response"
-}
-
 /// What the caller decides about an update. Every wait in it has its bound here.
 public struct UpdateOptions: Sendable {
   /// `nil` = the one that the device offers and that can carry the image.
   public var updateProtocol: UpdateProtocol?
-  /// With response, or without.
-  public var mode = WriteMode.withResponse
+  /// With response, without, or without and a checkpoint in each window.
+  public var mode = WriteMode.auto
   /// ATT_MTU to ask for, 23…517 octets.
   public var mtu = 512
   /// Image octets a data write; `nil` = as many as the mode is fastest with.

@@ -13,6 +13,8 @@ final class UpdateTally: Sendable {
     var uploadTook = Duration.zero
     /// Of announcing the images, for which a device may erase its flash.
     var prepareTook = Duration.zero
+    /// Of the last upload, where its protocol measures it.
+    var flow: TransferFlow?
     /// The board's, as it was told first.
     var hardware: HardwareID?
 
@@ -63,6 +65,7 @@ final class UpdateTally: Sendable {
     state.withLock { $0.counts.hardware = $0.counts.hardware ?? hardware }
   }
   func keepsProgress(_ keeps: Bool) { state.withLock { $0.counts.keepsProgress = keeps } }
+  func flowed(_ flow: TransferFlow) { state.withLock { $0.counts.flow = flow } }
   func upload(took time: Duration) { state.withLock { $0.counts.uploadTook += time } }
   func prepare(took time: Duration) { state.withLock { $0.counts.prepareTook += time } }
 }

@@ -24,10 +24,12 @@ struct RoundSummary: Sendable {
   }
 
   func result(of counts: UpdateTally.Counts, took: Duration) -> UpdateResult {
-    UpdateResult(
+    var result = UpdateResult(
       outcome: outcome, from: from, to: to, proof: proof, took: took,
       octetsSent: counts.octetsSent, uploadTook: counts.uploadTook, resumes: counts.resumes,
       validation: validation)
+    result.flow = counts.flow
+    return result
   }
 }
 

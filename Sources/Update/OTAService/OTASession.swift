@@ -165,6 +165,13 @@ struct OTASession: UpdateSession {
 }
 
 extension OTAInfo {
+  /// Octets that a device takes between two Status notifications while data streams: a block, or a
+  /// step of the window, whichever is shorter (docs/ota-service.md, 2.2).
+  var octetsPerStatus: Int {
+    let block = max(pageSize, bufferSize / 4 / pageSize * pageSize)
+    return min(block, max(largestChunk, bufferSize / 4))
+  }
+
   /// The longest time for VERIFY (docs/ota-service.md, 10): the pages that the receive buffer still
   /// holds are written first, each of them and the record after at most a page erase long, and then
   /// the image is read back.

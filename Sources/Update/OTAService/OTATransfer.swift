@@ -46,6 +46,10 @@ struct OTATransfer {
   private var discards = 0
   /// The lowest offset that sending went back to since the last look.
   private var setback: Int?
+  /// Where the window that is being filled ended when its first write went out; `nil` before that.
+  private var windowEnd: Int?
+  /// What the open request writes, as long as sending has not gone back to before its end.
+  private var checkpoint: Range<Int>?
 
   /// - Parameters:
   ///   - offset: where the device said it stands, with a CRC32 that agreed.
@@ -95,11 +99,32 @@ struct OTATransfer {
     return next < end && end <= limit && end > acknowledged + max(windowLimit, chunk)
   }
 
-  mutating func sent(_ range: Range<Int>) {
+  /// The end of what may be sent now.
+  private var reach: Int { min(limit, acknowledged + max(windowLimit, chunk)) }
+
+  /// Whether the write of `range` is the last that its window has room for: the one that is worth
+  /// an answer. A window that moves on while it is filled ends where it did when that began.
+  func closesWindow(_ range: Range<Int>) -> Bool {
+    guard range.upperBound < total else { return true }
+    return min(range.upperBound + chunk, total) > min(windowEnd ?? reach, reach)
+  }
+
+  /// - Parameter isCheckpoint: its answer is looked for later.
+  mutating func sent(_ range: Range<Int>, isCheckpoint: Bool = false) {
     precondition(range.lowerBound == next)
+    if isCheckpoint {
+      windowEnd = nil
+      checkpoint = range
+    } else if windowEnd == nil {
+      windowEnd = reach
+    }
     next = range.upperBound
     sentEnd = max(sentEnd, next)
   }
+
+  /// The checkpoint was answered. Returns whether that tells anything of it still: not where
+  /// sending has gone back behind it meanwhile.
+  mutating func takeCheckpoint() -> Bool { checkpoint.take() != nil }
 
   /// A Write Response: the device has these octets, though no CRC32 was told yet.
   mutating func accepted(_ range: Range<Int>) {
@@ -107,10 +132,18 @@ struct OTATransfer {
     noteProgress()
   }
 
-  /// The device was busy and took nothing: it is waited for.
+  /// The device was busy and took nothing of it, nor of what went out behind it: it is waited for.
   mutating func refused(_ range: Range<Int>) {
     next = range.lowerBound
     limit = range.lowerBound
+  }
+
+  /// What went out from `offset` on is to be sent again.
+  private mutating func goBack(to offset: Int) {
+    next = offset
+    acknowledged = offset
+    setback = min(setback ?? offset, offset)
+    if let sent = checkpoint, offset < sent.upperBound { checkpoint = nil }
   }
 
   /// A Status, notified or read. `isAnswer`: it was read after everything was sent, so what it
@@ -157,9 +190,7 @@ struct OTATransfer {
       throw .noProgress(atOffset: offset, repeats: rewinds)
     }
     for step in Self.chunkLadder where rewinds >= step.rewinds { chunk = min(chunk, step.chunk) }
-    next = offset
-    acknowledged = offset
-    setback = min(setback ?? offset, offset)
+    goBack(to: offset)
     return .resend(from: offset, because: reason)
   }
 
@@ -179,11 +210,9 @@ struct OTATransfer {
     else {
       throw .blockKeepsFailing(atOffset: position.nextOffset, attempts: discards)
     }
-    next = position.nextOffset
-    acknowledged = position.nextOffset
+    goBack(to: position.nextOffset)
     verified = position.nextOffset
     limit = position.nextOffset
-    setback = min(setback ?? position.nextOffset, position.nextOffset)
   }
 
   /// Going back is only counted between two advances of the furthest point.

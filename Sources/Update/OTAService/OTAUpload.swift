@@ -8,7 +8,23 @@ extension OTASession {
     let octets: Int
   }
 
-  /// Sends the image from `offset` on, in both write modes: the device's Status grants what may be
+  /// The Write Request that closed a window, and is not answered yet.
+  private struct Checkpoint {
+    let range: Range<Int>
+    let write: PendingWrite
+    let began: TransferMeter.Wait?
+  }
+
+  /// How data is written: as the caller wants, and where that is `auto`, as the characteristic
+  /// takes it.
+  var mode: WriteMode {
+    let wanted = context.options.mode
+    guard wanted == .auto else { return wanted }
+    if !data.properties.contains(.write) { return .withoutResponse }
+    return data.properties.contains(.writeWithoutResponse) ? .auto : .withResponse
+  }
+
+  /// Sends the image from `offset` on, in every write mode: the device's Status grants what may be
   /// sent, tells what arrived, and lets each block's CRC32 be compared.
   func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
     var transfer = OTATransfer(
@@ -16,37 +32,66 @@ extension OTASession {
       windowLimit: context.options.windowLimit)
     var patience = Patience(with: client, context)
     var pdu: [UInt8] = []
+    var checkpoint: Checkpoint?
+    defer {
+      checkpoint?.write.abandon()
+      if let meter = context.meter {
+        context.tally.flowed(
+          TransferFlow(mode: mode, link: LinkReport(of: client), waits: meter.waits))
+      }
+    }
     while statuses.poll() != nil {}
     try await apply(try await readStatus(), isAnswer: true, to: &transfer)
     while !transfer.isComplete {
-      if let notified = statuses.poll() {
+      // Before any Status: the one that comes behind an answer knows more than it.
+      if let open = checkpoint, let outcome = open.write.poll() {
+        checkpoint = nil
+        try await settle(open, outcome, of: image, &transfer)
+      } else if let notified = statuses.poll() {
         try await apply(try decode(notified.value), isAnswer: false, to: &transfer)
       } else if let range = transfer.sendable {
+        if checkpoint == nil, mode == .auto, transfer.closesWindow(range) {
+          checkpoint = try await beginCheckpoint(range, of: image, &transfer)
+          if checkpoint != nil { continue }
+        }
         // A write that is taken at once tells nothing of the device: a full window is waited for.
         if try offer(range, of: image, as: &pdu, &transfer) { continue }
         try await send(range, of: image, &transfer)
-        if context.options.mode == .withoutResponse { continue }
+        if mode != .withResponse { continue }
       } else {
         let wait = context.meter?.begin(context.clock)
-        if transfer.isHeldBack {
+        let cause = waitCause(transfer)
+        if let open = checkpoint {
+          // No other request goes out before that one is answered.
+          try await waitForAnswer(to: open)
+        } else if transfer.isHeldBack {
           try await apply(try await readStatus(), isAnswer: true, to: &transfer)
         } else {
           try await waitForStatus(&transfer)
         }
-        if let wait { context.meter?.waited(wait, for: .device) }
+        if let wait { context.meter?.waited(wait, for: cause) }
       }
       if let offset = transfer.takeSetback() { patience.fellBack(to: offset) }
       try patience.check(transfer.marks, at: context.clock.now)
     }
   }
 
+  /// What a window that is used up waits for. A sink has in its flash whatever it has.
+  private func waitCause(_ transfer: OTATransfer) -> TransferMeter.Cause {
+    let pending = transfer.acknowledged - transfer.durable
+    return pending * 2 > info.bufferSize ? .flash : .device
+  }
+
   /// Image octets a data write.
   var chunkSize: Int {
     // With a response a write costs its round trip, however long it is: the longest is the best.
     let pdu =
-      switch context.options.mode {
+      switch mode {
       case .withResponse: client.mtu
-      case .withoutResponse: PDUSizing(client.linkFacts).bestSize(mtu: ATTMTU(clamping: client.mtu))
+      case .auto, .withoutResponse:
+        client.bestCommandSize(
+          atMost: info.largestChunk + OTAService.dataHeaderSize + 3,
+          header: OTAService.dataHeaderSize, octetsPerAnswer: info.octetsPerStatus)
       }
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
     let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
@@ -60,7 +105,7 @@ extension OTASession {
     _ range: Range<Int>, of image: PrefixChecksums, as pdu: inout [UInt8],
     _ transfer: inout OTATransfer
   ) throws(UpdateFault) -> Bool {
-    guard context.options.mode == .withoutResponse else { return false }
+    guard mode != .withResponse else { return false }
     ATTPDU.encodeWriteCommand(
       data.value, prefix: UInt32(range.lowerBound), octets: image.bytes[range], into: &pdu)
     context.meter?.beginWriting(context.clock)
@@ -82,8 +127,8 @@ extension OTASession {
     context.sent(range.count)
     transfer.sent(range)
     do throws(GATTFault) {
-      switch context.options.mode {
-      case .withoutResponse:
+      switch mode {
+      case .auto, .withoutResponse:
         let wait = context.meter?.begin(context.clock)
         try await client.command(
           encoded: ATTPDU.encodeWriteCommand(data.value, prefix: offset, octets: octets))
@@ -91,30 +136,94 @@ extension OTASession {
       case .withResponse:
         context.meter?.beginWriting(context.clock)
         let wait = context.meter?.begin(context.clock)
-        try await client.write(
-          encoded: ATTPDU.encodeWriteRequest(data.value, prefix: offset, octets: octets), to: data)
+        try await client.write(encoded: request(range, of: image), to: data)
         if let wait { context.meter?.waited(wait, for: .response) }
         transfer.accepted(range)
         acknowledge(transfer)
       }
-    } catch .refused(_, OTAService.busy) {
+    } catch {
+      try await writeFailed(error, range, &transfer)
+    }
+  }
+
+  /// A write got no response, or a refusal.
+  private func writeFailed(
+    _ fault: GATTFault, _ range: Range<Int>, _ transfer: inout OTATransfer
+  ) async throws(UpdateFault) {
+    switch fault {
+    case .refused(_, OTAService.busy):
       transfer.refused(range)
       context.observe(.deviceBusy)
-    } catch .refused(_, OTAService.wrongOffset) {
+    case .refused(_, OTAService.wrongOffset), .refused(_, OTAService.noSession):
+      // Its Status says where it stands, or why the session ended.
       try await apply(try await readStatus(), isAnswer: true, to: &transfer)
-    } catch .refused(_, OTAService.noSession) {
-      // Its Status says why the session ended.
-      try await apply(try await readStatus(), isAnswer: true, to: &transfer)
-    } catch .transactionTimedOut where transfer.chunk > OTATransfer.smallestChunk {
+    case .refused(_, OTAService.notAuthorized):
+      throw .declined(.upload, .otaService(.notAuthorized))
+    case .transactionTimedOut where transfer.chunk > OTATransfer.smallestChunk:
       // A write that is never answered may have been too long for the device: the next connection
       // writes what every device takes.
       context.memory.keep(ChunkCeiling(octets: OTATransfer.smallestChunk))
-      throw .gatt(.upload, .transactionTimedOut)
-    } catch .refused(_, OTAService.notAuthorized) {
-      throw .declined(.upload, .otaService(.notAuthorized))
+      throw .gatt(.upload, fault)
+    default:
+      throw .gatt(.upload, fault)
+    }
+  }
+
+  // MARK: Checkpoints
+
+  /// Sends the write that closes a window as a request, and does not wait for its response; `nil`
+  /// where another request is open, and nothing was sent.
+  private func beginCheckpoint(
+    _ range: Range<Int>, of image: PrefixChecksums, _ transfer: inout OTATransfer
+  ) async throws(UpdateFault) -> Checkpoint? {
+    context.meter?.beginWriting(context.clock)
+    let began = context.meter?.begin(context.clock)
+    let write: PendingWrite?
+    do throws(GATTFault) {
+      write = try await client.beginWrite(encoded: request(range, of: image), to: data)
     } catch {
       throw .gatt(.upload, error)
     }
+    guard let write else { return nil }
+    context.sent(range.count)
+    transfer.sent(range, isCheckpoint: true)
+    return Checkpoint(range: range, write: write, began: began)
+  }
+
+  private func waitForAnswer(to checkpoint: Checkpoint) async throws(UpdateFault) {
+    do throws(GATTFault) { try await checkpoint.write.arrival(orOf: statuses) } catch {
+      throw .gatt(.upload, error)
+    }
+  }
+
+  private func settle(
+    _ checkpoint: Checkpoint, _ outcome: Result<Void, GATTFault>, of image: PrefixChecksums,
+    _ transfer: inout OTATransfer
+  ) async throws(UpdateFault) {
+    let isNews = transfer.takeCheckpoint()
+    do throws(GATTFault) {
+      do throws(GATTFault) {
+        try outcome.get()
+        if let began = checkpoint.began { context.meter?.answered(began) }
+      } catch .refused(_, let code) where client.security.raised(after: code) != nil {
+        // Sent as any request, it raises the link's security; what went out behind it is lost.
+        try await client.write(encoded: request(checkpoint.range, of: image), to: data)
+      }
+      guard isNews else { return }
+      transfer.accepted(checkpoint.range)
+      acknowledge(transfer)
+    } catch .refused(_, OTAService.busy) where !isNews {
+      return
+    } catch .refused(_, OTAService.wrongOffset) where !isNews {
+      return
+    } catch {
+      try await writeFailed(error, checkpoint.range, &transfer)
+    }
+  }
+
+  private func request(_ range: Range<Int>, of image: PrefixChecksums) -> [UInt8] {
+    ATTPDU.encodeWriteRequest(
+      data.value, prefix: UInt32(range.lowerBound), octets: image.bytes[range])
   }
 
   /// Waits for the device to say something; after `silenceLimit` it is asked.

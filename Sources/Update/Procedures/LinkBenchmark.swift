@@ -46,6 +46,8 @@ public struct LinkBenchmark: Sendable {
     /// Whether more octets would have shown the same rate; `nil` where the setting says how many.
     public fileprivate(set) var hasSettled: Bool?
 
+    /// Octets of an ATT PDU that carries one of them.
+    public var pduSize: Int { chunk + OTAService.dataHeaderSize + 3 }
     /// Octets acknowledged per second.
     public var octetsPerSecond: Double { Double(octets) / (took / .seconds(1)) }
   }

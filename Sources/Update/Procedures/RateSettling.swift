@@ -27,7 +27,7 @@ struct RateSettling: Equatable, Sendable {
     size = min(Self.firstSize, slotSize)
     switch mode {
     case .withResponse: state = .done(isSettled: size / chunk >= Self.roundTripsMinimum)
-    case .withoutResponse: state = .searching(former: nil)
+    case .auto, .withoutResponse: state = .searching(former: nil)
     }
   }
 

@@ -48,6 +48,8 @@ public struct UpdateResult: Equatable, Sendable {
   public var uploadTook: Duration
   /// How often the transfer was taken up again in the middle.
   public var resumes: Int
+  /// What the upload waited for; `nil` where nothing was sent, or the protocol does not measure it.
+  public var flow: TransferFlow?
   /// What only the device's user can do so that the new image outlives the next restart: one whole
   /// sentence. `nil` where nothing is needed.
   public var validation: String?

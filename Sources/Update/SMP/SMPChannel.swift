@@ -28,6 +28,8 @@ final class SMPChannel: Sendable {
     var version = SMPVersion.v2
     /// What was not written of a request whose sender was cancelled.
     var unsent: ArraySlice<UInt8> = []
+    /// Octets of the parts of a request, where they fill connection events.
+    var eventPart: Int?
   }
 
   let client: GATTClient
@@ -59,6 +61,8 @@ final class SMPChannel: Sendable {
   /// Messages that answered nothing.
   var ignored: SMPExchange.Ignored { state.withLock { $0.exchange.ignored } }
 
+  /// Octets of link-layer payload of an answer to an upload request: header, `rc` and `off`.
+  private static let uploadAnswer = 29
   /// Octets of opcode and handle.
   private static let writeHeaderSize = 3
 
@@ -68,6 +72,20 @@ final class SMPChannel: Sendable {
   /// Octets that one Write Command carries when many fill the air best.
   var fragmentSize: Int {
     sizing.bestSize(mtu: ATTMTU(clamping: client.mtu)) - Self.writeHeaderSize
+  }
+
+  /// Octets of the parts that a request is cut into.
+  var partSize: Int {
+    min(state.withLock { $0.eventPart } ?? fragmentSize, writeMaximum)
+  }
+
+  /// From now on the parts of a request fill connection events, beside an answer in each: for an
+  /// upload that has several requests under way.
+  func fillEvents() {
+    let octets =
+      client.bestCommandSize(octetsPerAnswer: 1, answer: Self.uploadAnswer)
+      - Self.writeHeaderSize
+    state.withLock { $0.eventPart = octets }
   }
 
   var sizing: PDUSizing { PDUSizing(client.linkFacts) }
@@ -163,7 +181,7 @@ final class SMPChannel: Sendable {
 
   private func writeParts(_ message: ArraySlice<UInt8>) async throws(GATTFault) {
     // What fits one write goes in one: not every server puts requests together.
-    let size = message.count <= writeMaximum ? writeMaximum : fragmentSize
+    let size = message.count <= writeMaximum ? writeMaximum : partSize
     var rest = message
     while !rest.isEmpty {
       do throws(GATTFault) {

@@ -50,7 +50,7 @@ extension SMPFacts {
     guard let buffer = parameters?.bufferSize else { return min(oneWrite, Self.bufferDefault) }
     guard reassembles else { return min(buffer, oneWrite) }
     return SMPPacketSize.best(
-      buffer: min(buffer, SMPHeader.size + SMPHeader.bodyMaximum), fragment: channel.fragmentSize,
+      buffer: min(buffer, SMPHeader.size + SMPHeader.bodyMaximum), fragment: channel.partSize,
       sizing: channel.sizing)
   }
 

@@ -58,6 +58,10 @@ extension SMPSession {
       size: image.bytes.count, sha: Array(SHA256.hash(data: image.bytes)),
       image: index == 0 ? nil : index)
     let least = SMPPacketSize.least(for: announcement)
+    // With one request under way its round trip counts, and not what is left of an event.
+    if facts.reassembles, facts.widthLimit > 1, context.options.windowLimit == nil {
+      channel.fillEvents()
+    }
     let octets = facts.requestMaximum(over: channel, least: least)
     guard octets >= least else { throw .declined(.prepare, .packetsTooShort(octets, least: least)) }
     return SMPPacketSize(

@@ -79,15 +79,16 @@ struct BenchmarkKey: Hashable, Decodable, Sendable {
 
 extension BenchmarkRow {
   static let titles = [
-    "mode", "PHY", "interval", "MTU", "window", "kB/s", "p5", "p95", "of limit", "round trip",
-    "sent again", "held back by",
+    "mode", "PHY", "interval", "MTU", "PDU", "window", "kB/s", "p5", "p95", "of limit",
+    "round trip", "sent again", "held back by",
   ]
 
   var cells: [String] {
     [
       setting.mode.rawValue, link.phy?.rawValue ?? "-",
       link.intervalMilliseconds.map { Text.decimal($0) + " ms" } ?? "-", String(link.mtu),
-      setting.window.map(Text.grouped) ?? "device", kilobytes(50), kilobytes(5), kilobytes(95),
+      String(typical.pduSize), setting.window.map(Text.grouped) ?? "device", kilobytes(50),
+      kilobytes(5), kilobytes(95),
       limitShare.map { Text.fixed($0 * 100) + "%" } ?? "-", roundTripText,
       Text.grouped(octetsSentAgain), bottleneck.rawValue,
     ]

@@ -19,7 +19,7 @@ struct MTUChoice: ListElement, Hashable {
 }
 
 extension WriteMode: ListElement {
-  static let expected = "a mode; there are with-response and without-response"
+  static let expected = "a mode; there are auto, with-response and without-response"
   init?(listText: String) { self.init(rawValue: listText) }
   var listText: String { rawValue }
 }

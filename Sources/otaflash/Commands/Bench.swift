@@ -23,9 +23,9 @@ struct Bench: DeviceCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Write modes: with-response, without-response.", valueName: "list"),
+    help: ArgumentHelp("Write modes: auto, with-response, without-response.", valueName: "list"),
     transform: CommaList<WriteMode>.parse)
-  var mode = CommaList(WriteMode.allCases)
+  var mode = CommaList([WriteMode.withResponse, .withoutResponse])
 
   @Option(
     name: .long,

@@ -37,9 +37,9 @@ struct Flash: DeviceCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How data is written: with-response or without-response (fills the air).",
-      valueName: "mode"))
-  var mode = WriteMode.withResponse
+      "How data is written: auto (fills the air, with a checkpoint in each window), "
+        + "with-response or without-response.", valueName: "mode"))
+  var mode = WriteMode.auto
 
   @Option(name: .long, help: "The ATT_MTU to ask for, 23 to 517 octets.")
   var mtu: WholeNumber = 512
@@ -213,7 +213,7 @@ struct Flash: DeviceCommand {
       to: result.to?.description,
       toBuild: result.to == firmware.version ? firmware.parts.last?.mcuboot?.version.build : nil,
       proof: result.proof, validation: result.validation,
-      took: result.took, resumes: result.resumes)
+      took: result.took, resumes: result.resumes, bottleneck: result.bottleneck)
     return .done(result.outcome.rawValue, devices: [device])
   }
 

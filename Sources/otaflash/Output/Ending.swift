@@ -15,6 +15,8 @@ struct Ending: Equatable, Sendable {
     var validation: String?
     var took: Duration?
     var resumes: Int?
+    /// What held the upload back.
+    var bottleneck: Bottleneck?
 
     var json: JSONValue {
       .object([
@@ -24,6 +26,7 @@ struct Ending: Equatable, Sendable {
         "proof": proof.map { .string($0.rawValue) },
         "validation": validation.map { .string($0) },
         "ms": .integer(took?.inMilliseconds), "resumes": .integer(resumes),
+        "bottleneck": bottleneck.map { .string($0.rawValue) },
       ])
     }
   }

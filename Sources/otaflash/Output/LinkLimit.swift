@@ -21,7 +21,7 @@ struct LinkLimit: Equatable, Sendable {
   func octetsPerSecond(_ mode: WriteMode, mtu: Int) -> Double {
     switch mode {
     case .withResponse: model.writeRequestLimit(mtu: mtu)
-    case .withoutResponse: model.eventPackedLimit(mtu: bestPDU(mtu: mtu))
+    case .auto, .withoutResponse: model.eventPackedLimit(mtu: bestPDU(mtu: mtu))
     }
   }
 
@@ -33,7 +33,8 @@ struct LinkLimit: Equatable, Sendable {
   }
 
   private func bestPDU(mtu: Int) -> Int {
-    PDUSizing(linkLayerPayload: model.payloadMaximum, phy: model.phy)
-      .bestSize(mtu: ATTMTU(clamping: mtu))
+    PDUSizing(
+      linkLayerPayload: model.payloadMaximum, phy: model.phy, isEncrypted: model.isEncrypted
+    ).bestSize(mtu: ATTMTU(clamping: mtu), interval: model.interval.duration)
   }
 }

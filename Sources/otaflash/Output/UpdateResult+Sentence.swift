@@ -2,9 +2,6 @@ import OtaflashFirmware
 import OtaflashUpdate
 
 extension UpdateResult {
-  /// A shorter upload has no rate that says anything.
-  private static let uploadWithRate = Duration.milliseconds(100)
-
   /// The one line that a success is.
   /// - Parameter name: the version that was to run, with its build; it is told where that one runs.
   func sentence(in style: Style, naming name: (FirmwareVersion, String)? = nil) -> Line {
@@ -22,6 +19,7 @@ extension UpdateResult {
       if uploadTook >= Self.uploadWithRate {
         parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds))
       }
+      if let bottleneck { parts.append("held back by \(bottleneck.words)") }
       if resumes > 0 { parts.append(resumes == 1 ? "1 resume" : "\(resumes) resumes") }
       let trial = validation == nil ? "" : " on trial"
       return style.green("done") + "    running \(version)\(trial)\(known), "

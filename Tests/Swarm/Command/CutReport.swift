@@ -2,7 +2,7 @@ import Dispatch
 import OtaflashSwarm
 import Synchronization
 
-/// Every cut of every sample in both write modes, and of an update of each other kind of device.
+/// Every cut of every sample in every write mode, and of an update of each other kind of device.
 struct CutReport {
   private struct Unit: Sendable {
     let sweep: CutSweep

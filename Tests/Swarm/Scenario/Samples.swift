@@ -26,7 +26,7 @@ public enum Samples {
     }
   }
 
-  /// Each image with a device that takes it, in both write modes.
+  /// Each image with a device that takes it, in every write mode.
   public static func scenarios(in folder: String) throws -> [Scenario] {
     try all(in: folder).flatMap { image in
       WriteMode.allCases.map { mode in

@@ -1,0 +1,89 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashTestSupport
+import Testing
+
+/// A Write Request whose sender goes on: commands flow beside it, and no second request does.
+@Suite struct PendingWriteTests {
+  private static let data = DiscoveredCharacteristic(
+    uuid: BluetoothUUID(0x2A19), properties: [.write, .writeWithoutResponse, .notify],
+    declaration: AttributeHandle(2), value: AttributeHandle(3), last: AttributeHandle(4))
+
+  /// What the sender saw, in its order.
+  private enum Seen: Equatable {
+    case open, held, answered, failed(GATTFault), status([UInt8])
+  }
+
+  private static func seen(_ write: PendingWrite?) -> Seen {
+    switch write?.poll() {
+    case nil: .open
+    case .success: .answered
+    case .failure(let fault): .failed(fault)
+    }
+  }
+
+  /// Core 5.4, Vol 3, Part F, 3.3.2: a command may be sent while a request is outstanding.
+  @Test func commandsFlowWhileItIsOpen() throws {
+    let found = try withScript([
+      .on("12 03 00 01"), .on("52 03 00 02"), .on("52 03 00 03", "13"), .on("12 03 00 04", "13"),
+    ]) { client, _, clock in
+      await outcome { () async throws(GATTFault) -> [Seen] in
+        let first = try await client.beginWrite(encoded: hex("12 03 00 01"), to: Self.data)
+        var seen = [Self.seen(first)]
+        let second = try await client.beginWrite(encoded: hex("12 03 00 FF"), to: Self.data)
+        if second == nil { seen.append(.held) }
+        try await client.command(encoded: hex("52 03 00 02"))
+        try await client.command(encoded: hex("52 03 00 03"))
+        await clock.pause(for: .seconds(1))
+        seen.append(Self.seen(first))
+        seen.append(Self.seen(first))
+        try await client.write(encoded: hex("12 03 00 04"), to: Self.data)
+        return seen
+      }
+    }
+    #expect(found == .success([.open, .held, .answered, .open]))
+  }
+
+  @Test func aRefusalIsToldToWhoAsks() throws {
+    let found = try withScript([.on("12 03 00 01", "01 12 03 00 81")]) { client, _, clock in
+      await outcome { () async throws(GATTFault) -> Seen in
+        let write = try await client.beginWrite(encoded: hex("12 03 00 01"), to: Self.data)
+        await clock.pause(for: .seconds(1))
+        return Self.seen(write)
+      }
+    }
+    #expect(found == .success(.failed(.refused(AttributeHandle(3), ATTErrorCode(0x81)))))
+  }
+
+  @Test(arguments: ["13", "1B 03 00 07"])
+  func whateverComesFirstEndsTheWait(_ pdu: String) throws {
+    let found = try withScript([
+      .on("04 04 00 04 00", "05 01 04 00 02 29"), .on("12 04 00 01 00", "13"),
+      .on("12 03 00 01"), .unasked(pdu).after(.seconds(3)),
+    ]) { client, _, clock in
+      await outcome { () async throws(GATTFault) -> [Bool] in
+        let values = try await client.subscribe(to: Self.data, as: .notifications)
+        guard let write = try await client.beginWrite(encoded: hex("12 03 00 01"), to: Self.data)
+        else { return [] }
+        let began = clock.now
+        try await write.arrival(orOf: values)
+        let waited = began.duration(to: clock.now)
+        return [waited == .seconds(3), Self.seen(write) == .answered, values.poll() != nil]
+      }
+    }
+    #expect(found == .success([true, pdu == "13", pdu != "13"]))
+  }
+
+  @Test func aLostLinkEndsIt() throws {
+    let found = try withScript([.on("12 03 00 01")]) { client, far, clock in
+      await outcome { () async throws(GATTFault) -> Seen in
+        let write = try await client.beginWrite(encoded: hex("12 03 00 01"), to: Self.data)
+        await clock.pause(for: .seconds(1))
+        far.close()
+        await clock.pause(for: .seconds(1))
+        return Self.seen(write)
+      }
+    }
+    #expect(found == .success(.failed(.linkLost(.closedByPeer))))
+  }
+}
