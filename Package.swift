@@ -99,7 +99,9 @@ let package = Package(
       path: "Sources/BlueZ", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashState",
-      dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate"],
+      dependencies: [
+        "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", crypto,
+      ],
       path: "Sources/State", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
