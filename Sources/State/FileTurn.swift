@@ -20,10 +20,17 @@ struct FileTurn: ~Copyable {
   /// - Parameter path: the file that is locked; made if it is not there.
   /// - Throws: `.registryBusy` when the lock was not free within the patience.
   init(at path: String, within patience: Patience) throws(StateFault) {
-    file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW, as: .lock)
+    let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW, as: .lock)
+    try Self.wait(for: file.number, path, within: patience)
+    self.file = file
+  }
+
+  private static func wait(
+    for number: Int32, _ path: String, within patience: Patience
+  ) throws(StateFault) {
     for attempt in 1...patience.attempts {
-      if try Self.tryLock(file.number, path) { return }
-      if attempt < patience.attempts { Self.rest(patience.interval) }
+      if try tryLock(number, path) { return }
+      if attempt < patience.attempts { rest(patience.interval) }
     }
     throw .registryBusy(path: path, waited: patience.total)
   }
