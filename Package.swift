@@ -106,8 +106,8 @@ let package = Package(
     .executableTarget(
       name: "otaflash",
       dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        "OtaflashBlueZ", "OtaflashState",
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate",
+        "OtaflashSimulation", "OtaflashBlueZ", "OtaflashState",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ] + campaigns,
@@ -255,8 +255,8 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "otaflash", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
-        "OtaflashFirmware", "OtaflashUpdate", "OtaflashTestSupport", "OtaflashFleet",
-        "OtaflashFleetStore",
+        "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate", "OtaflashTestSupport",
+        "OtaflashFleet", "OtaflashFleetStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
