@@ -9,8 +9,8 @@ struct ImageDiff: Subcommand {
     abstract: "Tell what an update from one image to another sends, and how long that takes.",
     discussion: """
       Sizes are those of the image itself, of the image compressed, and of patches against the \
-      image that runs; then what is best for each link, into flash that is erased as the data comes \
-      and into flash that was erased ahead. Times are predicted: nothing is sent.
+      image that runs; then what is best for each link, into flash that is erased as the data \
+      comes and into flash that was erased ahead. Times are predicted: nothing is sent.
       """)
 
   /// A request and a response of 20 octets each 30 ms; and what links carry from bad to good.

@@ -82,7 +82,8 @@ struct FaultContext: Sendable {
 
   /// What is standard input is gone.
   func inspect(image: String) -> String {
-    command(["image", "info", image == "-" ? "--help" : image])
+    guard image != "-" else { return command(["image", "info", "--help"]) }
+    return command(["image", "info", image.hasPrefix("-") ? "./" + image : image])
   }
 
   /// The command that puts this run's simulated device back into its factory state.
