@@ -99,13 +99,15 @@ let package = Package(
       path: "Sources/BlueZ", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashState",
-      dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate"],
+      dependencies: [
+        "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", crypto,
+      ],
       path: "Sources/State", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
       dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
-        "OtaflashBlueZ", "OtaflashState",
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate",
+        "OtaflashSimulation", "OtaflashBlueZ", "OtaflashState",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ] + campaigns,
@@ -253,8 +255,8 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "otaflash", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
-        "OtaflashFirmware", "OtaflashUpdate", "OtaflashTestSupport", "OtaflashFleet",
-        "OtaflashFleetStore",
+        "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate", "OtaflashTestSupport",
+        "OtaflashFleet", "OtaflashFleetStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),

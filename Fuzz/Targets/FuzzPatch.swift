@@ -23,5 +23,25 @@ public func fuzzPatch(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   } catch {
     precondition((0...bytes.count).contains(error.offset) && !error.description.isEmpty)
   }
+  describe(bytes, limit)
   return 0
+}
+
+/// What a patch says of itself without its base: a patch that can be applied says what it makes.
+private func describe(_ bytes: [UInt8], _ limit: Int) {
+  let file = PatchFile(of: bytes)
+  do throws(PatchFault) {
+    let result = try PatchReader.apply(bytes[...], to: base, limit: limit, pageSize: 16)
+    precondition(file?.patch?.kind == .sequential && file?.patch?.hasDataFormat == false)
+    precondition(file?.patch?.compression == .known(result.codec))
+    precondition(file?.patch?.imageSize == result.image.count)
+  } catch {
+    // One for another base may say what it makes, too.
+    precondition(file?.patch?.imageSize ?? 1 > 0)
+  }
+  let digest = [UInt8](repeating: 5, count: 32)
+  let fill = [UInt8](repeating: 0, count: 28)
+  let wrapped = PatchFile(of: [0x10, 0xDE, 0xCD, 0xFC] + digest + fill + bytes)
+  precondition(wrapped?.baseDigest == digest)
+  precondition(wrapped?.patch == PatchDescription(of: bytes[...]))
 }

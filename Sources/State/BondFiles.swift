@@ -77,7 +77,7 @@ public struct BondFiles: BondStore {
   /// The pairings of an adapter, by its own address.
   public func bonds(of adapter: BluetoothAddress) throws(StateFault) -> [Bond] {
     var bonds: [Bond] = []
-    for name in try names() {
+    for name in try FolderNames.read(folder, suffix: Self.suffix, atMost: Self.capacity) {
       let page = try json(name).read()
       if let path = page.setAside { tellSetAside(path) }
       if let record = page.content?.bond, record.adapter == "\(adapter)" {
@@ -117,23 +117,5 @@ public struct BondFiles: BondStore {
     VersionedJSON(
       file: AtomicFile(path: "\(folder)/\(name)", limit: Self.sizeLimit, writing: writing),
       format: 1)
-  }
-
-  /// The files' names, in order.
-  private func names() throws(StateFault) -> [String] {
-    guard let directory = opendir(folder) else {
-      let errno = FileErrno.current
-      if errno == .noEntry { return [] }
-      throw StateFault(.read, path: folder, errno)
-    }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while names.count < Self.capacity, let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
-      }
-      if name.hasSuffix(Self.suffix) { names.append(name) }
-    }
-    return names.sorted()
   }
 }

@@ -39,26 +39,16 @@ public struct RegistryFile: Sendable {
 
   private static let format = 1
 
-  /// Others hold the lock only while they read and write one small file.
-  static let patience = Patience(attempts: 250, interval: .milliseconds(20))
-
-  /// How often, and how far apart, a lock that others hold is tried.
-  struct Patience: Sendable {
-    let attempts: Int
-    let interval: Duration
-
-    var total: Duration { interval * (attempts - 1) }
-  }
-
   private let json: VersionedJSON<Page>
   private let lockPath: String
-  private let patience: Patience
+  private let patience: FileTurn.Patience
 
   /// - Parameter directory: created before (`StateDirectory.create()`).
   public init(in directory: StateDirectory) { self.init(in: directory, writing: .system) }
 
   init(
-    in directory: StateDirectory, writing: FileWriting, patience: Patience = RegistryFile.patience
+    in directory: StateDirectory, writing: FileWriting,
+    patience: FileTurn.Patience = FileTurn.patience
   ) {
     self.patience = patience
     let file = AtomicFile(
@@ -69,7 +59,7 @@ public struct RegistryFile: Sendable {
 
   /// The registry, empty when there is none yet.
   public func load() throws(StateFault) -> Recalled<DeviceRegistry> {
-    let turn = try waitForTurn()
+    let turn = try FileTurn(at: lockPath, within: patience)
     defer { extendLifetime(turn) }
     let page = try json.read()
     return Recalled(
@@ -79,7 +69,7 @@ public struct RegistryFile: Sendable {
   /// Reads, changes and writes the registry as one step.
   /// - Returns: where a damaged registry was put, when there was one.
   public func update(_ change: (inout DeviceRegistry) -> Void) throws(StateFault) -> String? {
-    let turn = try waitForTurn()
+    let turn = try FileTurn(at: lockPath, within: patience)
     defer { extendLifetime(turn) }
     let page = try json.read()
     let former = page.content.map { DeviceRegistry($0.devices) }
@@ -90,34 +80,6 @@ public struct RegistryFile: Sendable {
         Page(devices: registry.records, others: page.content?.others ?? KeptMembers()))
     }
     return page.setAside
-  }
-
-  /// - Throws: `.registryBusy` when the lock was not free within the patience.
-  private func waitForTurn() throws(StateFault) -> FileDescriptor {
-    let file = try FileDescriptor(opening: lockPath, O_RDWR | O_CREAT | O_NOFOLLOW, as: .lock)
-    for attempt in 1...patience.attempts {
-      if try tryLock(file) { return file }
-      if attempt < patience.attempts { rest() }
-    }
-    throw .registryBusy(path: lockPath, waited: patience.total)
-  }
-
-  private func tryLock(_ file: borrowing FileDescriptor) throws(StateFault) -> Bool {
-    let number = file.number
-    do throws(FileErrno.Failure) {
-      _ = try FileErrno.checked { flock(number, LOCK_EX | LOCK_NB) }
-      return true
-    } catch {
-      guard error.errno == .wouldBlock else { throw StateFault(.lock, path: lockPath, error.errno) }
-      return false
-    }
-  }
-
-  /// A signal that ends it early costs one attempt, no more.
-  private func rest() {
-    let (seconds, attoseconds) = patience.interval.components
-    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-    nanosleep(&time, nil)
   }
 }
 

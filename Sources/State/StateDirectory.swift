@@ -21,7 +21,7 @@ public struct StateDirectory: Equatable, Sendable {
 
   /// Makes what is missing, for the user alone (mode 0700), and proves that it can be written to.
   public func create() throws(StateFault) {
-    for directory in [path, journalPath, bondsPath] {
+    for directory in [path, journalPath, bondsPath, imagesPath] {
       try Self.makeDirectory(directory)
       guard access(directory, W_OK | X_OK) == 0 else {
         throw StateFault(.makeDirectory, path: directory, .current)
@@ -35,6 +35,8 @@ public struct StateDirectory: Equatable, Sendable {
   public var journalPath: String { path + "/journal" }
   /// The folder of the pairings' keys.
   public var bondsPath: String { path + "/bonds" }
+  /// The folder of the images that devices may run.
+  public var imagesPath: String { path + "/images" }
 
   private static func makeDirectory(_ path: String) throws(StateFault) {
     var made = ""

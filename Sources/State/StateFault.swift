@@ -21,7 +21,8 @@ public enum StateFault: Error, Equatable, Sendable {
   /// Another process (or this one, elsewhere) works on the device. The pid is `nil` when the
   /// holder has not written it yet.
   case deviceBusy(device: String, holder: Int32?)
-  /// Another process held the list of devices for longer than the wait's bound.
+  /// Another process held the list of devices, or the images kept, for longer than the wait's
+  /// bound.
   case registryBusy(path: String, waited: Duration)
   /// Any other failed system call.
   case system(FileOperation, path: String, FileErrno)

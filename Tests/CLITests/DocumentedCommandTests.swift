@@ -112,6 +112,7 @@ import Testing
     let samples = Program.root.appending(path: "firmware-samples")
     for (name, origin) in [
       ("app.bin", fixtures.appending(path: "ed25519.bin")),
+      ("old.bin", fixtures.appending(path: "ed25519-pure.bin")),
       ("pub.pem", fixtures.appending(path: "ed25519.pub.pem")),
       ("FILE", fixtures.appending(path: "ed25519.bin")), ("firmware-samples", samples),
     ] {

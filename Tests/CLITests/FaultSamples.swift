@@ -1,6 +1,7 @@
 import Glibc
 import OtaflashATT
 import OtaflashBlueZ
+import OtaflashDelta
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashState
@@ -53,7 +54,16 @@ enum FaultSamples {
       .identityUnknown(name: "app.bin", version: true, hardware: false),
       .identityUnknown(name: "app.bin", version: false, hardware: true),
       .identityUnknown(name: "app.bin", version: true, hardware: true),
-    ] + [package].map { .imageNotTaken(by: [.smp], $0) }
+    ] + [package].map { .imageNotTaken(by: [.smp], $0) } + patchFiles
+
+  /// The second was named for itself.
+  private static let patchFiles: [CommandFault] =
+    [PatchFile(of: [0, 1, 0, 0, 1, 7, 0])].compactMap(\.self).flatMap {
+      [
+        .patchFile(name: "app.patch", $0), .patchFile(name: "it's", path: "-a it's", $0),
+        .patchFile(name: "-", path: "-", $0),
+      ]
+    }
 
   private static let package = FirmwarePackage(
     name: "app.bin", kind: .raw,
@@ -93,17 +103,19 @@ enum FaultSamples {
     case .noLastDevice: 26
     case .withoutCampaigns: 27
     case .fleet: 28
+    case .patchFile: 29
     }
   }
 
   private static let outputs: [CommandFault] = {
     let capture = OutputFile(path: "a b.bin", kind: .btsnoop, option: "--capture")
     let plot = OutputFile(path: "p.svg", kind: .svg, option: "--plot")
+    let patch = OutputFile(path: "a b.patch", kind: .patch, option: "--output")
     let faults: [OutputFileFault] = [
       .isInput, .otherKind, .danglingLink, .system(errno: ENXIO), .system(errno: ENOSPC),
     ]
     return faults.flatMap { fault -> [CommandFault] in
-      [.outputFile(capture, fault), .outputFile(plot, fault)]
+      [.outputFile(capture, fault), .outputFile(plot, fault), .outputFile(patch, fault)]
     }
   }()
 

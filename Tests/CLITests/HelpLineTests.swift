@@ -10,7 +10,7 @@ import Testing
       #expect(Set(places) == Set(0..<count), "\(name)")
     }
     typealias Samples = FaultSamples
-    covers(Samples.commands.map(Samples.place), 29, "CommandFault")
+    covers(Samples.commands.map(Samples.place), 30, "CommandFault")
     covers(Samples.fleets.map(Samples.place), 12, "FleetFault")
     covers(Samples.updates.map(Samples.place), 30, "UpdateFault")
     covers(Samples.remedies.map(Samples.place), 44, "Remedy")
@@ -39,6 +39,8 @@ import Testing
     ["bench", "-d", "sim:", "--plot", "p.svg"], ["bench", "-d", "C0:FF:EE:00:00:01"],
     ["info", "-d", "C0:FF:EE:00:00:01/public"], ["info", "app.bin", "-d", "name:door"],
     ["image", "info", "app.bin"], ["image", "verify", "app.bin"], ["image", "verify", "-"],
+    ["image", "diff", "a.bin", "it's b.bin"], ["image", "patch", "a.bin", "b.bin", "-o", "a b"],
+    ["image", "patch", "a.bin", "-", "--output=a b"],
     ["slots", "list", "-d", "sim:smp"], ["slots", "test", "-d", "sim:smp", "--hash", "abcd"],
     ["slots", "confirm", "-d", "sim:smp"], ["slots", "erase", "-d", "sim:smp", "--slot", "1"],
     ["reset", "-d", "sim:smp"], ["pair", "-d", "name:door"], ["unpair", "-d", "C0:FF:EE:00:00:01"],

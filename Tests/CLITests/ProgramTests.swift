@@ -54,6 +54,14 @@ import Testing
     ] {
       #expect(image.output.firstMatch(of: try Regex("(?m)^" + row)) != nil, "\(row)")
     }
+    let compressed = try Program().run(["image", "info", Self.fixtures + "Compressed/lzma2.bin"])
+    for row in [
+      "flags +compressed with LZMA2", "decompressed +6,052 B, header and body",
+      "runs as +33540fa6d7b2421cc0499baad4a135f5dbc09d429a5ea4a72c44483b9c2f9c99",
+      "protected +0x0070 decompressed size, 4 B: 84170000",
+    ] {
+      #expect(compressed.output.firstMatch(of: try Regex("(?m)^" + row)) != nil, "\(row)")
+    }
     let package = try Program().run(["image", "info", Self.fixtures + "Nordic/everything.zip"])
     for row in [
       "part +SoftDevice and boot loader", "parts +SoftDevice 320 B, boot loader 260 B",
@@ -172,6 +180,7 @@ import Testing
     ["flash", fixtures + "Nordic/legacy-0.5.zip", "-d", "sim:infinitime"],
     ["image", "verify", fixtures + "DeviceManager/two-images.zip"],
     ["image", "info", fixtures + "UF2/gap.uf2"],
+    ["image", "info", fixtures + "Compressed/lzma2armthumb.bin"],
     ["image", "info", fixtures + "ELF/firmware-32.elf"],
     ["info", "-d", "sim:fast"], ["info", "firmware-samples/app-1.3.0.bin", "-d", "sim:fast"],
     ["info", "firmware-samples/other-board-2.0.0.bin", "-d", "sim:fast"],

@@ -96,6 +96,23 @@ import Testing
     #expect(made.image == image)
   }
 
+  /// Streams that were made once tell the same as ones that were made for these conditions.
+  @Test(arguments: [(500.0, false), (500, true), (20_000, false), (1e6, true)])
+  func whatWasMadeOnceIsPredictedUnderAnyConditions(_ rate: Double, _ ahead: Bool) {
+    let (base, image) = release()
+    let planner = DeliveryPlanner(
+      image: image, abilities: Self.abilities, conditions: conditions(77))
+    let deliveries = planner.deliveries(base: PatchBase(base))
+    #expect(deliveries.map(\.partCount) == [1, 1, 4, 15, 1, 4, 15])
+    let under = conditions(rate, erasedAhead: ahead)
+    let one = DeliveryPlanner.best(of: deliveries.map { $0.predicted(under: under) })
+    let other = best(image, base: base, under)
+    #expect(one.content == other.content)
+    #expect(one.forecast.expectedSeconds <= other.forecast.expectedSeconds * 1.02)
+    let plain = DeliveryPlanner(image: image, abilities: Self.abilities, conditions: under).plain
+    #expect(deliveries[0].predicted(under: under).forecast == plain.forecast)
+  }
+
   /// Each part has the codec that makes it smallest.
   @Test func partsMayDifferInTheirCodec() {
     var random = SplitMix64(seed: 6)

@@ -37,7 +37,7 @@ import Testing
       "FoundationEssentials",
     ],
     "State": [
-      "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", "Glibc",
+      "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", "Crypto", "Glibc",
       "FoundationEssentials",
     ],
   ]

@@ -16,11 +16,15 @@ final class FakeServer: Sendable {
     var mode: MCUbootMode? = .swapUsingScratch
     var forbidsDowngrade: Bool?
     var slotSize: Int? = 0x10000
+    /// Of the second slot, where it is another.
+    var secondSlotSize: Int?
     var tellsHashes = true
     /// Whole ones of so many octets are taken of each upload request but the last.
     var writeUnit = 1
     /// What runs is told by the hash that it has decompressed.
     var decompresses = false
+    /// What runs is told by this hash, whatever it is.
+    var toldHash: [UInt8]?
     /// Upload requests, counted from 1, that are lost on the way, and answers that are.
     var lostRequests: Set<Int> = []
     var lostAnswers: Set<Int> = []
@@ -221,7 +225,9 @@ final class FakeServer: Sendable {
       return done(SMPDone())
     case .slotInfo:
       guard let size = settings.slotSize else { return refuse(.general(8)) }
-      let slots = (0...1).map { SMPImage.SlotInfo.Slot(slot: $0, size: size) }
+      let slots = [size, settings.secondSlotSize ?? size].enumerated().map { slot, size in
+        SMPImage.SlotInfo.Slot(slot: slot, size: size)
+      }
       return done(SMPImage.SlotInfo.Response(images: [.init(image: 0, slots: slots)]))
     case .upload(let upload): return receive(upload, message, &state)
     }
@@ -250,6 +256,7 @@ final class FakeServer: Sendable {
   }
 
   private func hash(of image: MCUbootImage, isActive: Bool) -> [UInt8]? {
+    if isActive, let told = settings.toldHash { return told }
     let decompressed = settings.decompresses && isActive ? image.decompressedHash : nil
     return decompressed ?? image.hash?.octets
   }

@@ -331,29 +331,4 @@ import Testing
     #expect(server.state.uploadRequests == 0)
     #expect(try result.outcome.get().resumes == 0)
   }
-
-  private static func compressed() throws -> FirmwareImage {
-    let bytes = SampleImage.compressed(
-      [UInt8](repeating: 7, count: 5_000), version: FirmwareVersion(1, 1, 0))
-    return FirmwareImage(
-      name: "lzma2.bin", format: .binary, bytes: bytes, version: FirmwareVersion(1, 1, 0),
-      hardware: nil, content: .mcuboot(try MCUbootImage(decoding: bytes), place: MCUbootPlace()))
-  }
-
-  @Test(
-    "an image that its boot loader decompressed runs, and is confirmed",
-    arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch, .unknown])
-  func decompressed(mode: MCUbootMode) throws {
-    let server = Self.server { settings in
-      settings.mode = mode
-      settings.decompresses = true
-    }
-    let image = try Self.compressed()
-    try expectFlashed(try update(server, to: image), server, image)
-    // It runs already, by the other hash.
-    let sent = server.state.uploadRequests
-    let again = try update(server, to: image)
-    #expect(try again.outcome.get().outcome == .alreadyCurrent)
-    #expect(server.state.uploadRequests == sent)
-  }
 }

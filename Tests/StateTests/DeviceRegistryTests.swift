@@ -152,7 +152,7 @@ struct DeviceRegistryTests {
     let lockPath = directory.registryPath + ".lock"
     let holder = try FileDescriptor(opening: lockPath, O_RDWR | O_CREAT)
     try #require(flock(holder.number, LOCK_EX) == 0)
-    let impatient = RegistryFile.Patience(attempts: 2, interval: .nanoseconds(1))
+    let impatient = FileTurn.Patience(attempts: 2, interval: .nanoseconds(1))
     let file = RegistryFile(in: directory, writing: .system, patience: impatient)
     #expect(throws: StateFault.registryBusy(path: lockPath, waited: impatient.total)) {
       try file.load()

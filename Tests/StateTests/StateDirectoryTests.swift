@@ -25,7 +25,9 @@ struct StateDirectoryTests {
     let temporary = try TemporaryDirectory()
     let directory = try temporary.state()
     try directory.create()
-    for path in [directory.path, directory.journalPath, directory.bondsPath] {
+    for path in [
+      directory.path, directory.journalPath, directory.bondsPath, directory.imagesPath,
+    ] {
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       #expect(attributes[.posixPermissions] as? Int == 0o700, "\(path)")
     }

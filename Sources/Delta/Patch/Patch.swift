@@ -22,17 +22,26 @@ package struct Patch: Sendable {
   package static func smallest(
     from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec]
   ) -> Patch {
-    precondition(!image.isEmpty && !codecs.isEmpty, "there is no patch that makes nothing")
+    var smallest: Patch?
+    each(from: base, to: image, codecs: codecs) { patch in
+      if patch.octets.count < smallest?.octets.count ?? .max { smallest = patch }
+    }
+    guard let smallest else { preconditionFailure("there is no patch without a codec") }
+    return smallest
+  }
+
+  /// The patches that some codecs make, one after the other.
+  package static func each(
+    from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec], _ body: (Patch) -> Void
+  ) {
+    precondition(!image.isEmpty, "there is no patch that makes nothing")
     let stream = PatchStream.octets(from: base, to: image)
     let reach = codecs.map(\.reach).max() ?? 0
     let index = reach > 0 ? StreamIndex(stream, reach: reach) : nil
-    var smallest: (codec: PatchCodec, octets: [UInt8])?
     for codec in codecs {
       let octets = codec.compress(stream, index: index)
-      if octets.count < smallest?.octets.count ?? .max { smallest = (codec, octets) }
+      body(Patch(imageSize: image.count, codec: codec, compressed: octets))
     }
-    let (codec, octets) = smallest ?? (.none, stream)
-    return Patch(imageSize: image.count, codec: codec, compressed: octets)
   }
 }
 

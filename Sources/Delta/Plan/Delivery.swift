@@ -14,5 +14,32 @@ package struct Delivery: Sendable {
   package let codecs: [PatchCodec]
   /// Octets of image in each part but the last; the whole image where there is one part.
   package let partSize: Int
-  package let forecast: DeliveryForecast
+  /// For each page of the image, the octets that it takes to make all of it.
+  let octetsAtPages: [Int]
+  /// After how many pages parts end.
+  let partEnds: [Int]
+  package private(set) var forecast: DeliveryForecast
+
+  init(
+    content: Content, octets: [UInt8], codecs: [PatchCodec], partSize: Int, octetsAtPages: [Int],
+    partEnds: [Int], under conditions: DeliveryConditions
+  ) {
+    self.content = content
+    self.octets = octets
+    self.codecs = codecs
+    self.partSize = partSize
+    self.octetsAtPages = octetsAtPages
+    self.partEnds = partEnds
+    forecast = conditions.forecast(octetsAtPages: octetsAtPages, partEnds: partEnds)
+  }
+
+  /// The same octets over another link, or into another flash with pages of the same size.
+  package func predicted(under conditions: DeliveryConditions) -> Delivery {
+    var other = self
+    other.forecast = conditions.forecast(octetsAtPages: octetsAtPages, partEnds: partEnds)
+    return other
+  }
+
+  /// In how many parts the octets are sent; the image itself is in one.
+  package var partCount: Int { partEnds.isEmpty || content == .plain ? 1 : partEnds.count }
 }

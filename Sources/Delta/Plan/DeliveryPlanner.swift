@@ -56,24 +56,47 @@ package struct DeliveryPlanner {
     let octetsAtPages = (1...pages).map { min($0 * page, image.count) }
     return Delivery(
       content: .plain, octets: image, codecs: [], partSize: image.count,
-      forecast: conditions.forecast(octetsAtPages: octetsAtPages, partEnds: Array(1...pages)))
+      octetsAtPages: octetsAtPages, partEnds: Array(1...pages), under: conditions)
+  }
+
+  /// The image itself, and streams with a base and without in parts of every size, so that they
+  /// can be compared under any conditions (`Delivery.predicted(under:)`).
+  package func deliveries(base: PatchBase) -> [Delivery] {
+    [plain] + streams(against: PatchBase([])) + streams(against: base)
+  }
+
+  /// Streams against one base in parts of every size.
+  private func streams(against base: PatchBase) -> [Delivery] {
+    let whole = composed(against: base, partSize: image.count, codecs: abilities.codecs)
+    let codecs = kept(after: whole)
+    let sizes = Set(Self.partSizes.map(wholePages)).filter { $0 < image.count }
+    return [whole]
+      + sizes.sorted(by: >).map { composed(against: base, partSize: $0, codecs: codecs) }
   }
 
   /// A stream against one base, in the parts for which the predicted time is least.
   package func composed(against base: PatchBase) -> Delivery {
     var best = composed(against: base, partSize: image.count, codecs: abilities.codecs)
-    // The parameters that are best for the whole are as good for its parts.
-    let codecs = abilities.codecs.filter { $0 == .crle || best.codecs.contains($0) }
+    let codecs = kept(after: best)
     for size in Self.partSizes {
       let forecast = best.forecast
       if forecast.resetSeconds <= Self.resetShare * forecast.seconds { break }
-      let page = abilities.pageSize
-      let whole = (size + page - 1) / page * page
+      let whole = wholePages(size)
       guard whole < best.partSize else { continue }
       let next = composed(against: base, partSize: whole, codecs: codecs)
       if next.forecast.expectedSeconds < forecast.expectedSeconds { best = next }
     }
     return best
+  }
+
+  /// The parameters that are best for the whole are as good for its parts.
+  private func kept(after whole: Delivery) -> [PatchCodec] {
+    abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
+  }
+
+  private func wholePages(_ size: Int) -> Int {
+    let page = abilities.pageSize
+    return (size + page - 1) / page * page
   }
 
   /// A stream in parts of one size, each with the codec that makes it smallest; applied and
@@ -96,13 +119,18 @@ package struct DeliveryPlanner {
       octets += header.encoded + patch.octets
       if !used.contains(patch.codec) { used.append(patch.codec) }
     }
+    let octetsAtPages = applied(octets, base)
+    let pagesInPart = (partSize + abilities.pageSize - 1) / abilities.pageSize
+    let pages = octetsAtPages.count
     return Delivery(
       content: base.bytes.isEmpty ? .compressed : .difference, octets: octets, codecs: used,
-      partSize: min(partSize, image.count), forecast: forecast(octets, base, partSize))
+      partSize: min(partSize, image.count), octetsAtPages: octetsAtPages,
+      partEnds: Array(stride(from: pagesInPart, to: pages, by: pagesInPart)) + [pages],
+      under: conditions)
   }
 
-  /// Applies a stream as the device will, and tells how long that takes there.
-  private func forecast(_ octets: [UInt8], _ base: PatchBase, _ partSize: Int) -> DeliveryForecast {
+  /// Applies a stream as the device will: for each page, the octets that it takes to make it.
+  private func applied(_ octets: [UInt8], _ base: PatchBase) -> [Int] {
     let result: PatchReader.Result
     do throws(PatchFault) {
       result = try PatchParts.apply(
@@ -111,9 +139,6 @@ package struct DeliveryPlanner {
       preconditionFailure("a stream of ours cannot be applied: \(error)")
     }
     precondition(result.image == image, "a stream of ours makes another image")
-    let pagesInPart = (partSize + abilities.pageSize - 1) / abilities.pageSize
-    let pages = result.octetsAtPages.count
-    let ends = Array(stride(from: pagesInPart, to: pages, by: pagesInPart)) + [pages]
-    return conditions.forecast(octetsAtPages: result.octetsAtPages, partEnds: ends)
+    return result.octetsAtPages
   }
 }

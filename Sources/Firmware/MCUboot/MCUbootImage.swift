@@ -120,11 +120,31 @@ extension MCUbootImage {
     }
   }
 
-  /// The hash that the image has once its boot loader has decompressed it, and which it carries
-  /// from then on; `nil` for an image that is not compressed.
-  public var decompressedHash: [UInt8]? {
-    protectedEntries.first { $0.type == .decompressedSHA }?.value
+  /// Its boot loader decompresses the body before it starts the image (MCUboot,
+  /// docs/compression_format.md).
+  public var isCompressed: Bool {
+    !header.flags.isDisjoint(with: [.compressedLZMA1, .compressedLZMA2])
   }
+
+  /// The hash that the image has once its boot loader has decompressed it, and which it carries
+  /// from then on; `nil` for an image that is not compressed, or does not say.
+  public var decompressedHash: [UInt8]? {
+    guard isCompressed else { return nil }
+    return protectedEntries.first { $0.type == .decompressedSHA }?.value
+  }
+
+  /// Octets of header and body once they are decompressed; `nil` as for the hash.
+  public var decompressedSize: Int? {
+    guard isCompressed,
+      let size: UInt32 = protectedEntries.first(where: { $0.type == .decompressedSize })?.value
+        .littleEndian(at: 0)
+    else { return nil }
+    return Int(header.headerSize) + Int(size)
+  }
+
+  /// What tells the image while it runs: the hash that it carries, or that of what it decompresses
+  /// to.
+  public var runningHash: [UInt8]? { isCompressed ? decompressedHash : hash?.octets }
 
   /// The number below which the boot loader refuses images; only what the hash covers counts.
   public var securityCounter: UInt32? {

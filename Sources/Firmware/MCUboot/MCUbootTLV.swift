@@ -99,7 +99,7 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
     case .rsa3072: 384
     case .ed25519: 64
     case .dependency: 12
-    case .securityCounter: 4
+    case .securityCounter, .decompressedSize: 4
     case .vendorID, .classID: 16
     default: nil
     }

@@ -32,8 +32,21 @@ struct SMPFacts: Equatable, Sendable {
   /// Octets of the largest file for one of the device's images, where the server tells it: what the
   /// boot loader told it, else the size of the smallest slot.
   func largestFile(_ image: Int) -> Int? {
-    guard let entry = sizes?.images.first(where: { $0.image == image }) else { return nil }
+    guard let entry = slotSizes(of: image) else { return nil }
     return entry.largestImage ?? entry.slots.compactMap(\.size).min()
+  }
+
+  /// The same of a compressed image: as a file it must fit the second slot, which may be the
+  /// smaller one, and decompressed the first.
+  func largestCompressed(_ image: Int) -> (file: Int?, decompressed: Int?) {
+    let entry = slotSizes(of: image)
+    func size(_ slot: Int) -> Int? { entry?.slots.first { $0.slot == slot }?.size }
+    let first = [size(0), entry?.largestImage].compactMap(\.self).min()
+    return (size(1), first)
+  }
+
+  private func slotSizes(of image: Int) -> SMPImage.SlotInfo.Image? {
+    sizes?.images.first { $0.image == image }
   }
 }
 
@@ -93,8 +106,12 @@ extension SMPImage.State {
 
   /// The slot that holds what was sent: not the one that runs, if the same image is in both.
   func received(_ image: FirmwareImage) -> SMPImage.Slot? {
-    let same = slots(of: image.place.imageIndex).filter { $0.holds(image) != .different }
-    return same.first { !$0.flags.contains(.active) } ?? same.first
+    let index = image.place.imageIndex
+    let current = running(index)
+    let held = slots(of: index).first {
+      $0.slot != current?.slot && $0.stores(image) != .different
+    }
+    return held ?? current.flatMap { $0.runs(image) == .different ? nil : $0 }
   }
 }
 
@@ -102,13 +119,22 @@ extension SMPImage.Slot {
   /// The version as it is written elsewhere.
   var versionName: String { MCUbootVersion(version).map { "\($0)" } ?? version }
 
-  /// Whether the image in this slot is that one, as it was sent or as its boot loader has
-  /// decompressed it. A server without hashes has only versions to tell.
-  func holds(_ image: FirmwareImage) -> RunningImage.Agreement {
+  /// Whether the image in this slot, which does not run, is that one as it was sent. A server
+  /// without hashes has only versions to tell.
+  func stores(_ image: FirmwareImage) -> RunningImage.Agreement {
+    agrees(with: image.mcuboot?.hash?.octets, of: image)
+  }
+
+  /// The same of the slot that runs: one that came compressed is there decompressed.
+  func runs(_ image: FirmwareImage) -> RunningImage.Agreement {
+    agrees(with: image.mcuboot?.runningHash, of: image)
+  }
+
+  private func agrees(
+    with expected: [UInt8]?, of image: FirmwareImage
+  ) -> RunningImage.Agreement {
     guard let mcuboot = image.mcuboot else { return .different }
-    if let hash, let sent = mcuboot.hash {
-      return hash == sent.octets || hash == mcuboot.decompressedHash ? .same : .different
-    }
+    if let hash, mcuboot.hash != nil { return hash == expected ? .same : .different }
     return MCUbootVersion(version) == mcuboot.version ? .sameVersion : .different
   }
 }

@@ -14,10 +14,8 @@ extension SMPFacts {
       throw .declined(.prepare, .noSuchImage(place.imageIndex, among: images))
     }
     let running = running(place.imageIndex)
-    if running?.holds(image) == .same && !options.sendsAnyway { return .alreadyCurrent }
-    if let largest = largestFile(place.imageIndex), image.bytes.count > largest {
-      throw .doesNotFit(imageSize: image.bytes.count, slotSize: largest)
-    }
+    if running?.runs(image) == .same && !options.sendsAnyway { return .alreadyCurrent }
+    try checkSize(of: mcuboot, in: image)
     if mode.runsInPlace, let slot = place.slot, slot == running?.slot {
       throw .declined(.prepare, .builtForRunningSlot(slot))
     }
@@ -28,6 +26,25 @@ extension SMPFacts {
       UpdatePlan(
         image: image, version: mcuboot.version.firmwareVersion,
         allowsDowngrade: options.allowsDowngrade))
+  }
+
+  private func checkSize(
+    of mcuboot: MCUbootImage, in image: FirmwareImage
+  ) throws(UpdateFault) {
+    var largest = largestFile(image.place.imageIndex)
+    if mcuboot.isCompressed {
+      guard mcuboot.decompressedHash != nil, let size = mcuboot.decompressedSize else {
+        throw .declined(.prepare, .decompressedNotStated)
+      }
+      let limits = largestCompressed(image.place.imageIndex)
+      if let first = limits.decompressed, size > first {
+        throw .declined(.prepare, .decompressedTooLarge(size, slot: first))
+      }
+      largest = limits.file
+    }
+    if let largest, image.bytes.count > largest {
+      throw .doesNotFit(imageSize: image.bytes.count, slotSize: largest)
+    }
   }
 
   private func check(

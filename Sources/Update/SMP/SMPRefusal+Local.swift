@@ -97,6 +97,20 @@ extension ProtocolRefusal {
     advice: "It is for a programmer, which writes the first slot; MCUboot would "
       + "decrypt what is plain. For an update, encrypt it.", kind: .unsuitable)
 
+  static func decompressedTooLarge(_ size: Int, slot: Int) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: "size \(size)",
+      meaning: "decompressed the image has \(size) bytes or more, and its slot \(slot)",
+      advice: "The file would fit; what its boot loader makes of it would not.",
+      kind: .unsuitable, remedy: .chooseAnotherImage)
+  }
+
+  static let decompressedNotStated = ProtocolRefusal(
+    code: "no entry 0x71",
+    meaning: "the image is compressed, and does not say what it is decompressed",
+    advice: "MCUboot takes no such image: sign it with a tool that adds size and hash.",
+    kind: .unsuitable, remedy: .chooseAnotherImage)
+
   static func runs(_ slot: Int) -> ProtocolRefusal {
     ProtocolRefusal(
       code: "slot \(slot)", meaning: "slot \(slot) holds what runs",

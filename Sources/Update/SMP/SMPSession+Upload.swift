@@ -39,7 +39,7 @@ extension SMPSession {
   ) async throws(UpdateFault) -> PreparedUpload {
     let image = plan.image
     if !restart, let slot = facts.state.received(image), !slot.flags.contains(.active),
-      slot.holds(image) == .same
+      slot.stores(image) == .same
     {
       return PreparedUpload(from: image.bytes.count) {}
     }

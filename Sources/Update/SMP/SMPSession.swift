@@ -87,7 +87,9 @@ struct SMPSession: UpdateSession {
   func startTime(of images: [FirmwareImage]) -> Duration {
     guard facts.mode.movesPages else { return .zero }
     let pages = images.map { image in
-      let octets = facts.largestFile(image.place.imageIndex) ?? image.bytes.count
+      let octets =
+        facts.largestFile(image.place.imageIndex) ?? image.mcuboot?.decompressedSize
+        ?? image.bytes.count
       return (octets + Self.pageSize - 1) / Self.pageSize
     }
     let tally = context.tally.now
@@ -110,7 +112,7 @@ struct SMPSession: UpdateSession {
   private func confirm(_ image: FirmwareImage, _ stage: UpdateStage) async throws(UpdateFault) {
     let index = image.place.imageIndex
     // One that was decompressed runs under another hash than it was sent with.
-    let running = facts.running(index).flatMap { $0.holds(image) == .same ? $0.hash : nil }
+    let running = facts.running(index).flatMap { $0.runs(image) == .same ? $0.hash : nil }
     let hash = index == 0 ? nil : running ?? image.mcuboot?.hash?.octets
     _ = try await channel.perform(
       SMPImage.WriteState(hash: hash, isConfirmed: true), stage, within: Self.eraseLimit)
@@ -124,10 +126,10 @@ extension RunningImage {
   init(_ state: SMPImage.State, mode: MCUbootMode, expecting image: FirmwareImage) {
     let index = image.place.imageIndex
     let slot = state.running(index)
-    let agreement = slot?.holds(image) ?? .different
+    let agreement = slot?.runs(image) ?? .different
     // An image that was put on trial, does not run, and waits no more was tried or refused.
     let other = state.slots(of: index).first { $0.slot != slot?.slot }
-    let waits = other.map { $0.holds(image) != .different && $0.flags.contains(.pending) } ?? false
+    let waits = other.map { $0.stores(image) != .different && $0.flags.contains(.pending) } ?? false
     self.init(
       version: (slot?.version).flatMap(MCUbootVersion.init)?.firmwareVersion,
       agreement: agreement,

@@ -6,7 +6,7 @@ struct Image: GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "image",
     abstract: "Look at a firmware file; no device is needed.",
-    subcommands: [ImageInfo.self, ImageVerify.self])
+    subcommands: [ImageInfo.self, ImageVerify.self, ImageDiff.self, ImagePatch.self])
 
   @OptionGroup var global: GlobalOptions
 }

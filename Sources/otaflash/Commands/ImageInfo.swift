@@ -9,7 +9,7 @@ struct ImageInfo: Subcommand {
     discussion: """
       Reads raw binaries, \(FirmwareImage.Format.addressed) files, MCUboot images in any of these, \
       and ZIP packages for Nordic DFU and Device Manager. A hash that does not hold is told, not \
-      refused.
+      refused. So is a patch of detools or for esp_delta_ota, with what it needs and makes.
       """)
 
   @Argument(help: "The firmware file, or - for standard input.") var file: String

@@ -1,3 +1,4 @@
+import OtaflashDelta
 import OtaflashFirmware
 import OtaflashState
 
@@ -43,6 +44,7 @@ enum ImageSource {
       if let content = part.foreignContent {
         throw .notFirmware(name: part.name, content)
       }
+      if let patch = part.patchFile { throw .patchFile(name: part.name, patch) }
     }
   }
 

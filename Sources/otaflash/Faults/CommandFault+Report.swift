@@ -25,6 +25,14 @@ extension FaultReport {
           .image, "\(name) is \(content.rawValue), no firmware",
           why: content.advice + " Nothing was sent.",
           help: Self.look(isText: content.isText, context), exit: .malformedInput)
+      case .patchFile(let name, let path, let patch):
+        FaultReport(
+          .image, "\(name) is \(patch.name), no firmware",
+          why:
+            "Patches are made anew for what each device runs: give the image that this one makes "
+            + "and, with --base, the image it was made against. Nothing was sent.",
+          help: path.map { context.inspect(image: $0) } ?? context.inspectImage,
+          exit: .malformedInput)
       case .identityUnknown(let name, let version, let hardware):
         FaultReport(
           version ? .versionUnknown : .hardwareUnknown,

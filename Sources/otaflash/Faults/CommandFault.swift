@@ -1,4 +1,5 @@
 import OtaflashBlueZ
+import OtaflashDelta
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashState
@@ -13,6 +14,8 @@ enum CommandFault: Error {
   case unproved(name: String, PartFault)
   /// A file with something else than firmware in it.
   case notFirmware(name: String, ForeignContent)
+  /// A patch where an image is wanted; without a path it is the run's image.
+  case patchFile(name: String, path: String? = nil, PatchFile)
   /// An image of which nobody says the version, the hardware, or both.
   case identityUnknown(name: String, version: Bool, hardware: Bool)
   /// An image that none of the device's protocols carries, and what is known of it.

@@ -78,11 +78,12 @@ struct FaultContext: Sendable {
     subject.device.map { command(words + ["-d", $0]) } ?? command(["devices"])
   }
 
-  var inspectImage: String {
-    guard let image = subject.image, image != "-" else {
-      return command(["image", "info", "--help"])
-    }
-    return command(["image", "info", image])
+  var inspectImage: String { inspect(image: subject.image ?? "-") }
+
+  /// What is standard input is gone.
+  func inspect(image: String) -> String {
+    guard image != "-" else { return command(["image", "info", "--help"]) }
+    return command(["image", "info", image.hasPrefix("-") ? "./" + image : image])
   }
 
   /// The command that puts this run's simulated device back into its factory state.

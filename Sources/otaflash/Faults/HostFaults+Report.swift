@@ -4,7 +4,10 @@ extension FaultContext {
   /// This run's command with another value for an option that has one, wherever that came from.
   func again(replacing option: String, with value: String) -> String {
     var words = arguments
-    if let index = words.firstIndex(of: option), index + 1 < words.count {
+    let short = option == "--output" ? "-o" : option
+    if let index = words.firstIndex(where: { $0 == option || $0 == short }),
+      index + 1 < words.count
+    {
       words[index + 1] = value
     } else if let index = words.firstIndex(where: { $0.hasPrefix(option + "=") }) {
       words[index] = "\(option)=\(value)"
@@ -45,7 +48,8 @@ extension FaultReport {
         .output, "\(file.path) cannot be written: \(SystemError.text(errno))",
         why:
           "The disk is full, or the folder or whoever reads it is gone: "
-          + "what is there is not complete.",
+          + (file.kind == .patch
+            ? "what was there is still there." : "what is there is not complete."),
         help: "ls -ld -- " + ShellWords.quote(OutputFile.folder(of: file.path)),
         exit: .outputFailed)
     }
@@ -80,6 +84,7 @@ extension OutputFile {
     case .html: return path + ".new.html"
     case .junit: return path + ".new.xml"
     case .csv: return path + ".new.csv"
+    case .patch: return path + ".new.patch"
     }
   }
 }

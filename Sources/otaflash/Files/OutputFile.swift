@@ -1,4 +1,6 @@
 import Glibc
+import OtaflashDelta
+import OtaflashFirmware
 
 /// Why a file that the command line names is not written to.
 enum OutputFileFault: Error, Equatable {
@@ -17,9 +19,7 @@ enum OutputFileFault: Error, Equatable {
 /// file that is there.
 struct OutputFile: Equatable, Sendable {
   /// What a file of this kind begins with.
-  enum Kind: Equatable, Sendable { case btsnoop, svg, png, html, junit, csv }
-
-  private static let headSize = 512
+  enum Kind: Equatable, Sendable { case btsnoop, svg, png, html, junit, csv, patch }
 
   let path: String
   let kind: Kind
@@ -98,7 +98,7 @@ struct OutputFile: Equatable, Sendable {
     switch status.st_mode & S_IFMT {
     case S_IFIFO, S_IFCHR: return
     case S_IFREG:
-      var head = [UInt8](repeating: 0, count: Self.headSize)
+      var head = [UInt8](repeating: 0, count: min(kind.headSize, Int(status.st_size)))
       let count = pread(descriptor, &head, head.count, 0)
       guard count >= 0 else { throw .system(errno: errno) }
       guard count == 0 || kind.begins(head.prefix(count)) else { throw .otherKind }
@@ -121,6 +121,15 @@ extension OutputFile.Kind {
     case .html: "HTML"
     case .junit: "JUnit"
     case .csv: "CSV"
+    case .patch: "patch"
+    }
+  }
+
+  /// Octets that tell the kind. Of a patch all do: it has no magic.
+  fileprivate var headSize: Int {
+    switch self {
+    case .btsnoop, .svg, .png, .html, .junit, .csv: 512
+    case .patch: FirmwareImage.defaultLimit
     }
   }
 
@@ -132,6 +141,7 @@ extension OutputFile.Kind {
     case .junit: Self.text(head).contains("<testsuites")
     // The first column of a report.
     case .csv: Self.text(head).hasPrefix("device,")
+    case .patch: PatchFile(of: Array(head)) != nil
     // PNG specification, 5.2.
     case .png: head.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
     case .svg:

@@ -1,3 +1,4 @@
+import OtaflashDelta
 import OtaflashFirmware
 
 extension FirmwareImage {
@@ -17,6 +18,7 @@ extension FirmwareImage {
     rows.append(["sha256", Text.hex(sha256)])
     rows.append(["version", versionName ?? "unknown"])
     if let foreignContent { rows.append(["holds", foreignContent.rawValue + ": no firmware"]) }
+    if let patchFile { rows += patchFile.facts }
     if let embedded = EmbeddedImage(in: self) { rows.append(["holds", embedded.words(in: self)]) }
     rows.append(["hardware", hardware.map { $0 == .any ? "any" : "\($0)" } ?? "unknown"])
     if let layout { rows += layout.facts }
@@ -36,8 +38,8 @@ extension FirmwareImage {
       "crc32": .string(Text.hex(crc32)), "sha256": .string(Text.hex(sha256)),
       "version": .text(version), "hardware": .text(hardware),
       "integrity": .string(integrityWord),
-      "holds": foreignContent.map { .string($0.rawValue) }, "address": .integer(address),
-      "left_out": layout?.leftOutJSON,
+      "holds": .text(foreignContent?.rawValue ?? patchFile?.name), "address": .integer(address),
+      "left_out": layout?.leftOutJSON, "patch": patchFile?.json,
     ])
     switch content {
     case .plain: break

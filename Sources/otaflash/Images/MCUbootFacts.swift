@@ -18,6 +18,12 @@ extension MCUbootImage {
     rows.append(["load address", "0x" + Text.hex(header.loadAddress)])
     rows.append(["flags", flags.isEmpty ? "none" : flags])
     rows.append(["hash", hashed])
+    if let decompressedSize, let decompressedHash {
+      rows.append(["decompressed", Text.grouped(decompressedSize) + " B, header and body"])
+      rows.append(["runs as", Text.hex(decompressedHash)])
+    } else if isCompressed {
+      rows.append(["decompressed", "not stated: no boot loader starts it"])
+    }
     if isEncrypted && integrity == "whole" {
       rows.append(["encrypted", "no, in spite of its flags: for the first slot, not for an update"])
     }
@@ -50,7 +56,10 @@ extension MCUbootImage {
       "load_address": .integer(Int(header.loadAddress)),
       "flags": .integer(Int(header.flags.rawValue)), "flag_words": .array(words),
       "hash_algorithm": .text(hash?.algorithm.rawValue),
-      "hash": .text(hash.map { Text.hex($0.octets) }), "security_counter": .integer(counter),
+      "hash": .text(hash.map { Text.hex($0.octets) }),
+      "decompressed_size": .integer(decompressedSize),
+      "decompressed_hash": .text(decompressedHash.map { Text.hex($0) }),
+      "security_counter": .integer(counter),
       "vendor_id": .text(vendorID), "class_id": .text(classID),
       "dependencies": .array(needed), "trailer": .text(trailer?.words),
       "protected_entries": .array(protectedEntries.map(\.json)),

@@ -62,8 +62,10 @@ struct Run: Sendable {
   private var stateFolders: [String] {
     do throws(StateFault) {
       let directory = try StateDirectory.locate(environment: environment)
-      return [directory.path, directory.journalPath, directory.bondsPath]
-        + [SimulatedDevice.folder(in: directory)]
+      return [
+        directory.path, directory.journalPath, directory.bondsPath, directory.imagesPath,
+        SimulatedDevice.folder(in: directory),
+      ]
     } catch {
       return []
     }

@@ -1,0 +1,177 @@
+/// What a detools patch says of itself, without the image that it was made against.
+///
+/// A patch has no magic. So its compression is undone and its steps are counted up to its last
+/// octet, and other files hardly ever pass for one. Of a compression that devices here never have,
+/// the beginning must do.
+package struct PatchDescription: Equatable, Sendable {
+  /// detools' types, by their numbers.
+  package enum Kind: UInt8, Sendable {
+    case sequential = 0
+    /// Over the image that it is made against.
+    case inPlace = 1
+    case hdiffpatch = 2
+
+    package var name: String {
+      switch self {
+      case .sequential: "sequential"
+      case .inPlace: "in-place"
+      case .hdiffpatch: "hdiffpatch"
+      }
+    }
+  }
+
+  package enum Compression: Equatable, Sendable {
+    case known(PatchCodec)
+    /// By detools' name.
+    case foreign(String)
+  }
+
+  package let kind: Kind
+  package let compression: Compression
+  /// Octets that the patch makes.
+  package let imageSize: Int
+  /// It needs an instruction set's rules besides. Of a foreign compression nobody looks.
+  package let hasDataFormat: Bool
+
+  /// - Returns: `nil` for octets that are no whole patch.
+  package init?(of octets: ArraySlice<UInt8>) {
+    do throws(PatchFault) {
+      var walk = try PatchWalk(octets)
+      self = try walk.run()
+    } catch {
+      return nil
+    }
+  }
+
+  fileprivate init(
+    kind: Kind, compression: Compression, imageSize: Int, hasDataFormat: Bool = false
+  ) {
+    self.kind = kind
+    self.compression = compression
+    self.imageSize = imageSize
+    self.hasDataFormat = hasDataFormat
+  }
+}
+
+/// Goes through a patch and forgets what it makes.
+private struct PatchWalk {
+  /// Octets of an image, and of all that is decompressed, at most: a few octets can stand for very
+  /// many.
+  private static let limit = 1 << 26
+
+  private var input: PatchInput
+  private var left = Self.limit
+  private let kind: PatchDescription.Kind
+  private let codec: UInt8
+  private let rest: ArraySlice<UInt8>
+  /// Of an in-place patch the image is made in segments.
+  private let segmentSize: Int
+  private let imageSize: Int
+  private var hasDataFormat = false
+
+  init(_ octets: ArraySlice<UInt8>) throws(PatchFault) {
+    input = PatchInput(octets)
+    let head = try input.next()
+    guard head & 0x80 == 0 else { throw input.fault(.reservedBit) }
+    guard let kind = PatchDescription.Kind(rawValue: head >> 4) else {
+      throw input.fault(.type(head >> 4))
+    }
+    self.kind = kind
+    codec = head & 0x0F
+    switch kind {
+    case .sequential, .hdiffpatch:
+      imageSize = try input.size(atMost: Self.limit)
+      segmentSize = try kind == .sequential ? imageSize : input.size(atMost: Self.limit)
+    case .inPlace:
+      // Memory, segment, shift, base, image.
+      _ = try input.size(atMost: PatchNumber.maximum)
+      segmentSize = try input.size(atMost: PatchNumber.maximum)
+      _ = try input.size(atMost: PatchNumber.maximum)
+      _ = try input.size(atMost: PatchNumber.maximum)
+      imageSize = try input.size(atMost: Self.limit)
+    }
+    guard imageSize > 0, segmentSize > 0 else { throw input.fault(.nothingMade) }
+    rest = octets.dropFirst(input.offset)
+  }
+
+  mutating func run() throws(PatchFault) -> PatchDescription {
+    if let name = foreignCompression {
+      return PatchDescription(kind: kind, compression: .foreign(name), imageSize: imageSize)
+    }
+    var stream = try PatchDecompressor(codec, input)
+    switch kind {
+    case .sequential, .inPlace:
+      var made = 0
+      while made < imageSize {
+        let size = min(segmentSize, imageSize - made)
+        try passSegment(of: size, &stream)
+        made += size
+      }
+    // Its own format, of so many octets.
+    case .hdiffpatch: try pass(segmentSize, &stream)
+    }
+    try stream.finish()
+    return PatchDescription(
+      kind: kind, compression: .known(stream.codec), imageSize: imageSize,
+      hasDataFormat: hasDataFormat)
+  }
+
+  private mutating func passSegment(
+    of size: Int, _ stream: inout PatchDecompressor
+  ) throws(PatchFault) {
+    // There is a negative zero, too.
+    let formatSize = try stream.number()
+    if formatSize.magnitude > 0 {
+      guard !formatSize.isNegative else { throw stream.fault(.negativeSize) }
+      hasDataFormat = true
+      _ = try stream.number()
+      try pass(formatSize.magnitude, &stream)
+    }
+    var made = 0
+    var empty = 0
+    while made < size {
+      let before = made
+      for _ in 0..<2 {
+        let octets = try stream.size(atMost: size - made)
+        try pass(octets, &stream)
+        made += octets
+      }
+      _ = try stream.number()
+      empty = before < made ? 0 : empty + 1
+      guard empty <= PatchReader.emptyMaximum else { throw stream.fault(.nothingMade) }
+    }
+  }
+
+  private mutating func pass(
+    _ count: Int, _ stream: inout PatchDecompressor
+  ) throws(PatchFault) {
+    guard count <= left else { throw stream.fault(.imageSize(stated: count, limit: left)) }
+    left -= count
+    for _ in 0..<count { _ = try stream.next() }
+  }
+
+  /// What compressors begin with that detools has besides: LZMA's old format with detools'
+  /// parameters and no size, bzip2, Zstandard's and LZ4's frames.
+  private var foreignCompression: String? {
+    switch codec {
+    case 1:
+      let size = rest.dropFirst(5).prefix(8)
+      return rest.first == 0x5D && size.count == 8 && size.allSatisfy { $0 == 0xFF } ? "lzma" : nil
+    case 3: return rest.starts(with: Array("BZh".utf8)) ? "bz2" : nil
+    case 5: return rest.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) ? "zstd" : nil
+    case 6: return rest.starts(with: [0x04, 0x22, 0x4D, 0x18]) ? "lz4" : nil
+    default: return nil
+    }
+  }
+}
+
+extension PatchOctets {
+  fileprivate mutating func size(atMost limit: Int) throws(PatchFault) -> Int {
+    let size = try number()
+    guard !size.isNegative else { throw fault(.negativeSize) }
+    guard size.magnitude <= limit else {
+      throw fault(.imageSize(stated: size.magnitude, limit: limit))
+    }
+    return size.magnitude
+  }
+}

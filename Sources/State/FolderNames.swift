@@ -1,0 +1,25 @@
+import Glibc
+
+/// The names in one folder of ours.
+enum FolderNames {
+  /// In order, those that end in `suffix`. None where there is no folder.
+  /// - Parameter limit: how many are read, of what may be many.
+  static func read(
+    _ folder: String, suffix: String = "", atMost limit: Int
+  ) throws(StateFault) -> [String] {
+    guard let directory = opendir(folder) else {
+      let errno = FileErrno.current
+      if errno == .noEntry { return [] }
+      throw StateFault(.read, path: folder, errno)
+    }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while names.count < limit, let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      if name.hasSuffix(suffix) { names.append(name) }
+    }
+    return names.sorted()
+  }
+}

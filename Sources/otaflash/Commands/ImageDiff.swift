@@ -1,0 +1,109 @@
+import ArgumentParser
+import OtaflashDelta
+import OtaflashFirmware
+
+struct ImageDiff: Subcommand {
+  static let words = "image diff"
+  static let configuration = CommandConfiguration(
+    commandName: "diff",
+    abstract: "Tell what an update from one image to another sends, and how long that takes.",
+    discussion: """
+      Sizes are those of the image itself, of the image compressed, and of patches against the \
+      image that runs; then what is best for each link, into flash that is erased as the data \
+      comes and into flash that was erased ahead. Times are predicted: nothing is sent.
+      """)
+
+  /// A request and a response of 20 octets each 30 ms; and what links carry from bad to good.
+  private static let usualRates = [530, 6000, 20_000, 60_000, 100_000]
+
+  @OptionGroup var files: ImagePairArguments
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Octets that the link carries in a second.", valueName: "list"),
+    transform: CommaList<LinkRate>.parse)
+  var rate = CommaList(Self.usualRates.map(LinkRate.init))
+
+  @Option(
+    name: .long, help: ArgumentHelp("Octets that the flash erases at a time.", valueName: "size"),
+    transform: ByteCount.parse)
+  var page: ByteCount?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How long it erases a page; 85ms by default.", valueName: "time"),
+    transform: TimeSpan.parse)
+  var eraseTime: TimeSpan?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How long it writes a page; 40ms by default.", valueName: "time"),
+    transform: TimeSpan.parse)
+  var writeTime: TimeSpan?
+
+  @Option(name: .long, help: "Bits of the device's heatshrink window, 4 to 14.")
+  var window: WholeNumber = 10
+
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(image: files.new) }
+  var inputFiles: [String] { files.paths }
+
+  private static let pageRange = 256...1 << 20
+
+  func validate() throws {
+    guard HeatshrinkOptions.windows.contains(window.value) else {
+      throw ValidationError("--window \(window.value) is out of range; it is 4 to 14")
+    }
+    if let page, !Self.pageRange.contains(page.octets) {
+      throw ValidationError("--page \(page.octets) is out of range; it is 256 to 1M")
+    }
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let pair = try ImagePair.load(files, session)
+    let comparison = ImageComparison(
+      pair, window: window.value, conditions: conditions(rate.elements[0], isErasedAhead: false))
+    for size in comparison.sizes { session.console.event("delivery_size", size.members) }
+    let predictions = rate.elements.flatMap { rate in
+      [false, true].map { comparison.prediction(under: conditions(rate, isErasedAhead: $0)) }
+    }
+    for prediction in predictions { session.console.event("delivery", prediction.members) }
+    for line in Text.table(comparison.sizes.map { $0.cells(of: comparison.imageSize) }) {
+      session.console.result(line)
+    }
+    session.console.result("")
+    for line in Text.table([ImageComparison.Prediction.titles] + predictions.map(\.cells)) {
+      session.console.result(line)
+    }
+    return .done("compared")
+  }
+
+  private func conditions(_ rate: LinkRate, isErasedAhead: Bool) -> DeliveryConditions {
+    var conditions = DeliveryConditions(
+      octetsPerSecond: Double(rate.octets), isErasedAhead: isErasedAhead)
+    if let page { conditions.pageSize = page.octets }
+    if let eraseTime { conditions.eraseSeconds = eraseTime.duration.inSeconds }
+    if let writeTime { conditions.writeSeconds = writeTime.duration.inSeconds }
+    return conditions
+  }
+}
+
+/// What a link carries, an element of a list.
+struct LinkRate: ListElement, Hashable {
+  static let expected = "a number of bytes a second, 1 to 1G; write 6000 or 20K"
+  private static let limit = 1 << 30
+
+  let octets: Int
+
+  init(_ octets: Int) { self.octets = octets }
+
+  init?(listText: String) {
+    guard let count = ByteCount(listText), (1...Self.limit).contains(count.octets) else {
+      return nil
+    }
+    self.init(count.octets)
+  }
+
+  var listText: String { String(octets) }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import OtaflashDelta
+import OtaflashFirmware
+
+struct ImagePatch: Subcommand {
+  static let words = "image patch"
+  static let configuration = CommandConfiguration(
+    commandName: "patch",
+    abstract: "Make a patch that turns one image into another.",
+    discussion: """
+      The patch is detools' sequential one: 'detools apply_patch OLD FILE NEW' applies it. It was \
+      applied, and what it made compared, before the file is there. A device is not sent this \
+      file: flash makes the patch for what the device runs.
+      """)
+
+  enum Codec: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case auto, none, crle, heatshrink
+  }
+
+  @OptionGroup var files: ImagePairArguments
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("The file that is written.", valueName: "file"),
+    completion: .file())
+  var output: String
+
+  @Option(
+    name: .long,
+    help: "The compression: none, crle, heatshrink, or auto for the smallest of these.")
+  var codec = Codec.auto
+
+  @OptionGroup var heatshrink: HeatshrinkOptions
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(image: files.new) }
+  var inputFiles: [String] { files.paths }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let file = OutputFile(path: output, kind: .patch, option: "--output")
+    do throws(OutputFileFault) { try file.check(avoiding: session.inputs) } catch {
+      throw .outputFile(file, error)
+    }
+    let pair = try ImagePair.load(files, session)
+    let patch = Patch.smallest(
+      from: PatchBase(pair.old.bytes), to: pair.new.bytes[...], codecs: codecs)
+    Self.prove(patch, of: pair)
+    do throws(OutputFileFault) {
+      try file.replace(with: patch.octets, avoiding: session.inputs)
+    } catch {
+      throw .outputFile(file, error)
+    }
+    tell(patch, of: pair, session)
+    return .done("written")
+  }
+
+  private var codecs: [PatchCodec] {
+    switch codec {
+    case .auto: [.crle] + heatshrink.codecs
+    case .none: [.none]
+    case .crle: [.crle]
+    case .heatshrink: heatshrink.codecs
+    }
+  }
+
+  /// Applies the patch as a device does. One that makes another image is our fault.
+  private static func prove(_ patch: Patch, of pair: ImagePair) {
+    let made: PatchReader.Result
+    do throws(PatchFault) {
+      made = try PatchReader.apply(
+        patch.octets[...], to: pair.old.bytes, limit: pair.new.bytes.count)
+    } catch {
+      preconditionFailure("a patch of ours cannot be applied: \(error)")
+    }
+    precondition(made.image == pair.new.bytes, "a patch of ours makes another image")
+  }
+
+  private func tell(_ patch: Patch, of pair: ImagePair, _ session: Session) {
+    let share = 100 * Double(patch.octets.count) / Double(pair.new.bytes.count)
+    session.console.event(
+      "patch",
+      JSONValue.fields([
+        "file": .string(output), "size": .integer(patch.octets.count),
+        "makes": .integer(pair.new.bytes.count), "base_size": .integer(pair.old.bytes.count),
+        "base_crc32": .string(Text.hex(pair.old.crc32)),
+        "crc32": .string(Text.hex(pair.new.crc32)),
+      ]) + patch.codec.members)
+    session.console.result(
+      "\(output)  \(Text.grouped(patch.octets.count)) B  \(Text.fixed(share))% of "
+        + "\(pair.new.name)  \(patch.codec.words)")
+  }
+}
+
+/// The two numbers of heatshrink.
+struct HeatshrinkOptions: ParsableArguments, Sendable {
+  static let windows = 4...14
+
+  @Option(name: .long, help: "Bits of the heatshrink window, 4 to 14.")
+  var window: WholeNumber = 10
+
+  @Option(
+    name: .long, help: "Bits of the longest reference, 3 to one less; by default what is best.")
+  var lookahead: WholeNumber?
+
+  func validate() throws {
+    guard Self.windows.contains(window.value) else {
+      throw ValidationError("--window \(window.value) is out of range; it is 4 to 14")
+    }
+    if let lookahead, !(3..<window.value).contains(lookahead.value) {
+      throw ValidationError(
+        "--lookahead \(lookahead.value) is out of range; it is 3 to \(window.value - 1)")
+    }
+  }
+
+  /// Those to choose from.
+  var codecs: [PatchCodec] {
+    if let lookahead,
+      let parameters = HeatshrinkParameters(window: window.value, lookahead: lookahead.value)
+    {
+      return [.heatshrink(parameters)]
+    }
+    return DecoderAbilities(
+      hasCRLE: false, largestWindow: window.value, largestLookahead: window.value, pageSize: 1
+    ).codecs
+  }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+@testable import otaflash
+
+/// `image diff` and `image patch`, and what becomes of a patch that is given for an image.
+@Suite(.waitsForPrograms) struct ImagePatchTests {
+  private static let old = "firmware-samples/app-1.2.0.bin"
+  private static let new = "firmware-samples/app-1.3.0.bin"
+
+  private static func bytes(_ path: String) throws -> [UInt8] {
+    try [UInt8](Data(contentsOf: URL(filePath: path, relativeTo: Program.root)))
+  }
+
+  /// The file of `image patch` with more words, and what the program said.
+  private static func patch(
+    _ program: Program, _ words: String...
+  ) throws -> (path: String, outcome: Program.Outcome) {
+    let path = program.home.path + "/app.patch"
+    return (path, try program.run(["image", "patch", old, new, "-o", path] + words))
+  }
+
+  private static func checkStream(_ outcome: Program.Outcome) throws {
+    let check = try Program.runTool(
+      ["python3", "Tests/check-events.py", "docs/events.schema.json", "\(outcome.status)"],
+      input: outcome.output)
+    #expect(check.status == 0, "\(check.errors)\n\(outcome.output)")
+  }
+
+  @Test(arguments: [
+    ([], "crle"), (["--codec", "crle"], "crle"), (["--codec", "none"], "not compressed"),
+    (["--codec", "heatshrink", "--window", "8", "--lookahead", "7"], "heatshrink 8,7"),
+  ])
+  func aPatchIsWrittenAndTold(_ words: [String], _ codec: String) throws {
+    let program = try Program()
+    let path = program.home.path + "/app.patch"
+    let outcome = try program.run(["image", "patch", Self.old, Self.new, "-o", path] + words)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains("% of app-1.3.0.bin  \(codec)\n"), "\(outcome.output)")
+    let info = try program.run(["image", "info", path])
+    #expect(info.status == 0)
+    for row in [
+      "holds +a detools patch: no firmware", "patch +sequential, \(codec)", "makes +262,144 B",
+    ] {
+      #expect(info.output.firstMatch(of: try Regex("(?m)^" + row)) != nil, "\(info.output)")
+    }
+    #expect(try names(in: program.home).filter { $0.contains(".new") }.isEmpty)
+  }
+
+  private func names(in folder: URL) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path)
+  }
+
+  @Test func streamsObeyTheSchema() throws {
+    let program = try Program()
+    let (path, made) = try Self.patch(program, "--json")
+    try Self.checkStream(made)
+    try Self.checkStream(try program.run(["image", "info", path, "--json"]))
+    let esp =
+      [0x10, 0xDE, 0xCD, 0xFC] + [UInt8](repeating: 7, count: 60) + (try Self.bytes(path))
+    for file in [esp, Array(esp.dropLast())] {
+      let path = try program.file("esp.bin", file)
+      try Self.checkStream(try program.run(["image", "info", path, "--json"]))
+    }
+    let diff = try program.run(["image", "diff", Self.old, Self.new, "--rate", "20K", "--json"])
+    try Self.checkStream(diff)
+    #expect(diff.output.components(separatedBy: #""type":"delivery","#).count == 3)
+    #expect(diff.output.contains(#""content":"difference","size":"#))
+  }
+
+  @Test func sizesAndTimesAreTold() throws {
+    let diff = try Program().run(["image", "diff", Self.old, Self.new])
+    #expect(diff.status == 0, "\(diff.errors)")
+    for row in [
+      "as it is +262,144 B +100.0%", "compressed +heatshrink 8,[0-9]+ +[0-9,]+ B",
+      "patch +not compressed", "patch +crle +[0-9,]+ B +[0-9.]+%", "patch +heatshrink 8,",
+      "patch +heatshrink 10,", "patch +heatshrink 11,",
+      "link +flash +as it is +sent +octets +parts +takes +gain +limit",
+      "0.5 kB/s +erased +[0-9.]+ s +patch, crle",
+      "100.0 kB/s +erased ahead +[0-9.]+ s +patch, .* flash$",
+    ] {
+      #expect(diff.output.firstMatch(of: try Regex("(?m)^" + row)) != nil, "\(row)\n\(diff.output)")
+    }
+    let other = try Program().run([
+      "image", "diff", Self.old, Self.new, "--rate", "1M", "--page", "4096", "--erase-time",
+      "0.001ms", "--write-time", "1ms", "--window", "9",
+    ])
+    #expect(other.output.contains("heatshrink 9,"), "\(other.output)")
+  }
+
+  @Test func nothingButAPatchIsWrittenOverAndNoInput() throws {
+    let program = try Program()
+    let image = try program.file("old.bin", try Self.bytes(Self.old))
+    let letter = try program.file("letter", Array("dear".utf8))
+    for (output, words) in [(image, "this run reads it"), (letter, "no patch file")] {
+      let outcome = try program.run(["image", "patch", image, Self.new, "-o", output])
+      #expect(outcome.status == 73 && outcome.code == "E-OUTPUT", "\(outcome.errors)")
+      #expect(outcome.errors.contains(words), "\(outcome.errors)")
+      #expect(outcome.errors.contains(" -o \(output).new.patch"), "\(outcome.errors)")
+    }
+    #expect(try Self.bytes(letter) == Array("dear".utf8))
+    let (path, first) = try Self.patch(program)
+    #expect(first.status == 0)
+    let (_, second) = try Self.patch(program, "--codec", "heatshrink")
+    #expect(second.status == 0, "\(second.errors)")
+    let empty = try program.file("empty", [])
+    #expect(try program.run(["image", "patch", image, Self.new, "-o", empty]).status == 0)
+    #expect(try Self.bytes(empty).count < (try Self.bytes(path)).count)
+  }
+
+  /// A limit on the size of files stands for a full disk; the signal that comes with it is ignored.
+  @Test func aFullDiskLeavesWhatWasThere() throws {
+    let program = try Program()
+    let folder = program.home.path + "/folder"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    let script = #"trap "" XFSZ; ulimit -f 4; exec "$@""#
+    for before in [nil, [UInt8]([0, 1, 0, 0, 1, 7, 0])] {
+      let path = folder + "/app.patch"
+      if let before { try Data(before).write(to: URL(filePath: path)) }
+      let outcome = try Program.runTool(
+        [
+          "bash", "-c", script, "bash", try Program.path(), "image", "patch", Self.old, Self.new,
+          "-o", path, "-q",
+        ], environment: program.environment)
+      #expect(outcome.status == 73 && outcome.code == "E-OUTPUT", "\(outcome.errors)")
+      #expect(
+        try names(in: URL(filePath: folder)) == (before == nil ? [] : ["app.patch"]))
+      if let before { #expect(try Self.bytes(path) == before) }
+    }
+  }
+
+  @Test func whatCannotBePatchedIsRefused() throws {
+    let program = try Program()
+    let (patch, _) = try Self.patch(program)
+    let missing = program.home.path + "/missing/app.patch"
+    for (words, status, code) in [
+      ([patch, Self.new], Int32(65), "E-IMAGE"), ([Self.old, patch], 65, "E-IMAGE"),
+      (["nofile", Self.new], 66, "E-FILE"),
+      ([Self.old, "Tests/FirmwareTests/Fixtures/Nordic/everything.zip"], 65, "E-IMAGE"),
+    ] {
+      for command in [["diff"], ["patch", "-o", program.home.path + "/x.patch"]] {
+        let outcome = try program.run(["image"] + command + words)
+        #expect(outcome.status == status && outcome.code == code, "\(words): \(outcome.errors)")
+      }
+    }
+    #expect(try !names(in: program.home).contains("x.patch"))
+    let nowhere = try program.run(["image", "patch", Self.old, Self.new, "-o", missing])
+    #expect(nowhere.status == 73, "\(nowhere.errors)")
+  }
+
+  @Test func aPatchIsNotFlashed() throws {
+    let program = try Program()
+    let (patch, _) = try Self.patch(program)
+    let esp = try program.file(
+      "esp.bin",
+      [0x10, 0xDE, 0xCD, 0xFC] + [UInt8](repeating: 7, count: 60) + (try Self.bytes(patch)))
+    for (path, name) in [
+      (patch, "a detools patch"), (esp, "an ESP-IDF delta update (esp_delta_ota)"),
+    ] {
+      let outcome = try program.run(["flash", path, "-d", "sim:fast"])
+      #expect(outcome.status == 65 && outcome.code == "E-IMAGE", "\(outcome.errors)")
+      #expect(outcome.errors.contains("is \(name), no firmware"), "\(outcome.errors)")
+      #expect(outcome.errors.contains("with --base"), "\(outcome.errors)")
+      #expect(outcome.errors.contains("image info \(path)"), "\(outcome.errors)")
+      #expect(try program.run(["image", "verify", path]).status == 65)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import OtaflashFirmware
+import Testing
+
+/// Images that imgtool compressed, beside the same one as it is.
+@Suite struct CompressedImageTests {
+  @Test(arguments: [
+    ("lzma2", ["compressed with LZMA2"]),
+    ("lzma2armthumb", ["compressed with LZMA2", "compressed through the ARM Thumb filter"]),
+  ])
+  func whatItRunsAsIsThatOfTheImageAsItIs(_ name: String, _ flags: [String]) throws {
+    let plain = try #require(try Fixture.image("Compressed/plain.bin").mcuboot)
+    let image = try Fixture.image("Compressed/\(name).bin")
+    let mcuboot = try #require(image.mcuboot)
+    #expect(mcuboot.isCompressed && mcuboot.header.flags.words == flags)
+    #expect(mcuboot.decompressedHash == plain.hash?.octets)
+    #expect(mcuboot.decompressedSize == Int(plain.header.headerSize) + Int(plain.header.bodySize))
+    #expect(mcuboot.runningHash == plain.runningHash)
+    #expect(mcuboot.hash?.octets != plain.hash?.octets)
+    #expect(try image.checkIntegrity() == .whole("SHA-256"))
+  }
+
+  @Test func anImageAsItIsHasNothingToDecompress() throws {
+    let plain = try #require(try Fixture.image("Compressed/plain.bin").mcuboot)
+    #expect(!plain.isCompressed && plain.decompressedHash == nil && plain.decompressedSize == nil)
+    #expect(plain.runningHash == plain.hash?.octets)
+  }
+
+  /// The entries count with the flag only.
+  @Test func withoutItsFlagItIsAsItIs() throws {
+    var bytes = try Fixture.bytes("Compressed/lzma2.bin")
+    bytes[17] = 0
+    let image = try MCUbootImage(decoding: bytes)
+    #expect(!image.isCompressed && image.decompressedHash == nil)
+    #expect(image.runningHash == image.hash?.octets)
+  }
+
+  @Test func aSizeIsFourOctets() throws {
+    var bytes = try Fixture.bytes("Compressed/lzma2.bin")
+    // The entries begin behind the area's magic and size; one of 4 and one of 32 octets as one.
+    let area = 32 + 710
+    bytes[area + 6] = 40
+    let fault = MCUbootFault.wrongLength(
+      .decompressedSize, expected: 4, found: 40, offset: area + 4)
+    #expect(throws: fault) { try MCUbootImage(decoding: bytes) }
+  }
+}
