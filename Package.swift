@@ -76,7 +76,7 @@ let package = Package(
     .target(
       name: "OtaflashUpdate",
       dependencies: [
-        "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto,
+        "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", crypto,
       ],
       path: "Sources/Update",
       exclude: [
