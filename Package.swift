@@ -282,7 +282,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
-      dependencies: simulatedUpdate + ["OtaflashWire", crypto, "OtaflashTestSupport"],
+      dependencies: simulatedUpdate + [
+        "OtaflashWire", "OtaflashDelta", crypto, "OtaflashTestSupport",
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

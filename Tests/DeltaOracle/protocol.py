@@ -25,6 +25,7 @@ from patch_maker import announcement  # noqa: E402
 
 CODECS = ["none", "crle", "heatshrink,8,7", "heatshrink,10,8"]
 PARTS = [4096, 16384, 1 << 30]
+IMAGE = 30000  # each octet of it goes over a link that takes its time
 
 
 def edited(old):
@@ -95,13 +96,13 @@ def main():
             _, _, hardware, slot, page, chunk, buffer = struct.unpack("<BBIIIHH", info[2:])
             size, crc = struct.unpack_from("<II", running, 6)
             old = pathlib.Path(path + ".flash").read_bytes()[:size]
-            new = edited(old)
+            new = edited(old)[:IMAGE]
             bits = answer(simulated, b"\x0d")[5:7]
             board = Board(hardware, slot, chunk, buffer, None, *bits)
             model = Model(board, Running(running[2:6], size, crc, image=old), page)
             for codec in CODECS:
                 for part in PARTS:
-                    for base in (old, b""):
+                    for base in (old, b"") if part > len(new) else (old,):
                         octets = stream(base, new, codec, part)
                         for name, device in (("C", simulated), ("Python", model)):
                             fault = flash(device, base, octets, new, hardware, chunk)
@@ -110,7 +111,10 @@ def main():
                             if fault:
                                 print(f"FAILED: {codec}, parts of {part}, device in {name}: {fault}")
             # The last of them is started, and runs.
-            answer(simulated, b"\x09")
+            try:
+                answer(simulated, b"\x09")
+            except IndexError:
+                pass  # the link ends as the device restarts
             simulated.disconnect()
             simulated.connect()
             runs = struct.unpack_from("<II", answer(simulated, b"\x02"), 6)

@@ -1,7 +1,13 @@
 import OtaflashATT
 
-/// The OTA service has nothing to set but what any board has.
+/// What only a device with the OTA service has to set.
 struct ReceiverSettings: KindSettings {
+  /// It takes streams of patches against what it runs (docs/ota-service.md, 13).
+  var takesPatches = true
+  /// It erases pages of its slot before their data comes, and the whole slot while nothing is held
+  /// (14).
+  var erasesAhead = false
+
   static let presets = [
     ProfilePreset(
       name: "plain",
@@ -23,7 +29,10 @@ struct ReceiverSettings: KindSettings {
     ) { $0.eraseTime = .seconds(20) },
   ]
 
-  static let keys: [KindKey<Self>] = []
+  static let keys: [KindKey<Self>] = [
+    KindKey("delta", "it takes patches instead of whole images (yes)", \.takesPatches),
+    KindKey("erase-ahead", "it erases pages before their data comes (no)", \.erasesAhead),
+  ]
   static let foreignKeys: Set<ProfileKey> = []
   static let faults = Set(Fault.allCases)
 
@@ -31,7 +40,7 @@ struct ReceiverSettings: KindSettings {
   var applicationName: String { "otaflash board" }
 
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
-    try ReceiverFirmware(of: parts)
+    try ReceiverFirmware(self, of: parts)
   }
 }
 
