@@ -164,27 +164,32 @@ static void test_many_parts(void) {
   }
 }
 
-/// The link is lost after each data write, and nothing is sent again.
+/// The link is lost at `at`, and nothing is sent again.
+static void lose_link(uint64_t seed, uint32_t at) {
+  uint32_t made;
+  make_device(seed, 8);
+  d.flash.slow = at & 1;
+  CHECK(begin_stream(0) == 0 && send_stream(at));
+  if (at % 3 == 0) CHECK(request(&d, (const uint8_t[]){OTA_OP_ABORT, 0}, 2) == 0);
+  reconnect();
+  if (at > 0) CHECK(patch_point(&made) == at);
+  CHECK(begin_stream(0) == 0 && get32(d.answer + 2) == at);
+  CHECK(get32(d.answer + 6) == ota_crc32(0, p.stream, at));
+  CHECK(send_stream(p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
+  CHECK(d.flash.violations == 0);
+}
+
+/// At every write of ATT_MTU 23, with parts of a page, of four, and of all; now and then between two.
 static void test_lost_links(void) {
   subject = "a link lost at every write";
-  for (uint64_t seed = 3; seed <= 5; seed++) {
+  uint32_t cuts = 0;
+  for (uint64_t seed = 3; seed <= 8; seed++) {
     draw(seed);
-    uint32_t cuts = 0, made;
-    for (uint32_t at = 0; at <= p.stream_size; at += 1 + at % 60) {
-      make_device(seed, 8);
-      d.flash.slow = at & 1;
-      CHECK(begin_stream(0) == 0 && send_stream(at));
-      if (at % 3 == 0) CHECK(request(&d, (const uint8_t[]){OTA_OP_ABORT, 0}, 2) == 0);
-      reconnect();
-      if (at > 0) CHECK(patch_point(&made) == at);
-      CHECK(begin_stream(0) == 0 && get32(d.answer + 2) == at);
-      CHECK(get32(d.answer + 6) == ota_crc32(0, p.stream, at));
-      CHECK(send_stream(p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
-      CHECK(d.flash.violations == 0);
-      cuts++;
-    }
-    CHECK(cuts > 20);
+    for (uint32_t at = 0; at <= p.stream_size; at += 16, cuts++) lose_link(seed, at);
+    for (uint32_t at = 1; at <= p.stream_size; at += 97, cuts++) lose_link(seed, at);
   }
+  CHECK(cuts > 500);
+  printf("links lost in patch sessions: %u\n", cuts);
 }
 
 /// What the device says after a reset is a boundary between parts, and true.
