@@ -97,6 +97,24 @@ import Testing
     }
   }
 
+  /// The part is wanted once more, then the session is over, and the image as it is gets through.
+  @Test func aBaseThatChangesIsSeen() throws {
+    try withBoard("fast?delta=spoilt") { board, _ in
+      let session = try Self.session(on: board)
+      var host = try await OTAHost.connected(to: board)
+      for _ in 0..<2 {
+        _ = try await host.operate(0x0E, session.announcement)
+        let start = try await host.begin(session.image, version: Self.newVersion, flags: 16)
+        try await host.write(session.stream, from: start)
+        while host.statuses.last?.error == 0 { _ = try await host.receive() }
+      }
+      #expect(host.statuses.suffix(1).map(\.error) == [6])
+      try await host.flash(session.image, version: Self.newVersion)
+      _ = try await OTAHost.connected(to: board)
+      #expect(try board.runningImage() == session.image)
+    }
+  }
+
   /// Goes on after each loss of the link; five connections at most.
   private static func flashWithReconnects(
     _ session: Session, _ board: SimulatedBoard

@@ -18,8 +18,11 @@ final class ReceiverMachine {
   private let config = UnsafeMutablePointer<ota_receiver_config>.allocate(capacity: 1)
   private let ring: UnsafeMutablePointer<UInt8>
   fileprivate let flash: SimulatedFlash
-  /// Where what runs begins in flash.
-  fileprivate let base: Int
+  /// Where what runs lies in flash, and the octets of it that were read.
+  private let base: Range<Int>
+  private var baseReads = 0
+  /// Whether it is read wrong after it was read once.
+  private var spoilsBase = false
   fileprivate let authorization: Authorization?
   fileprivate let confirmTrial: @Sendable () -> Bool
   fileprivate var random: SeededRandom
@@ -36,7 +39,8 @@ final class ReceiverMachine {
     confirmTrial: @escaping @Sendable () -> Bool
   ) {
     self.flash = flash
-    base = settings.layout.slot(record.active)
+    let start = settings.layout.slot(record.active)
+    base = start..<start + Int(record.images[record.active].size)
     self.random = random
     self.confirmTrial = confirmTrial
     authorization = settings.key.map { Authorization(key: $0, hardware: settings.hardware) }
@@ -185,11 +189,18 @@ extension ReceiverMachine {
   private func setOptions(_ kind: ReceiverSettings) {
     config.pointee.erase_ahead = kind.erasesAhead
     config.pointee.may_erase = { _ in true }
-    config.pointee.patches = kind.takesPatches
+    config.pointee.patches = kind.patches != .no
+    spoilsBase = kind.patches == .spoilt
     config.pointee.base_read = { context, offset, to, size in
-      let machine = ReceiverMachine.from(context)
-      return machine.read(machine.base + Int(offset), Int(size), to: to)
+      ReceiverMachine.from(context).readBase(Int(offset), Int(size), to: to)
     }
+  }
+
+  private func readBase(_ offset: Int, _ size: Int, to: UnsafeMutablePointer<UInt8>?) -> Bool {
+    guard read(base.lowerBound + offset, size, to: to) else { return false }
+    baseReads += size
+    if spoilsBase, baseReads > base.count { to?.pointee ^= 0x10 }
+    return true
   }
 
   private func read(_ start: Int, _ size: Int, to: UnsafeMutablePointer<UInt8>?) -> Bool {

@@ -2,8 +2,14 @@ import OtaflashATT
 
 /// What only a device with the OTA service has to set.
 struct ReceiverSettings: KindSettings {
-  /// It takes streams of patches against what it runs (docs/ota-service.md, 13).
-  var takesPatches = true
+  /// What it does with patches against what it runs (docs/ota-service.md, 13).
+  enum Patches: String, CaseIterable, Sendable {
+    case yes, no
+    /// It takes them, but reads what it runs wrong once it has found its checksum right.
+    case spoilt
+  }
+
+  var patches = Patches.yes
   /// It erases pages of its slot before their data comes, and the whole slot while nothing is held
   /// (14).
   var erasesAhead = false
@@ -30,7 +36,7 @@ struct ReceiverSettings: KindSettings {
   ]
 
   static let keys: [KindKey<Self>] = [
-    KindKey("delta", "it takes patches instead of whole images (yes)", \.takesPatches),
+    KindKey("delta", "it takes patches; spoilt: what it runs changes meanwhile (yes)", \.patches),
     KindKey("erase-ahead", "it erases pages before their data comes (no)", \.erasesAhead),
   ]
   static let foreignKeys: Set<ProfileKey> = []
