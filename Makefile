@@ -73,7 +73,10 @@ smp-oracle: deps
 delta-oracle:
 	@tools/deps gcc-arm-none-eabi
 	$(SWIFT) build -c release --product delta-codec
+	$(SWIFT) build -c release --product otaflash
 	Tests/DeltaOracle/run .build/release/delta-codec
+	"$$(Tests/DeltaOracle/environment)" -B Tests/DeltaOracle/protocol.py .build/release/otaflash \
+	  .build/release/delta-codec
 
 # The receiver in C and the one in Python, written from the same document, driven alike at random.
 compare-receivers: SEEDS = 20

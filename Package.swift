@@ -76,7 +76,7 @@ let package = Package(
     .target(
       name: "OtaflashUpdate",
       dependencies: [
-        "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto,
+        "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", crypto,
       ],
       path: "Sources/Update",
       exclude: [
@@ -284,7 +284,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
-      dependencies: simulatedUpdate + ["OtaflashWire", crypto, "OtaflashTestSupport"],
+      dependencies: simulatedUpdate + [
+        "OtaflashWire", "OtaflashDelta", crypto, "OtaflashTestSupport",
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

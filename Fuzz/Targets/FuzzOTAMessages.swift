@@ -29,6 +29,9 @@ private func decodeAnswer(_ message: [UInt8]) {
     case 0x81: _ = try OTAInfo(decoding: answer.payload)
     case 0x82: _ = try OTARunning(decoding: answer.payload)
     case 0x83: _ = try OTAResumePoint(decoding: answer.payload)
+    case 0x8D: _ = try OTAPatchInfo(decoding: answer.payload)
+    case 0x8E: _ = try OTABase(decoding: answer.payload)
+    case 0x8F: _ = try OTAPatchPoint(decoding: answer.payload)
     default: _ = try OTAPosition(decoding: answer.payload)
     }
   } catch {

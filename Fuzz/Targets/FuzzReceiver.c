@@ -65,8 +65,60 @@ static void begin_some(device *d, input *in, const uint8_t *image) {
   begin(d, image, size < IMAGE ? size : IMAGE, octet(in));
 }
 
+/// What runs on a device that takes patches, and a stream that makes the image, a page a part.
+static uint8_t base[300];
+static uint8_t stream[4096];
+static uint32_t stream_size;
+
+/// Each part: a difference of nothing to the base, and new octets.
+static void make_stream(const uint8_t *image, uint32_t page) {
+  stream_size = 0;
+  for (uint32_t at = 0; at < IMAGE; at += page) {
+    uint8_t *header = stream + stream_size, *to = header + 16;
+    uint32_t size = IMAGE - at < page ? IMAGE - at : page;
+    const uint8_t numbers[] = {(uint8_t)((size & 0x3F) | 0x80), (uint8_t)(size >> 6 & 0x7F)};
+    memcpy(to, (const uint8_t[]){0, numbers[0], numbers[1], 0, 0, numbers[0], numbers[1]}, 7);
+    memcpy(to + 7, image + at, size);
+    to[7 + size] = 0;
+    put32(header, at);
+    put32(header + 4, size);
+    put32(header + 8, 8 + size);
+    put32(header + 12, ota_crc32(0, image, at + size));
+    stream_size += 24 + size;
+  }
+}
+
+static void announce(device *d, uint8_t how) {
+  uint8_t bytes[17] = {OTA_OP_PATCH};
+  uint32_t size = how & 1 ? 0 : d->config.running.size;
+  put32(bytes + 1, size);
+  put32(bytes + 5, size == 0 ? 0 : d->config.running.crc32);
+  put32(bytes + 9, stream_size + (how & 2));
+  put32(bytes + 13, how >> 2);
+  request(d, bytes, sizeof bytes);
+}
+
+/// Octets at the offset that the device wants, of the input as they are.
+static void write_octets(device *d, input *in) {
+  uint8_t bytes[4 + 64], count = octet(in) % 64;
+  uint8_t status[OTA_STATUS_SIZE];
+  ota_receiver_status_read(&d->receiver, status);
+  memcpy(bytes, status + 4, 4);
+  for (uint8_t i = 0; i < count; i++) bytes[4 + i] = octet(in);
+  ota_receiver_data_write(&d->receiver, bytes, 4u + count, count & 1);
+  device_run(d);
+}
+
+static void write_stream(device *d, uint8_t size) {
+  uint8_t status[OTA_STATUS_SIZE];
+  ota_receiver_status_read(&d->receiver, status);
+  uint32_t next = get32(status + 4), count = 1 + size % CHUNK;
+  if (next >= stream_size) return;
+  data(d, stream, next, count < stream_size - next ? count : stream_size - next, size & 1);
+}
+
 static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) {
-  switch (octet(in) % 16) {
+  switch (octet(in) % 20) {
     case 0: write_raw(d, in, true); break;
     case 1: write_raw(d, in, false); break;
     case 2: write_wanted(d, image, octet(in)); break;
@@ -82,6 +134,10 @@ static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) 
     case 12: d->stack_full = octet(in) & 1; break;
     case 13: ota_receiver_indication_confirmed(&d->receiver); break;
     case 14: authorize(d); break;
+    case 16: announce(d, octet(in)); break;
+    case 17: begin(d, image, IMAGE, octet(in) | OTA_BEGIN_PATCH); break;
+    case 18: write_octets(d, in); break;
+    case 19: write_stream(d, octet(in)); break;
     default: {
       // Someone else writes to the record: the sanitizers look on, the rules of flash do not apply.
       uint32_t address = META + (octet(in) & 1) * PAGE + octet(in);
@@ -124,19 +180,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   }
   d.flash.slow = kind & 8;
   choose_geometry(&d, kind);
-  device_boot(&d);
+  d.config.erase_ahead = kind & 0x80;
+  d.may_erase = kind & 2;
+  make_stream(image, d.config.page_size);
+  if (kind & 0x40 && d.config.page_size > SMALL_PAGE) device_take_patches(&d, base, sizeof base);
+  else device_boot(&d);
   for (int steps = 0; steps < STEPS_MAXIMUM && in.at < in.end; steps++)
     step(&d, &in, image, &is_tampered);
   if (d.flash.violations != 0 && !is_tampered) abort();
   d.flash.violations = 0;
   mend(&d);
-  bool is_right = update(&d, image, IMAGE);
-  if (!is_right && is_tampered) {
-    // A record that someone forged may hold a false beginning, and call pages erased that are not:
-    // VERIFY finds it, and the next one is right and by the rules.
-    d.flash.violations = 0;
-    is_right = update(&d, image, IMAGE);
-  }
-  if (!is_right) abort();
+  if (update(&d, image, IMAGE)) return 0;
+  // A record that someone forged may hold a false beginning, or call pages erased that are not: VERIFY
+  // finds it, or what was programmed does not read back, and the next one is right.
+  d.flash.violations = 0;
+  if (!is_tampered || !update(&d, image, IMAGE)) abort();
   return 0;
 }

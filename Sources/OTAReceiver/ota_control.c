@@ -9,7 +9,14 @@ static uint8_t info(ota_receiver *r) {
     ota_answer_append(r, OTA_PROTOCOL_VERSION, 1);
     return OTA_RESULT_VERSION_NOT_SUPPORTED;
   }
-  ota_answer_append(r, 4u | (r->link.authorized ? 2u : 0) | (c->check_proof != NULL), 1);
+  uint32_t flags = 4u | (r->link.authorized ? 2u : 0) | (c->check_proof != NULL);
+#if OTA_PATCHES
+  flags |= c->patches ? 8u : 0;
+#endif
+#if OTA_ERASE_AHEAD
+  flags |= c->erase_ahead ? 16u : 0;
+#endif
+  ota_answer_append(r, flags, 1);
   ota_answer_append(r, c->running.hardware_id, 4);
   ota_answer_append(r, c->slot_size, 4);
   ota_answer_append(r, c->page_size, 4);
@@ -31,7 +38,8 @@ static uint8_t running(ota_receiver *r) {
 }
 
 static uint8_t resume_point(ota_receiver *r) {
-  const ota_session *s = &r->session;
+  static const ota_session none;
+  const ota_session *s = ota_is_patch(r) ? &none : &r->session;
   ota_answer_append(r, s->image.size, 4);
   ota_answer_append(r, s->image.crc32, 4);
   ota_answer_append(r, s->next, 4);
@@ -100,15 +108,27 @@ static const operation_rule rules[] = {
     [OTA_OP_ACTIVATE] = {ota_activate, 0, NEEDS_BOTH, IN_VERIFIED, 0},
     [OTA_OP_CONFIRM] = {confirm, 0, NEEDS_AUTHORIZATION, UNTIL_ACTIVATING, 0},
     [OTA_OP_ABORT] = {ota_abort, 1, NEEDS_BOTH, UNTIL_ACTIVATING, 0xFE},
+#if OTA_PATCHES
+    [OTA_OP_PATCH_INFO] = {ota_patch_info, 0, 0, ALWAYS, 0},
+    [OTA_OP_PATCH] = {ota_patch_announce, 16, NEEDS_BOTH, UNTIL_ACTIVATING, 0},
+    [OTA_OP_PATCH_POINT] = {ota_patch_point_told, 0, 0, ALWAYS, 0},
+#endif
 };
 
 static uint8_t take_up(ota_receiver *r) {
   const operation_rule *rule = &rules[0];
   if (r->operation.opcode < sizeof rules / sizeof rules[0]) rule = &rules[r->operation.opcode];
   r->operation.answer_size = 2;
+  uint8_t flags = r->operation.request[1] & rule->unknown_flags;
+#if OTA_PATCHES
+  if (!r->config->patches && r->operation.opcode >= OTA_OP_PATCH_INFO) rule = &rules[0];
+  if (r->config->patches && rule == &rules[OTA_OP_BEGIN] &&
+      !(r->operation.request[1] & OTA_BEGIN_SINK))
+    flags &= (uint8_t)~OTA_BEGIN_PATCH;
+#endif
   if (rule->carry_out == NULL) return OTA_RESULT_UNKNOWN_OPCODE;
-  if (r->operation.request_size != 1 + rule->payload_size) return OTA_RESULT_MALFORMED_REQUEST;
-  if (rule->unknown_flags & r->operation.request[1]) return OTA_RESULT_MALFORMED_REQUEST;
+  if (r->operation.request_size != 1 + rule->payload_size || flags != 0)
+    return OTA_RESULT_MALFORMED_REQUEST;
   if ((rule->needs & NEEDS_AUTHORIZATION) && !ota_is_authorized(r))
     return OTA_RESULT_NOT_AUTHORIZED;
   if (!(rule->states & 1u << r->state)) return OTA_RESULT_WRONG_STATE;

@@ -8,42 +8,56 @@ bool ota_engine_at_rest(const ota_receiver *r) {
 
 void ota_engine_fault(ota_receiver *r) {
   r->record.step = OTA_RECORD_WHOLE;
+#if OTA_ERASE_AHEAD
+  r->leaves_blank = true;
+  bool was_blank = r->blank != 0;
+#else
+  const bool was_blank = false;
+#endif
   // What flash holds is the truth now; the ring is given up.
   ota_record_load(r);
-  if (r->sinking) return;
-  r->faulted = true;
-  r->state = OTA_STATE_IDLE;
-  ota_status_owe(r, OTA_ERROR_FLASH_FAULT);
-  ota_answer_instead(r, OTA_RESULT_FLASH_FAULT);
+  if (!was_blank) ota_session_end(r, OTA_ERROR_FLASH_FAULT, OTA_RESULT_FLASH_FAULT);
 }
 
-/// A row cannot be programmed twice, so its whole page is erased, and the host sends it again.
-/// Marks inside the page must be gone before that.
+/// A row cannot be programmed twice, so its whole page is erased, and the host sends it again; of a
+/// stream, the part that it is in. Marks inside the page must be gone before that.
 static void fall_back_to_page(ota_receiver *r) {
   ota_session *s = &r->session;
   if (++s->page_faults > OTA_FLASH_RETRY_MAXIMUM) {
     ota_engine_fault(r);
     return;
   }
+#if OTA_PATCHES
+  if (ota_is_patch(r)) {
+    s->erased = r->patch.point.image_offset;
+    ota_patch_go_back(r);
+    ota_session_went_back(r);
+    return;
+  }
+#endif
   uint32_t page = ota_round_down(s->written, r->config->page_size);
   s->next = s->written = s->erased = page;
   s->next_crc = s->written_crc = s->page_crc;
   if (ota_record_durable(r) > page) ota_record_rewrite(r, page / r->record.stride);
-  if (r->sinking) return;
-  if (r->state == OTA_STATE_VERIFYING) {
-    ota_enter(r, OTA_STATE_RECEIVING);
-    ota_answer_instead(r, OTA_RESULT_WRONG_STATE);
-  }
-  if (r->state == OTA_STATE_RECEIVING) ota_status_owe(r, OTA_ERROR_GAP);
+  ota_session_went_back(r);
 }
 
 static uint8_t *row_in_ring(const ota_receiver *r) {
+  if (ota_is_patch(r)) return r->config->ring;
   return r->config->ring + r->session.written % r->config->ring_size;
 }
 
 /// The octets of image in the row that starts at `written`.
 static uint32_t row_size(const ota_receiver *r) {
   return ota_least(r->config->row_size, r->session.image.size - r->session.written);
+}
+
+/// The row that starts at `written` has all its octets.
+static bool row_is_made(const ota_receiver *r) {
+#if OTA_PATCHES
+  if (ota_is_patch(r)) return r->patch.filled >= row_size(r);
+#endif
+  return r->session.next - r->session.written >= row_size(r);
 }
 
 static void finish_row(ota_receiver *r, bool ok) {
@@ -56,6 +70,9 @@ static void finish_row(ota_receiver *r, bool ok) {
   uint32_t size = row_size(r);
   s->written_crc = ota_crc32(s->written_crc, row, size);
   s->written += size;
+#if OTA_PATCHES
+  r->patch.filled = 0;
+#endif
   if (s->written % r->config->page_size != 0) return;
   s->page_crc = s->written_crc;
   s->page_faults = 0;
@@ -66,6 +83,31 @@ static void finish_erase(ota_receiver *r, bool ok) {
   if (!ok && ++r->session.page_faults > OTA_FLASH_RETRY_MAXIMUM) ota_engine_fault(r);
 }
 
+#if OTA_ERASE_AHEAD
+/// The session waits for data, and pages of its image are not yet erased.
+static bool may_erase_ahead(const ota_receiver *r) {
+  return r->config->erase_ahead && r->session.erased < r->session.image.size;
+}
+
+static void finish_blank(ota_receiver *r, bool ok) {
+  r->leaves_blank = !ok;
+  if (ok) r->blank += r->config->page_size;
+}
+
+/// No session is held: the slot is erased for the next, and then a record says so.
+static void start_blank(ota_receiver *r) {
+  const ota_receiver_config *c = r->config;
+  if (!c->erase_ahead || r->state != OTA_STATE_IDLE || r->session.image.size != 0 || r->trial ||
+      r->leaves_blank || c->may_erase == NULL || !ota_record_wants_blank(r) ||
+      !c->may_erase(c->context))
+    return;
+  if (r->blank < c->slot_size)
+    ota_flash_erase(r, OTA_WORK_BLANK, c->slot_address + r->blank);
+  else
+    ota_record_rewrite(r, 0);
+}
+#endif
+
 bool ota_engine_finish(ota_receiver *r) {
   uint8_t work = r->flash.work;
   bool ok = r->flash.outcome == OTA_FLASH_DONE;
@@ -73,6 +115,9 @@ bool ota_engine_finish(ota_receiver *r) {
   r->flash.work = OTA_WORK_NONE;
   if (work == OTA_WORK_ERASE) finish_erase(r, ok);
   if (work == OTA_WORK_ROW) finish_row(r, ok);
+#if OTA_ERASE_AHEAD
+  if (work == OTA_WORK_BLANK) finish_blank(r, ok);
+#endif
   if (work == OTA_WORK_RECORD && !ota_record_finish(r, ok)) ota_engine_fault(r);
   return true;
 }
@@ -86,16 +131,33 @@ static void start_row(ota_receiver *r) {
   ota_flash_write(r, OTA_WORK_ROW, r->config->slot_address + r->session.written, row, padded);
 }
 
-void ota_engine_start(ota_receiver *r) {
+static void start_erase(ota_receiver *r) {
+  ota_flash_erase(r, OTA_WORK_ERASE, r->config->slot_address + r->session.erased);
+}
+
+bool ota_engine_start(ota_receiver *r) {
   const ota_session *s = &r->session;
-  if (r->flash.work != OTA_WORK_NONE || r->operation.phase == OTA_PHASE_READING) return;
+  if (r->flash.work != OTA_WORK_NONE || r->operation.phase == OTA_PHASE_READING) return false;
+#if OTA_PATCHES
+  bool more = ota_patch_run(r);
+#else
+  bool more = false;
+#endif
   if (ota_record_due(r)) {
     ota_record_start(r);
   } else if (!s->live || s->written == s->image.size) {
-    return;
+#if OTA_ERASE_AHEAD
+    start_blank(r);
+    more = more || r->record.step != OTA_RECORD_WHOLE;
+#endif
   } else if (s->written == s->erased) {
-    ota_flash_erase(r, OTA_WORK_ERASE, r->config->slot_address + s->erased);
-  } else if (s->next - s->written >= row_size(r)) {
+    start_erase(r);
+  } else if (row_is_made(r)) {
     start_row(r);
+#if OTA_ERASE_AHEAD
+  } else if (!more && may_erase_ahead(r)) {
+    start_erase(r);
+#endif
   }
+  return more && r->flash.work == OTA_WORK_NONE;
 }

@@ -7,7 +7,7 @@
 #include "ota_receiver.h"
 
 /// What the one flash operation under way is for.
-enum { OTA_WORK_NONE, OTA_WORK_ERASE, OTA_WORK_ROW, OTA_WORK_RECORD };
+enum { OTA_WORK_NONE, OTA_WORK_ERASE, OTA_WORK_ROW, OTA_WORK_RECORD, OTA_WORK_BLANK };
 
 /// What is written to the resume record next: while it is whole, marks; else a new one.
 enum { OTA_RECORD_WHOLE, OTA_RECORD_ERASE, OTA_RECORD_COPY, OTA_RECORD_HEADER };
@@ -17,7 +17,7 @@ enum {
   OTA_PHASE_REST,
   OTA_PHASE_REQUESTED,   // written to Control, not yet looked at
   OTA_PHASE_DRAINING,    // VERIFY waits until all of the image is in flash
-  OTA_PHASE_READING,     // VERIFY or REWIND reads flash, one page a poll
+  OTA_PHASE_READING,     // VERIFY, REWIND or PATCH reads flash, one page a poll
   OTA_PHASE_RECORDING,   // the resume record is being written; the answer follows
   OTA_PHASE_ANSWERING,   // the answer is ready for the stack
   OTA_PHASE_CONFIRMING,  // the indication is out
@@ -75,6 +75,10 @@ bool ota_mark_read(const ota_receiver *r, uint32_t marks, uint32_t *crc);
 uint32_t ota_record_durable(const ota_receiver *r);
 /// Whether the metadata pages can hold a record at all.
 bool ota_record_fits(const ota_receiver_config *config);
+#if OTA_ERASE_AHEAD
+/// Whether the record does not say yet that the whole slot is erased.
+bool ota_record_wants_blank(const ota_receiver *r);
+#endif
 
 // ota_state.c: the state, the status owed to the host, the answer to the operation under way.
 static inline bool ota_is_authorized(const ota_receiver *r) {
@@ -94,14 +98,70 @@ static inline bool ota_is_later(const ota_receiver *r) {
 }
 /// Ends the operation under way, if it has not been answered yet, with `result`.
 void ota_answer_instead(ota_receiver *r, uint8_t result);
+/// The session wants octets again that it had: tells it, and ends a VERIFY.
+void ota_session_went_back(ota_receiver *r);
+/// Ends the session under way, if it is no sink, and tells why; `result` answers an operation on it.
+void ota_session_end(ota_receiver *r, uint8_t error, uint8_t result);
+
+// ota_patch.c: from the stream to the row, and the operations that only patch sessions know.
+#if OTA_PATCHES
+/// The session held is a patch session.
+static inline bool ota_is_patch(const ota_receiver *r) { return r->patch.held.size != 0; }
+/// What data comes for is the stream of a patch session.
+static inline bool ota_takes_stream(const ota_receiver *r) {
+  return !r->sinking && ota_is_patch(r);
+}
+/// Whether BEGIN is about the session held, as far as streams go; `patch`: it has the flag.
+bool ota_patch_is_same(const ota_receiver *r, bool patch);
+/// BEGIN: takes up what was announced, `over` from its beginning, else from what the record says.
+void ota_patch_begin(ota_receiver *r, bool patch, bool over);
+/// Goes on from the boundary that survives a reset: the part under way is wanted once more.
+void ota_patch_go_back(ota_receiver *r);
+/// Decodes as much as one poll may. True: there is more to be done at once.
+bool ota_patch_run(ota_receiver *r);
+uint8_t ota_patch_info(ota_receiver *r);
+uint8_t ota_patch_announce(ota_receiver *r);
+uint8_t ota_patch_conclude(ota_receiver *r, bool read, uint32_t found);
+uint8_t ota_patch_point_told(ota_receiver *r);
+#else
+static inline bool ota_is_patch(const ota_receiver *r) {
+  (void)r;
+  return false;
+}
+#endif
+
+/// Octets at the ring's start that are not for data.
+static inline uint32_t ota_ring_reserve(const ota_receiver *r) {
+#if OTA_PATCHES
+  if (ota_takes_stream(r)) return r->config->row_size;
+#else
+  (void)r;
+#endif
+  return 0;
+}
+/// Octets that Data brings to the session under way.
+static inline uint32_t ota_data_size(const ota_receiver *r) {
+#if OTA_PATCHES
+  if (ota_takes_stream(r)) return r->patch.held.size;
+#endif
+  return ota_current(r)->image.size;
+}
+/// Octets received that are still in the ring.
+static inline uint32_t ota_data_buffered(const ota_receiver *r) {
+  const ota_session *s = ota_current(r);
+#if OTA_PATCHES
+  if (ota_takes_stream(r)) return s->next - r->patch.used;
+#endif
+  return s->next - s->written;
+}
 
 // ota_engine.c: from the ring to the slot.
 /// No operation is under way and the resume record is whole: control operations may change both.
 bool ota_engine_at_rest(const ota_receiver *r);
 /// Looks at the end of an operation; true if there was one.
 bool ota_engine_finish(ota_receiver *r);
-/// Starts the next operation that is due, if any.
-void ota_engine_start(ota_receiver *r);
+/// Starts the next operation that is due, if any. True: there is more to be done at once.
+bool ota_engine_start(ota_receiver *r);
 /// Ends the session: flash did not do its part in spite of all retries.
 void ota_engine_fault(ota_receiver *r);
 

@@ -53,6 +53,9 @@ bool ota_receiver_init(ota_receiver *r, const ota_receiver_config *config) {
 static void forget_link(ota_receiver *r) {
   ota_control_disconnected(r);
   memset(&r->link, 0, sizeof r->link);
+#if OTA_PATCHES
+  r->patch.announced.size = 0;
+#endif
 }
 
 void ota_receiver_connected(ota_receiver *r) { forget_link(r); }
@@ -87,9 +90,9 @@ void ota_receiver_flash_done(ota_receiver *r, bool ok) {
 }
 
 static uint32_t window(const ota_receiver *r) {
-  const ota_session *s = ota_current(r);
   if (r->state != OTA_STATE_RECEIVING) return 0;
-  return ota_least(r->config->ring_size - (s->next - s->written), UINT16_MAX);
+  return ota_least(
+      r->config->ring_size - ota_ring_reserve(r) - ota_data_buffered(r), UINT16_MAX);
 }
 
 /// Refuses a data write; an error without a response is told once by Status, until a write is
@@ -104,16 +107,18 @@ static uint8_t refuse(ota_receiver *r, bool with_response, uint8_t error, uint8_
 
 static void receive(ota_receiver *r, const uint8_t *octets, uint32_t count) {
   ota_session *s = r->sinking ? &r->sink : &r->session;
-  uint32_t position = s->next % r->config->ring_size;
-  uint32_t first = ota_least(count, r->config->ring_size - position);
+  uint8_t *ring = r->config->ring + ota_ring_reserve(r);
+  uint32_t size = r->config->ring_size - ota_ring_reserve(r);
+  uint32_t position = s->next % size;
+  uint32_t first = ota_least(count, size - position);
   s->next_crc = ota_crc32(s->next_crc, octets, count);
   s->next += count;
   if (r->sinking) {
     s->written = s->next;
     return;
   }
-  memcpy(r->config->ring + position, octets, first);
-  memcpy(r->config->ring, octets + first, count - first);
+  memcpy(ring + position, octets, first);
+  memcpy(ring, octets + first, count - first);
 }
 
 uint8_t ota_receiver_data_write(
@@ -126,7 +131,7 @@ uint8_t ota_receiver_data_write(
   if (r->state != OTA_STATE_RECEIVING)
     return refuse(r, with_response, OTA_ERROR_NO_SESSION, OTA_ATT_NO_SESSION);
   if (ota_get(bytes, 4) != s->next) return refuse(r, with_response, OTA_ERROR_GAP, OTA_ATT_GAP);
-  if (count > s->image.size - s->next)
+  if (count > ota_data_size(r) - s->next)
     return refuse(r, with_response, OTA_ERROR_OVERRUN, OTA_ATT_INVALID_LENGTH);
   if (count > window(r)) return refuse(r, with_response, OTA_ERROR_OVERRUN, OTA_ATT_BUSY);
   receive(r, bytes + DATA_HEADER_SIZE, count);
@@ -135,6 +140,9 @@ uint8_t ota_receiver_data_write(
 }
 
 static uint32_t durable(const ota_receiver *r) {
+#if OTA_PATCHES
+  if (ota_takes_stream(r)) return r->patch.point.stream_offset;
+#endif
   return r->sinking ? r->sink.next : ota_record_durable(r);
 }
 
@@ -149,7 +157,7 @@ static void fill_status(const ota_receiver *r, uint8_t error, uint8_t *to) {
 }
 
 void ota_receiver_status_read(const ota_receiver *r, uint8_t *to) {
-  fill_status(r, r->faulted ? OTA_ERROR_FLASH_FAULT : OTA_ERROR_NONE, to);
+  fill_status(r, r->ended_by, to);
 }
 
 /// Whether the progress made since the last notification is worth one (2.2).
@@ -165,12 +173,12 @@ static bool is_worth_telling(const ota_receiver *r) {
   uint32_t block = c->page_size * (quarter > c->page_size ? quarter / c->page_size : 1);
   // No chunk fits what is left of the limit told, and what is buffered does not make a row: the
   // limit will not move by itself any more.
-  bool stuck = told_limit < s->next + c->largest_chunk && s->next - s->written < c->row_size;
+  bool stuck = told_limit < s->next + c->largest_chunk && ota_data_buffered(r) < c->row_size;
   return (limit >= told_limit && limit - told_limit >= step) ||
          ((link->told_window < c->largest_chunk || stuck) && window(r) >= c->largest_chunk) ||
          s->next / block > link->told_next / block ||
-         (s->next == s->image.size && link->told_next != s->next) ||
-         (durable(r) == s->image.size && !link->told_durable);
+         (s->next == ota_data_size(r) && link->told_next != s->next) ||
+         (durable(r) == ota_data_size(r) && !link->told_durable);
 }
 
 /// Sends one status for each error owed, else one for progress. False: the stack is full.
@@ -179,7 +187,7 @@ static bool send_status(ota_receiver *r) {
   ota_link *link = &r->link;
   if (link->status_cccd != 1) link->status_due = 0;
   if (link->status_cccd == 1 && is_worth_telling(r)) ota_status_owe(r, OTA_ERROR_NONE);
-  for (uint8_t error = OTA_ERROR_NOT_AUTHORIZED; link->status_due != 0; error--) {
+  for (uint8_t error = OTA_ERROR_PATCH_REFUSED; link->status_due != 0; error--) {
     uint8_t bit = (uint8_t)(1u << error);
     if (!(link->status_due & bit)) continue;
     fill_status(r, error, status);
@@ -188,7 +196,7 @@ static bool send_status(ota_receiver *r) {
     link->status_due &= (uint8_t) ~(bit | 1u << OTA_ERROR_NONE);
     link->told_next = ota_current(r)->next;
     link->told_window = (uint16_t)window(r);
-    link->told_durable = durable(r) == ota_current(r)->image.size;
+    link->told_durable = durable(r) == ota_data_size(r);
   }
   return true;
 }
@@ -224,11 +232,11 @@ uint32_t ota_receiver_poll(ota_receiver *r, uint32_t now_ms) {
   r->now_ms = now_ms;
   bool finished = ota_engine_finish(r);
   ota_control_run(r);
-  ota_engine_start(r);
+  bool again = ota_engine_start(r);
   bool sent = send_status(r);
   sent = send_answer(r) && sent;
   uint32_t wait = reset_when_due(r);
   bool flash_ended = r->flash.work != OTA_WORK_NONE && r->flash.outcome != OTA_FLASH_PENDING;
-  if (finished || flash_ended || before != *phase || *phase == OTA_PHASE_READING) return 0;
+  if (finished || flash_ended || again || before != *phase || *phase == OTA_PHASE_READING) return 0;
   return sent ? wait : ota_least(wait, OTA_SEND_RETRY_MS);
 }

@@ -13,6 +13,23 @@ void ota_enter(ota_receiver *r, uint8_t state) {
   r->state = state;
 }
 
+void ota_session_went_back(ota_receiver *r) {
+  if (r->sinking) return;
+  if (r->state == OTA_STATE_VERIFYING) {
+    ota_enter(r, OTA_STATE_RECEIVING);
+    ota_answer_instead(r, OTA_RESULT_WRONG_STATE);
+  }
+  if (r->state == OTA_STATE_RECEIVING) ota_status_owe(r, OTA_ERROR_GAP);
+}
+
+void ota_session_end(ota_receiver *r, uint8_t error, uint8_t result) {
+  if (r->sinking) return;
+  r->ended_by = error;
+  r->state = OTA_STATE_IDLE;
+  ota_status_owe(r, error);
+  ota_answer_instead(r, result);
+}
+
 void ota_answer_append(ota_receiver *r, uint32_t value, uint8_t size) {
   ota_put(r->operation.answer + r->operation.answer_size, value, size);
   r->operation.answer_size += size;

@@ -40,25 +40,52 @@ static uint8_t check_begin(const ota_receiver *r, const ota_image *image, uint8_
   return OTA_RESULT_DONE;
 }
 
+/// What is erased ahead stays so, if nothing was programmed since.
+static void start_over(ota_receiver *r, ota_session *s) {
+  uint32_t erased = 0;
+#if OTA_ERASE_AHEAD
+  if (s != &r->sink) {
+    erased = r->session.written == 0 ? r->session.erased : 0;
+    if (r->session.image.size == 0) erased = r->blank;
+    r->blank = 0;
+  }
+#else
+  (void)r;
+#endif
+  memset(s, 0, sizeof *s);
+  s->erased = erased;
+}
+
 uint8_t ota_begin(ota_receiver *r) {
   const uint8_t *q = r->operation.request;
   uint8_t flags = q[1];
   uint32_t version = ota_version(q[10], q[11], (uint16_t)ota_get(q + 12, 2));
   ota_image image = {ota_get(q + 2, 4), ota_get(q + 6, 4), version, ota_get(q + 14, 4)};
+#if OTA_PATCHES
+  bool patch = flags & OTA_BEGIN_PATCH;
+  if (patch && r->patch.announced.size == 0) return OTA_RESULT_WRONG_STATE;
+#endif
   uint8_t refusal = check_begin(r, &image, flags);
   if (refusal != OTA_RESULT_DONE) return refusal;
-  r->faulted = false;
+  r->ended_by = OTA_ERROR_NONE;
   r->link.status_told = 0;
   r->link.told_durable = false;
   r->sinking = flags & OTA_BEGIN_SINK;
   ota_session *s = r->sinking ? &r->sink : &r->session;
   ota_enter(r, OTA_STATE_RECEIVING);
   bool same = memcmp(&image, &s->image, sizeof image) == 0;
+#if OTA_PATCHES
+  same = same && ota_patch_is_same(r, patch);
+#endif
   bool over = r->sinking || (flags & OTA_BEGIN_RESTART) || !same;
   bool live = s->live;
-  if (over) memset(s, 0, sizeof *s);
+  if (over) start_over(r, s);
   s->image = image;
   s->live = true;
+#if OTA_PATCHES
+  if (!r->sinking && (over || !live)) ota_patch_begin(r, patch, over);
+  r->patch.announced.size = 0;
+#endif
   if (r->sinking || (live && !over)) return tell_progress(r);
   // Even one that is gone on with, for the marks behind the resume point may be spoilt or about to
   // be lies.
@@ -87,6 +114,16 @@ uint8_t ota_rewind(ota_receiver *r) {
     r->sink.next = r->sink.next_crc = r->sink.written = 0;
     return tell_progress(r);
   }
+#if OTA_PATCHES
+  if (ota_is_patch(r)) {
+    bool to_start = offset < r->patch.point.stream_offset;
+    if (to_start) memset(&r->patch.point, 0, sizeof r->patch.point);
+    ota_patch_go_back(r);
+    r->session.page_faults = 0;
+    r->link.told_durable = false;
+    return to_start ? rewrite(r, 0) : tell_progress(r);
+  }
+#endif
   if (page >= r->session.written) return rewind_ring(r, page);
   // The octets before the page are read from the last mark on, for their CRC32.
   uint32_t marks = page / r->record.stride;
@@ -118,7 +155,7 @@ static uint8_t conclude_verify(ota_receiver *r, uint32_t found) {
 
 uint8_t ota_verify(ota_receiver *r) {
   const ota_session *s = ota_current(r);
-  if (s->next != s->image.size) return OTA_RESULT_WRONG_STATE;
+  if (s->next != ota_data_size(r)) return OTA_RESULT_WRONG_STATE;
   if (r->sinking) return conclude_verify(r, s->next_crc);
   ota_enter(r, OTA_STATE_VERIFYING);
   return later(r, OTA_PHASE_DRAINING);
@@ -140,23 +177,40 @@ uint8_t ota_abort(ota_receiver *r) {
   return (flags & OTA_ABORT_DISCARD) && !was_sink ? forget(r) : OTA_RESULT_DONE;
 }
 
+static bool read_octets(ota_receiver *r, uint32_t offset, uint8_t *to, uint32_t count) {
+  const ota_receiver_config *c = r->config;
+#if OTA_PATCHES
+  if (r->operation.opcode == OTA_OP_PATCH) return c->base_read(c->context, offset, to, count);
+#endif
+  return c->flash_read(c->context, c->slot_address + offset, to, count);
+}
+
+/// All of it is read, or it cannot be.
+static uint8_t conclude_reading(ota_receiver *r, bool read) {
+#if OTA_PATCHES
+  if (r->operation.opcode == OTA_OP_PATCH) return ota_patch_conclude(r, read, r->reading.crc);
+#endif
+  if (!read) {
+    ota_engine_fault(r);
+    return OTA_RESULT_LATER;
+  }
+  return r->operation.opcode == OTA_OP_VERIFY ? conclude_verify(r, r->reading.crc)
+                                              : rewind_flash(r);
+}
+
 /// Reads up to one page; the operation goes on when the end is reached.
 static uint8_t read_page(ota_receiver *r) {
-  const ota_receiver_config *c = r->config;
   uint8_t *octets = (uint8_t *)r->flash.scratch;
   ota_reading *reading = &r->reading;
-  uint32_t page_end = reading->offset + ota_least(c->page_size, reading->end - reading->offset);
+  uint32_t page_end =
+      reading->offset + ota_least(r->config->page_size, reading->end - reading->offset);
   while (reading->offset < page_end) {
     uint32_t count = ota_least(OTA_READ_STEP, page_end - reading->offset);
-    if (!c->flash_read(c->context, c->slot_address + reading->offset, octets, count)) {
-      ota_engine_fault(r);
-      return OTA_RESULT_LATER;
-    }
+    if (!read_octets(r, reading->offset, octets, count)) return conclude_reading(r, false);
     reading->crc = ota_crc32(reading->crc, octets, count);
     reading->offset += count;
   }
-  if (reading->offset < reading->end) return OTA_RESULT_LATER;
-  return r->operation.opcode == OTA_OP_VERIFY ? conclude_verify(r, reading->crc) : rewind_flash(r);
+  return reading->offset < reading->end ? OTA_RESULT_LATER : conclude_reading(r, true);
 }
 
 /// The resume record is written, or forgotten, as the operation wanted it.

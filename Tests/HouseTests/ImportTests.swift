@@ -11,7 +11,9 @@ import Testing
     "GATT": ["OtaflashATT"],
     "Firmware": ["COtaflashZlib", "Crypto", "CryptoExtras", "SwiftASN1"],
     "Delta": ["OtaflashFirmware"],
-    "Update": ["OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto"],
+    "Update": [
+      "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "Crypto",
+    ],
     "Fleet": ["OtaflashFirmware"],
     "FleetFiles": [
       "OtaflashFirmware", "OtaflashFleet", "Crypto", "Yams", "Foundation", "FoundationEssentials",

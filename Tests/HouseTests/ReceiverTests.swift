@@ -6,8 +6,8 @@ import Testing
 @Suite struct ReceiverTests {
   /// From the lowest up. Each file may name functions of its own and of those before it.
   static let order = [
-    "ota_crc32.c", "ota_delta.c", "ota_flash.c", "ota_record.c", "ota_state.c", "ota_engine.c",
-    "ota_update.c", "ota_control.c", "ota_receiver.c",
+    "ota_crc32.c", "ota_delta.c", "ota_flash.c", "ota_record.c", "ota_state.c", "ota_patch.c",
+    "ota_engine.c", "ota_update.c", "ota_control.c", "ota_receiver.c",
   ]
 
   static func code(of text: String) -> String {

@@ -81,6 +81,7 @@ static ota_flash_result model_write(
 static ota_flash_result model_erase(void *context, uint32_t address) {
   device *d = context;
   flash_model *f = &d->flash;
+  f->slot_erases += address < META;
   uint32_t page = d->config.page_size;
   if (address % page != 0 || address >= FLASH || f->pending != 0) {
     f->violations++;
@@ -104,6 +105,33 @@ static ota_flash_result model_erase(void *context, uint32_t address) {
   f->weak[address / page] = false;
   return ended(d);
 }
+
+static bool model_may_erase(void *context) { return ((device *)context)->may_erase; }
+
+#if OTA_PATCHES
+static bool model_base_read(void *context, uint32_t offset, uint8_t *to, uint32_t size) {
+  device *d = context;
+  uint32_t has = d->config.running.size;
+  // What runs lies in the same flash: it cannot be read while that is busy.
+  if (offset > has || size > has - offset || size > OTA_READ_STEP || d->flash.pending != 0) {
+    d->flash.violations++;
+    return false;
+  }
+  d->base_reads += size;
+  if (d->base_is_unreadable) return false;
+  memcpy(to, d->base + offset, size);
+  return true;
+}
+
+void device_take_patches(device *d, const uint8_t *base, uint32_t size) {
+  d->base = base;
+  d->config.patches = true;
+  d->config.base_read = model_base_read;
+  d->config.running.size = size;
+  d->config.running.crc32 = ota_crc32(0, base, size);
+  device_boot(d);
+}
+#endif
 
 static bool model_indicate(void *context, const uint8_t *bytes, uint32_t size) {
   device *d = context;
@@ -152,6 +180,7 @@ void device_make(device *d, uint64_t seed, uint8_t alignment) {
       .activate = model_activate,
       .confirm = model_confirm,
       .may_begin = model_may_begin,
+      .may_erase = model_may_erase,
       .running = {1000, 0x11223344, ota_version(1, 2, 3), BOARD},
       .ring = d->ring,
       .ring_size = RING,
@@ -176,8 +205,10 @@ void device_boot(device *d) {
 
 void device_run(device *d) {
   for (uint32_t bound = 100000; bound > 0 && !d->flash.dead; bound--) {
+    uint32_t before = d->base_reads;
     uint32_t wait = ota_receiver_poll(&d->receiver, d->now);
     d->now++;
+    if (d->base_reads - before > d->base_reads_most) d->base_reads_most = d->base_reads - before;
     if (d->flash.dead) return;
     if (d->flash.pending > 0) {
       if (--d->flash.pending == 0) ota_receiver_flash_done(&d->receiver, true);

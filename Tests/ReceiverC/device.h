@@ -16,7 +16,7 @@ typedef struct {
   uint8_t octets[FLASH];
   /// Erased only in part: may read as blank, but must not be programmed.
   bool weak[PAGES];
-  uint32_t operations;
+  uint32_t operations, slot_erases;
   /// The operation (counted from 1) that the power fails in; 0 = never.
   uint32_t cut_at;
   bool dead;
@@ -39,13 +39,22 @@ typedef struct {
   uint8_t answer[OTA_ANSWER_MAXIMUM];
   uint32_t answer_size;
   uint8_t status[OTA_STATUS_SIZE];
-  uint32_t statuses, errors[6];
+  uint32_t statuses, errors[7];
   bool stack_full, vetoed, activated, confirmed;
+  bool may_erase;
+  /// What runs, and what was read of it: in all, and in one poll at most.
+  const uint8_t *base;
+  bool base_is_unreadable;
+  uint32_t base_reads, base_reads_most;
 } device;
 
 uint32_t random_below(device *d, uint32_t bound);
 /// A device with empty flash, booted.
 void device_make(device *d, uint64_t seed, uint8_t alignment);
+#if OTA_PATCHES
+/// Has it run these octets, and offer patch sessions; boots.
+void device_take_patches(device *d, const uint8_t *base, uint32_t size);
+#endif
 /// A reset: RAM is lost, flash is not.
 void device_boot(device *d);
 /// Polls until nothing more happens by itself, or the power has failed.

@@ -103,6 +103,14 @@ struct OTAHost {
     while statuses[statuses.count - 1].next < image.count { _ = try await receive() }
   }
 
+  /// Sends all from `offset` on by write commands, which fits the window.
+  mutating func write(_ octets: [UInt8], from offset: Int) async throws {
+    for start in stride(from: offset, to: octets.count, by: mtu - 7) {
+      let piece = octets[start..<min(start + mtu - 7, octets.count)]
+      try await send(.writeCommand(Self.data, value: self.octets(UInt32(start)) + piece))
+    }
+  }
+
   /// The whole update, from BEGIN to the device's reset.
   mutating func flash(_ image: [UInt8], version: FirmwareVersion) async throws {
     let start = try await begin(image, version: version)

@@ -69,7 +69,7 @@ import Testing
     try withBoard("plain?hardware=0x00B00001&version=2.0.1") { board, _ in
       var host = try await OTAHost.connected(to: board)
       let info = try await host.operate(0x01, [1])
-      #expect(info[0...1] == [1, 0x04])
+      #expect(info[0...1] == [1, 0x0C])
       #expect(littleEndian(info[2..<6]) == 0x00B0_0001)
       #expect(littleEndian(info[6..<10]) == 524_288)
       #expect(littleEndian(info[10..<14]) == 4096)

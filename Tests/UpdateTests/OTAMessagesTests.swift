@@ -67,6 +67,7 @@ extension OTABegin {
     let info = try OTAInfo(decoding: payload("INFO, host knows version 1"))
     #expect(info.version == 1)
     #expect(info.needsAuthorization && !info.isAuthorized && info.hasSink)
+    #expect(!info.takesPatches && !info.erasesAhead)
     #expect(info.hardware == HardwareID(0xA001))
     #expect(info.slotSize == 0x4000)
     #expect(info.pageSize == 0x400)
@@ -145,7 +146,7 @@ extension OTABegin {
 
   private static let flags: [(OTABegin.Flags, UInt8)] = [
     (.restart, 1), (.allowDowngrade, 2), (.allowOtherHardware, 4), (.sink, 8),
-    ([.restart, .sink], 9),
+    ([.restart, .sink], 9), (.patch, 16),
   ]
 
   @Test(arguments: flags)
@@ -208,8 +209,8 @@ extension OTABegin {
       try OTAStatus(decoding: status)
     }
     status[0] = 1
-    status[1] = 6
-    #expect(throws: OTADecodeFault.unknownValue("Status error", 6)) {
+    status[1] = 7
+    #expect(throws: OTADecodeFault.unknownValue("Status error", 7)) {
       try OTAStatus(decoding: status)
     }
     var running = [UInt8](repeating: 0, count: 14)

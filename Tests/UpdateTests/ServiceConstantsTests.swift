@@ -30,6 +30,9 @@ import Testing
     (.activate, "ACTIVATE", "OTA_OP_ACTIVATE"),
     (.confirm, "CONFIRM", "OTA_OP_CONFIRM"),
     (.abort(discard: false), "ABORT", "OTA_OP_ABORT"),
+    (.patchInfo, "PATCH INFO", "OTA_OP_PATCH_INFO"),
+    (.patch(.vector), "PATCH", "OTA_OP_PATCH"),
+    (.patchPoint, "PATCH POINT", "OTA_OP_PATCH_POINT"),
   ]
 
   @Test func theOpcodesAreTheDocumentsAndTheHeaders() throws {
@@ -58,6 +61,7 @@ import Testing
     (.locked, "locked", "LOCKED"),
     (.refusedByApplication, "refused by the application", "REFUSED_BY_APPLICATION"),
     (.nothingToConfirm, "nothing to confirm", "NOTHING_TO_CONFIRM"),
+    (.otherBase, "other base", "OTHER_BASE"),
   ]
 
   @Test func theResultsAreTheDocumentsAndTheHeaders() throws {
@@ -89,6 +93,7 @@ import Testing
     let notes: [(OTAStatus.Note, String)] = [
       (.none, "NONE"), (.gap, "GAP"), (.overrun, "OVERRUN"), (.flashFault, "FLASH_FAULT"),
       (.noSession, "NO_SESSION"), (.notAuthorized, "NOT_AUTHORIZED"),
+      (.patchRefused, "PATCH_REFUSED"),
     ]
     let errors = try listed(in: "### 2.1")
     #expect(errors.count == notes.count)
@@ -113,6 +118,7 @@ import Testing
       "OTA_BEGIN_ALLOW_DOWNGRADE": UInt32(OTABegin.Flags.allowDowngrade.rawValue),
       "OTA_BEGIN_ALLOW_OTHER_HARDWARE": UInt32(OTABegin.Flags.allowOtherHardware.rawValue),
       "OTA_BEGIN_SINK": UInt32(OTABegin.Flags.sink.rawValue),
+      "OTA_BEGIN_PATCH": UInt32(OTABegin.Flags.patch.rawValue),
       "OTA_BOOT_NORMAL": UInt32(OTARunning.BootOutcome.normal.rawValue),
       "OTA_BOOT_ACTIVATED": UInt32(OTARunning.BootOutcome.activated.rawValue),
       "OTA_BOOT_REVERTED": UInt32(OTARunning.BootOutcome.rejected.rawValue),

@@ -27,10 +27,10 @@ enum ServiceDocument {
     return String(rest[..<(rest.range(of: "\n#")?.lowerBound ?? rest.endIndex)])
   }
 
-  /// The octet strings of the test vector (section 11) called `what`.
-  static func vector(_ what: String) throws -> [[UInt8]] {
+  /// The octet strings of the test vector called `what`.
+  static func vector(_ what: String, in heading: String = "## 11.") throws -> [[UInt8]] {
     let row = try #require(
-      try rows(of: "## 11.").first { $0[0] == what }, "no test vector called \(what)")
+      try rows(of: heading).first { $0[0] == what }, "no test vector called \(what)")
     let repeated = Array(repeating: "00", count: 16).joined(separator: " ")
     let cell = row[1].replacing("` and 16 × `00`", with: " \(repeated)`")
     return try cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()

@@ -17,6 +17,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Whether patch sessions are compiled in (docs/ota-service.md, 13): 4 kB of code, 1.7 of them the decoder,
+/// and 1.25 KiB of RAM with its window of 2^10 octets. 0 = not; ota_patch.c and ota_delta.c may be left out.
+#ifndef OTA_PATCHES
+#define OTA_PATCHES 1
+#endif
+
+/// Whether pages can be erased ahead (docs/ota-service.md, 14). 0 = not, and `erase_ahead` has no effect.
+#ifndef OTA_ERASE_AHEAD
+#define OTA_ERASE_AHEAD 1
+#endif
+
+#if OTA_PATCHES
+#include "ota_delta.h"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -74,7 +89,8 @@ enum {
   OTA_ERROR_OVERRUN = 2,
   OTA_ERROR_FLASH_FAULT = 3,
   OTA_ERROR_NO_SESSION = 4,
-  OTA_ERROR_NOT_AUTHORIZED = 5
+  OTA_ERROR_NOT_AUTHORIZED = 5,
+  OTA_ERROR_PATCH_REFUSED = 6
 };
 
 /// Requests written to Control (4).
@@ -89,7 +105,10 @@ enum {
   OTA_OP_VERIFY = 0x08,
   OTA_OP_ACTIVATE = 0x09,
   OTA_OP_CONFIRM = 0x0A,
-  OTA_OP_ABORT = 0x0B
+  OTA_OP_ABORT = 0x0B,
+  OTA_OP_PATCH_INFO = 0x0D,
+  OTA_OP_PATCH = 0x0E,
+  OTA_OP_PATCH_POINT = 0x0F
 };
 
 /// Second octet of an answer (4.1).
@@ -108,7 +127,8 @@ enum {
   OTA_RESULT_WRONG_PROOF = 0x0B,
   OTA_RESULT_LOCKED = 0x0C,
   OTA_RESULT_REFUSED_BY_APPLICATION = 0x0D,
-  OTA_RESULT_NOTHING_TO_CONFIRM = 0x0E
+  OTA_RESULT_NOTHING_TO_CONFIRM = 0x0E,
+  OTA_RESULT_OTHER_BASE = 0x0F
 };
 
 /// Flags of BEGIN and ABORT (4.2).
@@ -117,6 +137,7 @@ enum {
   OTA_BEGIN_ALLOW_DOWNGRADE = 0x02,
   OTA_BEGIN_ALLOW_OTHER_HARDWARE = 0x04,
   OTA_BEGIN_SINK = 0x08,
+  OTA_BEGIN_PATCH = 0x10,
   OTA_ABORT_DISCARD = 0x01
 };
 
@@ -205,6 +226,21 @@ typedef struct {
   uint8_t write_alignment;
   /// Two different pages of `page_size` for the resume record, from page boundaries, outside the slot.
   uint32_t metadata_address[2];
+
+  /// The next page of the slot is erased while the session waits for data.
+  bool erase_ahead;
+  /// With `erase_ahead`: whether the slot may be erased now, with no session held and nothing on trial;
+  /// no one must want to boot what it holds. Asked before each page. Null: never.
+  bool (*may_erase)(void *context);
+
+#if OTA_PATCHES
+  /// Whether patch sessions are offered. Their records need pages of at least 48 octets and two marks,
+  /// each of 20 rounded up to `write_alignment`.
+  bool patches;
+  /// Reads `size` octets (1...OTA_READ_STEP) at `offset` of the running image, which `running` names.
+  /// False: cannot be read. Null: what runs cannot be read; images that are compressed are taken.
+  bool (*base_read)(void *context, uint32_t offset, uint8_t *to, uint32_t size);
+#endif
 } ota_receiver_config;
 
 /// The resume record: one header and the marks behind it, in one of two metadata pages.
@@ -229,10 +265,10 @@ typedef struct {
 typedef struct {
   /// Size 0 = no session is held.
   ota_image image;
-  /// Octets received in order, and their CRC32.
+  /// Octets received in order, of the image or of the stream that makes it, and their CRC32.
   uint32_t next;
   uint32_t next_crc;
-  /// Octets programmed and read back, and their CRC32.
+  /// Octets of the image programmed and read back, and their CRC32.
   uint32_t written;
   uint32_t written_crc;
   /// CRC32 of the octets before the page that `written` lies in.
@@ -243,6 +279,46 @@ typedef struct {
   /// False after a reset, until BEGIN takes the resume record up.
   bool live;
 } ota_session;
+
+#if OTA_PATCHES
+/// A stream of patches as PATCH announces it.
+typedef struct {
+  uint32_t base_size;
+  uint32_t base_crc32;
+  /// In octets; 0 = there is none.
+  uint32_t size;
+  uint32_t crc32;
+} ota_stream;
+
+/// A boundary between parts, as a mark of the resume record names it.
+typedef struct {
+  uint32_t stream_offset;
+  uint32_t stream_crc32;
+  uint32_t image_offset;
+  uint32_t image_crc32;
+} ota_patch_point;
+
+/// What a patch session has beside the session itself. The row that it makes lies at the ring's start.
+typedef struct {
+  /// What PATCH announced on this connection, and what the session held is about.
+  ota_stream announced;
+  ota_stream held;
+  /// The last boundary that survives a reset.
+  ota_patch_point point;
+  /// Octets of the stream that the decoder is done with, and their CRC32.
+  uint32_t used;
+  uint32_t used_crc;
+  /// Octets of the row under way.
+  uint32_t filled;
+  /// What runs has been read since the boot, and is what `running` says.
+  bool base_is_known;
+  bool base_is_right;
+  /// The part under way has made something else than it was made for, once.
+  bool mismatched;
+  ota_delta_config config;
+  ota_delta delta;
+} ota_patch;
+#endif
 
 /// A reading of flash in steps.
 typedef struct {
@@ -308,9 +384,18 @@ typedef struct {
   uint8_t state;
   ota_link link;
   bool trial;
-  /// A flash fault ended the session, and no BEGIN has come since.
-  bool faulted;
+  /// The error that ended a session, until the next BEGIN.
+  uint8_t ended_by;
   uint8_t wrong_proofs;
+#if OTA_PATCHES
+  ota_patch patch;
+#endif
+#if OTA_ERASE_AHEAD
+  /// Octets of the slot that are erased while no session is held.
+  uint32_t blank;
+  /// Flash failed while no session was held; it is left alone until the next.
+  bool leaves_blank;
+#endif
 
   uint32_t now_ms;
   ota_operation operation;

@@ -4,12 +4,14 @@ import Synchronization
 
 /// The device of the OTA service: two slots, a boot record, and the portable receiver in each boot.
 final class ReceiverFirmware: BoardFirmware {
+  private let kind: ReceiverSettings
   private let parts: BoardParts
   private let loader: BootLoader
   private let record: Mutex<BootRecord>
   private let lies: Shared<ReceiverLies>
 
-  init(of parts: BoardParts) throws(FlashFault) {
+  init(_ kind: ReceiverSettings, of parts: BoardParts) throws(FlashFault) {
+    self.kind = kind
     self.parts = parts
     let settings = parts.settings
     loader = BootLoader(flash: parts.flash, layout: settings.layout)
@@ -37,8 +39,7 @@ final class ReceiverFirmware: BoardFirmware {
     }
     let receiver = Shared(
       ReceiverMachine(
-        settings: settings, running: record.images[record.active], slot: record.inactive,
-        outcome: outcome, onTrial: record.isOnTrial, flash: parts.flash,
+        settings: settings, kind: kind, record: record, outcome: outcome, flash: parts.flash,
         random: parts.random.forked(for: 1000 + UInt64(number)),
         confirmTrial: { [weak self] in self?.confirmTrial() ?? false }))
     let program = ReceiverProgram(

@@ -18,6 +18,11 @@ final class ReceiverMachine {
   private let config = UnsafeMutablePointer<ota_receiver_config>.allocate(capacity: 1)
   private let ring: UnsafeMutablePointer<UInt8>
   fileprivate let flash: SimulatedFlash
+  /// Where what runs lies in flash, and the octets of it that were read.
+  private let base: Range<Int>
+  private var baseReads = 0
+  /// Whether it is read wrong after it was read once.
+  private var spoilsBase = false
   fileprivate let authorization: Authorization?
   fileprivate let confirmTrial: @Sendable () -> Bool
   fileprivate var random: SeededRandom
@@ -29,11 +34,13 @@ final class ReceiverMachine {
   fileprivate(set) var activation: SlotImage?
 
   init(
-    settings: BoardSettings, running: SlotImage, slot: Int, outcome: BootLoader.Outcome,
-    onTrial: Bool, flash: SimulatedFlash, random: SeededRandom,
+    settings: BoardSettings, kind: ReceiverSettings, record: BootRecord,
+    outcome: BootLoader.Outcome, flash: SimulatedFlash, random: SeededRandom,
     confirmTrial: @escaping @Sendable () -> Bool
   ) {
     self.flash = flash
+    let start = settings.layout.slot(record.active)
+    base = start..<start + Int(record.images[record.active].size)
     self.random = random
     self.confirmTrial = confirmTrial
     authorization = settings.key.map { Authorization(key: $0, hardware: settings.hardware) }
@@ -41,9 +48,12 @@ final class ReceiverMachine {
     ring.initialize(repeating: 0, count: settings.ringSize)
     receiver.initialize(to: ota_receiver())
     config.initialize(to: ota_receiver_config())
-    setMemory(settings, slot: slot)
-    setRunning(running, hardware: settings.hardware, outcome, onTrial: onTrial)
+    setMemory(settings, slot: record.inactive)
+    setRunning(
+      record.images[record.active], hardware: settings.hardware, outcome,
+      onTrial: record.isOnTrial)
     setCallbacks()
+    setOptions(kind)
     let isConfigured = ota_receiver_init(receiver, config)
     precondition(isConfigured, "the receiver refused its configuration")
   }
@@ -163,15 +173,7 @@ extension ReceiverMachine {
 
   private func setFlashCallbacks() {
     config.pointee.flash_read = { context, address, to, size in
-      let start = Int(address)
-      do throws(FlashFault) {
-        let bytes = try ReceiverMachine.from(context).flash.read(start..<start + Int(size))
-        guard let to else { return size == 0 }
-        to.update(from: bytes, count: bytes.count)
-        return true
-      } catch {
-        return false
-      }
+      ReceiverMachine.from(context).read(Int(address), Int(size), to: to)
     }
     config.pointee.flash_write = { context, address, from, size in
       let bytes = [UInt8](UnsafeBufferPointer(start: from, count: Int(size)))
@@ -179,6 +181,36 @@ extension ReceiverMachine {
     }
     config.pointee.flash_erase = { context, address in
       ReceiverMachine.from(context).start(.erase(page: Int(address)))
+    }
+  }
+
+  /// The old image is of no use any more once the new one is no longer on trial, which is the
+  /// receiver's to see.
+  private func setOptions(_ kind: ReceiverSettings) {
+    config.pointee.erase_ahead = kind.erasesAhead
+    config.pointee.may_erase = { _ in true }
+    config.pointee.patches = kind.patches != .no
+    spoilsBase = kind.patches == .spoilt
+    config.pointee.base_read = { context, offset, to, size in
+      ReceiverMachine.from(context).readBase(Int(offset), Int(size), to: to)
+    }
+  }
+
+  private func readBase(_ offset: Int, _ size: Int, to: UnsafeMutablePointer<UInt8>?) -> Bool {
+    guard read(base.lowerBound + offset, size, to: to) else { return false }
+    baseReads += size
+    if spoilsBase, baseReads > base.count { to?.pointee ^= 0x10 }
+    return true
+  }
+
+  private func read(_ start: Int, _ size: Int, to: UnsafeMutablePointer<UInt8>?) -> Bool {
+    do throws(FlashFault) {
+      let bytes = try flash.read(start..<start + size)
+      guard let to else { return size == 0 }
+      to.update(from: bytes, count: bytes.count)
+      return true
+    } catch {
+      return false
     }
   }
 

@@ -1,7 +1,19 @@
 import OtaflashATT
 
-/// The OTA service has nothing to set but what any board has.
+/// What only a device with the OTA service has to set.
 struct ReceiverSettings: KindSettings {
+  /// What it does with patches against what it runs (docs/ota-service.md, 13).
+  enum Patches: String, CaseIterable, Sendable {
+    case yes, no
+    /// It takes them, but reads what it runs wrong once it has found its checksum right.
+    case spoilt
+  }
+
+  var patches = Patches.yes
+  /// It erases pages of its slot before their data comes, and the whole slot while nothing is held
+  /// (14).
+  var erasesAhead = false
+
   static let presets = [
     ProfilePreset(
       name: "plain",
@@ -23,7 +35,10 @@ struct ReceiverSettings: KindSettings {
     ) { $0.eraseTime = .seconds(20) },
   ]
 
-  static let keys: [KindKey<Self>] = []
+  static let keys: [KindKey<Self>] = [
+    KindKey("delta", "it takes patches; spoilt: what it runs changes meanwhile (yes)", \.patches),
+    KindKey("erase-ahead", "it erases pages before their data comes (no)", \.erasesAhead),
+  ]
   static let foreignKeys: Set<ProfileKey> = []
   static let faults = Set(Fault.allCases)
 
@@ -31,7 +46,7 @@ struct ReceiverSettings: KindSettings {
   var applicationName: String { "otaflash board" }
 
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
-    try ReceiverFirmware(of: parts)
+    try ReceiverFirmware(self, of: parts)
   }
 }
 

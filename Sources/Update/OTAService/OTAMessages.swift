@@ -14,6 +14,9 @@ package enum OTARequest: Equatable, Sendable {
   case activate
   case confirm
   case abort(discard: Bool)
+  case patchInfo
+  case patch(OTAPatch)
+  case patchPoint
 
   package var opcode: UInt8 {
     switch self {
@@ -28,6 +31,9 @@ package enum OTARequest: Equatable, Sendable {
     case .activate: 0x09
     case .confirm: 0x0A
     case .abort: 0x0B
+    case .patchInfo: 0x0D
+    case .patch: 0x0E
+    case .patchPoint: 0x0F
     }
   }
 
@@ -40,7 +46,9 @@ package enum OTARequest: Equatable, Sendable {
     case .begin(let begin): begin.encode(to: &writer)
     case .rewind(let offset): writer.uint32(UInt32(offset))
     case .abort(let discard): writer.uint8(discard ? 1 : 0)
-    case .running, .resumePoint, .challenge, .verify, .activate, .confirm: break
+    case .patch(let patch): patch.encode(to: &writer)
+    case .running, .resumePoint, .challenge, .verify, .activate, .confirm, .patchInfo, .patchPoint:
+      break
     }
     return writer.octets
   }
@@ -57,6 +65,8 @@ package struct OTABegin: Equatable, Sendable {
     package static let allowDowngrade = Flags(rawValue: 2)
     package static let allowOtherHardware = Flags(rawValue: 4)
     package static let sink = Flags(rawValue: 8)
+    /// The data is the patch stream that PATCH announced; not together with `sink`.
+    package static let patch = Flags(rawValue: 16)
   }
 
   package var flags: Flags
@@ -107,6 +117,10 @@ package struct OTAInfo: Equatable, Sendable {
   package let needsAuthorization: Bool
   package let isAuthorized: Bool
   package let hasSink: Bool
+  /// Whether the device knows PATCH INFO, PATCH, PATCH POINT and `OTABegin.Flags.patch`.
+  package let takesPatches: Bool
+  /// Whether it erases pages of its slot before their data comes.
+  package let erasesAhead: Bool
   package let hardware: HardwareID
   package let slotSize: Int
   package let pageSize: Int
@@ -120,6 +134,8 @@ package struct OTAInfo: Equatable, Sendable {
     needsAuthorization = flags & 1 != 0
     isAuthorized = flags & 2 != 0
     hasSink = flags & 4 != 0
+    takesPatches = flags & 8 != 0
+    erasesAhead = flags & 16 != 0
     hardware = HardwareID(try reader.uint32())
     slotSize = Int(try reader.uint32())
     pageSize = Int(try reader.uint32())

@@ -23,6 +23,7 @@ extension OTARefusal {
     case .locked: "locked"
     case .refusedByApplication: "refused by the application"
     case .nothingToConfirm: "nothing to confirm"
+    case .otherBase: "other base"
     }
   }
 
@@ -41,6 +42,7 @@ extension OTARefusal {
     case .checksumMismatch: "The image it read back from flash differs from ours."
     case .flashFault: "Its flash failed in spite of retries; it may be worn."
     case .refusedByApplication: "Its application does not want an update now."
+    case .otherBase: "The patch was made for another image than the one that it runs."
     }
   }
 
@@ -55,7 +57,7 @@ extension OTARefusal {
     case .wrongProof: .checkKey
     case .wrongHardware, .doesNotFit: .chooseAnotherImage
     case .downgrade: .allowDowngrade
-    case .checksumMismatch: .tryAgain
+    case .checksumMismatch, .otherBase: .tryAgain
     }
   }
 
@@ -69,7 +71,7 @@ extension OTARefusal {
     case .wrongHardware: .wrongHardware
     case .doesNotFit: .doesNotFit
     case .downgrade: .downgrade
-    case .checksumMismatch: .rejected
+    case .checksumMismatch, .otherBase: .rejected
     case .flashFault: .flashFault
     case .refusedByApplication: .unwilling
     }

@@ -28,6 +28,8 @@ package enum OTARefusal: UInt8, Sendable, CaseIterable {
   case refusedByApplication = 0x0D
   /// What runs is not on trial.
   case nothingToConfirm = 0x0E
+  /// A patch is against another image than the one that runs. Its payload is an `OTABase`.
+  case otherBase = 0x0F
 }
 
 extension ProtocolRefusal {

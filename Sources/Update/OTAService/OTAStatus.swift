@@ -10,18 +10,19 @@ package struct OTAStatus: Equatable, Sendable {
   /// Why the status was sent (2.1).
   package enum Note: UInt8, Sendable {
     case none = 0
-    case gap, overrun, flashFault, noSession, notAuthorized
+    case gap, overrun, flashFault, noSession, notAuthorized, patchRefused
   }
 
   package var state: State
   package var note: Note
   /// Octets beyond `nextOffset` that the device takes now; 0 = busy.
   package var window: Int
-  /// The next octet of the image that the device wants.
+  /// The next octet that the device wants: of the image, or in a patch session of the stream, as
+  /// with all that follows.
   package var nextOffset: Int
-  /// CRC32 of the image octets 0 ..< `nextOffset` as received.
+  /// CRC32 of the octets 0 ..< `nextOffset` as received.
   package var crc32: UInt32
-  /// Octets that survive a reset of the device.
+  /// Octets that survive a reset of the device; of a stream, those before the part that it was in.
   package var durableOffset: Int
 
   package init(
@@ -35,7 +36,7 @@ package struct OTAStatus: Equatable, Sendable {
     self.durableOffset = durableOffset
   }
 
-  /// Where the device stops taking data, as an offset in the image.
+  /// Where the device stops taking data, as an offset in what is sent.
   package var limit: Int { nextOffset + window }
 
   package init(decoding bytes: [UInt8]) throws(OTADecodeFault) {

@@ -177,7 +177,7 @@ struct OTATransfer {
     case .overrun: return try resend(from: status.nextOffset, because: .overrun)
     case .none where isAnswer && status.nextOffset < next:
       return try resend(from: status.nextOffset, because: .silence)
-    case .none, .flashFault, .noSession, .notAuthorized: return .proceed
+    case .none, .flashFault, .noSession, .notAuthorized, .patchRefused: return .proceed
     }
   }
 

@@ -262,7 +262,8 @@ extension OTASession {
   ) async throws(UpdateFault) {
     switch status.note {
     case .flashFault: throw .declined(.upload, .otaService(.flashFault))
-    case .noSession: throw .declined(.upload, .otaService(.wrongState))
+    // An image as it is has nothing that could be refused in this way.
+    case .noSession, .patchRefused: throw .declined(.upload, .otaService(.wrongState))
     case .notAuthorized: throw .declined(.upload, .otaService(.notAuthorized))
     case .none, .gap, .overrun: break
     }

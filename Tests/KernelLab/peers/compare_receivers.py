@@ -38,6 +38,7 @@ from ota_protocol import (
     State,
 )
 from ota_receiver import Receiver
+from patch_maker import announcement, stream
 
 STEPS = 150
 KEY = bytes(range(32))
@@ -181,7 +182,7 @@ class Simulated:
 class Comparison:
     """One seed's steps, each done to both."""
 
-    def __init__(self, seed: int, simulated: Simulated):
+    def __init__(self, seed: int, simulated: Simulated, flash: Path):
         self._random = random.Random(seed)
         self._simulated = simulated
         info = simulated.control(b"\x01\x01")[0][1]
@@ -189,17 +190,25 @@ class Comparison:
         _, _, hardware, slot, page, chunk, buffer = struct.unpack("<BBIIIHH", info[2:])
         size, crc = struct.unpack_from("<II", running, 6)
         self._hardware, self._chunk, self._page = hardware, chunk, page
+        bits = simulated.control(b"\x0d")[0][1][5:7]
+        # What runs lies in its first slot.
+        base = flash.read_bytes()[:size]
+        assert zlib.crc32(base) == crc
         self._model = Model(
-            Board(hardware, slot, chunk, buffer, KEY), Running(running[2:6], size, crc), page
+            Board(hardware, slot, chunk, buffer, KEY, *bits),
+            Running(running[2:6], size, crc, image=base),
+            page,
         )
         self._images = [
             self._random.randbytes(self._random.choice((1, 700, page, 3 * page + 5))) for _ in range(3)
         ]
-        self._image = self._images[0]
+        self._image = self._sent = self._images[0]
+        self._streams = [self._drawn_stream(base) for _ in range(4)]
 
     def run(self) -> None:
         steps = (
             (self._begin, 2),
+            (self._announce, 2),
             (self._data_in_order, 14),
             (self._data_anywhere, 5),
             (self._rewind, 2),
@@ -216,7 +225,7 @@ class Comparison:
             if not receiving and self._random.random() < 0.5:
                 if self._random.random() < 0.5:
                     self._authorize()
-                self._begin_well()
+                self._begin_stream() if self._random.random() < 0.5 else self._begin_well()
             else:
                 self._random.choices(actions, weights)[0]()
             mine, theirs = told(self._model.status()), told(self._simulated.status())
@@ -230,8 +239,34 @@ class Comparison:
     def _control(self, request: bytes) -> None:
         self._both(request.hex(), lambda device: device.control(request))
 
+    def _drawn_stream(self, base: bytes) -> tuple[bytes, bytes, bytes]:
+        """A base, a stream, and the image; now and then the stream has a wrong bit."""
+        base = self._random.choice((base, base, b""))
+        size = self._random.choice((1, 900, self._page, 2 * self._page + 77))
+        parts = self._random.choice((self._page, 4 * self._page))
+        octets, image, _ = stream(self._random, base, size, parts)
+        if self._random.random() < 0.4:
+            place = self._random.randrange(len(octets))
+            octets = octets[:place] + bytes([octets[place] ^ 1 << self._random.randrange(8)]) + octets[place + 1 :]
+        return base, octets, image
+
+    def _announce(self) -> None:
+        base, octets, _ = self._random.choice(self._streams)
+        request = bytearray(announcement(base, octets))
+        if self._random.random() < 0.3:
+            request[self._random.randrange(1, len(request))] ^= self._random.randrange(256)
+        self._control(bytes(request))
+
+    def _begin_stream(self) -> None:
+        base, self._sent, self._image = self._random.choice(self._streams)
+        self._control(announcement(base, self._sent))
+        self._control(b"\x0f")
+        flags = BeginFlags.PATCH | self._random.choice((0, 0, BeginFlags.RESTART))
+        fields = struct.pack("<BII", flags, len(self._image), zlib.crc32(self._image))
+        self._control(b"\x06" + fields + struct.pack("<BBHI", 9, 9, 9, self._hardware))
+
     def _begin_well(self) -> None:
-        self._image = self._random.choice(self._images)
+        self._image = self._sent = self._random.choice(self._images)
         fields = struct.pack(
             "<BII",
             self._random.choice((0, 0, BeginFlags.SINK)),
@@ -241,9 +276,9 @@ class Comparison:
         self._control(b"\x06" + fields + struct.pack("<BBHI", 9, 9, 9, self._hardware))
 
     def _begin(self) -> None:
-        self._image = self._random.choice(self._images)
+        self._image = self._sent = self._random.choice(self._images)
         flags = self._random.choice(
-            (0, 0, 0, 0, *BeginFlags, BeginFlags.SINK, BeginFlags.SINK | 1, 0x10, 0x0F)
+            (0, 0, 0, 0, *BeginFlags, BeginFlags.SINK, BeginFlags.SINK | 1, 0x20, 0x18, 0x0F)
         )
         crc = zlib.crc32(self._image) ^ (self._random.random() < 0.1)
         version = struct.pack("<BBH", self._random.choice((0, 9, 9, 9)), 9, 9)
@@ -256,12 +291,12 @@ class Comparison:
     def _data_in_order(self) -> None:
         start = told(self._model.status())[2]
         size = self._random.choice((1, self._chunk, self._random.randint(1, self._chunk)))
-        self._write(start, self._image[start : start + size] or b"x")
+        self._write(start, self._sent[start : start + size] or b"x")
 
     def _data_anywhere(self) -> None:
         following = told(self._model.status())[2]
         start = self._random.choice(
-            (0, max(following - 1, 0), following, following + 1, len(self._image), 1 << 31)
+            (0, max(following - 1, 0), following, following + 1, len(self._sent), 1 << 31)
         )
         self._write(
             start, self._random.randbytes(self._random.choice((0, 1, 50, self._chunk, self._chunk + 1)))
@@ -282,7 +317,16 @@ class Comparison:
         # Not CHALLENGE, whose answer is anybody's guess; not ACTIVATE, after which the process is another.
         self._control(
             self._random.choice(
-                (b"\x01\x01", b"\x01\x00", b"\x02", b"\x03", b"\x05" + bytes(16), b"\x0a")
+                (
+                    b"\x01\x01",
+                    b"\x01\x00",
+                    b"\x02",
+                    b"\x03",
+                    b"\x05" + bytes(16),
+                    b"\x0a",
+                    b"\x0d",
+                    b"\x0f",
+                )
             )
         )
 
@@ -331,7 +375,7 @@ def compare(otaflash: str, seed: int) -> None:
             env={**os.environ, "XDG_STATE_HOME": folder, "XDG_RUNTIME_DIR": folder},
         )
         try:
-            Comparison(seed, Simulated(path)).run()
+            Comparison(seed, Simulated(path), Path(path + ".flash")).run()
         finally:
             process.kill()
             process.wait()

@@ -32,6 +32,7 @@ class StatusError(IntEnum):
     FLASH_FAULT = 3
     NO_SESSION = 4
     NOT_AUTHORIZED = 5
+    PATCH_REFUSED = 6
 
 
 class Opcode(IntEnum):
@@ -46,6 +47,9 @@ class Opcode(IntEnum):
     ACTIVATE = 0x09
     CONFIRM = 0x0A
     ABORT = 0x0B
+    PATCH_INFO = 0x0D
+    PATCH = 0x0E
+    PATCH_POINT = 0x0F
 
 
 class Result(IntEnum):
@@ -63,6 +67,7 @@ class Result(IntEnum):
     PROOF_WRONG = 0x0B
     LOCKED = 0x0C
     NOTHING_TO_CONFIRM = 0x0E
+    OTHER_BASE = 0x0F
 
 
 class ATTError(IntEnum):
@@ -82,6 +87,7 @@ class BeginFlags(IntFlag):
     DOWNGRADE = 2
     OTHER_HARDWARE = 4
     SINK = 8
+    PATCH = 16
 
 
 class BootOutcome(IntEnum):
@@ -92,13 +98,15 @@ class BootOutcome(IntEnum):
 
 @dataclass(frozen=True)
 class Board:
-    """What INFO tells of a device, and its key if it asks for authorization."""
+    """What INFO tells of a device, its key if it asks for authorization, and how it takes patches."""
 
     hardware: int
     slot_size: int
     chunk: int
     buffer_size: int
     key: bytes | None = None
+    window_bits: int | None = None  # of heatshrink; None = it takes no patches
+    lookahead_bits: int = 10
 
 
 @dataclass
@@ -110,6 +118,7 @@ class Running:
     crc: int
     outcome: BootOutcome = BootOutcome.NORMAL
     trial: bool = False
+    image: bytes | None = None  # its octets, where the device can read them
 
 
 @dataclass(frozen=True)

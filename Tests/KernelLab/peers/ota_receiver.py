@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import struct
+import zlib
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -31,8 +32,9 @@ from ota_protocol import (
     State,
     StatusError,
 )
+from ota_patch import PatchRefused, Stream
 from ota_record import Offer, ResumePoint, ResumeRecord
-from ota_session import FlashSession, SinkSession
+from ota_session import FlashSession, PatchSession, SinkSession
 
 # The answer to a request. An operation may work on the flash before it has one.
 Answer = tuple[Result, bytes]
@@ -62,8 +64,9 @@ class Receiver:
         self._slot = 2 * flash.page_size
         self._record = ResumeRecord(flash)
         self._held = self._held_in_flash()
-        self._session: FlashSession | SinkSession | None = None
-        self._fault_ended_session = False
+        self._session: FlashSession | PatchSession | SinkSession | None = None
+        self._ended_by = StatusError.NONE
+        self._base_is_right: bool | None = None  # not looked at yet
         self._activated: Offer | None = None
         self._wrong_proofs = 0
         self._connection = 0  # counts them; answers go to the one that asked
@@ -121,8 +124,7 @@ class Receiver:
         return error
 
     def status_read(self) -> bytes:
-        error = StatusError.FLASH_FAULT if self._fault_ended_session else StatusError.NONE
-        return self._status(error)
+        return self._status(self._ended_by)
 
     # The flash
 
@@ -151,12 +153,15 @@ class Receiver:
         except FlashFault:
             self._flash_failed()
             return
+        except PatchRefused:
+            yield from self._patch_refused()
+            return
         if held is not self._session:
             return
         if held.next < next_before:
             self._told_errors.discard(StatusError.GAP)
             self._notify(StatusError.GAP)
-        elif durable_before < held.durable == held.offer.size or self._window_moved():
+        elif durable_before < held.durable == held.size or self._window_moved():
             self._notify()
 
     def _flash_failed(self) -> None:
@@ -166,19 +171,36 @@ class Receiver:
         self._held = self._held_in_flash()
         if ended:
             self._session = None
-            self._fault_ended_session = True
-            self.state = State.IDLE
-            self._notify(StatusError.FLASH_FAULT)
+            self._end_session(StatusError.FLASH_FAULT)
 
-    def _held_in_flash(self) -> FlashSession | None:
+    def _end_session(self, error: StatusError) -> None:
+        self._session = None
+        self._ended_by = error
+        self.state = State.IDLE
+        self._notify(error)
+
+    def _patch_refused(self) -> Work:
+        """Nothing of the session is held any more."""
+        ended = self._session is not None and self._session is self._held
+        self._held = None
+        if ended:
+            self._end_session(StatusError.PATCH_REFUSED)
+        yield from self._record.forget()
+
+    def _held_in_flash(self) -> FlashSession | PatchSession | None:
         point = self._record.point
         if point is None:
             return None
         held = self._flash_session(point)
         return held if held.prefix_crc(point.offset) == point.crc else None
 
-    def _flash_session(self, point: ResumePoint) -> FlashSession:
-        return FlashSession(point, self.flash, self._slot, self._record, self.board.buffer_size)
+    def _flash_session(self, point: ResumePoint) -> FlashSession | PatchSession:
+        place = point, self.flash, self._slot, self._record, self.board.buffer_size
+        stream = point.offer.stream
+        if stream is None:
+            return FlashSession(*place)
+        base = self.running.image if stream.base_size else b""
+        return PatchSession(*place, base or b"", (self.board.window_bits, self.board.lookahead_bits))
 
     def _forget_at_boot(self) -> Work:
         self._held = None
@@ -200,7 +222,7 @@ class Receiver:
         size = len(value) - 4
         if offset != self._session.next:
             return ATTError.GAP, StatusError.GAP
-        if offset + size > self._session.offer.size:
+        if offset + size > self._session.size:
             return ATTError.INVALID_LENGTH, StatusError.OVERRUN
         if size > self._window:
             return ATTError.BUSY, StatusError.OVERRUN
@@ -211,7 +233,7 @@ class Receiver:
         block_before = session.next // self._block
         session.accept(octets)
         self._told_errors.clear()
-        whole = session.next == session.offer.size
+        whole = session.next == session.size
         if session.next // self._block != block_before or whole or self._window_moved():
             self._notify()
 
@@ -262,6 +284,9 @@ class Receiver:
         except FlashFault:
             self._flash_failed()
             result, payload = Result.FLASH_FAULT, b""
+        except PatchRefused:
+            yield from self._patch_refused()
+            result, payload = Result.WRONG_STATE, b""
         self._operating = False
         if connection != self._connection:
             self._reset_if_activated()
@@ -272,13 +297,17 @@ class Receiver:
     def _perform(self, request: bytes) -> Operation:
         """The checks in the document's order, then the operation."""
         known = OPERATIONS.get(request[0])
-        if known is None:
+        takes_patches = self.board.window_bits is not None
+        if known is None or known.patches and not takes_patches:
             return Result.UNKNOWN_OPCODE, b""
         payload = request[1:]
         if len(payload) != known.payload.size:
             return Result.MALFORMED, b""
         fields = known.payload.unpack(payload)
-        if known.flags is not None and fields[0] & ~known.flags:
+        flags = known.flags
+        if request[0] == Opcode.BEGIN and takes_patches and not fields[0] & BeginFlags.SINK:
+            flags |= int(BeginFlags.PATCH)
+        if flags is not None and fields[0] & ~flags:
             return Result.MALFORMED, b""
         if known.authorized and not self._permitted:
             return Result.NOT_AUTHORIZED, b""
@@ -296,7 +325,8 @@ class Receiver:
         if host_version < PROTOCOL_VERSION:
             return Result.VERSION_NOT_SUPPORTED, bytes([PROTOCOL_VERSION, PROTOCOL_VERSION])
         board = self.board
-        flags = (board.key is not None) | self._authorized << 1 | 1 << 2
+        patches = board.window_bits is not None
+        flags = (board.key is not None) | self._authorized << 1 | 1 << 2 | patches << 3
         return Result.DONE, struct.pack(
             "<BBIIIHH",
             PROTOCOL_VERSION,
@@ -318,9 +348,47 @@ class Receiver:
     def _resume_point(self) -> Operation:
         yield from ()
         held = self._held
-        if held is None:
+        if not isinstance(held, FlashSession):
             return Result.DONE, bytes(16)
         return Result.DONE, struct.pack("<IIII", held.offer.size, held.offer.crc, held.next, held.crc)
+
+    def _base(self) -> tuple[int, int]:
+        """What patches can be made against, as far as is known."""
+        if self.running.image is None or self._base_is_right is False:
+            return 0, 0
+        return self.running.size, self.running.crc
+
+    def _patch_info(self) -> Operation:
+        yield from ()
+        bits = self.board.window_bits, self.board.lookahead_bits
+        return Result.DONE, struct.pack(
+            "<BHBBIII", 1 << 1, 1 << 0 | 1 << 2 | 1 << 4, *bits, self.flash.page_size, *self._base()
+        )
+
+    def _announce(self, base_size: int, base_crc: int, size: int, crc: int) -> Operation:
+        self._announced = None
+        if not 0 < size < 1 << 31 or base_size == 0 != base_crc:
+            return Result.MALFORMED, b""
+        if base_size and (base_size, base_crc) != self._base():
+            return Result.OTHER_BASE, struct.pack("<II", *self._base())
+        if base_size and self._base_is_right is None:
+            for _ in range(0, base_size, self.flash.page_size):
+                yield self.flash.timing.read_page
+            self._base_is_right = zlib.crc32(self.running.image) == base_crc
+            if not self._base_is_right:
+                return Result.OTHER_BASE, bytes(8)
+        self._announced = Stream(base_size, base_crc, size, crc)
+        return Result.DONE, b""
+
+    def _patch_point(self) -> Operation:
+        yield from ()
+        held = self._held
+        if not isinstance(held, PatchSession):
+            return Result.DONE, bytes(16)
+        stream = held.offer.stream
+        return Result.DONE, struct.pack(
+            "<IIII", stream.size, stream.crc, held.next, held.point.offset
+        )
 
     def _new_challenge(self) -> Operation:
         yield from ()
@@ -350,6 +418,9 @@ class Receiver:
         return Result.DONE, b""
 
     def _begin(self, flags: int, size: int, crc: int, version: bytes, hardware: int) -> Operation:
+        stream = self._announced if flags & BeginFlags.PATCH else None
+        if flags & BeginFlags.PATCH and stream is None:
+            return Result.WRONG_STATE, b""
         if not 0 < size <= self.board.slot_size:
             return Result.DOES_NOT_FIT, b""
         if hardware != self.board.hardware and not flags & BeginFlags.OTHER_HARDWARE:
@@ -360,18 +431,21 @@ class Receiver:
             and not flags & BeginFlags.DOWNGRADE
         ):
             return Result.DOWNGRADE, b""
-        offer = Offer(size, crc, version, hardware)
+        offer = Offer(size, crc, version, hardware, stream)
+        self._announced = None
         self._operating = True
         if flags & BeginFlags.SINK:
             session = SinkSession(offer, self.board.buffer_size)
         else:
             session = yield from self._hold(offer, bool(flags & BeginFlags.RESTART))
         self._session = session
-        self._fault_ended_session = False
+        self._ended_by = StatusError.NONE
         self._take_data()
         return Result.DONE, struct.pack("<II", session.next, session.crc)
 
-    def _hold(self, offer: Offer, restart: bool) -> Generator[float, None, FlashSession]:
+    def _hold(
+        self, offer: Offer, restart: bool
+    ) -> Generator[float, None, FlashSession | PatchSession]:
         if restart or self._held is None or self._held.offer != offer:
             point = ResumePoint(offer, 0, 0)
             yield from self._record.write(point)
@@ -387,6 +461,8 @@ class Receiver:
         self._operating = True
         if isinstance(session, SinkSession):
             self._session = session = SinkSession(session.offer, self.board.buffer_size)
+        elif isinstance(session, PatchSession):
+            yield from session.rewind(offset)
         else:
             yield from session.rewind(offset - offset % self.flash.page_size)
         self._take_data()
@@ -399,7 +475,7 @@ class Receiver:
 
     def _verify(self) -> Operation:
         session = self._session
-        if session.next != session.offer.size:
+        if session.next != session.size:
             return Result.WRONG_STATE, b""
         self._enter(State.VERIFYING)
         crc = session.crc
@@ -419,9 +495,9 @@ class Receiver:
         yield from self._discard_session()
         return Result.CRC_MISMATCH, struct.pack("<I", crc)
 
-    def _drain_for_verify(self, session: FlashSession) -> Work:
+    def _drain_for_verify(self, session: FlashSession | PatchSession) -> Work:
         yield from session.program_row()
-        if session.next < session.offer.size and self.state is State.VERIFYING:
+        if session.next < session.size and self.state is State.VERIFYING:
             self.state = State.RECEIVING
             self._told_errors.discard(StatusError.GAP)
             self._notify(StatusError.GAP)
@@ -468,6 +544,7 @@ class Receiver:
         """What dies with a connection, and is not there when one begins."""
         self._authorized = False
         self._challenge: bytes | None = None
+        self._announced: Stream | None = None
         self._control_indicates = False
         self._status_notifies = False
         self._operation_open = False
@@ -484,6 +561,7 @@ class KnownOperation:
     flags: int | None = None  # those defined, where the payload starts with flags
     authorized: bool = False
     states: frozenset[State] = frozenset(State)
+    patches: bool = False  # only a device that takes patches knows it
 
 
 NOT_ACTIVATING = frozenset(State) - {State.ACTIVATING}
@@ -509,4 +587,13 @@ OPERATIONS = {
     Opcode.ABORT: KnownOperation(
         Receiver._abort, struct.Struct("<B"), flags=0x01, authorized=True, states=NOT_ACTIVATING
     ),
+    Opcode.PATCH_INFO: KnownOperation(Receiver._patch_info, patches=True),
+    Opcode.PATCH: KnownOperation(
+        Receiver._announce,
+        struct.Struct("<IIII"),
+        authorized=True,
+        states=NOT_ACTIVATING,
+        patches=True,
+    ),
+    Opcode.PATCH_POINT: KnownOperation(Receiver._patch_point, patches=True),
 }

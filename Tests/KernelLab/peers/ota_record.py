@@ -12,6 +12,7 @@ import zlib
 from dataclasses import dataclass
 
 from ota_flash import Flash, FlashFault, Work
+from ota_patch import Stream
 
 ATTEMPTS = 3  # to write a record, before the flash counts as faulty
 
@@ -24,6 +25,7 @@ class Offer:
     crc: int
     version: bytes  # major u8, minor u8, patch u16
     hardware: int
+    stream: Stream | None = None  # of patches, which makes it
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,15 @@ class ResumePoint:
     offer: Offer
     offset: int  # octets of the image in flash
     crc: int  # of these octets
+    stream_offset: int = 0  # octets of the stream that made them
+    stream_crc: int = 0
 
 
 class ResumeRecord:
     MAGIC = b"otaR"
-    # magic, sequence, size, crc, version, hardware, offset, crc of the octets before it
-    HEADER = struct.Struct("<4sIII4sIII")
-    MARK = struct.Struct("<II")  # offset, crc of the octets before it
+    # magic, sequence, size, crc, version, hardware; the stream, of size 0 where there is none; a mark
+    HEADER = struct.Struct("<4sIII4sI" + "IIII" + "IIII")
+    MARK = struct.Struct("<IIII")  # offset, crc of the octets before it; the same of the stream
     CHECK = struct.Struct("<I")
 
     def __init__(self, flash: Flash):
@@ -77,16 +81,16 @@ class ResumeRecord:
                 if attempt == ATTEMPTS - 1:
                     raise
 
-    def mark(self, offset: int, crc: int) -> Work:
+    def mark(self, offset: int, crc: int, stream_offset: int = 0, stream_crc: int = 0) -> Work:
         """Moves the point on to offset. All octets before it are in flash and were read back."""
         assert self.point is not None and offset > self.point.offset
-        point = ResumePoint(self.point.offer, offset, crc)
+        point = ResumePoint(self.point.offer, offset, crc, stream_offset, stream_crc)
         if self._next_row is None or self._next_row == self._page + self.flash.page_size:
             yield from self.write(point)
             return
         row, self._next_row = self._next_row, self._next_row + self.flash.row_size
         try:
-            yield from self.flash.program(row, self._checked(self.MARK.pack(offset, crc)))
+            yield from self.flash.program(row, self._checked(self._mark(point)))
             self.point = point
         except FlashFault:
             yield from self.write(point)
@@ -101,8 +105,9 @@ class ResumeRecord:
         self._next_row = None
 
     def _write(self, page: int, point: ResumePoint | None) -> Work:
-        offer = Offer(0, 0, bytes(4), 0) if point is None else point.offer
-        offset, crc = (0, 0) if point is None else (point.offset, point.crc)
+        if point is None:
+            point = ResumePoint(Offer(0, 0, bytes(4), 0), 0, 0)
+        offer, stream = point.offer, point.offer.stream or Stream(0, 0, 0, 0)
         header = self._checked(
             self.HEADER.pack(
                 self.MAGIC,
@@ -111,25 +116,33 @@ class ResumeRecord:
                 offer.crc,
                 offer.version,
                 offer.hardware,
-                offset,
-                crc,
+                stream.base_size,
+                stream.base_crc,
+                stream.size,
+                stream.crc,
+                point.offset,
+                point.crc,
+                point.stream_offset,
+                point.stream_crc,
             )
         )
         yield from self.flash.erase(page)
         for start in range(0, len(header), self.flash.row_size):
             yield from self.flash.program(page + start, header[start : start + self.flash.row_size])
         self._sequence += 1
-        self._page, self.point = page, point
+        self._page, self.point = page, point if offer.size else None
         self._next_row = page + self._header_rows * self.flash.row_size
 
     def _header(self, page: int) -> tuple[int, ResumePoint | None] | None:
         octets = self._unchecked(self.flash.read(page, self.HEADER.size + self.CHECK.size))
         if octets is None:
             return None
-        magic, sequence, size, crc, version, hardware, offset, prefix = self.HEADER.unpack(octets)
+        magic, sequence, size, crc, version, hardware, *rest = self.HEADER.unpack(octets)
         if magic != self.MAGIC:
             return None
-        point = ResumePoint(Offer(size, crc, version, hardware), offset, prefix)
+        stream = Stream(*rest[:4])
+        offer = Offer(size, crc, version, hardware, stream if stream.size else None)
+        point = ResumePoint(offer, *rest[4:])
         return sequence, point if size else None
 
     def _last_mark(self, point: ResumePoint) -> ResumePoint:
@@ -144,6 +157,9 @@ class ResumeRecord:
                 break
             point = ResumePoint(point.offer, *self.MARK.unpack(octets))
         return point
+
+    def _mark(self, point: ResumePoint) -> bytes:
+        return self.MARK.pack(point.offset, point.crc, point.stream_offset, point.stream_crc)
 
     def _checked(self, octets: bytes) -> bytes:
         return octets + self.CHECK.pack(zlib.crc32(octets))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 
 from ota_flash import Flash, FlashFault, Work
+from ota_patch import Boundary, Decoder, PartMismatch, PatchRefused
 from ota_record import Offer, ResumePoint, ResumeRecord
 
 WINDOW_MAXIMUM = 0xFFFF
@@ -19,6 +20,10 @@ class SinkSession:
         self.window = min(buffer_size, WINDOW_MAXIMUM)
         self.next = 0
         self.crc = 0
+
+    @property
+    def size(self) -> int:
+        return self.offer.size
 
     @property
     def durable(self) -> int:
@@ -48,6 +53,11 @@ class FlashSession:
         self._buffer = bytearray()
         self._buffer_size = buffer_size
         self._failures = 0
+
+    @property
+    def size(self) -> int:
+        """Octets that Data brings."""
+        return self.offer.size
 
     @property
     def window(self) -> int:
@@ -114,3 +124,123 @@ class FlashSession:
         self._buffer.clear()
         self.next = self.programmed = offset
         self.crc = self._programmed_crc = self.prefix_crc(offset)
+
+
+class PatchSession:
+    """A stream on its way into the slot: what waits for the flash waits as it came."""
+
+    def __init__(
+        self,
+        point: ResumePoint,
+        flash: Flash,
+        slot: int,
+        record: ResumeRecord,
+        buffer_size: int,
+        base: bytes,
+        bits: tuple[int, int],
+    ):
+        self.offer = point.offer
+        self._flash = flash
+        self._slot = slot
+        self._record = record
+        self._buffer_size = buffer_size
+        self._base = base
+        self._bits = bits
+        self._failures = 0
+        self._has_mismatched = False
+        self._restart(point)
+
+    def _restart(self, point: ResumePoint) -> None:
+        """Goes on from the beginning of a part."""
+        self.point = point
+        self.next = self._decoded = point.stream_offset
+        self.crc = self._decoded_crc = point.stream_crc
+        self._programmed = point.offset
+        self._buffer = bytearray()
+        self._row = b""
+        self._decoder = Decoder(
+            self._base,
+            self.offer.size,
+            self.size,
+            self._flash.page_size,
+            *self._bits,
+            Boundary(point.stream_offset, point.offset, point.crc),
+        )
+        self._can_decode = False
+
+    @property
+    def size(self) -> int:
+        return self.offer.stream.size
+
+    @property
+    def durable(self) -> int:
+        return self.point.stream_offset
+
+    @property
+    def window(self) -> int:
+        return min(
+            self._buffer_size - self._flash.row_size - len(self._buffer), WINDOW_MAXIMUM
+        )
+
+    @property
+    def row_ready(self) -> bool:
+        return self._can_decode
+
+    def accept(self, octets: bytes) -> None:
+        self.crc = zlib.crc32(octets, self.crc)
+        self.next += len(octets)
+        self._buffer += octets
+        self._can_decode = True
+
+    def program_row(self) -> Work:
+        """Decodes up to a row and moves it to flash; goes back to the part's beginning where it fails.
+
+        Throws FlashFault as FlashSession does, and PatchRefused.
+        """
+        try:
+            yield from self._decode_row()
+        except FlashFault:
+            self._failures += 1
+            if self._failures == PAGE_ATTEMPTS:
+                raise
+            self._restart(self.point)
+        except PartMismatch:
+            if self._has_mismatched:
+                raise PatchRefused("it makes something else, twice") from None
+            self._has_mismatched = True
+            self._restart(self.point)
+
+    def _decode_row(self) -> Work:
+        room = min(self._flash.row_size, self.offer.size - self._programmed)
+        used, made = self._decoder.feed(bytes(self._buffer), room - len(self._row) or 1)
+        self._decoded_crc = zlib.crc32(self._buffer[:used], self._decoded_crc)
+        self._decoded += used
+        del self._buffer[:used]
+        self._row += made
+        boundary = self._decoder.boundary
+        has_ended = boundary.image_offset > self.point.offset
+        self._can_decode = bool(used or made)
+        if room and len(self._row) == room:
+            if self._programmed % self._flash.page_size == 0:
+                yield from self._flash.erase(self._slot + self._programmed)
+            yield from self._flash.program(self._slot + self._programmed, self._row)
+            self._programmed += room
+            self._row = b""
+        if has_ended:
+            assert self._programmed == boundary.image_offset
+            yield from self._record.mark(
+                boundary.image_offset, boundary.image_crc, self._decoded, self._decoded_crc
+            )
+            self.point = self._record.point
+            self._failures, self._has_mismatched = 0, False
+
+    def rewind(self, offset: int) -> Work:
+        """Goes back to the beginning of the part under way, or of the stream."""
+        if offset < self.durable:
+            self._restart(ResumePoint(self.offer, 0, 0))
+            yield from self._record.write(self.point)
+        else:
+            self._restart(self.point)
+
+    def prefix_crc(self, size: int) -> int:
+        return zlib.crc32(self._flash.read(self._slot, size))

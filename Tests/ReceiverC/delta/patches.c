@@ -12,7 +12,7 @@ uint32_t random_number(uint64_t *seed, uint32_t limit) {
   return (uint32_t)((z ^ (z >> 31)) % limit);
 }
 
-void put32(uint8_t *to, uint32_t value) {
+void put_word(uint8_t *to, uint32_t value) {
   for (int i = 0; i < 4; i++) to[i] = (uint8_t)(value >> 8 * i);
 }
 
@@ -116,10 +116,10 @@ static void write_heatshrink(patched *p, uint64_t *seed, const plain *s) {
 
 static void finish_part(patched *p, uint32_t start, uint32_t image_start) {
   uint8_t *header = p->stream + start;
-  put32(header, image_start);
-  put32(header + 4, p->image_size - image_start);
-  put32(header + 8, p->stream_size - start - 16);
-  put32(header + 12, ota_crc32(0, p->image, p->image_size));
+  put_word(header, image_start);
+  put_word(header + 4, p->image_size - image_start);
+  put_word(header + 8, p->stream_size - start - 16);
+  put_word(header + 12, ota_crc32(0, p->image, p->image_size));
 }
 
 static void make_random_part(patched *p, uint64_t *seed, uint32_t size) {
@@ -144,8 +144,18 @@ void make_patched(patched *p, uint64_t seed) {
   p->base_size = random_number(&seed, 4) == 0 ? 0 : random_number(&seed, 700);
   for (uint32_t i = 0; i < p->base_size; i++) p->base[i] = (uint8_t)random_number(&seed, 256);
   for (uint32_t pages = random_number(&seed, 3); pages > 0; pages--)
-    make_random_part(p, &seed, PAGE * (1 + random_number(&seed, 2)));
-  make_random_part(p, &seed, 1 + random_number(&seed, 2 * PAGE));
+    make_random_part(p, &seed, PATCH_PAGE * (1 + random_number(&seed, 2)));
+  make_random_part(p, &seed, 1 + random_number(&seed, 2 * PATCH_PAGE));
+}
+
+void make_parts(patched *p, uint64_t seed, uint32_t base_size, uint32_t image_size, uint32_t part) {
+  memset(p, 0, sizeof *p);
+  p->base_size = base_size;
+  for (uint32_t i = 0; i < p->base_size; i++) p->base[i] = (uint8_t)random_number(&seed, 256);
+  while (p->image_size < image_size) {
+    uint32_t left = image_size - p->image_size;
+    make_random_part(p, &seed, left < part ? left : part);
+  }
 }
 
 void make_part(patched *p, const uint8_t *patch, uint32_t size) {

@@ -5,7 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BASE_MAXIMUM = 4096, IMAGE_MAXIMUM = 4096, STREAM_MAXIMUM = 32768, PAGE = 256, PARTS = 16 };
+/// Parts begin at its multiples.
+#ifndef PATCH_PAGE
+#define PATCH_PAGE 256
+#endif
+
+enum {
+  BASE_MAXIMUM = 4096,
+  IMAGE_MAXIMUM = 16 * PATCH_PAGE,
+  STREAM_MAXIMUM = 8 * IMAGE_MAXIMUM,
+  PARTS = 16
+};
 
 typedef struct {
   uint8_t base[BASE_MAXIMUM];
@@ -22,12 +32,14 @@ typedef struct {
 enum { CODEC_NONE = 0, CODEC_CRLE = 2, CODEC_HEATSHRINK = 4 };
 
 uint32_t random_number(uint64_t *seed, uint32_t limit);
-void put32(uint8_t *to, uint32_t value);
+void put_word(uint8_t *to, uint32_t value);
 
 /// A base and an image of several parts, each with a codec of its own.
 void make_patched(patched *p, uint64_t seed);
 /// The 64 octets 00...3F, and the image that has AA at 10 and 4E 45 57 before 32; one part with `patch`.
 void make_example(patched *p, const uint8_t *patch, uint32_t size);
+/// The same of so many octets, in parts of `part` octets; `part` is a multiple of the page.
+void make_parts(patched *p, uint64_t seed, uint32_t base_size, uint32_t image_size, uint32_t part);
 /// One part of a whole image.
 void make_part(patched *p, const uint8_t *patch, uint32_t size);
 

@@ -54,7 +54,7 @@ static uint32_t take_image(void *context, const uint8_t *bytes, uint32_t size) {
   return size;
 }
 
-static ota_delta_config config = {.base_read = read_base, .write = take_image, .page_size = PAGE};
+static ota_delta_config config = {.base_read = read_base, .write = take_image, .page_size = PATCH_PAGE};
 static runner r;
 
 static bool start(const ota_delta_point *point) {
@@ -351,17 +351,17 @@ static void header_refused(const char *name, uint32_t field, uint32_t value) {
   subject = name;
   make_patched(&p, 4);
   while (p.part_count < 3) make_patched(&p, p.stream[0] + p.stream_size);
-  put32(p.stream + p.parts[1] + 4 * field, value);
+  put_word(p.stream + p.parts[1] + 4 * field, value);
   CHECK(run_whole() == OTA_DELTA_REFUSED);
   CHECK(r.point_count == 1);
 }
 
 static void test_headers(void) {
   header_refused("a part that begins before the one before ends", 0, 0);
-  header_refused("a part that begins late", 0, 4 * PAGE);
+  header_refused("a part that begins late", 0, 4 * PATCH_PAGE);
   header_refused("a part of no octets", 1, 0);
   header_refused("a part beyond the image", 1, 0xFFFFFF00);
-  header_refused("a part that ends within a page", 1, PAGE - 1);
+  header_refused("a part that ends within a page", 1, PATCH_PAGE - 1);
   header_refused("a patch beyond the stream", 2, 0xFFFFFFFF);
   header_refused("a patch of no octets", 2, 0);
   subject = "a checksum";

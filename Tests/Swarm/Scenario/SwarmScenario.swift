@@ -21,7 +21,12 @@ extension Scenario {
     let key = draw.chance(0.3) ? draw.keyText() : nil
     let faults = draw.faults()
     let link = draw.link()
-    let settings = draw.device(seed: seed, key: key) + link + draw.texts(of: faults)
+    var settings = draw.device(seed: seed, key: key) + link + draw.texts(of: faults)
+    // By the seed, not drawn: what is drawn after it stays as it was. A slot whose pages take 20 s
+    // is not erased by the way.
+    if (seed / seedsPerOTAService).isMultiple(of: 3), !settings.contains("erase=20s") {
+      settings.append("erase-ahead=yes")
+    }
     var scenario = Scenario(
       profile: "plain?" + settings.joined(separator: "&"),
       image: .drawn(size: size, version: version, seed: seed))

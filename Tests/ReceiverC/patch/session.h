@@ -1,0 +1,41 @@
+/// A host's side of a patch session (docs/ota-service.md, 13), against the device of the tests.
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "device.h"
+#include "patches.h"
+
+void check(bool ok, const char *what, int line);
+#define CHECK(condition) check(condition, #condition, __LINE__)
+extern const char *subject;
+
+extern device d;
+extern patched p;
+
+/// What runs where a patch has no base: a device runs something.
+extern const uint8_t other_image[64];
+
+/// A device that runs the base of `p`, booted and connected.
+void make_device(uint64_t seed, uint8_t alignment);
+uint32_t announce_stream(uint32_t base_size, uint32_t base_crc32, uint32_t size, uint32_t crc32);
+uint32_t announce(void);
+uint32_t begin_patch(uint8_t flags);
+/// PATCH and BEGIN with the stream of `p`.
+uint32_t begin_stream(uint8_t flags);
+/// Sends from where the device stands, by its window, up to `end`. False: it got no further.
+bool send_stream(uint32_t end);
+/// PATCH POINT: the offset of the next octet, and of the image.
+uint32_t patch_point(uint32_t *image_offset);
+/// What a host does from its beginning to VERIFY; true: verified, and the slot is the image.
+bool patch_update(void);
+/// The same with the image as it is.
+bool plain_update(void);
+bool slot_is_image(void);
+uint32_t device_state(void);
+uint32_t device_error(void);
+uint32_t next_offset(void);
+uint32_t durable_offset(void);
+uint32_t rewind_to(uint32_t offset);
+void reconnect(void);
+
+#endif

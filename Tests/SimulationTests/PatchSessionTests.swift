@@ -1,0 +1,175 @@
+import OtaflashDelta
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import Testing
+
+/// The simulated board in patch sessions (docs/ota-service.md, 13), and with pages erased ahead (14).
+@Suite struct PatchSessionTests {
+  private static let page = 4096
+  private static let newVersion = FirmwareVersion(1, 3, 0)
+
+  /// What a host sends for `image` on a device that runs `base`: a CRLE patch a part.
+  private struct Session {
+    let base: [UInt8]
+    let image: [UInt8]
+    let stream: [UInt8]
+
+    init(base: [UInt8], image: [UInt8], part: Int) {
+      (self.base, self.image) = (base, image)
+      let patchBase = PatchBase(base)
+      stream = stride(from: 0, to: image.count, by: part).flatMap { start -> [UInt8] in
+        let end = min(start + part, image.count)
+        let patch = Patch(from: patchBase, to: image[start..<end], codec: .crle).octets
+        let sums = [start, end - start, patch.count].map { UInt32($0) }
+        return (sums + [CRC32.checksum(Array(image[..<end]))]).flatMap(words) + patch
+      }
+    }
+
+    var announcement: [UInt8] {
+      [
+        UInt32(base.count), CRC32.checksum(base), UInt32(stream.count), CRC32.checksum(stream),
+      ].flatMap(words)
+    }
+  }
+
+  private static func words(_ value: UInt32) -> [UInt8] {
+    (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  }
+
+  /// What runs, with a few octets changed and some inserted.
+  private static func session(
+    on board: SimulatedBoard, part: Int = 1 << 20, size: Int = 40_000
+  ) throws -> Session {
+    let base = try board.runningImage()
+    var image = Array(base.prefix(size))
+    for place in stride(from: 100, to: image.count, by: 50) { image[place] ^= 0x55 }
+    image.insert(contentsOf: Array("some more".utf8), at: image.count / 2)
+    return Session(base: base, image: image, part: part)
+  }
+
+  /// PATCH, BEGIN, the stream, VERIFY, ACTIVATE; goes on where the device stands.
+  private static func flash(_ session: Session, by host: inout OTAHost) async throws {
+    _ = try await host.operate(0x0E, session.announcement)
+    let start = try await host.begin(session.image, version: newVersion, flags: 16)
+    try await host.upload(session.stream, from: start)
+    _ = try await host.operate(0x08)
+    _ = try await host.operate(0x09)
+    await host.waitForEnd()
+  }
+
+  @Test(arguments: ["plain", "fast", "plain?erase-ahead=yes", "plain?ring=2K&mtu=23&seed=4"])
+  func aPatchMakesTheImageOutOfWhatRuns(profile: String) throws {
+    try withBoard(profile) { board, _ in
+      let session = try Self.session(on: board)
+      var host = try await OTAHost.connected(to: board)
+      try await Self.flash(session, by: &host)
+      _ = try await OTAHost.connected(to: board)
+      #expect(try board.runningImage() == session.image)
+      #expect(board.counters.dataOctets == session.stream.count)
+      #expect(session.stream.count < session.image.count / 4)
+      #expect(board.flashFaults == [])
+    }
+  }
+
+  @Test(arguments: [
+    ("plain", 0x0C), ("plain?delta=no", 0x04), ("plain?erase-ahead=yes&delta=no", 0x14),
+  ])
+  func infoTellsWhatTheDeviceCan(profile: String, flags: UInt8) throws {
+    try withBoard(profile) { board, _ in
+      var host = try await OTAHost.connected(to: board)
+      #expect(try await host.operate(0x01, [1])[1] == flags)
+      guard flags & 8 == 0 else { return }
+      await #expect(throws: OTAHost.Fault.result(1)) { try await host.operate(0x0D) }
+    }
+  }
+
+  @Test func anotherBaseIsRefusedAndTheRightOneTold() throws {
+    try withBoard("fast") { board, _ in
+      var host = try await OTAHost.connected(to: board)
+      let session = try Self.session(on: board)
+      let other = Session(base: session.image, image: session.base, part: 1 << 20)
+      await #expect(throws: OTAHost.Fault.result(15)) {
+        try await host.operate(0x0E, other.announcement)
+      }
+      let info = try await host.operate(0x0D)
+      #expect(Array(info.suffix(8)) == Array(session.announcement.prefix(8)))
+    }
+  }
+
+  /// The part is wanted once more, then the session is over, and the image as it is gets through.
+  @Test func aBaseThatChangesIsSeen() throws {
+    try withBoard("fast?delta=spoilt") { board, _ in
+      let session = try Self.session(on: board)
+      var host = try await OTAHost.connected(to: board)
+      for _ in 0..<2 {
+        _ = try await host.operate(0x0E, session.announcement)
+        let start = try await host.begin(session.image, version: Self.newVersion, flags: 16)
+        try await host.write(session.stream, from: start)
+        while host.statuses.last?.error == 0 { _ = try await host.receive() }
+      }
+      #expect(host.statuses.suffix(1).map(\.error) == [6])
+      try await host.flash(session.image, version: Self.newVersion)
+      _ = try await OTAHost.connected(to: board)
+      #expect(try board.runningImage() == session.image)
+    }
+  }
+
+  /// Goes on after each loss of the link; five connections at most.
+  private static func flashWithReconnects(
+    _ session: Session, _ board: SimulatedBoard
+  ) async throws {
+    for _ in 0..<5 where try board.runningImage() != session.image {
+      do {
+        var host = try await OTAHost.connected(to: board)
+        try await Self.flash(session, by: &host)
+        _ = try await OTAHost.connected(to: board)
+      } catch OTAHost.Fault.linkLost(.supervisionTimeout) {
+        continue
+      }
+    }
+  }
+
+  @Test(arguments: [1, 4, 256], Array(1...24))
+  func afterAResetInsideAnyFlashOperationThePatchGoesOn(pages: Int, operation: Int) throws {
+    let place = operation * 2 + pages % 2
+    let ahead = operation.isMultiple(of: 3) ? "yes" : "no"
+    let profile = "plain?torn&reset-at-flash-op=\(place)&seed=\(operation)&erase-ahead=\(ahead)"
+    try withBoard(profile) { board, _ in
+      let session = try Self.session(on: board, part: pages * Self.page)
+      try await Self.flashWithReconnects(session, board)
+      #expect(try board.runningImage() == session.image)
+      #expect(board.flashFaults == [])
+    }
+  }
+
+  @Test(arguments: [5, 14, 20, 26, 32])
+  func afterALinkCutNothingIsSentAgain(pdus: Int) throws {
+    try withBoard("plain?cut-at-pdu=\(pdus)") { board, _ in
+      let session = try Self.session(on: board)
+      try await Self.flashWithReconnects(session, board)
+      #expect(try board.runningImage() == session.image)
+      // What was in the air, at most: the host's writes without response.
+      #expect(board.counters.dataOctets < session.stream.count + 8192)
+    }
+  }
+
+  @Test func pagesErasedAheadTakeTheirEraseOutOfTheUpdate() throws {
+    func seconds(_ profile: String) throws -> Double {
+      try withBoard(profile) { board, clock in
+        let session = try Self.session(on: board)
+        // Long enough for the slot of 32 pages.
+        _ = await clock.pause(for: .seconds(4))
+        var host = try await OTAHost.connected(to: board)
+        let start = clock.now.elapsed
+        try await Self.flash(session, by: &host)
+        return (clock.now.elapsed - start) / .seconds(1)
+      }
+    }
+    let (plain, ahead) = (
+      try seconds("plain?slot=128K"), try seconds("plain?slot=128K&erase-ahead=yes")
+    )
+    // 10 pages of 85 ms.
+    #expect(abs(plain - ahead - 0.85) < 0.15, "\(plain) and \(ahead) s")
+  }
+}
