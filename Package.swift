@@ -269,7 +269,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "UpdateTests",
-      dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"],
+      dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashDelta", "OtaflashTestSupport"],
       swiftSettings: strict),
     .executableTarget(
       name: "smp-codec", dependencies: ["OtaflashWire", "OtaflashTestSupport"],

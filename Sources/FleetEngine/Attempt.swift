@@ -183,6 +183,7 @@ struct Attempt: Sendable {
     options.mode = WriteMode(choices.writing)
     options.mtu = choices.mtu
     options.key = surroundings.key(device)
+    options.bases = surroundings.bases
     options.allowsDowngrade = choices.allowDowngrade
     options.allowsUnknown = choices.allowUnknown
     options.allowsOtherHardware = choices.allowOtherHardware

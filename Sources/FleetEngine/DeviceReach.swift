@@ -41,6 +41,8 @@ package struct FleetSurroundings: Sendable {
   package let image: @Sendable (String) -> FirmwarePackage?
   /// The key of a device that has one.
   package let key: @Sendable (FleetDevice.ID) -> [UInt8]?
+  /// Where patches find what devices run; each patch is made once for all of them.
+  package let bases: BaseFinder
   /// Runs the campaign's hooks; without it a hook cannot be run.
   package let hooks: (any HookRunner)?
   /// Told what happens on a device, from its own task; must return soon.
@@ -52,7 +54,7 @@ package struct FleetSurroundings: Sendable {
     clock: any LinkClock, wall: @escaping @Sendable () -> FleetTime,
     image: @escaping @Sendable (String) -> FirmwarePackage?,
     key: @escaping @Sendable (FleetDevice.ID) -> [UInt8]? = { _ in nil },
-    hooks: (any HookRunner)? = nil,
+    bases: BaseFinder = .none, hooks: (any HookRunner)? = nil,
     observe: @escaping @Sendable (FleetDevice.ID, UpdateEvent) -> Void = { _, _ in },
     notice: @escaping @Sendable (FleetNotice) -> Void = { _ in }
   ) {
@@ -60,6 +62,7 @@ package struct FleetSurroundings: Sendable {
     self.wall = wall
     self.image = image
     self.key = key
+    self.bases = bases
     self.hooks = hooks
     self.observe = observe
     self.notice = notice

@@ -35,7 +35,7 @@ extension UpdateFault {
       .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .reverted, .oldVersionStillRuns,
       .differentImageRuns, .otherVersionRuns, .nothingStarted, .unreachableAfterActivation,
       .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost, .protocolViolation,
-      .gatt, .timedOut:
+      .gatt, .timedOut, .noPatch:
       return nil
     }
   }
@@ -61,7 +61,7 @@ extension UpdateFault {
       .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .reverted,
       .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
-      .protocolViolation:
+      .protocolViolation, .noPatch:
       .device
     case .cancelled: .infrastructure
     }
@@ -72,7 +72,7 @@ extension UpdateFault {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .noUpdateService,
-      .unsupportedProtocolVersion, .authorizationRequired, .wrongKey:
+      .unsupportedProtocolVersion, .authorizationRequired, .wrongKey, .noPatch:
       true
     case .couldNotConnect(let fault):
       switch fault {
@@ -100,6 +100,7 @@ extension UpdateFault {
     case .protocolAmbiguous: "protocol-ambiguous"
     case .protocolNotOffered, .noUpdateService: "no-update-service"
     case .declined: "refused"
+    case .noPatch: "no-patch"
     case .authorizationRequired: "authorization-required"
     case .wrongKey: "wrong-key"
     case .unsupportedProtocolVersion: "protocol-version"

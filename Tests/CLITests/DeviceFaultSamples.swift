@@ -46,6 +46,7 @@ extension FaultSamples {
     .protocolViolation(.upload, "x"), .cancelled(resumable: true, acknowledged: 10),
     .timedOut(after: .seconds(5), resumable: true, acknowledged: 7),
     .timedOut(after: .seconds(5), resumable: false, acknowledged: 0),
+    .noPatch(.notUnderstood), .noPatch(.refused),
   ]
 
   static let remedies: [Remedy] = [
@@ -60,7 +61,7 @@ extension FaultSamples {
     .chooseAnotherImage, .allowDowngrade, .sayVersion, .sayHardware, .correctVersion,
     .chooseProtocol(["smp"]), .chooseProtocol([]), .leaveProtocolOpen, .requestSmallerMTU,
     .sendSmallestPackets, .updateSoftware, .listSlots, .confirmRunningImage,
-    .restartIntoWaitingImage, .advice("Do it."),
+    .restartIntoWaitingImage, .allowWholeImage, .advice("Do it."),
   ]
 
   static func place(_ remedy: Remedy) -> Int {
@@ -109,6 +110,7 @@ extension FaultSamples {
     case .confirmRunningImage: 41
     case .restartIntoWaitingImage: 42
     case .advice: 43
+    case .allowWholeImage: 44
     }
   }
 
@@ -144,6 +146,7 @@ extension FaultSamples {
     case .otherVersionRuns: 27
     case .nothingStarted: 28
     case .timedOut: 29
+    case .noPatch: 30
     }
   }
 

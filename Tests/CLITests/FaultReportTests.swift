@@ -25,7 +25,8 @@ import Testing
     (.declined(.authorize, .otaService(.locked)), .deviceLocked, 77, false),
     (.declined(.prepare, .otaService(.wrongState)), .deviceRefused, 76, false),
     (.authorizationRequired, .authorizationRequired, 77, false), (.wrongKey, .wrongKey, 77, false),
-    (.noUpdateService, .noUpdateService, 5, false),
+    (.noUpdateService, .noUpdateService, 5, false), (.noPatch(.notUnderstood), .noPatch, 5, false),
+    (.noPatch(.madeOtherImage), .noPatch, 6, false),
     (
       .unsupportedProtocolVersion(deviceLowest: 2, deviceHighest: 3), .protocolVersion, 76, false
     ),

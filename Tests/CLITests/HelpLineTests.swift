@@ -12,8 +12,8 @@ import Testing
     typealias Samples = FaultSamples
     covers(Samples.commands.map(Samples.place), 30, "CommandFault")
     covers(Samples.fleets.map(Samples.place), 12, "FleetFault")
-    covers(Samples.updates.map(Samples.place), 30, "UpdateFault")
-    covers(Samples.remedies.map(Samples.place), 44, "Remedy")
+    covers(Samples.updates.map(Samples.place), 31, "UpdateFault")
+    covers(Samples.remedies.map(Samples.place), 45, "Remedy")
     covers(Samples.procedures.map(Samples.place), 13, "GATTFault")
     covers(Samples.securities.map(Samples.place), 9, "SecurityFault")
     covers(Samples.connects.map(Samples.place), 7, "ConnectFault")

@@ -15,7 +15,7 @@ package struct Delivery: Sendable {
   /// Octets of image in each part but the last; the whole image where there is one part.
   package let partSize: Int
   /// For each page of the image, the octets that it takes to make all of it.
-  let octetsAtPages: [Int]
+  package let octetsAtPages: [Int]
   /// After how many pages parts end.
   let partEnds: [Int]
   package private(set) var forecast: DeliveryForecast

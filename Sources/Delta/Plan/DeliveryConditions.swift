@@ -1,5 +1,5 @@
 /// What decides how long an image takes: the link, the device's flash, and how often it resets.
-package struct DeliveryConditions: Sendable {
+package struct DeliveryConditions: Equatable, Sendable {
   /// Octets of data that the link carries in a second.
   package var octetsPerSecond: Double
   /// Octets of flash that are erased at a time.

@@ -68,35 +68,53 @@ package struct DeliveryPlanner {
   /// Streams against one base in parts of every size.
   private func streams(against base: PatchBase) -> [Delivery] {
     let whole = composed(against: base, partSize: image.count, codecs: abilities.codecs)
-    let codecs = kept(after: whole)
-    let sizes = Set(Self.partSizes.map(wholePages)).filter { $0 < image.count }
-    return [whole]
-      + sizes.sorted(by: >).map { composed(against: base, partSize: $0, codecs: codecs) }
+    let codecs = codecsOfParts(of: whole)
+    return [whole] + smallerParts.map { composed(against: base, partSize: $0, codecs: codecs) }
   }
 
   /// A stream against one base, in the parts for which the predicted time is least.
   package func composed(against base: PatchBase) -> Delivery {
     var best = composed(against: base, partSize: image.count, codecs: abilities.codecs)
-    let codecs = kept(after: best)
-    for size in Self.partSizes {
+    let codecs = codecsOfParts(of: best)
+    for size in smallerParts {
       let forecast = best.forecast
       if forecast.resetSeconds <= Self.resetShare * forecast.seconds { break }
-      let whole = wholePages(size)
-      guard whole < best.partSize else { continue }
-      let next = composed(against: base, partSize: whole, codecs: codecs)
+      let next = composed(against: base, partSize: size, codecs: codecs)
       if next.forecast.expectedSeconds < forecast.expectedSeconds { best = next }
     }
     return best
   }
 
-  /// The parameters that are best for the whole are as good for its parts.
-  private func kept(after whole: Delivery) -> [PatchCodec] {
-    abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
+  /// The stream of which a device holds a part, made again: of all that could have been the best,
+  /// the one of this size and this CRC32.
+  package func again(size: Int, crc32: UInt32, base: [UInt8]?) -> Delivery? {
+    func isIt(_ delivery: Delivery) -> Bool {
+      delivery.octets.count == size && CRC32.checksum(delivery.octets) == crc32
+    }
+    let bases = [base ?? [], []].map(PatchBase.init)
+    for base in bases.suffix(base?.isEmpty ?? true ? 1 : 2) {
+      let whole = composed(against: base, partSize: image.count, codecs: abilities.codecs)
+      if isIt(whole) { return whole }
+      let codecs = codecsOfParts(of: whole)
+      for part in smallerParts {
+        let next = composed(against: base, partSize: part, codecs: codecs)
+        if isIt(next) { return next }
+      }
+    }
+    return nil
   }
 
-  private func wholePages(_ size: Int) -> Int {
+  /// The sizes of parts to try besides the whole, the largest first: whole pages, each once.
+  private var smallerParts: [Int] {
     let page = abilities.pageSize
-    return (size + page - 1) / page * page
+    return Self.partSizes.map { ($0 + page - 1) / page * page }.reduce(into: []) { sizes, size in
+      if size < sizes.last ?? image.count { sizes.append(size) }
+    }
+  }
+
+  /// The parameters that are best for the whole are as good for its parts.
+  private func codecsOfParts(of whole: Delivery) -> [PatchCodec] {
+    abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
   }
 
   /// A stream in parts of one size, each with the codec that makes it smallest; applied and

@@ -99,6 +99,8 @@ public enum Remedy: Hashable, Sendable {
   case chooseProtocol([String])
   /// The choice is to be left to the device.
   case leaveProtocolOpen
+  /// The whole image is to be sent where no patch can be.
+  case allowWholeImage
   /// The device has no memory for requests as long as ATT_MTU permits.
   case requestSmallerMTU
   /// Data writes of the size that every device takes: 20 octets.
@@ -162,6 +164,7 @@ extension Remedy: CustomStringConvertible {
     case .correctVersion: "Say as the image's version what its application tells."
     case .chooseProtocol(let names): "Choose a protocol: \(names.joined(separator: ", "))."
     case .leaveProtocolOpen: "Leave the choice of the protocol to the device."
+    case .allowWholeImage: "Allow that the whole image is sent."
     case .requestSmallerMTU: "A smaller ATT_MTU may help."
     case .sendSmallestPackets: "Send packets of 20 octets, which every device takes."
     case .updateSoftware: "Use a newer version of this software."

@@ -38,15 +38,21 @@ public struct UpdateContext: Sendable {
   /// The images were activated: whoever answers from now on may be the new application.
   public var hasActivated: Bool { tally.hasActivated }
 
-  /// The device has acknowledged the first `offset` octets of the image that is sent. Counts, and
-  /// tells the caller where that is new.
+  /// The device has acknowledged the first `offset` octets of the image that is sent, or as much as
+  /// it makes them of. Counts, and tells the caller where that is new.
   public func acknowledged(_ offset: Int, of total: Int) {
     guard tally.now.acknowledged != offset else { return }
     tally.acknowledge(offset)
     observe(.progress(acknowledged: offset, total: total))
   }
 
-  /// So many octets of the image were sent, repeats included.
+  /// Something may be sent instead of the image, and this is what it came to.
+  func deliver(_ report: DeliveryReport) {
+    tally.deliver(report)
+    observe(.delivery(report))
+  }
+
+  /// So many octets were sent, of the image or what is sent instead, repeats included.
   public func sent(_ octets: Int) { tally.send(octets) }
 
   /// The session has restarted the device, because its transfer can only begin anew: the loss of

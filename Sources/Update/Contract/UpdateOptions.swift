@@ -14,6 +14,10 @@ public struct UpdateOptions: Sendable {
   /// Octets sent ahead of the last acknowledgement at most, one data write or more; `nil` = as many
   /// as the device permits.
   public var windowLimit: Int?
+  /// Whether something shorter than the image may be sent, where the device makes the image of it.
+  public var delta = DeltaPolicy.auto
+  /// Where patches find the images that they are made against; `nil` = nowhere.
+  public var bases: BaseFinder?
   /// The device's key, for a device that asks for authorization.
   public var key: [UInt8]?
   /// Send an image with a lower version than the one that runs.

@@ -17,6 +17,10 @@ final class UpdateTally: Sendable {
     var flow: TransferFlow?
     /// The board's, as it was told first.
     var hardware: HardwareID?
+    /// What was sent last, where the device takes something else than images, too.
+    var delivery: DeliveryReport?
+    /// The lowest octet that an upload began at.
+    var began: Int?
 
     /// Octets that are still there when the next connection begins.
     var kept: Int { keepsProgress ? acknowledged : 0 }
@@ -60,6 +64,10 @@ final class UpdateTally: Sendable {
 
   func acknowledge(_ offset: Int) { state.withLock { $0.counts.acknowledged = offset } }
   func send(_ octets: Int) { state.withLock { $0.counts.octetsSent += octets } }
+  func begin(at offset: Int) {
+    state.withLock { $0.counts.began = min($0.counts.began ?? offset, offset) }
+  }
+  func deliver(_ report: DeliveryReport) { state.withLock { $0.counts.delivery = report } }
   func resume() { state.withLock { $0.counts.resumes += 1 } }
   func meet(_ hardware: HardwareID?) {
     state.withLock { $0.counts.hardware = $0.counts.hardware ?? hardware }

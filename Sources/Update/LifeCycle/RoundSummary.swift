@@ -27,7 +27,8 @@ struct RoundSummary: Sendable {
     var result = UpdateResult(
       outcome: outcome, from: from, to: to, proof: proof, took: took,
       octetsSent: counts.octetsSent, uploadTook: counts.uploadTook, resumes: counts.resumes,
-      validation: validation)
+      validation: validation, delivery: counts.delivery,
+      octetsMade: counts.delivery.map { $0.imageSize - (counts.began ?? 0) })
     result.flow = counts.flow
     return result
   }

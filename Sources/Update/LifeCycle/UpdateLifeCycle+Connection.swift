@@ -79,7 +79,7 @@ extension UpdateLifeCycle {
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
-      .protocolViolation, .cancelled, .timedOut:
+      .protocolViolation, .cancelled, .timedOut, .noPatch:
       return fault
     }
   }
@@ -129,7 +129,7 @@ extension UpdateFault {
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
-      .protocolViolation, .cancelled, .timedOut:
+      .protocolViolation, .cancelled, .timedOut, .noPatch:
       nil
     }
   }

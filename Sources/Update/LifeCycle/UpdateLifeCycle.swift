@@ -158,6 +158,9 @@ struct UpdateLifeCycle: Sendable {
       }
     }
     guard !plans.isEmpty else { return try await alreadyCurrent(session, stage: &stage) }
+    if context.options.delta == .require && !session.device.takesPatches {
+      throw .noPatch(.notUnderstood)
+    }
     if context.options.isDryRun { return .wouldFlash }
     try await authorize(session, stage: &stage)
     if let place = session.bootLoaderPlace {
@@ -167,7 +170,7 @@ struct UpdateLifeCycle: Sendable {
     }
     var isProven = true
     for plan in plans {
-      let offset = try await transfer(plan, over: session, restart: restart, stage: &stage)
+      let offset = try await send(plan, over: session, restart: restart, stage: &stage)
       if offset == plan.image.bytes.count, !session.provesHeldImages { isProven = false }
     }
     if let agree = context.options.beforeActivation { try await agree() }
@@ -198,6 +201,19 @@ struct UpdateLifeCycle: Sendable {
     return .alreadyCurrent(try await confirmIfOnTrial(running, session))
   }
 
+  /// What makes no image of a patch gets the image, once: a session that has given up patches makes
+  /// no other. Returns the offset from which the device wanted the image.
+  private func send(
+    _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
+  ) async throws(UpdateFault) -> Int {
+    do throws(UpdateFault) {
+      return try await transfer(plan, over: session, restart: restart, stage: &stage)
+    } catch .noPatch(let obstacle) where context.options.delta != .require {
+      context.observe(.patchGivenUp(because: obstacle))
+      return try await transfer(plan, over: session, restart: true, stage: &stage)
+    }
+  }
+
   /// Returns the offset from which the device wanted the image.
   private func transfer(
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
@@ -215,6 +231,7 @@ struct UpdateLifeCycle: Sendable {
     let total = plan.image.bytes.count
     let offset = try upload.offset(in: total, .prepare)
     context.tally.acknowledge(offset)
+    context.tally.begin(at: offset)
     // Where all of it is held there is nothing to take up.
     if offset > 0 && offset < total { context.tally.resume() }
     context.observe(.transferBegan(offset: offset, total: total, resumed: offset > 0))
@@ -293,7 +310,7 @@ extension UpdateFault {
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .declined, .authorizationRequired,
       .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .unreachableAfterActivation,
       .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost, .couldNotConnect,
-      .protocolViolation, .gatt, .cancelled, .timedOut:
+      .protocolViolation, .gatt, .cancelled, .timedOut, .noPatch:
       false
     }
   }

@@ -26,6 +26,10 @@ struct OTASession: UpdateSession {
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
+  /// `nil` = the device takes no patches, or nobody wants to send any.
+  var patching: OTAPatching?
+  /// What is sent instead of the image, where something is.
+  var stream: OTAStream?
 
   static func open(
     on client: GATTClient, _ context: UpdateContext
@@ -46,10 +50,15 @@ struct OTASession: UpdateSession {
     let info = try await operations.info()
     let running = try await operations.running(.connect)
     let resumePoint = try await operations.resumePoint()
+    let patching =
+      context.wantsPatches && info.takesPatches ? try await operations.patching() : nil
+    var device = DeviceReport(info: info, running: running, resumePoint: resumePoint)
+    device.heldStream = patching?.begun.map { stream in
+      DeviceReport.HeldStream(stream: stream, offset: patching?.point.nextOffset ?? 0)
+    }
     return OTASession(
       client: client, context: context, data: data, status: status, statuses: statuses,
-      control: operations, info: info,
-      device: DeviceReport(info: info, running: running, resumePoint: resumePoint))
+      control: operations, info: info, device: device, patching: patching)
   }
 
   private static func characteristics(
@@ -66,7 +75,9 @@ struct OTASession: UpdateSession {
   }
 
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
-    try Preflight.check(image, against: device, options: context.options)
+    let preflight = try Preflight.check(image, against: device, options: context.options)
+    if case .send = preflight { try checkPatch() }
+    return preflight
   }
 
   func authorize(with key: [UInt8]) async throws(UpdateFault) {
@@ -82,18 +93,46 @@ struct OTASession: UpdateSession {
   func prepare(
     _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
+    switch delivery(of: plan, restart: restart) {
+    case .image(let obstacle): return try await prepareImage(plan, restart: restart, obstacle)
+    case .stream(let stream, let obstacle):
+      return try await prepare(stream, plan, restart: restart, obstacle)
+    case .refuse(let obstacle): throw .noPatch(obstacle)
+    }
+  }
+
+  private func prepareImage(
+    _ plan: UpdatePlan, restart: Bool, _ obstacle: PatchObstacle?
+  ) async throws(UpdateFault) -> PreparedUpload {
+    context.memory.keep(OTASent.image(obstacle))
     let prefixes = PrefixChecksums(plan.image.bytes)
     let mayContinue = !restart && device.resumePoint?.isPrefix(of: prefixes, plan.image) ?? true
-    var position = try await begin(plan, restart: !mayContinue)
-    if !position.agrees(with: prefixes) {
-      // What the device now says it holds is not ours after all: start over, once.
-      position = try await begin(plan, restart: true)
+    let position = try await position(in: prefixes, restart: !mayContinue) {
+      (restart) async throws(UpdateFault) in try await begin(plan, restart: restart)
     }
-    guard position.agrees(with: prefixes) else {
+    if let obstacle, patching != nil {
+      context.deliver(
+        DeliveryReport(
+          content: .image, octets: prefixes.count, imageSize: prefixes.count, obstacle: obstacle))
+    }
+    return upload(of: prefixes, from: position.nextOffset)
+  }
+
+  /// Begins, and makes sure that what the device holds is the beginning of what is sent.
+  func position(
+    in octets: PrefixChecksums, restart: Bool,
+    _ begin: (_ restart: Bool) async throws(UpdateFault) -> OTAPosition
+  ) async throws(UpdateFault) -> OTAPosition {
+    var position = try await begin(restart)
+    if !position.agrees(with: octets) {
+      // What the device now says it holds is not ours after all: start over, once.
+      position = try await begin(true)
+    }
+    guard position.agrees(with: octets) else {
       throw .protocolViolation(
         .prepare, "told to start over, it says it holds \(position.nextOffset) octets")
     }
-    return upload(of: prefixes, from: position.nextOffset)
+    return position
   }
 
   private func upload(of image: PrefixChecksums, from offset: Int) -> PreparedUpload {
@@ -102,10 +141,10 @@ struct OTASession: UpdateSession {
     }
   }
 
-  private func begin(
-    _ plan: UpdatePlan, restart: Bool
+  func begin(
+    _ plan: UpdatePlan, restart: Bool, _ own: OTABegin.Flags = []
   ) async throws(UpdateFault) -> OTAPosition {
-    var flags: OTABegin.Flags = []
+    var flags = own
     if restart { flags.insert(.restart) }
     if plan.allowsDowngrade { flags.insert(.allowDowngrade) }
     if plan.allowsOtherHardware { flags.insert(.allowOtherHardware) }
@@ -119,16 +158,21 @@ struct OTASession: UpdateSession {
     let limit = max(context.options.controlLimit, info.verifyLimit(imageSize: image.bytes.count))
     let answer = try await control.exchange(.verify, .verify, within: limit)
     switch answer.result {
+    case OTARefusal.checksumMismatch.rawValue where sentStream != nil:
+      throw givingUpPatches(.madeOtherImage)
     case OTARefusal.checksumMismatch.rawValue:
       throw .imageRejected(
         expectedCRC32: image.crc32, deviceCRC32: try crc32(of: answer.payload))
     case OTARefusal.wrongState.rawValue:
       // A page that would not hold its data takes the device back while it writes the last ones.
       let status = try await readStatus()
-      guard status.state == .receiving, status.nextOffset < image.bytes.count else {
-        throw .declined(.verify, .otaService(.wrongState))
+      let octets = sentStream?.octets ?? PrefixChecksums(image.bytes)
+      guard status.state == .receiving, status.nextOffset < octets.count else {
+        throw status.note == .patchRefused && sentStream != nil
+          ? givingUpPatches(.refused) : .declined(.verify, .otaService(.wrongState))
       }
-      return .wanted(upload(of: PrefixChecksums(image.bytes), from: status.nextOffset))
+      if let stream = sentStream { return .wanted(upload(of: stream, from: status.nextOffset)) }
+      return .wanted(upload(of: octets, from: status.nextOffset))
     default:
       let found = try crc32(of: try control.payload(of: answer, .verify))
       guard found == image.crc32 else {
@@ -214,6 +258,7 @@ extension DeviceReport {
     largestChunk = info.largestChunk
     bufferSize = info.bufferSize
     needsAuthorization = info.needsAuthorization
+    takesPatches = info.takesPatches
     lastBoot = BootOutcome(running.bootOutcome)
     isOnTrial = running.isOnTrial
     if resumePoint.imageSize > 0 {

@@ -262,6 +262,7 @@ extension OTASession {
   ) async throws(UpdateFault) {
     switch status.note {
     case .flashFault: throw .declined(.upload, .otaService(.flashFault))
+    case .patchRefused where stream != nil: throw givingUpPatches(.refused)
     // An image as it is has nothing that could be refused in this way.
     case .noSession, .patchRefused: throw .declined(.upload, .otaService(.wrongState))
     case .notAuthorized: throw .declined(.upload, .otaService(.notAuthorized))
@@ -286,6 +287,10 @@ extension OTASession {
   }
 
   private func acknowledge(_ transfer: OTATransfer) {
+    if let stream {
+      let made = stream.imageOctets(ofFirst: transfer.acknowledged)
+      return context.acknowledged(made, of: stream.image.size)
+    }
     context.acknowledged(transfer.acknowledged, of: transfer.total)
   }
 

@@ -100,6 +100,7 @@ public struct LinkBenchmark: Sendable {
     var options = UpdateOptions()
     options.mode = setting.mode
     options.windowLimit = setting.window
+    options.delta = .never
     let opening = UpdateContext(
       clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
     let session = try await OTASession.open(on: client, opening)
@@ -180,7 +181,7 @@ private final class FlowCounts: Sendable {
     case .rewound: counts.withLock { $0.rewinds += 1 }
     case .deviceBusy: counts.withLock { $0.busySigns += 1 }
     case .connecting, .connected, .device, .stageBegan, .stageEnded, .transferBegan, .progress,
-      .linkLost, .restarted, .finished, .part:
+      .linkLost, .restarted, .finished, .part, .delivery, .patchGivenUp:
       break
     }
   }

@@ -22,6 +22,20 @@ public struct DeviceReport: Equatable, Sendable {
     }
   }
 
+  /// The part of a patch, or of a compressed image, that the device still holds.
+  public struct HeldStream: Equatable, Sendable {
+    /// All that was to be sent.
+    public var stream: ContentIdentity
+    /// Octets held, from its beginning on.
+    public var offset: Int
+
+    /// What a device holds of a stream.
+    public init(stream: ContentIdentity, offset: Int) {
+      self.stream = stream
+      self.offset = offset
+    }
+  }
+
   /// How the device's last start went, as its boot loader says.
   public enum BootOutcome: String, Sendable {
     /// As usual.
@@ -54,12 +68,17 @@ public struct DeviceReport: Equatable, Sendable {
   public var bufferSize: Int?
   /// An update must prove a key.
   public var needsAuthorization: Bool
+  /// It makes an image out of a patch against the one that runs, or out of a compressed one.
+  public var takesPatches = false
   /// How its last start went; `nil` where nobody tells.
   public var lastBoot: BootOutcome?
   /// The image that runs has not been confirmed yet.
   public var isOnTrial: Bool
   /// `nil` where the device holds nothing of an image.
   public var resumePoint: ResumePoint?
+  /// What the device holds of something that was sent instead of an image, and how many octets of
+  /// that; `nil` where it holds nothing of the kind.
+  public var heldStream: HeldStream?
   /// What the slots of a device with MCUboot hold; empty where nobody tells.
   public var slots: [SlotReport] = []
   /// Requests that the device has room for.

@@ -13,9 +13,15 @@ public enum UpdateEvent: Equatable, Sendable {
   case stageEnded(UpdateStage, took: Duration)
   /// Of a package with several images, the one that is sent next; `number` counts from 1.
   case part(name: String, number: Int, of: Int)
+  /// What is sent to a device that takes something else than images, too.
+  case delivery(DeliveryReport)
+  /// The device made no image of what was sent instead; the image itself is sent now.
+  case patchGivenUp(because: PatchObstacle)
   /// The transfer starts, or goes on, at `offset`. `resumed` is true when the device held a part.
+  /// Octets are those of the image, whatever is sent.
   case transferBegan(offset: Int, total: Int, resumed: Bool)
-  /// The device has acknowledged `acknowledged` octets in order (of `total`).
+  /// The device has acknowledged the first `acknowledged` octets (of `total`), or as much as it
+  /// makes them of.
   case progress(acknowledged: Int, total: Int)
   /// The device takes no data for a while (it erases or writes flash).
   case deviceBusy

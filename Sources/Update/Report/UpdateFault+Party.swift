@@ -20,6 +20,7 @@ extension UpdateFault {
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .authorizationRequired, .wrongKey,
       .noUpdateService, .cancelled, .timedOut:
       .user
+    case .noPatch(let obstacle): obstacle.isVerdictOfDevice ? .device : .user
     case .unsupportedProtocolVersion: .host
     case .declined(_, let refusal): refusal.kind.party
     case .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,

@@ -22,6 +22,7 @@ extension UpdateFault: ExplainedFault {
     case .protocolAmbiguous(let choice): "the device takes this image by \(Self.list(choice))"
     case .protocolNotOffered(let asked, let offered):
       "the device does not speak \(asked); it speaks \(Self.list(offered))"
+    case .noPatch(let obstacle): "no patch can be sent: \(obstacle.clause)"
     case .authorizationRequired: "the device takes updates only from those who hold its key"
     case .wrongKey: "the device says that the key is wrong"
     case .noUpdateService: "the device has no update service that is known here"
@@ -77,6 +78,10 @@ extension UpdateFault: ExplainedFault {
         + offered.map { "By \($0) goes \($0.images)." }.joined(separator: " ")
     case .protocolAmbiguous: "They write to different places; nothing is chosen for you."
     case .protocolNotOffered: "Nothing was written."
+    case .noPatch(let obstacle):
+      obstacle.isVerdictOfDevice
+        ? "What runs there is as it was. The image itself was not sent, as only a patch was wanted."
+        : "Only a patch was wanted; nothing was written."
     case .authorizationRequired: "A key has 16 to 64 octets; nothing was written."
     case .wrongKey: "After 5 wrong proofs it refuses every key until it is restarted."
     case .noUpdateService:
@@ -118,6 +123,7 @@ extension UpdateFault: ExplainedFault {
     case .hardwareUnknown: .sayHardware
     case .protocolAmbiguous(let choice): .chooseProtocol(choice.map(\.name))
     case .protocolNotOffered: .leaveProtocolOpen
+    case .noPatch: .allowWholeImage
     case .authorizationRequired: .giveKey
     case .wrongKey: .checkKey
     case .noUpdateService: .enterUpdateMode

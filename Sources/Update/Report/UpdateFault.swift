@@ -24,6 +24,8 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case protocolAmbiguous([UpdateProtocol])
   /// The protocol that was asked for is none of those that the device speaks.
   case protocolNotOffered(asked: UpdateProtocol, offered: [UpdateProtocol])
+  /// A patch was required, and none can be sent, or the device made no image of it.
+  case noPatch(PatchObstacle)
   // The device said no.
   /// A device refused an operation of this stage, in the words of its protocol.
   case declined(UpdateStage, ProtocolRefusal)
@@ -89,6 +91,7 @@ extension UpdateFault {
     case .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .imageRejected, .blockKeepsFailing:
       true
+    case .noPatch(let obstacle): obstacle.isVerdictOfDevice
     case .declined(let stage, let refusal):
       refusal.kind == .rejected || stage == .verify || stage == .activate
     case .linkLost(_, _, let resumable, let acknowledged): !resumable && acknowledged > 0

@@ -42,7 +42,7 @@ public struct UpdateResult: Equatable, Sendable {
   public var isVerified: Bool { proof != .none }
   /// The whole run.
   public var took: Duration
-  /// Octets of image sent in this run, repeats included, and the time of the upload stage alone.
+  /// Octets sent in this run, repeats included: of the image, or of what was sent instead.
   public var octetsSent: Int
   /// The time of the upload stage alone.
   public var uploadTook: Duration
@@ -54,10 +54,16 @@ public struct UpdateResult: Equatable, Sendable {
   /// sentence. `nil` where nothing is needed.
   public var validation: String?
 
+  /// What was sent; `nil` where the device takes nothing but images, or nothing was sent.
+  public var delivery: DeliveryReport?
+  /// Octets of the image that the device has got in this run, where something was sent instead.
+  public var octetsMade: Int?
+
   /// A result, as a test of an app may want one.
   public init(
     outcome: Outcome, from: FirmwareVersion?, to: FirmwareVersion?, proof: Proof,
-    took: Duration, octetsSent: Int, uploadTook: Duration, resumes: Int, validation: String? = nil
+    took: Duration, octetsSent: Int, uploadTook: Duration, resumes: Int, validation: String? = nil,
+    delivery: DeliveryReport? = nil, octetsMade: Int? = nil
   ) {
     self.outcome = outcome
     self.from = from
@@ -68,5 +74,7 @@ public struct UpdateResult: Equatable, Sendable {
     self.uploadTook = uploadTook
     self.resumes = resumes
     self.validation = validation
+    self.delivery = delivery
+    self.octetsMade = octetsMade
   }
 }

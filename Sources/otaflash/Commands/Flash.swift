@@ -82,6 +82,7 @@ struct Flash: DeviceCommand {
     transform: TimeSpan.parse)
   var timeLimit: TimeSpan?
 
+  @OptionGroup var patches: DeltaOptions
   @OptionGroup var link: LinkOptions
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
@@ -89,7 +90,7 @@ struct Flash: DeviceCommand {
   var subject: Subject { Subject(device: target.device.text, image: image) }
   var captureFile: OutputFile? { capture.file }
   var inputFiles: [String] {
-    ImageSource.files(of: image) + [keyFile, signer.key].compactMap(\.self)
+    ImageSource.files(of: image) + [keyFile, signer.key, patches.base].compactMap(\.self)
   }
 
   private static let mtuRange = 23...517
@@ -112,6 +113,9 @@ struct Flash: DeviceCommand {
     try ImageSource.check(firmware, isFor: board.board)
     if !force { try ImageSource.checkContent(of: firmware) }
     var options = try updateOptions()
+    let given = try patches.base.map { path throws(CommandFault) in
+      try GivenBases(path, in: addresses.region, session)
+    }
     session.console.event(firmware)
     for part in firmware.parts {
       session.console.note(part.summary)
@@ -124,6 +128,7 @@ struct Flash: DeviceCommand {
       target.device, in: session, tuning: link.tuning(else: .flashing),
       isTuningExplicit: link.asksForSomething)
     let records = try DeviceRecords.open(session)
+    options.bases = records.bases(besides: given)
     let lock = try destination.lock()
     let notebook = JournalWriter(firmware, on: destination, in: records)
     let job = FlashJob(
@@ -171,6 +176,7 @@ struct Flash: DeviceCommand {
     options.mtu = mtu.value
     options.chunk = chunk?.octets
     if let keyFile { options.key = try Self.key(keyFile) }
+    options.delta = patches.delta
     options.allowsDowngrade = allowDowngrade
     options.allowsOtherHardware = allowOtherHardware
     options.allowsUnknown = allowUnknown
@@ -203,6 +209,7 @@ struct Flash: DeviceCommand {
     case .flashed: records.flashed(destination, outcome: .flashed, version: result.to)
     case .alreadyCurrent, .wouldFlash: records.connected(destination)
     }
+    if result.proof == .readBack { records.keep(firmware) }
     let name = firmware.version.flatMap { version in firmware.versionName.map { (version, $0) } }
     session.console.result(
       result.sentence(in: session.console.settings.outputStyle, naming: name))
@@ -213,7 +220,8 @@ struct Flash: DeviceCommand {
       to: result.to?.description,
       toBuild: result.to == firmware.version ? firmware.parts.last?.mcuboot?.version.build : nil,
       proof: result.proof, validation: result.validation,
-      took: result.took, resumes: result.resumes, bottleneck: result.bottleneck)
+      took: result.took, resumes: result.resumes, bottleneck: result.bottleneck,
+      delivery: result.deliveryMembers)
     return .done(result.outcome.rawValue, devices: [device])
   }
 

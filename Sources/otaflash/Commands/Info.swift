@@ -192,7 +192,11 @@ extension DeviceReport {
       resumePoint.map {
         "\(Text.grouped($0.offset)) of \(Text.grouped($0.imageSize)) B, "
           + "crc32 \(Text.hex($0.imageCRC32))"
+      } ?? heldStream.map {
+        "\(Text.grouped($0.offset)) of \(Text.grouped($0.stream.size)) B of a patch, "
+          + "crc32 \(Text.hex($0.stream.crc32))"
       } ?? "none")
+    if takesPatches { add("patches", "taken") }
     return rows
   }
 }

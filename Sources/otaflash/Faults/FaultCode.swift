@@ -17,6 +17,7 @@ enum FaultCode: String, CaseIterable, Sendable {
   case hardwareUnknown = "E-HARDWARE-UNKNOWN"
   case imageNotTaken = "E-IMAGE-NOT-TAKEN"
   case protocolAmbiguous = "E-PROTOCOL-AMBIGUOUS"
+  case noPatch = "E-NO-PATCH"
   // The device's answers.
   case deviceRefused = "E-DEVICE-REFUSED"
   case authorizationRequired = "E-AUTHORIZATION-REQUIRED"

@@ -19,6 +19,7 @@ extension Remedy {
     case .sayVersion: context.againSaying(version: true, hardware: false)
     case .sayHardware: context.againSaying(version: false, hardware: true)
     case .chooseProtocol(let names): context.again(choosing: "--protocol", names.first ?? "auto")
+    case .allowWholeImage: context.again(choosing: "--delta", "auto")
     case .requestSmallerMTU: context.again(choosing: "--mtu", "185")
     case .sendSmallestPackets: context.again(choosing: "--chunk", "20")
     case .updateSoftware: context.command(["--version"])
@@ -71,8 +72,8 @@ extension Remedy {
     case .wait, .chooseAnotherPath, .restartAdapter, .comeCloser, .advice: description
     case .tryAgain, .startOver, .examineSystem, .restartDevice, .inspectDevice,
       .enterUpdateMode, .pair, .checkKey, .chooseAnotherImage, .allowDowngrade, .chooseProtocol,
-      .requestSmallerMTU, .sendSmallestPackets, .updateSoftware, .listSlots, .confirmRunningImage,
-      .restartIntoWaitingImage:
+      .allowWholeImage, .requestSmallerMTU, .sendSmallestPackets, .updateSoftware, .listSlots,
+      .confirmRunningImage, .restartIntoWaitingImage:
       nil
     }
   }

@@ -27,6 +27,8 @@ extension UpdateFault {
     case .imageNotTaken: .init(.imageNotTaken, .refusedBeforeWriting)
     case .protocolAmbiguous: .init(.protocolAmbiguous, .deviceUnavailable)
     case .protocolNotOffered, .noUpdateService: .init(.noUpdateService, .refusedBeforeWriting)
+    case .noPatch(let obstacle):
+      .init(.noPatch, obstacle.isVerdictOfDevice ? .rejectedByDevice : .refusedBeforeWriting)
     case .authorizationRequired: .init(.authorizationRequired, .permissionDenied)
     case .wrongKey: .init(.wrongKey, .permissionDenied)
     case .unsupportedProtocolVersion: .init(.protocolVersion, .protocolBroken)

@@ -56,11 +56,12 @@ struct FleetScreen: Sendable {
       octets += max(acknowledged - transfer.meter.acknowledged, 0)
       transfer.meter.acknowledge(acknowledged, at: now)
       active[place].device.transfer = transfer
-    case .stageEnded(.upload, _), .restarted: active[place].device.transfer = nil
+    case .stageEnded(.upload, _), .restarted, .patchGivenUp: active[place].device.transfer = nil
     case .linkLost:
       active[place].device.transfer = nil
       active[place].device.stage = "link lost"
-    case .connecting, .connected, .device, .stageEnded, .part, .deviceBusy, .rewound, .finished:
+    case .connecting, .connected, .device, .stageEnded, .part, .deviceBusy, .rewound, .finished,
+      .delivery:
       break
     }
   }

@@ -45,6 +45,16 @@ struct DeviceTrace: Sendable {
           "part",
           ["name": .string(name), "number": .integer(number), "of": .integer(count)])
       ]
+    case .delivery(let report): return [("delivery", report.members + [deviceMember])]
+    case .patchGivenUp(let obstacle):
+      return endAll(ok: false, at: now) + [
+        line(
+          "flow",
+          [
+            "event": "patch-given-up", "reason": .string(obstacle.code),
+            "message": .string(obstacle.clause),
+          ])
+      ]
     case .deviceBusy: return [line("flow", ["event": "busy"])]
     case .rewound(let offset, let reason):
       return [

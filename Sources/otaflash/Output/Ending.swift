@@ -17,6 +17,8 @@ struct Ending: Equatable, Sendable {
     var resumes: Int?
     /// What held the upload back.
     var bottleneck: Bottleneck?
+    /// What was sent, where the device takes more than images.
+    var delivery: [JSONValue.Member]?
 
     var json: JSONValue {
       .object([
@@ -27,6 +29,7 @@ struct Ending: Equatable, Sendable {
         "validation": validation.map { .string($0) },
         "ms": .integer(took?.inMilliseconds), "resumes": .integer(resumes),
         "bottleneck": bottleneck.map { .string($0.rawValue) },
+        "delivery": delivery.map { .object($0) },
       ])
     }
   }

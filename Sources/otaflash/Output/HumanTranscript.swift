@@ -37,6 +37,8 @@ struct HumanTranscript: Sendable {
   private var lastDrawn: Duration?
   private var lastPercent = 0
   private var targetVersion: String?
+  /// Less goes over the air than the rate tells, which is the image's.
+  private var isShortened = false
 
   init(
     device: String, targetVersion: String?, progress: Progress, style: Style,
@@ -63,6 +65,8 @@ struct HumanTranscript: Sendable {
     case .part(let name, let number, let count):
       flushTicks() + (progress == .none ? [] : [.line("  image \(number) of \(count)  \(name)")])
     case .deviceBusy: []
+    case .delivery(let report): delivering(report)
+    case .patchGivenUp: givenUp()
     case .rewound(let offset, let reason):
       progress == .plain
         ? [.line("  sending again from \(Text.grouped(offset)) (\(reason.rawValue))")] : []
@@ -176,6 +180,17 @@ struct HumanTranscript: Sendable {
     ]
   }
 
+  private mutating func delivering(_ report: DeliveryReport) -> [Step] {
+    isShortened = report.isShortened
+    return progress == .none ? [] : flushTicks() + [.line("  " + Line(report.sentence))]
+  }
+
+  /// What is sent now, and why, comes next.
+  private mutating func givenUp() -> [Step] {
+    transfer = .none
+    return flushTicks()
+  }
+
   private mutating func finish() -> [Step] {
     transfer = .none
     return flushTicks()
@@ -214,7 +229,7 @@ struct HumanTranscript: Sendable {
     var parts = ["\(percent(done, of: total))%", Self.amount(done, of: total)]
     if let rate = meter.rate(at: now) {
       parts.append(Text.rate(rate))
-      if let limit = link.flatMap(airLimit), limit > 0 {
+      if !isShortened, let limit = link.flatMap(airLimit), limit > 0 {
         parts.append("\(Int((rate / limit * 100).rounded()))% of the air limit")
       }
     }

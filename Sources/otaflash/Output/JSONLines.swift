@@ -75,10 +75,19 @@ extension DeviceReport {
       "slot_size": .integer(slotSize), "page_size": .integer(pageSize),
       "largest_chunk": .integer(largestChunk), "buffer_size": .integer(bufferSize),
       "needs_authorization": .bool(needsAuthorization),
+      "takes_patches": takesPatches ? .bool(true) : nil,
       "last_boot": lastBoot.map { .string($0.rawValue) }, "on_trial": .bool(isOnTrial),
       "buffer_count": .integer(bufferCount),
       "boot_loader": bootLoaderMode.map { .string($0.name) },
-      "resume_offset": .integer(resumePoint?.offset), "link": link.map { .object($0.members) },
+      "resume_offset": .integer(resumePoint?.offset),
+      "held_stream": heldStream.map { held in
+        .object(
+          JSONValue.fields([
+            "octets": .integer(held.stream.size), "crc32": .string(Text.hex(held.stream.crc32)),
+            "offset": .integer(held.offset),
+          ]))
+      },
+      "link": link.map { .object($0.members) },
     ])
   }
 }

@@ -15,16 +15,35 @@ extension UpdateResult {
       let change = from.map { "\($0) \(style.arrow) \(version)" } ?? version
       return style.green("done") + "    dry run: nothing stands in the way of \(change)"
     case .flashed:
-      var parts = ["upload \(Text.seconds(uploadTook))"]
-      if uploadTook >= Self.uploadWithRate {
-        parts.append(Text.rate(Double(octetsSent) / uploadTook.inSeconds))
-      }
-      if let bottleneck { parts.append("held back by \(bottleneck.words)") }
-      if resumes > 0 { parts.append(resumes == 1 ? "1 resume" : "\(resumes) resumes") }
+      var parts = shortened ?? transfer
+      if let limit { parts.append(limit) }
+      if resumes > 0 { parts.append(Text.counted(resumes, "resume")) }
       let trial = validation == nil ? "" : " on trial"
       return style.green("done") + "    running \(version)\(trial)\(known), "
         + "in \(Text.seconds(took)) (\(parts.joined(separator: ", ")))"
     }
+  }
+
+  /// How long the upload took, and how fast it was.
+  private var transfer: [String] {
+    ["upload \(Text.seconds(uploadTook))"]
+      + (uploadTook >= Self.uploadWithRate
+        ? [Text.rate(Double(octetsSent) / uploadTook.inSeconds)] : [])
+  }
+
+  /// What held the upload back: as it was seen, or as it was expected.
+  private var limit: String? {
+    if let bottleneck { return "held back by \(bottleneck.words)" }
+    guard let delivery, delivery.isShortened else { return nil }
+    return delivery.isLimitedByFlash ? "limited by device flash" : nil
+  }
+
+  /// The same where less than the image was sent.
+  private var shortened: [String]? {
+    guard let delivery, delivery.isShortened, let octetsMade else { return nil }
+    let rate = imageRate.map { uploadTook >= Self.uploadWithRate ? Text.rate($0) : nil } ?? nil
+    return ["\(Text.grouped(octetsMade)) B in \(Text.seconds(uploadTook))"]
+      + [rate].compactMap(\.self) + ["\(Text.grouped(octetsSent)) B sent"]
   }
 
   /// How it is known that the image runs, and what is not.

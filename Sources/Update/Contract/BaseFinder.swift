@@ -1,0 +1,31 @@
+import OtaflashFirmware
+
+/// Whether a device may be sent a patch, or a compressed image, instead of the image.
+public enum DeltaPolicy: String, Sendable, CaseIterable {
+  /// What is there soonest; the image itself where anything stands in the way.
+  case auto
+  /// The image, octet by octet.
+  case never
+  /// A patch against what runs, or nothing.
+  case require
+}
+
+/// Where the images lie that devices may run, against which patches are made.
+///
+/// One of them for all updates of the same image makes each patch once.
+public struct BaseFinder: Sendable {
+  private let find: @Sendable (ContentIdentity) -> [UInt8]?
+  let made = MadeStreams()
+
+  /// - Parameter find: the octets of an image, or `nil` where it is not there. Octets of another
+  ///   size or CRC32 than asked for count as not there.
+  public init(_ find: @escaping @Sendable (ContentIdentity) -> [UInt8]?) { self.find = find }
+
+  /// Knows no image: what is sent may be compressed, and is compressed once.
+  public static var none: BaseFinder { BaseFinder { _ in nil } }
+
+  func octets(of image: ContentIdentity) -> [UInt8]? {
+    guard let octets = find(image), ContentIdentity(of: octets) == image else { return nil }
+    return octets
+  }
+}

@@ -1,0 +1,93 @@
+import OtaflashDelta
+import OtaflashFirmware
+
+/// A stream that is sent instead of an image.
+struct OTAStream: Sendable {
+  let image: ContentIdentity
+  let base: OTABase
+  let delivery: Delivery
+  let octets: PrefixChecksums
+  /// Octets of image in a page, as the device's decoder counts.
+  private let pageSize: Int
+
+  init(_ delivery: Delivery, of image: ContentIdentity, against base: OTABase, pageSize: Int) {
+    self.image = image
+    self.base = base
+    self.delivery = delivery
+    self.pageSize = pageSize
+    octets = PrefixChecksums(delivery.octets)
+  }
+
+  var announcement: OTAPatch {
+    OTAPatch(
+      base: base, streamSize: octets.count, streamCRC32: octets.checksum(ofFirst: octets.count))
+  }
+
+  /// How much of the image a device can make of the first `count` octets: whole pages exactly, and
+  /// of the page that it is in as much as it has of the octets for it. What an update says of its
+  /// progress is in octets of the image, whatever is sent.
+  func imageOctets(ofFirst count: Int) -> Int {
+    if count >= octets.count { return image.size }
+    let pages = delivery.octetsAtPages
+    var (low, high) = (0, pages.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if pages[middle] <= count { low = middle + 1 } else { high = middle }
+    }
+    // The last octets of a stream make nothing more.
+    guard low < pages.count else { return image.size - 1 }
+    let began = low == 0 ? 0 : pages[low - 1]
+    let made = low * pageSize
+    let page = min(pageSize, image.size - made)
+    return made + page * (count - began) / (pages[low] - began)
+  }
+}
+
+/// What was sent last to this device in the update that is under way.
+enum OTASent: Sendable {
+  /// The image itself, and why.
+  case image(PatchObstacle?)
+  case stream(OTAStream)
+}
+
+/// Patches were given up for this device, for as long as the update runs.
+struct OTAPatchesGivenUp: Sendable {
+  let obstacle: PatchObstacle
+}
+
+/// What a device that takes patches has said of them on this connection.
+struct OTAPatching: Sendable {
+  let info: OTAPatchInfo
+  let point: OTAPatchPoint
+  /// What asking took: a request and its answer.
+  let roundTrip: Duration
+
+  /// `nil` = it can nothing that is made here.
+  var abilities: DecoderAbilities? {
+    let hasCRLE = info.codecs & 1 << 2 != 0
+    let window = info.codecs & 1 << 4 != 0 ? info.windowBits : 0
+    guard info.takesParts, info.pageSize > 0 else { return nil }
+    let abilities = DecoderAbilities(
+      hasCRLE: hasCRLE, largestWindow: window, largestLookahead: info.lookaheadBits,
+      pageSize: info.pageSize)
+    // Patches without compression are as large as the image.
+    return abilities.codecs == [.none] ? nil : abilities
+  }
+
+  /// What runs; `nil` where it cannot be read.
+  var running: ContentIdentity? { ContentIdentity(info.base) }
+
+  /// The stream of which it holds a part.
+  var begun: ContentIdentity? {
+    point.streamSize > 0
+      ? ContentIdentity(size: point.streamSize, crc32: point.streamCRC32) : nil
+  }
+}
+
+extension ContentIdentity {
+  /// `nil` for no octets.
+  init?(_ base: OTABase) {
+    guard base.size > 0 else { return nil }
+    self.init(size: base.size, crc32: base.crc32)
+  }
+}

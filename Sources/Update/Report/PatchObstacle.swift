@@ -1,0 +1,64 @@
+import OtaflashATT
+
+/// Why a device is not sent a patch against what it runs.
+public enum PatchObstacle: Equatable, Sendable {
+  /// The device understands no patches, or none that are made here.
+  case notUnderstood
+  /// It does not tell which image it runs.
+  case baseNotTold
+  /// Nobody here has the image that it runs.
+  case baseUnknown(ContentIdentity)
+  /// The patch has so many octets, and would save little.
+  case noGain(octets: Int)
+  /// The device holds a part of the image, and its last octets are there sooner than a patch.
+  case restIsSooner(octets: Int)
+  /// The device has compared what it runs with what the patch was made against.
+  case otherBase(expected: ContentIdentity, running: ContentIdentity)
+  /// The device refused the patch while it came.
+  case refused
+  /// The device has applied the patch, and what it read back is not the image.
+  case madeOtherImage
+
+  /// Why, as a clause.
+  public var clause: String {
+    switch self {
+    case .notUnderstood: "the device understands no patches"
+    case .baseNotTold: "the device does not tell which image it runs"
+    case .baseUnknown(let running): "nobody here has the image that runs there (\(running.words))"
+    case .noGain(let octets): "a patch of \(Numerals.grouped(octets)) B would save little"
+    case .restIsSooner(let octets):
+      "the device holds a part of the image, and wants \(Numerals.grouped(octets)) B more"
+    case .otherBase(let expected, let running):
+      "base \(Numerals.hex(expected.crc32)) is not what runs (\(Numerals.hex(running.crc32)))"
+    case .refused: "the device refused the patch"
+    case .madeOtherImage: "what the device made of the patch is not the image"
+    }
+  }
+
+  /// The stable name of this kind.
+  public var code: String {
+    switch self {
+    case .notUnderstood: "not-understood"
+    case .baseNotTold: "base-not-told"
+    case .baseUnknown: "base-unknown"
+    case .noGain: "no-gain"
+    case .restIsSooner: "rest-is-sooner"
+    case .otherBase: "other-base"
+    case .refused: "refused"
+    case .madeOtherImage: "made-other-image"
+    }
+  }
+
+  /// The device has seen the patch before it said no.
+  public var isVerdictOfDevice: Bool {
+    switch self {
+    case .refused, .madeOtherImage: true
+    case .notUnderstood, .baseNotTold, .baseUnknown, .noGain, .restIsSooner, .otherBase: false
+    }
+  }
+}
+
+extension ContentIdentity {
+  /// `132,472 B, CRC32 5121c8ff`.
+  public var words: String { "\(Numerals.grouped(size)) B, CRC32 \(Numerals.hex(crc32))" }
+}

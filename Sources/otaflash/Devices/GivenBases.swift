@@ -1,0 +1,112 @@
+import OtaflashFirmware
+import OtaflashState
+import OtaflashUpdate
+import Synchronization
+
+/// What `--base` points at: an image, or a folder in which one may be what a device runs.
+final class GivenBases: Sendable {
+  /// Files of a folder that are looked into.
+  private static let filesMaximum = 1000
+
+  private enum Content: Sendable {
+    case image(name: String, parts: [[UInt8]])
+    /// Files that are read once it is known what is looked for.
+    case folder(String, files: [String])
+  }
+
+  private let content: Content
+  private let region: AddressRegion?
+  private let console: Console
+  /// The user was told that what runs is not there.
+  private let hasTold = Mutex(false)
+
+  /// - Throws: for a file that is no image, or that cannot be read.
+  init(_ path: String, in region: AddressRegion?, _ session: Session) throws(CommandFault) {
+    self.region = region
+    console = session.console
+    if let files = FolderContent.files(of: path, atMost: Self.filesMaximum) {
+      content = .folder(path, files: files)
+    } else {
+      let package = try ImageSource.loadPackage(path, saying: ImageIdentity(), in: region, session)
+      content = .image(name: path, parts: package.parts.map(\.bytes))
+    }
+  }
+
+  /// The octets of what a device runs, where they are here.
+  func octets(of running: ContentIdentity) -> [UInt8]? {
+    let found =
+      switch content {
+      case .image(_, let parts): parts.first { Self.identity($0) == running }
+      case .folder(let folder, let files): search(folder, files, for: running)
+      }
+    if found == nil { tell(running) }
+    return found
+  }
+
+  /// Files that are no images are passed over.
+  private func search(
+    _ folder: String, _ files: [String], for running: ContentIdentity
+  ) -> [UInt8]? {
+    for file in files {
+      do throws(ImageFileFault) {
+        let package = try ImageFile.loadPackage("\(folder)/\(file)", region: region)
+        let octets = package.parts.map(\.bytes).first { Self.identity($0) == running }
+        if let octets { return octets }
+      } catch {
+        console.note("  \(folder)/\(file) is no base: \(error)", verbosity: 1)
+      }
+    }
+    return nil
+  }
+
+  private func tell(_ running: ContentIdentity) {
+    let isNews = hasTold.withLock { hasTold in
+      defer { hasTold = true }
+      return !hasTold
+    }
+    guard isNews else { return }
+    switch content {
+    case .image(let name, let parts):
+      let words = parts.map { Self.identity($0).words }.joined(separator: "; ")
+      console.note("  \(name) (\(words)) is not what the device runs (\(running.words))")
+    case .folder(let folder, let files):
+      console.note(
+        "  none of the \(Text.grouped(files.count)) files in \(folder) is what the device runs "
+          + "(\(running.words))")
+    }
+  }
+
+  private static func identity(_ octets: [UInt8]) -> ContentIdentity {
+    ContentIdentity(size: octets.count, crc32: CRC32.checksum(octets))
+  }
+}
+
+extension DeviceRecords {
+  /// Where an update finds what devices run: among what the user gave, then what was kept.
+  func bases(besides given: GivenBases?) -> BaseFinder {
+    BaseFinder { running in given?.octets(of: running) ?? keptImage(running) }
+  }
+
+  private var images: BaseImages {
+    BaseImages(in: directory) { [console] path in console.note("kept image", setAside: path) }
+  }
+
+  private func keptImage(_ running: ContentIdentity) -> [UInt8]? {
+    guard let size = UInt32(exactly: running.size) else { return nil }
+    let found = console.attempt(orNote: "the images kept here were not read") {
+      () throws(StateFault) in try images.find(size: size, crc32: running.crc32)
+    }
+    return found ?? nil
+  }
+
+  /// Keeps what a device was seen running: the next image may be sent as a patch against it.
+  func keep(_ package: FirmwarePackage) {
+    // The devices that take patches have one image.
+    guard let part = package.parts.first, package.parts.count == 1, !part.bytes.isEmpty else {
+      return
+    }
+    console.attempt(orNote: "\(part.name) was not kept for patches") { () throws(StateFault) in
+      try images.keep(part.bytes)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import OtaflashFirmware
+import OtaflashUpdate
+import Testing
+
+@testable import otaflash
+
+/// What is said of a patch, and of why there is none.
+@Suite struct DeliveryOutputTests {
+  private static let base = ContentIdentity(size: 130_000, crc32: 0x5121_C8FF)
+  private static let patch = DeliveryReport(
+    content: .patch(base: base), octets: 21_912, imageSize: 132_472, isLimitedByFlash: true)
+
+  private func result(_ delivery: DeliveryReport?, made: Int?) -> UpdateResult {
+    UpdateResult(
+      outcome: .flashed, from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0),
+      proof: .readBack, took: .seconds(3), octetsSent: 21_912, uploadTook: .milliseconds(1300),
+      resumes: 1, delivery: delivery, octetsMade: made)
+  }
+
+  @Test func theDoneLineTellsBothRates() {
+    let style = Style.plain
+    #expect(
+      result(Self.patch, made: 132_472).sentence(in: style).text
+        == "done    running 1.3.0, verified, in 3.0 s (132,472 B in 1.3 s, 101.9 kB/s, "
+        + "21,912 B sent, limited by device flash, 1 resume)")
+    #expect(
+      result(nil, made: nil).sentence(in: style).text
+        == "done    running 1.3.0, verified, in 3.0 s (upload 1.3 s, 16.9 kB/s, 1 resume)")
+  }
+
+  @Test func aLineSaysWhatIsSentAndWhy() {
+    let obstacle = PatchObstacle.otherBase(
+      expected: Self.base, running: ContentIdentity(size: 1, crc32: 0xF49B_0379))
+    let image = DeliveryReport(
+      content: .image, octets: 132_472, imageSize: 132_472, obstacle: obstacle)
+    #expect(
+      image.sentence == "sending the image itself: base 5121c8ff is not what runs (f49b0379)")
+    #expect(Self.patch.sentence == "sending 21,912 B for 132,472, a patch of 5121c8ff")
+    let compressed = DeliveryReport(
+      content: .compressed, octets: 90_000, imageSize: 132_472, obstacle: .baseUnknown(Self.base))
+    #expect(
+      compressed.sentence
+        == "sending 90,000 B for 132,472, compressed: nobody here has the image that runs there "
+        + "(130,000 B, CRC32 5121c8ff)")
+  }
+
+  /// The share of what the air allows is of octets on the air, and the rate is the image's.
+  @Test func aPatchHasNoShareOfTheAirLimit() {
+    func lines(_ report: DeliveryReport?) -> String {
+      var transcript = HumanTranscript(
+        device: "d", targetVersion: nil, progress: .plain,
+        style: .plain, airLimit: { _ in 100_000 })
+      var steps = transcript.observe(.connected(LinkReport(mtu: 247)), at: .zero)
+      if let report { steps += transcript.observe(.delivery(report), at: .zero) }
+      steps += transcript.observe(
+        .transferBegan(offset: 0, total: 132_472, resumed: false), at: .zero)
+      steps += transcript.observe(
+        .progress(acknowledged: 66_236, total: 132_472), at: .seconds(6))
+      return steps.map { "\($0)" }.joined()
+    }
+    #expect(lines(nil).contains("air limit"))
+    let patch = lines(Self.patch)
+    #expect(!patch.contains("air limit") && patch.contains("a patch of 5121c8ff"))
+  }
+
+  /// What was begun for a patch has an end in the events, before what follows it begins.
+  @Test func givingUpAPatchEndsItsTasks() {
+    var trace = DeviceTrace(device: "d")
+    _ = trace.observe(.stageBegan(.prepare), at: .zero)
+    _ = trace.observe(.transferBegan(offset: 0, total: 9, resumed: false), at: .zero)
+    let told = trace.observe(.patchGivenUp(because: .refused), at: .seconds(1))
+    #expect(told.map(\.type) == ["task_end", "task_end", "flow"])
+  }
+}

@@ -1,0 +1,198 @@
+import OtaflashDelta
+import OtaflashFirmware
+import OtaflashGATT
+import Testing
+
+@testable import OtaflashUpdate
+
+/// What is sent, and why it is no patch: each row one thing that stands in the way.
+@Suite struct DeliveryDecisionTests {
+  private static let old = image(size: 12_000, seed: 3).bytes
+  private static let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
+  private static let running = ContentIdentity(of: old)
+
+  /// A device that has told everything, and a host that has the base.
+  private static func decision(_ policy: DeltaPolicy = .auto) -> OTADeliveryDecision {
+    OTADeliveryDecision(
+      policy: policy,
+      abilities: DecoderAbilities(
+        hasCRLE: true, largestWindow: 8, largestLookahead: 7, pageSize: 1024),
+      conditions: DeliveryConditions(octetsPerSecond: 1_000, pageSize: 1024), running: running,
+      base: old)
+  }
+
+  private struct Case: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let expected: String
+    let change: @Sendable (inout OTADeliveryDecision) -> Void
+
+    init(
+      _ description: String, _ expected: String,
+      _ change: @escaping @Sendable (inout OTADeliveryDecision) -> Void = { _ in }
+    ) {
+      (testDescription, self.expected, self.change) = (description, expected, change)
+    }
+  }
+
+  private static let cases = [
+    Case("everything is there", "patch"),
+    Case("nobody wants one", "image") { $0.policy = .never },
+    Case("the device knows none", "image: not-understood") { $0.abilities = nil },
+    Case("it does not tell what runs", "image: base-not-told") {
+      ($0.running, $0.base) = (nil, nil)
+    },
+    Case("nobody has what runs", "image: base-unknown") { $0.base = nil },
+    Case("patches were given up", "image: refused") { $0.givenUp = .refused },
+    Case("the base has nothing of the image", "image: no-gain") {
+      $0.base = image(size: 12_000, seed: 99).bytes
+    },
+    Case("nearly all of the image is held", "image: rest-is-sooner") { $0.held = 11_990 },
+    Case("a little of the image is held", "patch") { $0.held = 1_000 },
+    Case("another stream is held", "patch") { $0.begun = ContentIdentity(size: 9, crc32: 1) },
+    Case("required, and there", "patch") { $0.policy = .require },
+    Case("required, and nearly all held", "patch") {
+      ($0.policy, $0.held) = (.require, 11_990)
+    },
+    Case("required, of little use", "patch") {
+      ($0.policy, $0.base) = (.require, image(size: 12_000, seed: 99).bytes)
+    },
+    Case("required, not understood", "refuse: not-understood") {
+      ($0.policy, $0.abilities) = (.require, nil)
+    },
+    Case("required, no base", "refuse: base-unknown") { ($0.policy, $0.base) = (.require, nil) },
+    Case("required, given up", "refuse: made-other-image") {
+      ($0.policy, $0.givenUp) = (.require, .madeOtherImage)
+    },
+  ]
+
+  @Test(arguments: cases)
+  private func aDecision(_ row: Case) {
+    var decision = Self.decision()
+    row.change(&decision)
+    #expect(Self.words(decision.verdict(for: Self.new)) == row.expected)
+  }
+
+  @Test func anImageThatShrinksIsCompressedWhereThereIsNoBase() {
+    var decision = Self.decision()
+    decision.base = nil
+    let text = (0..<9_000).map { UInt8($0 / 5 % 11) }
+    #expect(Self.words(decision.verdict(for: text)) == "compressed: base-unknown")
+    decision.policy = .require
+    #expect(Self.words(decision.verdict(for: text)) == "refuse: base-unknown")
+  }
+
+  /// The link is another one when the run goes on, and would be given other parts.
+  @Test func aStreamThatIsUnderWayIsMadeAgainUnderOtherConditions() throws {
+    var decision = Self.decision()
+    decision.conditions = DeliveryConditions(
+      octetsPerSecond: 20, pageSize: 1024, secondsBetweenResets: 30)
+    guard case .stream(let first, _) = decision.verdict(for: Self.new) else {
+      Issue.record("there is a patch")
+      return
+    }
+    #expect(first.partSize < Self.new.count)
+    decision = Self.decision()
+    guard case .stream(let other, _) = decision.verdict(for: Self.new) else {
+      Issue.record("there is a patch")
+      return
+    }
+    #expect(other.octets != first.octets)
+    decision.begun = ContentIdentity(of: first.octets)
+    guard case .stream(let again, nil) = decision.verdict(for: Self.new) else {
+      Issue.record("the patch is found again")
+      return
+    }
+    #expect(again.octets == first.octets)
+  }
+
+  /// One device after the other: the second takes what was made for the first.
+  @Test func whatWasMadeIsKept() throws {
+    let made = MadeStreams()
+    let decision = Self.decision()
+    let abilities = try #require(decision.abilities)
+    var makings = 0
+    let wish = MadeStreams.Wish(
+      image: ContentIdentity(of: Self.new), base: Self.running, abilities: abilities,
+      conditions: decision.conditions)
+    let planner = DeliveryPlanner(
+      image: Self.new, abilities: abilities, conditions: decision.conditions)
+    for _ in 0..<3 {
+      _ = made.delivery(for: wish) {
+        makings += 1
+        return planner.plain
+      }
+    }
+    #expect(makings == 1)
+  }
+
+  private static func words(_ verdict: OTADeliveryDecision.Verdict) -> String {
+    func because(_ what: String, _ obstacle: PatchObstacle?) -> String {
+      what + (obstacle.map { ": \($0.code)" } ?? "")
+    }
+    switch verdict {
+    case .image(let obstacle): return because("image", obstacle)
+    case .refuse(let obstacle): return because("refuse", obstacle)
+    case .stream(let delivery, let obstacle):
+      return because(delivery.content == .compressed ? "compressed" : "patch", obstacle)
+    }
+  }
+}
+
+/// Octets of a stream as octets of the image.
+@Suite struct StreamProgressTests {
+  @Test func theWholeImageIsMadeByTheWholeStreamAndNothingByNone() {
+    let old = image(size: 9_000, seed: 3).bytes
+    let new = Array(old[..<2_000] + image(size: 3_000, seed: 8).bytes + old[4_000...])
+    let planner = DeliveryPlanner(
+      image: new,
+      abilities: DecoderAbilities(
+        hasCRLE: true, largestWindow: 8, largestLookahead: 7, pageSize: 1024),
+      conditions: DeliveryConditions(octetsPerSecond: 10_000, pageSize: 1024))
+    let delivery = planner.composed(against: PatchBase(old))
+    let stream = OTAStream(
+      delivery, of: ContentIdentity(of: new), against: OTABase(size: 9_000, crc32: 1),
+      pageSize: 1024)
+    let made = (0...delivery.octets.count).map { stream.imageOctets(ofFirst: $0) }
+    #expect(made.first == 0 && made.last == new.count)
+    #expect(zip(made, made.dropFirst()).allSatisfy { $0 <= $1 })
+    // All is there only when all is there, and a page when its octets are.
+    #expect(made.dropLast().allSatisfy { $0 < new.count })
+    for (page, octets) in delivery.octetsAtPages.dropLast().enumerated() {
+      #expect(made[octets] >= (page + 1) * 1024 && made[octets - 1] < (page + 1) * 1024)
+    }
+  }
+}
+
+@Suite struct LinkRateTests {
+  private func rate(_ change: (inout LinkFacts) -> Void, isAnswered: Bool, _ trip: Duration)
+    -> Double
+  {
+    var facts = LinkFacts()
+    change(&facts)
+    return OTALinkRate(
+      facts: facts, chunk: 240, window: 8192, isAnswered: isAnswered, roundTrip: trip
+    ).octetsPerSecond
+  }
+
+  @Test func answeredWritesTakeTwoEventsEach() {
+    let known = rate({ $0.connectionInterval = .milliseconds(15) }, isAnswered: true, .seconds(9))
+    // 240 octets in 30 ms, down to the step below.
+    #expect(known == 6144)
+  }
+
+  @Test func anUnknownIntervalIsMeasured() {
+    #expect(rate({ _ in }, isAnswered: true, .milliseconds(60)) == 3072)
+  }
+
+  @Test func commandsFillTheAirOrTheWindow() {
+    let air = rate(
+      {
+        $0.connectionInterval = .milliseconds(15)
+        $0.phy = .le1M
+      }, isAnswered: false, .zero)
+    #expect((60_000.0...110_000).contains(air))
+    let window = rate(
+      { $0.connectionInterval = .milliseconds(500) }, isAnswered: false, .zero)
+    #expect(window == 8192)
+  }
+}

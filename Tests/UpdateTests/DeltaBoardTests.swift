@@ -1,0 +1,96 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import Testing
+
+@testable import OtaflashUpdate
+
+/// Patches to whole boards: the real receiver, its flash, its boot loader, and a plug that is pulled.
+@Suite struct DeltaBoardTests {
+  private static let old = UpdateTests.image(
+    size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)
+  /// A release: some octets are others, and some are new.
+  private static let new = FirmwareImage(
+    name: "new.bin", format: .binary,
+    bytes: Array(old.bytes[..<6_000]) + [1, 2, 3]
+      + old.bytes[6_000...].enumerated().map { $0 % 23 == 0 ? $1 &+ UInt8($0 % 251) : $1 },
+    version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001))
+
+  private static let bases = BaseFinder { wanted in
+    ContentIdentity(of: old.bytes) == wanted ? old.bytes : nil
+  }
+
+  /// A board that runs the old image, in flash that outlives it.
+  private func board(_ profile: String) throws -> FlashMemory {
+    let storage = FlashMemory(size: try SimulationProfile(parsing: profile).flashSize)
+    let first = try flash(Self.old, onto: profile, storage: storage)
+    #expect(first.runningImage == Self.old.bytes)
+    return storage
+  }
+
+  @Test(arguments: WriteMode.allCases, ["plain", "plain?erase-ahead=yes"])
+  func theNextImageGoesAsAPatch(_ mode: WriteMode, _ profile: String) throws {
+    let storage = try board("plain")
+    let result = try flash(Self.new, onto: profile, storage: storage) {
+      ($0.mode, $0.bases) = (mode, Self.bases)
+    }
+    let update = try result.outcome.get()
+    #expect(update.isVerified && result.runningImage == Self.new.bytes)
+    #expect(update.delivery?.content == .patch(base: ContentIdentity(of: Self.old.bytes)))
+    #expect(update.octetsSent < 8_000 && result.flashFaults.isEmpty)
+  }
+
+  @Test func aBoardWithoutPatchesGetsTheImage() throws {
+    let storage = try board("plain?delta=no")
+    let result = try flash(Self.new, onto: "plain?delta=no", storage: storage) {
+      $0.bases = Self.bases
+    }
+    let update = try result.outcome.get()
+    #expect(update.delivery == nil && update.octetsSent == Self.new.bytes.count)
+    #expect(result.runningImage == Self.new.bytes)
+  }
+
+  /// The link ends at PDUs all over a clean run. What was in the air is sent again, no more.
+  @Test func theLinkMayEndAnywhere() throws {
+    for cut in stride(from: 5, through: 95, by: 6) {
+      let storage = try board("fast")
+      let result = try flash(Self.new, onto: "fast?cut-at-pdu=\(cut)", storage: storage) {
+        $0.bases = Self.bases
+      }
+      let update = try result.outcome.get()
+      #expect(update.isVerified && result.runningImage == Self.new.bytes, "cut at PDU \(cut)")
+      let delivery = try #require(update.delivery)
+      #expect(delivery.obstacle == nil && update.octetsSent < 2 * delivery.octets, "at \(cut)")
+    }
+  }
+
+  /// The device loses its power in the middle, and makes the image all the same.
+  @Test func theDeviceMayResetAnywhere() throws {
+    for operation in stride(from: 1, through: 60, by: 4) {
+      let storage = try board("fast")
+      let profile = "fast?reset-at-flash-op=\(operation)"
+      var result = try flash(Self.new, onto: profile, storage: storage) { $0.bases = Self.bases }
+      if case .failure(.oldVersionStillRuns) = result.outcome {
+        result = try flash(Self.new, onto: "fast", storage: storage) { $0.bases = Self.bases }
+      }
+      #expect(try result.outcome.get().isVerified, "reset at \(operation)")
+      #expect(result.runningImage == Self.new.bytes, "reset at \(operation)")
+    }
+  }
+
+  /// The board is another boot, so that it goes on at the beginning of a part: a slow link has many.
+  @Test func aCancelledPatchIsTakenUpByTheNextRun() throws {
+    let storage = try board("plain")
+    let slow: (inout UpdateOptions) -> Void = {
+      ($0.mode, $0.chunk, $0.bases) = (.withResponse, 2, Self.bases)
+    }
+    let first = try flash(
+      Self.new, onto: "plain", storage: storage, slow, cancelAfter: .seconds(40))
+    #expect(throws: UpdateFault.self) { try first.outcome.get() as UpdateResult }
+    let second = try flash(Self.new, onto: "plain", storage: storage, slow)
+    let update = try second.outcome.get()
+    #expect(update.resumes == 1 && second.runningImage == Self.new.bytes)
+    #expect(update.octetsSent < update.delivery?.octets ?? 0)
+  }
+}

@@ -1,0 +1,281 @@
+import OtaflashATT
+import OtaflashDelta
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashTestSupport
+import Synchronization
+
+@testable import OtaflashUpdate
+
+/// A device of docs/ota-service.md with patches (13): in memory, so that nothing takes time, and every
+/// request is kept. What a script says it does otherwise.
+final class PatchDevice: Sendable {
+  struct Script: Sendable {
+    var takesPatches = true
+    /// PATCH INFO tells what runs; else 0 and 0.
+    var tellsBase = true
+    /// PATCH finds that another image runs than PATCH INFO told.
+    var runsAnother = false
+    /// It refuses the stream once it holds so many octets of it.
+    var refusesAt: Int?
+    /// What it makes of a stream is another image.
+    var spoils = false
+    /// What it holds when its link is lost, each once.
+    var cuts: [Int] = []
+    /// A lost link finds the device restarted: of a stream of one part it holds nothing.
+    var restarts = false
+  }
+
+  fileprivate struct Session {
+    let begin: [UInt8]
+    let patch: OTAPatch?
+    var held: [UInt8] = []
+
+    var imageSize: Int { Int(number(begin[2..<6])) }
+    var imageCRC32: UInt32 { number(begin[6..<10]) }
+  }
+
+  fileprivate struct Memory {
+    var script: Script
+    var running: [UInt8]
+    var version: [UInt8] = [1, 2, 0, 0]
+    var announced: OTAPatch?
+    var session: Session?
+    var made: [UInt8]?
+    var note = OTAStatus.Note.none
+    var requests: [[UInt8]] = []
+    var dataOctets = 0
+    var starts = false
+    var link: PipeLink?
+    var door: AsyncStream<PipeLink>.Continuation?
+  }
+
+  static let pageSize = 1024
+  fileprivate static let window = 4096
+
+  private let memory: Mutex<Memory>
+  private let server = GATTServer()
+  private let control: AttributeHandle
+  private let status: AttributeHandle
+
+  init(running: [UInt8], _ script: Script = Script()) {
+    memory = Mutex(Memory(script: script, running: running))
+    // The table's handlers have the device, and the device its handles.
+    let box = Box()
+    let table = AttributeTable(services: [
+      LocalService(
+        OTAService.service,
+        characteristics: [
+          LocalCharacteristic(
+            OTAService.control, properties: [.write, .indicate],
+            value: .written { octets, _ in box.device?.perform(octets) }),
+          LocalCharacteristic(
+            OTAService.data, properties: [.write],
+            value: .written { octets, _ in box.device?.take(octets) }),
+          LocalCharacteristic(
+            OTAService.status, properties: [.read, .notify],
+            value: .dynamic(
+              read: { _ in .success(box.device?.told ?? []) }, write: { _, _ in nil })),
+        ])
+    ])
+    control = table.handle(of: OTAService.control)
+    status = table.handle(of: OTAService.status)
+    server.install(table)
+    box.fill(with: self)
+  }
+
+  var running: [UInt8] { memory.withLock { $0.running } }
+  /// What was written to Control, over all connections.
+  var requests: [[UInt8]] { memory.withLock { $0.requests } }
+  /// The opcodes of `requests`.
+  var opcodes: [UInt8] { requests.map { $0[0] } }
+  /// Octets of data that came, whatever they were of.
+  var dataOctets: Int { memory.withLock { $0.dataOctets } }
+
+  private var told: [UInt8] { memory.withLock { $0.status }.encoded }
+
+  private func perform(_ request: [UInt8]) -> ATTErrorCode? {
+    let answer = memory.withLock { memory in
+      memory.requests.append(request)
+      return memory.answer(request)
+    }
+    server.indicate(control, [request[0] | 0x80] + answer)
+    return nil
+  }
+
+  private func take(_ octets: [UInt8]) -> ATTErrorCode? {
+    let (refusal, lost) = memory.withLock { memory -> (ATTErrorCode?, PipeLink?) in
+      guard var session = memory.session, memory.made == nil else {
+        return (OTAService.noSession, nil)
+      }
+      guard number(octets[0..<4]) == UInt32(session.held.count) else {
+        return (OTAService.wrongOffset, nil)
+      }
+      session.held += octets[4...]
+      memory.dataOctets += octets.count - 4
+      memory.session = session
+      if let limit = memory.script.refusesAt, session.patch != nil, session.held.count >= limit {
+        memory.session = nil
+        memory.note = .patchRefused
+      }
+      guard let cut = memory.script.cuts.first, session.held.count >= cut else { return (nil, nil) }
+      memory.script.cuts.removeFirst()
+      if memory.script.restarts { memory.session?.held = [] }
+      return (nil, memory.link)
+    }
+    if refusal == nil { server.notify(status, told) }
+    lost?.loseSupervision()
+    return refusal
+  }
+
+  var dialer: Dialer {
+    Dialer { [self] () async throws(ConnectFault) -> any Link in
+      let (host, device) = PipeLink.pair(capacity: 4)
+      memory.withLock { _ = $0.door?.yield(device) }
+      return host
+    }
+  }
+
+  /// Who dials from now on.
+  func open() -> AsyncStream<PipeLink> {
+    let (links, door) = AsyncStream.makeStream(of: PipeLink.self)
+    memory.withLock { $0.door = door }
+    return links
+  }
+
+  func run(_ links: AsyncStream<PipeLink>, on clock: any LinkClock) async {
+    for await link in links {
+      memory.withLock { $0.link = link }
+      _ = await server.serve(link, clock: clock)
+      memory.withLock { memory in
+        memory.announced = nil
+        guard memory.starts, let made = memory.made, let session = memory.session else { return }
+        memory.starts = false
+        memory.running = made
+        memory.version = Array(session.begin[10..<14])
+        (memory.session, memory.made) = (nil, nil)
+      }
+    }
+  }
+
+  private final class Box: Sendable {
+    private let held = Mutex<PatchDevice?>(nil)
+    var device: PatchDevice? { held.withLock { $0 } }
+    func fill(with device: PatchDevice) { held.withLock { $0 = device } }
+  }
+}
+
+/// What each request is answered with: the result, and its payload.
+extension PatchDevice.Memory {
+  fileprivate var status: OTAStatus {
+    guard let session else {
+      return OTAStatus(
+        state: .idle, note: note, window: 0, nextOffset: 0, crc32: 0, durableOffset: 0)
+    }
+    return OTAStatus(
+      state: made == nil ? .receiving : .verified, note: note,
+      window: made == nil ? PatchDevice.window : 0, nextOffset: session.held.count,
+      crc32: CRC32.checksum(session.held), durableOffset: session.held.count)
+  }
+
+  fileprivate var base: [UInt8] {
+    littleEndian(UInt32(running.count)) + littleEndian(CRC32.checksum(running))
+  }
+
+  fileprivate mutating func answer(_ request: [UInt8]) -> [UInt8] {
+    switch request[0] {
+    case 0x01: return info
+    case 0x02: return [0] + version + base + [0, 0]
+    case 0x03: return [0] + held(isPatch: false)
+    case 0x06: return begin(request)
+    case 0x08: return verify()
+    case 0x09:
+      starts = true
+      return [0]
+    case 0x0B:
+      return [0]
+    case 0x0D where script.takesPatches:
+      let told = script.tellsBase ? base : [UInt8](repeating: 0, count: 8)
+      return [0, 2, 0x15, 0, 10, 10] + littleEndian(UInt32(PatchDevice.pageSize)) + told
+    case 0x0E where script.takesPatches: return announce(request)
+    case 0x0F where script.takesPatches: return [0] + held(isPatch: true)
+    default: return [1]
+    }
+  }
+
+  private var info: [UInt8] {
+    [0, 1, script.takesPatches ? 0x18 : 0] + littleEndian(0xA001) + littleEndian(0x40000)
+      + littleEndian(UInt32(PatchDevice.pageSize)) + [100, 0, 0, 0x10]
+  }
+
+  private func held(isPatch: Bool) -> [UInt8] {
+    let nothing = [UInt8](repeating: 0, count: 16)
+    guard let session, (session.patch != nil) == isPatch else { return nothing }
+    let next = littleEndian(UInt32(session.held.count))
+    if let patch = session.patch {
+      return littleEndian(UInt32(patch.streamSize)) + littleEndian(patch.streamCRC32) + next
+        + littleEndian(0)
+    }
+    return littleEndian(UInt32(session.imageSize)) + littleEndian(session.imageCRC32) + next
+      + littleEndian(CRC32.checksum(session.held))
+  }
+
+  private mutating func announce(_ request: [UInt8]) -> [UInt8] {
+    let patch = OTAPatch(
+      base: OTABase(size: Int(number(request[1..<5])), crc32: number(request[5..<9])),
+      streamSize: Int(number(request[9..<13])), streamCRC32: number(request[13..<17]))
+    announced = nil
+    let isBase = Array(request[1..<9]) == base && !script.runsAnother
+    guard patch.base == .empty || isBase else { return [0x0F] + littleEndian(64) + base[4...] }
+    announced = patch
+    return [0]
+  }
+
+  private mutating func begin(_ request: [UInt8]) -> [UInt8] {
+    let isPatch = request[1] & 0x10 != 0
+    if isPatch, announced == nil { return [3] }
+    let patch = isPatch ? announced : nil
+    announced = nil
+    let isSame = session?.begin[2...] == request[2...] && session?.patch == patch
+    if !isSame || request[1] & 1 != 0 {
+      session = PatchDevice.Session(begin: request, patch: patch)
+    }
+    (made, note) = (nil, .none)
+    let held = session?.held ?? []
+    return [0] + littleEndian(UInt32(held.count)) + littleEndian(CRC32.checksum(held))
+  }
+
+  private mutating func verify() -> [UInt8] {
+    guard let session else { return [3] }
+    var image = session.held
+    if let patch = session.patch {
+      guard session.held.count == patch.streamSize else { return [3] }
+      do throws(PatchFault) {
+        image = try PatchParts.apply(
+          session.held, to: patch.base == .empty ? [] : running, imageSize: session.imageSize,
+          pageSize: PatchDevice.pageSize
+        ).image
+      } catch {
+        self.session = nil
+        note = .patchRefused
+        return [3]
+      }
+      if script.spoils { image[0] ^= 1 }
+    }
+    let found = CRC32.checksum(image)
+    guard found == session.imageCRC32 else {
+      self.session = nil
+      return [8] + littleEndian(found)
+    }
+    made = image
+    return [0] + littleEndian(found)
+  }
+}
+
+private func littleEndian(_ number: UInt32) -> [UInt8] {
+  (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+}
+
+private func number(_ octets: ArraySlice<UInt8>) -> UInt32 {
+  octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+}

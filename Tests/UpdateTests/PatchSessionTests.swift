@@ -1,0 +1,255 @@
+import OtaflashDelta
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import Testing
+
+@testable import OtaflashUpdate
+
+/// Whole updates of a device that takes patches, and what is written to it.
+@Suite struct PatchSessionTests {
+  private static let old = image(size: 20_000, seed: 7).bytes
+  /// The next release: some octets are others, and some are new.
+  private static let new = FirmwareImage(
+    name: "new.bin", format: .binary,
+    bytes: Array(old[..<6_000]) + [1, 2, 3]
+      + old[6_000...].enumerated().map { $0 % 37 == 0 ? $1 &+ UInt8($0 % 251) : $1 },
+    version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001))
+
+  private struct Run {
+    let outcome: Result<UpdateResult, UpdateFault>
+    let events: [UpdateEvent]
+    let device: PatchDevice
+
+    var deliveries: [DeliveryReport] {
+      events.compactMap { if case .delivery(let report) = $0 { report } else { nil } }
+    }
+    var beginnings: [Int] {
+      events.compactMap { if case .transferBegan(let at, _, _) = $0 { at } else { nil } }
+    }
+  }
+
+  private func update(
+    _ script: PatchDevice.Script = PatchDevice.Script(), bases: [[UInt8]] = [old],
+    to image: FirmwareImage = new, _ adjust: (inout UpdateOptions) -> Void = { _ in }
+  ) throws -> Run {
+    try update(PatchDevice(running: Self.old, script), bases: bases, to: image, adjust)
+  }
+
+  private func update(
+    _ device: PatchDevice, bases: [[UInt8]], to image: FirmwareImage = new,
+    _ adjust: (inout UpdateOptions) -> Void = { _ in }
+  ) throws -> Run {
+    var options = UpdateOptions()
+    options.bases = BaseFinder { wanted in bases.first { ContentIdentity(of: $0) == wanted } }
+    adjust(&options)
+    let log = EventLog()
+    let update = FirmwareUpdate(image: image, options: options) { log.note($0) }
+    let outcome = try VirtualTimeline().run { clock in
+      await withTaskGroup(of: Void.self) { group in
+        let links = device.open()
+        group.addTask { await device.run(links, on: clock) }
+        let outcome: Result<UpdateResult, UpdateFault>
+        do throws(UpdateFault) {
+          outcome = .success(try await update.run(on: device.dialer, clock: clock))
+        } catch {
+          outcome = .failure(error)
+        }
+        group.cancelAll()
+        return outcome
+      }
+    }
+    return Run(outcome: outcome, events: log.all, device: device)
+  }
+
+  @Test func aKnownBaseMakesAPatchByItself() throws {
+    let run = try update()
+    let result = try run.outcome.get()
+    #expect(result.isVerified && run.device.running == Self.new.bytes)
+    #expect(result.delivery?.content == .patch(base: ContentIdentity(of: Self.old)))
+    #expect(result.delivery?.obstacle == nil && result.octetsMade == Self.new.bytes.count)
+    #expect(result.octetsSent == result.delivery?.octets && result.octetsSent < 5_000)
+    #expect(run.device.dataOctets == result.octetsSent)
+  }
+
+  /// docs/ota-service.md, 13: what is asked, in which order, and what PATCH and BEGIN say.
+  @Test func theRequestsAreTheDocuments() throws {
+    let run = try update()
+    #expect(
+      Array(run.device.opcodes.prefix(9)) == [
+        0x01, 0x02, 0x03, 0x0D, 0x0F, 0x0E, 0x06, 0x08, 0x09,
+      ])
+    let report = try #require(run.deliveries.first)
+    let patch = run.device.requests[5]
+    let base = OTAPatch(
+      base: OTABase(size: 20_000, crc32: CRC32.checksum(Self.old)), streamSize: report.octets,
+      streamCRC32: 0)
+    #expect(Array(patch.prefix(13)) == Array(OTARequest.patch(base).encoded.prefix(13)))
+    // A device that holds nothing is told to start over; the data is a patch; size and CRC32 are the
+    // image's.
+    var begin = OTABegin(
+      flags: [.restart, .patch], imageSize: Self.new.bytes.count, imageCRC32: Self.new.crc32,
+      version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001))
+    #expect(run.device.requests[6] == OTARequest.begin(begin).encoded)
+    begin.flags = []
+    let plain = try update { $0.delta = .never }
+    #expect(plain.device.requests[3] == OTARequest.begin(begin).encoded)
+  }
+
+  /// Neither flag nor command of version 1 changes for a device, or a caller, without patches.
+  @Test(arguments: [DeltaPolicy.auto, .never])
+  func whoTakesNoPatchesNeverMeetsThem(_ policy: DeltaPolicy) throws {
+    let run = try update(.init(takesPatches: policy == .never)) { $0.delta = policy }
+    let result = try run.outcome.get()
+    #expect(Array(run.device.opcodes.prefix(6)) == [0x01, 0x02, 0x03, 0x06, 0x08, 0x09])
+    #expect(run.device.opcodes.allSatisfy { $0 < 0x0C } && run.deliveries.isEmpty)
+    #expect(result.delivery == nil && result.octetsSent == Self.new.bytes.count)
+  }
+
+  @Test func withoutABaseTheImageIsSentAndTheReportSaysWhy() throws {
+    let run = try update(bases: [])
+    let result = try run.outcome.get()
+    // Random octets cannot be compressed.
+    #expect(result.delivery?.content == .image && result.octetsSent == Self.new.bytes.count)
+    #expect(result.delivery?.obstacle == .baseUnknown(ContentIdentity(of: Self.old)))
+    #expect(run.device.running == Self.new.bytes)
+  }
+
+  @Test func withoutABaseAnImageThatShrinksIsCompressed() throws {
+    let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 / 9 % 7) }
+    let image = FirmwareImage(
+      name: "x", format: .binary, bytes: bytes, version: FirmwareVersion(1, 3, 0),
+      hardware: HardwareID(0xA001))
+    let run = try update(bases: [], to: image)
+    let result = try run.outcome.get()
+    #expect(result.delivery?.content == .compressed && result.octetsSent < 15_000)
+    #expect(run.device.running == bytes && result.octetsMade == 20_000)
+  }
+
+  @Test func aDeviceThatTellsNoBaseGetsNoPatch() throws {
+    let run = try update(.init(tellsBase: false))
+    #expect(try run.outcome.get().delivery?.obstacle == .baseNotTold)
+    #expect(run.device.running == Self.new.bytes)
+  }
+
+  /// Result 0F, error 6, and a wrong image at the end: the image follows, once.
+  @Test(arguments: ["other base", "refused", "other image"])
+  func aPatchThatFailsIsFollowedByTheImage(_ what: String) throws {
+    var script = PatchDevice.Script()
+    let obstacle: PatchObstacle
+    switch what {
+    case "other base":
+      script.runsAnother = true
+      let told = ContentIdentity(size: 64, crc32: CRC32.checksum(Self.old))
+      obstacle = .otherBase(expected: ContentIdentity(of: Self.old), running: told)
+    case "refused":
+      script.refusesAt = 200
+      obstacle = .refused
+    default:
+      script.spoils = true
+      obstacle = .madeOtherImage
+    }
+    let run = try update(script)
+    let result = try run.outcome.get()
+    #expect(result.isVerified && run.device.running == Self.new.bytes)
+    #expect(result.delivery?.content == .image && result.delivery?.obstacle == obstacle)
+    #expect(run.events.contains(.patchGivenUp(because: obstacle)))
+    #expect(run.device.opcodes.count { $0 == 0x0E } == 1, "a patch is tried once")
+    #expect(run.device.dataOctets < Self.new.bytes.count + 5_000)
+    // On one connection: the second is the proof.
+    #expect(run.device.opcodes.count { $0 == 0x01 } == 2)
+  }
+
+  @Test(arguments: [false, true])
+  func aRequiredPatchIsSentOrNothing(_ isThere: Bool) throws {
+    let run = try update(bases: isThere ? [Self.old] : []) { $0.delta = .require }
+    if isThere {
+      #expect(try run.outcome.get().delivery?.obstacle == nil)
+      return
+    }
+    let obstacle = PatchObstacle.baseUnknown(ContentIdentity(of: Self.old))
+    #expect(throws: UpdateFault.noPatch(obstacle)) { try run.outcome.get() as UpdateResult }
+    #expect(!run.device.opcodes.contains(0x06) && run.device.dataOctets == 0)
+  }
+
+  @Test(arguments: [PatchDevice.Script(refusesAt: 200), PatchDevice.Script(spoils: true)])
+  func aRequiredPatchThatFailsEndsTheUpdate(_ script: PatchDevice.Script) throws {
+    let run = try update(script) { $0.delta = .require }
+    let obstacle: PatchObstacle = script.spoils ? .madeOtherImage : .refused
+    #expect(throws: UpdateFault.noPatch(obstacle)) { try run.outcome.get() as UpdateResult }
+    #expect(run.device.running == Self.old)
+  }
+
+  @Test func aRequiredPatchIsNoneForADeviceThatKnowsNone() throws {
+    let run = try update(.init(takesPatches: false)) { $0.delta = .require }
+    #expect(throws: UpdateFault.noPatch(.notUnderstood)) { try run.outcome.get() as UpdateResult }
+  }
+
+  /// A lost link costs nothing of a stream; its progress is told in octets of the image.
+  @Test func aLostLinkGoesOnInTheStream() throws {
+    let run = try update(.init(cuts: [150, 400]))
+    let result = try run.outcome.get()
+    #expect(result.resumes == 2 && run.device.running == Self.new.bytes)
+    #expect(run.device.dataOctets == result.delivery?.octets)
+    let beginnings = run.beginnings
+    try #require(beginnings.count == 3 && beginnings[0] == 0)
+    #expect(beginnings[0] < beginnings[1] && beginnings[1] < beginnings[2])
+    #expect(result.octetsMade == Self.new.bytes.count)
+  }
+
+  /// What was decided holds for the whole update: the image goes on where it was.
+  @Test func aLostLinkGoesOnInTheImage() throws {
+    let run = try update(.init(cuts: [12_000]), bases: [])
+    let result = try run.outcome.get()
+    #expect(result.resumes == 1 && run.device.dataOctets == Self.new.bytes.count)
+    #expect(!run.device.opcodes.contains(0x0E))
+  }
+
+  @Test func aDeviceThatRestartsGetsThePartAgain() throws {
+    let run = try update(.init(cuts: [400], restarts: true))
+    let result = try run.outcome.get()
+    #expect(run.device.running == Self.new.bytes && result.delivery?.obstacle == nil)
+    #expect(run.beginnings == [0, 0])
+  }
+
+  /// The next process makes the same stream again, and finds the device in the middle of it.
+  @Test func anotherRunMakesTheSameStreamAgain() throws {
+    let device = PatchDevice(running: Self.old, .init(cuts: [300]))
+    let first = try update(device, bases: [Self.old]) { $0.reconnection = .none }
+    #expect(throws: UpdateFault.self) { try first.outcome.get() as UpdateResult }
+    let second = try update(device, bases: [Self.old])
+    let result = try second.outcome.get()
+    let began = try #require(second.beginnings.first)
+    #expect(result.resumes == 1 && began > 0 && device.running == Self.new.bytes)
+    #expect(device.dataOctets == result.delivery?.octets)
+    #expect(result.octetsMade == Self.new.bytes.count - began)
+  }
+
+  /// Another image is under way: its stream is of no use, and the device is told to start over.
+  @Test func theStreamOfAnotherImageIsDropped() throws {
+    let other = FirmwareImage(
+      name: "other.bin", format: .binary, bytes: Array(Self.old.dropFirst(40)),
+      version: FirmwareVersion(1, 4, 0), hardware: HardwareID(0xA001))
+    let device = PatchDevice(running: Self.old, .init(cuts: [60]))
+    let first = try update(device, bases: [Self.old]) { $0.reconnection = .none }
+    #expect(throws: UpdateFault.self) { try first.outcome.get() as UpdateResult }
+    let second = try update(device, bases: [Self.old], to: other)
+    #expect(try second.outcome.get().resumes == 0 && device.running == other.bytes)
+  }
+
+  /// The base is gone when the run goes on: the image follows, from its beginning.
+  @Test func aRunWithoutTheBaseStartsOverWithTheImage() throws {
+    let device = PatchDevice(running: Self.old, .init(cuts: [300]))
+    let first = try update(device, bases: [Self.old]) { $0.reconnection = .none }
+    #expect(throws: UpdateFault.self) { try first.outcome.get() as UpdateResult }
+    let second = try update(device, bases: [])
+    #expect(try second.outcome.get().delivery?.content == .image)
+    #expect(device.running == Self.new.bytes && second.beginnings == [0])
+  }
+
+  @Test func aFinderThatGivesOtherOctetsFindsNothing() throws {
+    let run = try update(bases: []) { $0.bases = BaseFinder { _ in [1, 2, 3] } }
+    #expect(
+      try run.outcome.get().delivery?.obstacle == .baseUnknown(ContentIdentity(of: Self.old)))
+  }
+}
