@@ -142,7 +142,7 @@ struct Scene: Sendable {
   static func image(octets: Int) -> FirmwareImage {
     FirmwareImage(
       name: "app", format: .binary,
-      bytes: (0..<octets).map { UInt8(truncatingIfNeeded: $0 / 3) },
+      bytes: (0..<octets).map(mixed),
       version: FirmwareVersion(1, 3, 0), hardware: nil)
   }
 
@@ -290,3 +290,11 @@ struct Scene: Sendable {
   }
 }
 #endif
+
+/// An octet of an image that cannot be compressed, so that devices get it as it is.
+private func mixed(_ index: Int) -> UInt8 {
+  var value = UInt32(truncatingIfNeeded: index) &* 0x9E37_79B1
+  value ^= value >> 15
+  value = value &* 0x85EB_CA77
+  return UInt8(truncatingIfNeeded: (value ^ value >> 13) >> 8)
+}

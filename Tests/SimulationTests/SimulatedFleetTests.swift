@@ -8,7 +8,7 @@ import Testing
 @Suite struct SimulatedFleetTests {
   static let new = FirmwareVersion(1, 3, 0)
   static let image = FirmwareImage(
-    name: "app", format: .binary, bytes: (0..<12_000).map { UInt8(truncatingIfNeeded: $0 / 3) },
+    name: "app", format: .binary, bytes: (0..<12_000).map(mixed),
     version: new, hardware: nil)
 
   // MARK: The text
@@ -259,7 +259,7 @@ import Testing
     options.mode = .withoutResponse
     options.allowsUnknown = true
     let large = FirmwareImage(
-      name: "app", format: .binary, bytes: (0..<90_000).map { UInt8(truncatingIfNeeded: $0 / 3) },
+      name: "app", format: .binary, bytes: (0..<90_000).map(mixed),
       version: new, hardware: nil)
     do throws(UpdateFault) {
       let update = FirmwareUpdate(image: large, options: options)
@@ -284,4 +284,12 @@ import Testing
     #expect(woke >= .seconds(60) && woke < .seconds(60) + .microseconds(1))
     #expect(wall == .seconds(10) && passed == .seconds(150))
   }
+}
+
+/// An octet of an image that cannot be compressed, so that devices get it as it is.
+private func mixed(_ index: Int) -> UInt8 {
+  var value = UInt32(truncatingIfNeeded: index) &* 0x9E37_79B1
+  value ^= value >> 15
+  value = value &* 0x85EB_CA77
+  return UInt8(truncatingIfNeeded: (value ^ value >> 13) >> 8)
 }
