@@ -17,8 +17,8 @@ patience=600
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
-say "\$ otaflash flash $image -d sim:"
-"$otaflash" flash "$image" -d sim: --progress plain >"$log" 2>&1 &
+say "\$ otaflash flash $image -d sim: --delta never"
+"$otaflash" flash "$image" -d sim: --delta never --progress plain >"$log" 2>&1 &
 flasher=$!
 disown "$flasher" # the shell need not say that it was killed
 until grep -q ' [3-9][0-9]%' "$log"; do
@@ -34,7 +34,7 @@ while kill -0 "$flasher" 2>/dev/null; do sleep 0.1; done
 cat "$log"
 
 say "The plug was pulled (kill -9). The same command again:"
-"$otaflash" flash "$image" -d sim:
+"$otaflash" flash "$image" -d sim: --delta never
 
 say "\$ otaflash info -d sim:"
 "$otaflash" info -d sim: | sed -n '/^protocol/,/^slot/p'
