@@ -27,9 +27,10 @@ extension CampaignTrial {
 }
 
 extension FirmwarePackage {
-  /// An image of so many octets, of a version that no device runs.
+  /// An image of so many octets that cannot be compressed, of a version that no device runs.
   package static func standIn(octets: Int) -> FirmwarePackage {
-    let bytes = (0..<max(octets, 1)).map { UInt8(truncatingIfNeeded: $0 / 3) }
+    var random = SeededRandom(seed: 1)
+    let bytes = (0..<max(octets, 1)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     let image = FirmwareImage(
       name: "image", format: .binary, bytes: bytes, version: FirmwareVersion(255, 0, 0),
       hardware: nil)

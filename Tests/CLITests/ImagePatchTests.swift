@@ -64,7 +64,7 @@ import Testing
     }
     let diff = try program.run(["image", "diff", Self.old, Self.new, "--rate", "20K", "--json"])
     try Self.checkStream(diff)
-    #expect(diff.output.components(separatedBy: #""type":"delivery","#).count == 3)
+    #expect(diff.output.components(separatedBy: #""type":"prediction","#).count == 3)
     #expect(diff.output.contains(#""content":"difference","size":"#))
   }
 

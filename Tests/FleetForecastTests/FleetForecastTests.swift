@@ -99,7 +99,7 @@ import Testing
       ).limit
     }
     #expect(
-      try await limit("12?kinds=fast&ring=60K", octets: 90_000) {
+      try await limit("12?kinds=fast&ring=60K", octets: 200_000) {
         $0.flash.writing = .withoutResponse
         $0.parallel = 6
       } == .air)

@@ -22,9 +22,14 @@ struct FleetSwarm {
     let lines: [String]
   }
 
-  static let image = FirmwareImage(
-    name: "app", format: .binary, bytes: (0..<65_536).map { UInt8(truncatingIfNeeded: $0 / 3) },
-    version: FirmwareVersion(1, 3, 0), hardware: nil)
+  /// It cannot be compressed: all of it is sent.
+  static let image = {
+    var random = SeededRandom(seed: 1)
+    return FirmwareImage(
+      name: "app", format: .binary,
+      bytes: (0..<65_536).map { _ in UInt8(truncatingIfNeeded: random.next()) },
+      version: FirmwareVersion(1, 3, 0), hardware: nil)
+  }()
 
   private let scale: SwarmScale
   private let trial: CampaignTrial

@@ -68,7 +68,7 @@ struct ImageDiff: Subcommand {
     let predictions = rate.elements.flatMap { rate in
       [false, true].map { comparison.prediction(under: conditions(rate, isErasedAhead: $0)) }
     }
-    for prediction in predictions { session.console.event("delivery", prediction.members) }
+    for prediction in predictions { session.console.event("prediction", prediction.members) }
     for line in Text.table(comparison.sizes.map { $0.cells(of: comparison.imageSize) }) {
       session.console.result(line)
     }
