@@ -3,7 +3,7 @@ import OtaflashGATT
 
 /// A clock on which a second passes in less than one: simulated devices, and the host's code beside
 /// them, live through an hour while somebody watches for a minute. Both sides must have it.
-public struct AcceleratedClock: LinkClock {
+package struct AcceleratedClock: LinkClock {
   private let base: any LinkClock
   private let began: LinkInstant
   private let speed: Int
@@ -14,20 +14,20 @@ public struct AcceleratedClock: LinkClock {
   ///   - base: the clock that is followed.
   ///   - speed: seconds that pass in one of its own, 1 or more. What waits often cannot follow any
   ///     speed: it then falls behind its deadlines, and no time is lost.
-  public init(_ base: any LinkClock, speed: Int) {
+  package init(_ base: any LinkClock, speed: Int) {
     precondition(speed >= 1, "a clock that is accelerated goes no slower")
     self.base = base
     self.speed = speed
     began = base.now
   }
 
-  public var now: LinkInstant { began.advanced(by: began.duration(to: base.now) * speed) }
+  package var now: LinkInstant { began.advanced(by: began.duration(to: base.now) * speed) }
 
-  public var minimumResolution: Duration { base.minimumResolution * speed }
+  package var minimumResolution: Duration { base.minimumResolution * speed }
 
-  public func randomFraction() -> Double { base.randomFraction() }
+  package func randomFraction() -> Double { base.randomFraction() }
 
-  public func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
+  package func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
     let moment = began.advanced(by: began.duration(to: deadline) / speed)
     // Rounded down: never later than asked, and `now` may then be a little before the deadline.
     try await base.sleep(
