@@ -2,6 +2,8 @@
 # limit: 300
 . "$LAB/guest/expect.sh"
 readonly OCTETS=80000
+# The image as it is, a write at a time: there is time to break it off.
+readonly SLOWLY=(--mode with-response --delta never)
 device_up --profile 'plain?erase=100ms'
 
 # start MINOR: begins an update to version 1.MINOR.0 and returns when a fifth is acknowledged.
@@ -9,7 +11,7 @@ start() {
   minor=$1
   image "image-$minor" "$((OCTETS + minor))"
   "$OTAFLASH" --adapter hci0 --timeout 6s --json flash "image-$minor" --image-version "1.$minor.0" \
-    --allow-unknown -d "$DEVICE_ADDRESS" >events 2>&1 </dev/null &
+    --allow-unknown "${SLOWLY[@]}" -d "$DEVICE_ADDRESS" >events 2>&1 </dev/null &
   flasher=$!
   within 30 acknowledged "$((OCTETS / 5))" || { cat events; fail "the update gets going"; }
 }
@@ -27,7 +29,7 @@ finish() {
   case $status in
     0) grep -q '"resumes":[1-9]' events || fail "the update went on by itself after a loss" ;;
     75 | 137) expect 0 otaflash --timeout 6s --json flash "image-$minor" --image-version "1.$minor.0" \
-      --allow-unknown -d "$DEVICE_ADDRESS"
+      --allow-unknown "${SLOWLY[@]}" -d "$DEVICE_ADDRESS"
       says '"resumed":true' ;;
     *) cat events; fail "the update ends with 0, or with 75 and a resume point, not $status" ;;
   esac
