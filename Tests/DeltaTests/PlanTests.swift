@@ -73,6 +73,15 @@ import Testing
     #expect(best(image, base: base, never).partSize == image.count)
   }
 
+  @Test func aResetNeverCostsMoreThanALargePart() {
+    let image = (0..<200_000).map { UInt8(($0 / 7) % 50) }
+    var never = conditions(500)
+    never.secondsBetweenResets = 1e9
+    let delivery = best(image, base: nil, never)
+    #expect(delivery.content == .compressed)
+    #expect(delivery.partSize == 65_536 && delivery.partCount == 4)
+  }
+
   /// Where the flash decides, all take the same time, and the shortest goes over the air.
   @Test func amongEquallyFastTheShortestIsTaken() {
     let (base, image) = release()

@@ -3,7 +3,8 @@ import OtaflashFirmware
 /// Chooses how an image is delivered: by the time that is predicted, and among what takes about as
 /// long by the octets on the air.
 package struct DeliveryPlanner {
-  /// Parts of so many octets are tried, rounded up to pages, besides the whole image.
+  /// Parts of so many octets are tried, rounded up to pages. A part is what a reset costs at most,
+  /// so the largest takes two seconds of a usual flash.
   private static let partSizes = [65536, 16384, 4096]
   /// Smaller parts are tried while resets cost more than this share of the time.
   private static let resetShare = 0.01
@@ -67,16 +68,17 @@ package struct DeliveryPlanner {
 
   /// Streams against one base in parts of every size.
   private func streams(against base: PatchBase) -> [Delivery] {
-    let whole = composed(against: base, partSize: image.count, codecs: abilities.codecs)
-    let codecs = codecsOfParts(of: whole)
-    return [whole] + smallerParts.map { composed(against: base, partSize: $0, codecs: codecs) }
+    let largest = composed(against: base, partSize: partSizes[0], codecs: abilities.codecs)
+    let codecs = codecsOfParts(of: largest)
+    return [largest]
+      + partSizes.dropFirst().map { composed(against: base, partSize: $0, codecs: codecs) }
   }
 
   /// A stream against one base, in the parts for which the predicted time is least.
   package func composed(against base: PatchBase) -> Delivery {
-    var best = composed(against: base, partSize: image.count, codecs: abilities.codecs)
+    var best = composed(against: base, partSize: partSizes[0], codecs: abilities.codecs)
     let codecs = codecsOfParts(of: best)
-    for size in smallerParts {
+    for size in partSizes.dropFirst() {
       let forecast = best.forecast
       if forecast.resetSeconds <= Self.resetShare * forecast.seconds { break }
       let next = composed(against: base, partSize: size, codecs: codecs)
@@ -93,26 +95,19 @@ package struct DeliveryPlanner {
     }
     let bases = [base ?? [], []].map(PatchBase.init)
     for base in bases.suffix(base?.isEmpty ?? true ? 1 : 2) {
-      let whole = composed(against: base, partSize: image.count, codecs: abilities.codecs)
-      if isIt(whole) { return whole }
-      let codecs = codecsOfParts(of: whole)
-      for part in smallerParts {
-        let next = composed(against: base, partSize: part, codecs: codecs)
-        if isIt(next) { return next }
-      }
+      if let found = streams(against: base).first(where: isIt) { return found }
     }
     return nil
   }
 
-  /// The sizes of parts to try besides the whole, the largest first: whole pages, each once.
-  private var smallerParts: [Int] {
+  /// The sizes of parts to try, the largest first: whole pages, each once; a small image is one.
+  private var partSizes: [Int] {
     let page = abilities.pageSize
-    return Self.partSizes.map { ($0 + page - 1) / page * page }.reduce(into: []) { sizes, size in
-      if size < sizes.last ?? image.count { sizes.append(size) }
-    }
+    return Self.partSizes.map { min(($0 + page - 1) / page * page, image.count) }
+      .reduce(into: []) { sizes, size in if size < sizes.last ?? .max { sizes.append(size) } }
   }
 
-  /// The parameters that are best for the whole are as good for its parts.
+  /// The parameters that are best for large parts are as good for small ones.
   private func codecsOfParts(of whole: Delivery) -> [PatchCodec] {
     abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
   }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct UpdateTests {
   private static let next = FirmwareVersion(1, 3, 0)
   private static let image = FirmwareImage(
-    name: "app", format: .binary, bytes: [UInt8](repeating: 0xA5, count: 40_000),
+    name: "app", format: .binary, bytes: (0..<40_000).map { _ in .random(in: 0...255) },
     version: FirmwareVersion(1, 3, 0), hardware: .any)
 
   @Test func anUpdateOverABadLinkIsVerified() throws {
@@ -22,7 +22,7 @@ import Testing
 
   @Test func theAppUpdatesADoorWhoseLinkIsLost() throws {
     let image = FirmwareImage(
-      name: "app", format: .binary, bytes: [UInt8](repeating: 0xA5, count: 40_000),
+      name: "app", format: .binary, bytes: (0..<40_000).map { _ in .random(in: 0...255) },
       version: FirmwareVersion(1, 3, 0), hardware: .any)
     let result = try simulate("sim:?loss=2%&cut-after=1s") { board, clock in
       let door = DoorModel(board.dialer, clock: clock)
