@@ -6,8 +6,9 @@ override SHELL := /bin/bash
 SWIFT ?= swift
 
 .PHONY: demo demo-fleet build test kill-test fleet-kill-test test-receiver compare-receivers smp-oracle lab \
-  bench swarm replay sweep fleet-swarm report-page fuzz format style lint man clean deps client docs soak real-files zip-oracle \
-  delta-oracle help
+  bench swarm replay sweep fleet-swarm fleet-patches report-page fuzz format style lint man clean deps client docs site-pages \
+  troubleshooting picture soak real-files zip-oracle \
+  delta-oracle help release-program install package package-test package-twice release
 
 # What there is, with the first line of what is said of it here.
 help:
@@ -42,6 +43,7 @@ kill-test: build
 	Tests/Kill/kill-nine --kills 50 .build/debug/otaflash
 	Tests/Kill/kill-nine --kills 50 --device unix .build/debug/otaflash
 	Tests/Kill/stop-and-go .build/debug/otaflash
+	Tests/Kill/patch-kill .build/debug/otaflash
 
 # Kills a campaign over fifty simulated boards at 200 random moments.
 # It comes to what it comes to when nobody kills it, and its record is whole.
@@ -110,6 +112,11 @@ fleet-swarm: deps
 	$(SWIFT) build -c release --product fleet-swarm
 	.build/release/fleet-swarm $(DEVICES)
 
+# What patches are worth to twenty boards on one adapter.
+fleet-patches: deps
+	$(SWIFT) build -c release --product fleet-swarm
+	.build/release/fleet-swarm --patches
+
 # The report's page in Chromium, in every width, theme and on paper, with hostile names of devices.
 # PICTURES=folder keeps what was seen.
 report-page:
@@ -150,7 +157,7 @@ style:
 
 # What `style` says, and what shellcheck says of the scripts.
 lint: style
-	shellcheck --severity=warning tools/deps tools/docs Tests/run Tests/swift Tests/Client/run Tests/FleetReportPage/run Examples/*.sh Benchmarks/run .ci/run \
+	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release Tests/Package/{run,twice} Tests/run Tests/swift Tests/Client/run Tests/FleetReportPage/run Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/KernelLab/scenarios/*.sh
 
@@ -163,9 +170,55 @@ man:
 client: deps
 	Tests/Client/run
 
-# DocC archives of all libraries, in .build/documentation.
+# One site of all documents, the manual and the libraries, in .build/site, to be read from disk.
+# The libraries' DocC archives are in .build/documentation; docs/api is compared with what is public.
 docs: deps
+	@tools/deps mandoc python3-markdown-it python3-pygments
 	tools/docs
+	tools/site/make
+
+# That site in Chromium, from disk: every page and link, two widths, search.
+# PICTURES=folder keeps what was seen.
+site-pages: docs
+	@tools/deps chromium fonts-dejavu-core
+	python3 -B Tests/SitePages/browse.py .build/site $(PICTURES)
+
+# Writes docs/troubleshooting.md anew from the explanations of the errors' codes.
+troubleshooting:
+	WRITE_DOCUMENTS=1 Tests/run --filter ExplanationTests
+
+# Draws README's picture anew, from a run.
+picture:
+	$(SWIFT) build --product otaflash
+	tools/picture .build/debug/otaflash docs/flash.svg
+
+# The released program, with the Swift runtime in it: .build-release/release/otaflash.
+release-program: deps
+	tools/build-release
+
+# Installs the released program, its manual, completions and documents; PREFIX, DESTDIR as usual.
+# A program of yours is PROGRAM=path.
+install:
+	tools/install
+
+# A Debian package of it, in .build-release/package; its symbols are in a package of their own.
+package: deps
+	@tools/deps debhelper fakeroot
+	tools/package
+
+# The package in a bare Debian without Swift: installed, used, upgraded, purged; lintian before.
+package-test:
+	@tools/deps debootstrap lintian tmux
+	Tests/Package/run .build-release/package
+
+# Builds the package in two folders, from nothing: both are equal, octet by octet.
+package-twice: deps
+	@tools/deps debhelper fakeroot diffoscope-minimal
+	Tests/Package/twice
+
+# Cuts a release, VERSION=x.y.z: changelog, version, a commit, and the text of its tag.
+release:
+	tools/release $(VERSION)
 
 # Installs the Debian packages that are missing.
 deps:

@@ -31,7 +31,11 @@ let package = Package(
   products: [
     .library(name: "OtaflashCentral", targets: ["OtaflashATT", "OtaflashGATT", "OtaflashBlueZ"]),
     .library(name: "OtaflashUpdater", targets: ["OtaflashFirmware", "OtaflashUpdate"]),
-    .library(name: "OtaflashSimulation", targets: ["OtaflashSimulation"]),
+    .library(
+      name: "OtaflashSimulation",
+      targets: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+      ]),
     .library(name: "OtaflashState", targets: ["OtaflashState"]),
     .executable(name: "otaflash", targets: ["otaflash"]),
   ],
@@ -206,11 +210,14 @@ let package = Package(
     .target(name: "PlainHost", path: "Benchmarks/PlainHost"),
     .executableTarget(
       name: "goals",
-      dependencies: simulatedUpdate + ["OtaflashBlueZ", "OtaflashSwarm", "PlainHost"],
+      dependencies: simulatedUpdate + [
+        "OtaflashDelta", "OtaflashBlueZ", "OtaflashSwarm", "PlainHost",
+      ],
       path: "Benchmarks/Goals",
       swiftSettings: strict),
     .testTarget(
-      name: "BenchmarkTests", dependencies: simulatedUpdate + ["otaflash"], swiftSettings: strict),
+      name: "BenchmarkTests", dependencies: simulatedUpdate + ["OtaflashDelta", "otaflash"],
+      swiftSettings: strict),
     .target(
       name: "OtaflashSwarm", dependencies: simulatedUpdate, path: "Tests/Swarm/Scenario",
       swiftSettings: strict),
@@ -218,7 +225,8 @@ let package = Package(
       name: "otaflash-swarm", dependencies: ["OtaflashSwarm"], path: "Tests/Swarm/Command",
       swiftSettings: strict),
     .testTarget(
-      name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashSwarm"], swiftSettings: strict),
+      name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashDelta", "OtaflashSwarm"],
+      swiftSettings: strict),
     .testTarget(
       name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta", "OtaflashTestSupport"],
       swiftSettings: strict),
@@ -316,3 +324,36 @@ package.targets += [
     dependencies: (examples + ["FleetFlash", "Nearby"]).map { .target(name: $0) },
     swiftSettings: strict),
 ]
+
+// A system without BlueZ has the library without its adapters; links, scanners and a clock are a
+// client's own there (docs/platforms.md). Linux is told to be one for `Tests/Client/run`.
+#if os(Linux)
+let hasBlueZ = Context.environment["OTAFLASH_BLUEZ"] != "none"
+#else
+let hasBlueZ = false
+#endif
+
+extension Target {
+  func needs(_ others: Set<String>) -> Bool {
+    dependencies.contains { dependency in
+      switch dependency {
+      case .byNameItem(let name, _), .targetItem(let name, _): others.contains(name)
+      case .productItem: false
+      @unknown default: false
+      }
+    }
+  }
+}
+
+if !hasBlueZ {
+  var left: Set = ["COtaflashBluetooth"]
+  while let next = package.targets.first(where: { !left.contains($0.name) && $0.needs(left) }) {
+    left.insert(next.name)
+  }
+  package.targets.removeAll { left.contains($0.name) }
+  package.products = package.products.compactMap { product in
+    guard let library = product as? Product.Library else { return nil }
+    let targets = library.targets.filter { !left.contains($0) }
+    return targets.isEmpty ? nil : .library(name: library.name, targets: targets)
+  }
+}

@@ -5,7 +5,8 @@ import Glibc
 @main
 enum GoalTable {
   private static let usage =
-    "usage: goals link | goals protocols | goals host SINK-DEVICE | goals bumble SINK-DEVICE PYTHON SCRIPT"
+    "usage: goals link | goals protocols | goals delta | goals patch [PYTHON SCRIPT] | "
+    + "goals host SINK-DEVICE | goals bumble SINK-DEVICE PYTHON SCRIPT"
 
   static func main() async throws {
     let words = Array(CommandLine.arguments.dropFirst())
@@ -21,6 +22,9 @@ enum GoalTable {
     switch (words.first, words.count) {
     case ("link", 1): show(try LinkGoals.all())
     case ("protocols", 1): show(try ProtocolGoals.all())
+    case ("delta", 1): show(try DeltaGoals.all())
+    case ("patch", 1): show(try PatchCost(detools: nil).all())
+    case ("patch", 3): show(try PatchCost(detools: (words[1], words[2])).all())
     case ("bumble", 4):
       show([
         try await BumbleComparison(sinkDevice: words[1], python: words[2], script: words[3]).goal()

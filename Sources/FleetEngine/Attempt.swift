@@ -183,6 +183,7 @@ struct Attempt: Sendable {
     options.mode = WriteMode(choices.writing)
     options.mtu = choices.mtu
     options.key = surroundings.key(device)
+    options.delta = DeltaPolicy(choices.delta)
     options.bases = surroundings.bases
     options.allowsDowngrade = choices.allowDowngrade
     options.allowsUnknown = choices.allowUnknown
@@ -211,6 +212,17 @@ extension WriteMode {
   }
 }
 
+extension DeltaPolicy {
+  package init(_ delta: FlashChoices.Delta) {
+    self =
+      switch delta {
+      case .auto: .auto
+      case .never: .never
+      case .require: .require
+      }
+  }
+}
+
 extension AttemptEnding {
   fileprivate init(_ result: UpdateResult) {
     switch result.outcome {
@@ -220,7 +232,8 @@ extension AttemptEnding {
         UpdateFigures(
           from: result.from, to: result.to, proof: result.proof.rawValue,
           octets: result.octetsSent, uploadMilliseconds: result.uploadTook.wholeMilliseconds,
-          resumes: result.resumes))
+          resumes: result.resumes,
+          made: result.delivery?.isShortened ?? false ? result.octetsMade : nil))
     }
   }
 }

@@ -8,7 +8,7 @@ enum OptionReading {
     "link", "same", "first-delay", "longest-delay", "jitter", "infrastructure",
   ]
   static let flashKeys = [
-    "mode", "mtu", "allow-downgrade", "allow-unknown", "allow-other-hardware", "force",
+    "mode", "delta", "mtu", "allow-downgrade", "allow-unknown", "allow-other-hardware", "force",
     "attempt-limit",
   ]
 
@@ -36,6 +36,7 @@ enum OptionReading {
     guard let node else { return flash }
     let fields = try YAMLFields(node, of: "flash", known: flashKeys)
     flash.writing = try fields.choice("mode", FlashChoices.Writing.self) ?? flash.writing
+    flash.delta = try fields.choice("delta", FlashChoices.Delta.self) ?? flash.delta
     flash.mtu = try fields.whole("mtu") ?? flash.mtu
     flash.allowDowngrade = try fields.truth("allow-downgrade") ?? false
     flash.allowUnknown = try fields.truth("allow-unknown") ?? false

@@ -4,6 +4,7 @@ import OtaflashFleet
 import OtaflashFleetEngine
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashUpdate
 
 /// A campaign that is to be tried on simulated boards: all that a run of it depends on.
 package struct CampaignTrial: Sendable {
@@ -16,6 +17,10 @@ package struct CampaignTrial: Sendable {
   package let packages: [String: FirmwarePackage]
   /// When it begins, for windows.
   package let start: FleetTime
+  /// Where patches find what the boards run.
+  package var bases = BaseFinder.none
+  /// The flash that the boards begin with; `nil` = they come from the factory.
+  package var storage: SimulatedFleet.Storage?
 
   /// A device whose id is that of a board of the fleet is that board; where one is not, the first
   /// device is the first board, and so on. Nobody is asked to approve, and a place that devices
@@ -51,7 +56,7 @@ package struct CampaignTrial: Sendable {
     let boards = boardsByDevice
     let profile = fleet.drawn(from: seed, boards: boards == nil ? plan.deviceCount : nil)
     let timeline = VirtualTimeline(chance: SeededRandom(seed: seed))
-    let fleet = SimulatedFleet(profile, clock: timeline.clock)
+    let fleet = SimulatedFleet(profile, clock: timeline.clock, storage: storage)
     let names = boards ?? namesInOrder(of: profile)
     let reach = SimulatedFleetReach(fleet) { names[$0] ?? $0 }
     let result: Result<FleetRun, FleetEngineFault>
@@ -87,7 +92,7 @@ package struct CampaignTrial: Sendable {
       campaign: campaign, exchange: QuietExchange(), ledger: MemoryLedger(), reach: reach,
       surroundings: FleetSurroundings(
         clock: clock, wall: { start.advanced(by: clock.now.elapsed) }, image: { packages[$0] },
-        hooks: HooksLeftOut()))
+        bases: bases, hooks: HooksLeftOut()))
     do throws(FleetEngineFault) {
       try await engine.begin(beginning)
       return .success(try await engine.run())

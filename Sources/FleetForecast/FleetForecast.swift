@@ -55,6 +55,15 @@ package struct FleetForecast: Hashable, Sendable {
     package let ratio: Double
   }
 
+  /// What was sent instead of images, in the mean of the runs.
+  package struct Savings: Hashable, Sendable {
+    package var devices = 0.0
+    /// Octets of patches, or of compressed images.
+    package var sent = 0.0
+    /// Octets of the images that were made of them.
+    package var made = 0.0
+  }
+
   package let devices: Int
   package let seeds: Int
   package let duration: Spread
@@ -66,6 +75,7 @@ package struct FleetForecast: Hashable, Sendable {
   package let stoppedShare: Double
   package let pausedShare: Double
   package let limit: Limit
+  package let savings: Savings
   /// Waves that will wait for somebody who agrees: that time is in no figure.
   package let approvals: Int
   /// Seeds of each row below.
@@ -93,6 +103,7 @@ extension FleetForecast {
     stoppedShare = Double(runs.count { $0.end == .stopped }) / Double(runs.count)
     pausedShare = Double(runs.count { $0.end == .paused }) / Double(runs.count)
     limit = Self.limit(of: runs, hasWindow: trial.campaign.window != nil)
+    savings = Self.meanSavings(of: runs)
     approvals = trial.plan.campaign.waves.count(where: \.needsApproval)
     whatIfSeeds = whatIf.first?.runs.count ?? 0
     let before = runs.prefix(whatIfSeeds).reduce(Duration.zero) { $0 + $1.took }
@@ -100,6 +111,15 @@ extension FleetForecast {
       WhatIf(
         change: change, duration: Spread(runs.map(\.took)),
         ratio: runs.reduce(.zero) { $0 + $1.took } / before)
+    }
+  }
+
+  private static func meanSavings(of runs: [TrialFigures]) -> Savings {
+    let count = Double(runs.count)
+    return runs.reduce(into: Savings()) {
+      $0.devices += $1.savings.devices / count
+      $0.sent += $1.savings.sent / count
+      $0.made += $1.savings.made / count
     }
   }
 

@@ -21,6 +21,9 @@ struct TrialFigures: Hashable, Sendable {
   /// Of the time of all attempts, the share in which the boards' flash was busy.
   let flashUse: Double
 
+  /// What was sent instead of images.
+  let savings: FleetForecast.Savings
+
   init(_ outcome: CampaignTrial.Outcome, of campaign: Campaign) {
     let run = outcome.run
     took = outcome.took
@@ -35,6 +38,12 @@ struct TrialFigures: Hashable, Sendable {
     airUse = outcome.airTime.mapValues { active > .zero ? $0 / active : 0 }
     endings = run.devices.compactMap(\.ending).reduce(into: [:]) {
       $0[ForecastEnding($1), default: 0] += 1
+    }
+    savings = run.devices.compactMap(\.figures).reduce(into: FleetForecast.Savings()) {
+      guard let made = $1.made else { return }
+      $0.devices += 1
+      $0.sent += Double($1.octets)
+      $0.made += Double(made)
     }
     let worked = works.reduce(Duration.zero) { $0 + $1.0.duration(to: $1.1) }
     let flash = outcome.truth.values.reduce(Duration.zero) { $0 + $1.flashTime }

@@ -40,8 +40,10 @@ public struct DeviceRecord: Equatable, Sendable {
   public var address: String?
   /// Seconds since 1970, as all times here.
   public var lastSeen: Double
-  /// `nil` when it was seen only.
+  /// In seconds since 1970; `nil` when it was seen only.
   public var lastConnected: Double?
+  /// When a person chose it among others; `nil` when nobody did.
+  package var lastChosen: Double?
   /// `nil` when nobody tried from here.
   public var lastFlashing: Flashing?
   var others = KeptMembers()
@@ -53,7 +55,8 @@ public struct DeviceRecord: Equatable, Sendable {
   }
 
   var isSound: Bool {
-    [lastSeen, lastConnected, lastFlashing?.at].compactMap(\.self).allSatisfy(KeptTime.isSound)
+    [lastSeen, lastConnected, lastChosen, lastFlashing?.at].compactMap(\.self).allSatisfy(
+      KeptTime.isSound)
   }
 }
 
@@ -67,7 +70,7 @@ enum KeptTime {
 
 extension DeviceRecord: Codable {
   private enum CodingKeys: CodingKey, CaseIterable {
-    case id, name, address, lastSeen, lastConnected, lastFlashing
+    case id, name, address, lastSeen, lastConnected, lastChosen, lastFlashing
   }
 
   public init(from decoder: any Decoder) throws {
@@ -77,6 +80,7 @@ extension DeviceRecord: Codable {
     address = try container.decodeIfPresent(String.self, forKey: .address)
     lastSeen = try container.decode(Double.self, forKey: .lastSeen)
     lastConnected = try container.decodeIfPresent(Double.self, forKey: .lastConnected)
+    lastChosen = try container.decodeIfPresent(Double.self, forKey: .lastChosen)
     lastFlashing = try container.decodeIfPresent(Flashing.self, forKey: .lastFlashing)
     others = try KeptMembers(in: decoder, besides: CodingKeys.allCases)
   }
@@ -89,6 +93,7 @@ extension DeviceRecord: Codable {
     try container.encodeIfPresent(address, forKey: .address)
     try container.encode(lastSeen, forKey: .lastSeen)
     try container.encodeIfPresent(lastConnected, forKey: .lastConnected)
+    try container.encodeIfPresent(lastChosen, forKey: .lastChosen)
     try container.encodeIfPresent(lastFlashing, forKey: .lastFlashing)
   }
 }

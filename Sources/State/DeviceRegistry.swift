@@ -41,6 +41,17 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
+  /// Notes that a person chose a device among others.
+  package mutating func chosen(_ id: String, at time: Double) {
+    // Nothing was heard of it by that.
+    change(id, at: self[id]?.lastSeen ?? time) { $0.lastChosen = time }
+  }
+
+  /// The device that a person chose last.
+  package var lastChosen: DeviceRecord? {
+    records.filter { $0.lastChosen != nil }.max { $0.lastChosen ?? 0 < $1.lastChosen ?? 0 }
+  }
+
   /// Forgets a device; one that is not known is none the less forgotten.
   public mutating func forget(_ id: String) { records.removeAll { $0.id == id } }
 

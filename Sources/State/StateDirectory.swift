@@ -31,6 +31,8 @@ public struct StateDirectory: Equatable, Sendable {
 
   /// The list of devices.
   public var registryPath: String { path + "/devices.json" }
+  /// The user's names for devices.
+  package var aliasesPath: String { path + "/aliases.json" }
   /// The folder of the notes of unfinished updates.
   public var journalPath: String { path + "/journal" }
   /// The folder of the pairings' keys.

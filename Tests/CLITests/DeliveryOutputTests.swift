@@ -44,6 +44,64 @@ import Testing
         + "(130,000 B, CRC32 5121c8ff)")
   }
 
+  @Test func aGivenPatchThatIsNotSentIsTold() {
+    var report = Self.patch
+    report.unused = .givenNotUnderstood("heatshrink 12,8")
+    #expect(
+      report.sentence
+        == "sending 21,912 B for 132,472, a patch of 5121c8ff; the device has no decoder for the "
+        + "patch that was given (heatshrink 12,8)")
+  }
+
+  /// The upload of a patch is over before the device has written what it makes of it.
+  @Test func theImageIsThereWhenItWasReadBack() {
+    var result = result(Self.patch, made: 132_472)
+    result.verifyTook = .milliseconds(1300)
+    #expect(result.imageRate.map { Int($0) } == 50_950)
+    #expect(result.sentence(in: .plain).text.contains("(132,472 B in 2.6 s, 51.0 kB/s, 21,912 B"))
+  }
+
+  private static func stretch(waiting device: Duration, flash: Duration = .zero) -> UpdateEvent {
+    var waits = TransferWaits()
+    (waits.device, waits.flash) = (device, flash)
+    let link = LinkReport(mtu: 247, phy: .le2M, connectionInterval: .milliseconds(15))
+    return .flowing(
+      TransferStretch(
+        flow: TransferFlow(mode: .withoutResponse, link: link, waits: waits), octetsSent: 30_000,
+        took: .seconds(1)))
+  }
+
+  @Test(arguments: [
+    (stretch(waiting: .zero), "air", "air"),
+    (stretch(waiting: .milliseconds(600)), "window", "window"),
+    (
+      stretch(waiting: .milliseconds(600), flash: .milliseconds(500)), "flash", "device flash"
+    ),
+  ])
+  func theProgressTellsWhatHoldsItBack(_ event: UpdateEvent, _ short: String, _ name: String) {
+    func bar(columns: Int) -> String {
+      var transcript = HumanTranscript(
+        device: "d", targetVersion: nil, progress: .bar,
+        style: Style(color: false, unicode: false, columns: columns))
+      _ = transcript.observe(.transferBegan(offset: 0, total: 100_000, resumed: false), at: .zero)
+      _ = transcript.observe(event, at: .seconds(1))
+      let steps = transcript.observe(
+        .progress(acknowledged: 30_000, total: 100_000), at: .seconds(1))
+      guard case .transient(let line) = steps.last else { return "" }
+      return line.text
+    }
+    #expect(bar(columns: 120).hasSuffix("  held back by \(short)"))
+    // A bar is worth more than the cause.
+    let narrow = bar(columns: 66)
+    #expect(!narrow.contains("held back") && narrow.utf8.count <= 66)
+    var trace = DeviceTrace(device: "d")
+    _ = trace.observe(.transferBegan(offset: 0, total: 100_000, resumed: false), at: .zero)
+    #expect(trace.observe(event, at: .seconds(1)).isEmpty)
+    let told = trace.observe(.progress(acknowledged: 30_000, total: 100_000), at: .seconds(1))
+    let text = JSONValue.object(told.first?.members ?? []).text
+    #expect(text.contains(#""bottleneck":"\#(name)""#))
+  }
+
   /// The share of what the air allows is of octets on the air, and the rate is the image's.
   @Test func aPatchHasNoShareOfTheAirLimit() {
     func lines(_ report: DeliveryReport?) -> String {

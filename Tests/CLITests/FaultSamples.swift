@@ -42,6 +42,11 @@ enum FaultSamples {
       .verificationKey(path: "a key.pem", .privateKey),
       .noMatch(pattern: "do*r", waited: .seconds(5)), .noLastDevice,
       .ambiguous(pattern: "^d", matches: ["C0:FF:EE:00:00:01 (door-01)"]),
+      .noDeviceNamed(why: "None.", suggestion: nil),
+      .noDeviceNamed(why: "Heard: one.", suggestion: "sim:smp?seed=2"),
+      .noSuchAlias("door-10", nearest: "door-01"), .noSuchAlias("x", nearest: nil),
+      .aliasRefused("door-01", .taken(by: "sim:smp")), .aliasRefused("a", .full(maximum: 9)),
+      .selfTestFailed(["SMP", "wrong key"], of: 13),
       .unhealthy(failed: 2, command: "rfkill unblock bluetooth"),
       .withoutCampaigns, .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)),
       .stopped,
@@ -54,7 +59,14 @@ enum FaultSamples {
       .identityUnknown(name: "app.bin", version: true, hardware: false),
       .identityUnknown(name: "app.bin", version: false, hardware: true),
       .identityUnknown(name: "app.bin", version: true, hardware: true),
-    ] + [package].map { .imageNotTaken(by: [.smp], $0) } + patchFiles
+    ] + [package].map { .imageNotTaken(by: [.smp], $0) } + patchFiles + readyPatches
+
+  private static let readyPatches: [CommandFault] =
+    [.file(.missing(path: "it's a.patch"))]
+    + [
+      ReadyPatchFault.empty, .damaged("offset 3: it was cut off"), .kind("an in-place patch"),
+      .makesAnotherSize(3, image: 4), .makesAnother(of: ContentIdentity(size: 3, crc32: 1)),
+    ].map { .readyPatch(path: "it's a.patch", $0) }
 
   /// The second was named for itself.
   private static let patchFiles: [CommandFault] =
@@ -104,6 +116,12 @@ enum FaultSamples {
     case .withoutCampaigns: 27
     case .fleet: 28
     case .patchFile: 29
+    case .readyPatch: 30
+    case .file: 31
+    case .selfTestFailed: 32
+    case .noSuchAlias: 33
+    case .aliasRefused: 34
+    case .noDeviceNamed: 35
     }
   }
 

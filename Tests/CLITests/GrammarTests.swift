@@ -27,7 +27,7 @@ import Testing
       return
     }
     #expect(flash.mtu == 247)
-    #expect(flash.target.device.text == "unix:/b")
+    #expect(flash.target.device?.text == "unix:/b")
     #expect(flash.dryRun)
     #expect(!flash.force)
   }
@@ -56,6 +56,33 @@ import Testing
       let given = [option.takesValue ? "--\(name)=2" : "--\(name)"]
       #expect(
         EnvironmentOptions.words(for: path, arguments: given, environment: [variable: "1"]) == [])
+    }
+  }
+
+  @Test func anOptionOfSeveralValuesHasColonsInItsVariable() throws {
+    let words = EnvironmentOptions.words(
+      for: try OptionCatalog(dump: Otaflash._dumpHelp()).walk(["bench", "-d", "sim:"]),
+      arguments: [], environment: ["OTAFLASH_IMAGE": "a.bin:b c.bin"])
+    #expect(words == ["--image", "a.bin", "b c.bin"])
+    guard
+      case .command(let command, "bench") = CommandLineReading(
+        ["bench", "-d", "sim:"], environment: ["OTAFLASH_IMAGE": "a.bin:b c.bin"])
+    else {
+      Issue.record("not read")
+      return
+    }
+    #expect((command as? Bench)?.images.image == ["a.bin", "b c.bin"])
+  }
+
+  @Test(arguments: [
+    ["--image", "a"], ["--image", "a", "b", "c"], ["--image", "-", "-"], ["--erase-time", "9ms"],
+    ["--image", "a", "b", "--write-time", "9ms"],
+  ])
+  func aBenchmarkWantsTwoImages(_ words: [String]) {
+    guard case .malformed = CommandLineReading(["bench", "-d", "sim:"] + words, environment: [:])
+    else {
+      Issue.record("\(words) was read")
+      return
     }
   }
 
@@ -144,7 +171,7 @@ import Testing
 
   @Test(arguments: [
     "", "C0:FF:EE", "C0:FF:EE:00:00:01/other", "name:", "name:(", "unix:", "sim:nosuch",
-    "sim:?nosuch=1", "door-01",
+    "sim:?nosuch=1", "door 01", "-door", "door/1",
   ])
   func otherDevicesAreRefused(_ text: String) {
     #expect(throws: ValidationError.self) { try DeviceSelector.parse(text) }

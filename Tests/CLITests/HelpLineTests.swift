@@ -10,7 +10,7 @@ import Testing
       #expect(Set(places) == Set(0..<count), "\(name)")
     }
     typealias Samples = FaultSamples
-    covers(Samples.commands.map(Samples.place), 30, "CommandFault")
+    covers(Samples.commands.map(Samples.place), 36, "CommandFault")
     covers(Samples.fleets.map(Samples.place), 12, "FleetFault")
     covers(Samples.updates.map(Samples.place), 31, "UpdateFault")
     covers(Samples.remedies.map(Samples.place), 45, "Remedy")
@@ -37,6 +37,7 @@ import Testing
     ],
     ["flash", "a\u{1B}[31m.bin", "-d", "name:^do*r\u{9B}", "--adapter=hci1"],
     ["bench", "-d", "sim:", "--plot", "p.svg"], ["bench", "-d", "C0:FF:EE:00:00:01"],
+    ["bench", "-d", "sim:", "--image", "a.bin", "b.bin"],
     ["info", "-d", "C0:FF:EE:00:00:01/public"], ["info", "app.bin", "-d", "name:door"],
     ["image", "info", "app.bin"], ["image", "verify", "app.bin"], ["image", "verify", "-"],
     ["image", "diff", "a.bin", "it's b.bin"], ["image", "patch", "a.bin", "b.bin", "-o", "a b"],
@@ -46,8 +47,11 @@ import Testing
     ["reset", "-d", "sim:smp"], ["pair", "-d", "name:door"], ["unpair", "-d", "C0:FF:EE:00:00:01"],
     ["simulate", "--listen", "/tmp/s"], ["simulate", "--reset"],
     ["simulate", "--listen", "s", "--flash-file", "f", "--profile", "smp"],
+    ["flash", "app.bin"], ["scan", "--watch", "app.bin"],
     ["flash", "app.bin", "-d", "last"], ["slots", "list", "-d", "last"],
-    ["scan", "--name", "x"], ["devices"], ["doctor"], ["completion", "bash"],
+    ["scan", "--name", "x"], ["devices"], ["devices", "name", "sim:", "b"], ["doctor"],
+    ["self-test"],
+    ["completion", "bash"],
     ["fleet", "run", "a b.yaml"], ["fleet", "plan", "c.yaml", "--live"], ["fleet", "status", "7f"],
     ["fleet", "report", "--html", "r.html"], ["fleet", "retry", "7f", "door"], ["fleet", "list"],
   ]

@@ -148,6 +148,91 @@ import Testing
     #expect(nowhere.status == 73, "\(nowhere.errors)")
   }
 
+  /// The image is given, and the patch is only how it is sent.
+  @Test func aReadyPatchIsSent() throws {
+    let program = try Program()
+    let (patch, _) = try Self.patch(program)
+    let size = try Self.bytes(patch).count
+    #expect(try program.run(["flash", Self.old, "-d", "sim:fast"]).status == 0)
+    let flash = ["flash", Self.new, "-d", "sim:fast", "--patch", patch]
+    let sent = try program.run(flash + ["--delta", "require"])
+    #expect(sent.status == 0, "\(sent.errors)")
+    #expect(sent.errors.contains("sending \(Text.grouped(size + 16)) B for 262,144, a patch of"))
+    #expect(sent.output.contains("running 1.3.0, verified"))
+  }
+
+  @Test func aReadyPatchThatIsNoneIsToldBeforeTheDeviceIsAsked() throws {
+    let program = try Program()
+    let (patch, _) = try Self.patch(program)
+    let octets = try Self.bytes(patch)
+    let base = try program.file("other.bin", try Self.bytes(Self.new).reversed())
+    for (file, words, reason) in [
+      (try program.file("empty", []), [], "it is empty"),
+      (try program.file("short", octets.dropLast(5)), [], "it was cut off"),
+      (Self.old, [], "it is no whole patch"),
+      (patch, ["--base", base], "it does not make the image of the base"),
+    ] {
+      let outcome = try program.run(
+        ["flash", Self.new, "-d", "unix:/nowhere", "--patch", file] + words)
+      #expect(outcome.status == 65 && outcome.code == "E-IMAGE", "\(outcome.errors)")
+      #expect(outcome.errors.contains(reason), "\(outcome.errors)")
+    }
+    let missing = try program.run(["flash", Self.new, "-d", "sim:fast", "--patch", "nofile"])
+    #expect(missing.status == 66 && missing.code == "E-FILE", "\(missing.errors)")
+    let never = try program.run([
+      "flash", Self.new, "-d", "sim:fast", "--patch", patch, "--delta", "never",
+    ])
+    #expect(never.status == 64, "\(never.errors)")
+  }
+
+  /// 5: nothing was written. `sim:` runs the sample 1.2.0.
+  @Test func aRequiredPatchForAnotherBaseIsRefused() throws {
+    let program = try Program()
+    let base = try program.file("other.bin", try Self.bytes(Self.new).reversed())
+    let patch = program.home.path + "/app.patch"
+    let made = try program.run(["image", "patch", base, Self.new, "-o", patch])
+    #expect(made.status == 0, "\(made.errors)")
+    let flash = ["flash", Self.new, "-d", "sim:fast", "--patch", patch, "--base", base]
+    let refused = try program.run(flash + ["--delta", "require"])
+    #expect(refused.status == 5 && refused.code == "E-NO-PATCH", "\(refused.errors)")
+    #expect(refused.errors.contains(" is not what runs ("), "\(refused.errors)")
+    let sent = try program.run(flash)
+    #expect(sent.status == 0 && sent.output.contains("verified"), "\(sent.errors)")
+  }
+
+  @Test func whatIsNoBaseIsRefusedBeforeTheDeviceIsAsked() throws {
+    let program = try Program()
+    let (patch, _) = try Self.patch(program)
+    let empty = try program.file("empty.bin", [])
+    for (base, status, code, words) in [
+      (patch, Int32(65), "E-IMAGE", "is a detools patch, no firmware"),
+      (empty, 65, "E-IMAGE", "the image has no bytes"),
+      (program.home.path + "/none.bin", 66, "E-FILE", "there is no file"),
+    ] {
+      let outcome = try program.run(["flash", Self.new, "-d", "sim:fast", "--base", base])
+      #expect(outcome.status == status && outcome.code == code, "\(outcome.errors)")
+      #expect(outcome.errors.contains(words) && !outcome.errors.contains("connect"))
+    }
+    for words in [["info", empty], ["diff", empty, Self.new], ["diff", Self.old, empty]] {
+      let outcome = try program.run(["image"] + words)
+      #expect(outcome.status == 65 && outcome.code == "E-IMAGE", "\(outcome.errors)")
+    }
+  }
+
+  /// The image follows, or nothing; in either case it is told what was given, and what runs.
+  @Test(arguments: ["auto", "require"])
+  func aBaseThatIsNotWhatRunsIsTold(_ policy: String) throws {
+    let program = try Program()
+    let outcome = try program.run([
+      "flash", Self.new, "-d", "sim:fast", "--base", Self.old, "--delta", policy,
+    ])
+    let told = #/app-1\.2\.0\.bin \(262,144 B, CRC32 f49b0379\) is not what the device runs \(/#
+    #expect(outcome.errors.contains(told), "\(outcome.errors)")
+    #expect(outcome.errors.contains("nobody here has the image that runs there"))
+    #expect(outcome.status == (policy == "auto" ? 0 : 5), "\(outcome.errors)")
+    #expect(outcome.code == (policy == "auto" ? nil : "E-NO-PATCH"))
+  }
+
   @Test func aPatchIsNotFlashed() throws {
     let program = try Program()
     let (patch, _) = try Self.patch(program)

@@ -53,7 +53,7 @@ import Testing
       ["flash", "firmware-samples/app-1.3.0.bin", "-d", "last", "--restart"])
     #expect(outcome.status == 5 && outcome.errors.contains("help: "), "\(outcome.errors)")
     #expect(!outcome.errors.contains("-d last"), "\(outcome.errors)")
-    let words = LastDevice.words(
+    let words = DeviceLookup.words(
       ["flash", "last", "-d", "last", "--device=last", "-q"], naming: "sim:smp")
     #expect(words == ["flash", "last", "-d", "sim:smp", "--device=sim:smp", "-q"])
   }

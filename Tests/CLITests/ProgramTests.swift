@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["devices"], ["doctor"], ["flash", "nofile", "-d", "sim:"], ["flsh"], ["flash"],
+    ["devices"], ["doctor"], ["flash", "nofile", "-d", "sim:"], ["flsh"], ["flash"], ["explain"],
     ["image", "info", "firmware-samples/app-1.3.0.bin"], ["simulate", "--reset"],
     ["image", "info", fixtures + "MCUboot/every-entry.bin"],
     ["image", "info", fixtures + "MCUboot/changed.bin"],

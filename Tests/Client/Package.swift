@@ -22,3 +22,35 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+package.targets += [
+  // Links, a scanner and a clock of one's own, for a system that has no BlueZ.
+  .target(
+    name: "Elsewhere", dependencies: [.product(name: "OtaflashCentral", package: "otaflash")]),
+  .testTarget(
+    name: "ElsewhereTests",
+    dependencies: [
+      "Elsewhere", "Door", .product(name: "OtaflashSimulation", package: "otaflash"),
+    ]),
+  // A package whose only business is to test an update needs no other product.
+  .testTarget(
+    name: "AloneTests", dependencies: [.product(name: "OtaflashSimulation", package: "otaflash")]),
+]
+
+// Without BlueZ the app has no adapter, and no files of the command line's; all else is as it is.
+#if os(Linux)
+let hasBlueZ = Context.environment["OTAFLASH_BLUEZ"] != "none"
+#else
+let hasBlueZ = false
+#endif
+if !hasBlueZ {
+  for target in package.targets {
+    switch target.name {
+    case "Door":
+      target.exclude = ["FirstUse.swift", "RealDoor.swift"]
+      target.dependencies.removeLast()
+    case "DoorTests": target.exclude = ["SocketTests.swift", "StateTests.swift"]
+    default: break
+    }
+  }
+}

@@ -6,9 +6,10 @@ import Testing
 @Suite struct DocumentationTests {
   /// Each document, and how many snippets it has at least.
   @Test(arguments: [
-    ("README.md", 3), (overview(of: "GATT"), 4), (overview(of: "Update"), 4),
+    ("README.md", 4), (overview(of: "GATT"), 4), (overview(of: "Update"), 4),
     (overview(of: "Simulation"), 4), (overview(of: "BlueZ"), 4), (overview(of: "Firmware"), 1),
-    (overview(of: "ATT"), 0), (overview(of: "State"), 0),
+    (overview(of: "ATT"), 0), (overview(of: "State"), 0), (page("FirstCentral", of: "GATT"), 10),
+    (page("AnotherSystem", of: "GATT"), 7), (page("TestYourUpdate", of: "Simulation"), 12),
   ])
   func everySnippetIsCodeThatRuns(_ document: String, atLeast count: Int) throws {
     let overview = try text(of: Self.root.appending(path: document))
@@ -24,6 +25,21 @@ import Testing
     }
   }
 
+  /// The guide to porting the receiver shows the ports that the tests in C update.
+  @Test(arguments: [("c", 5), ("dts", 1)])
+  func everySnippetOfAPortStandsInIt(_ language: String, atLeast count: Int) throws {
+    let guide = try text(of: Self.root.appending(path: "docs/your-device.md"))
+    let ports = Self.root.appending(path: "Examples/Firmware")
+    let sources = try FileManager.default.subpathsOfDirectory(atPath: ports.path())
+      .filter { $0.hasSuffix(".c") || $0.hasSuffix(".overlay") }
+      .map { Self.lines(try text(of: ports.appending(path: $0))) }
+    let snippets = Self.snippets(in: guide, language)
+    #expect(snippets.count >= count)
+    for snippet in snippets where !sources.contains(where: { $0.contains(snippet) }) {
+      Issue.record("no port has this snippet:\n\(snippet.joined(separator: "\n"))")
+    }
+  }
+
   /// Where code is compiled and run.
   private static let proven = [
     "Examples", "Tests/UpdateTests", "Tests/GATTTests", "Tests/Client",
@@ -32,7 +48,11 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent()
 
   private static func overview(of target: String) -> String {
-    "Sources/\(target)/Documentation.docc/Documentation.md"
+    page("Documentation", of: target)
+  }
+
+  private static func page(_ name: String, of target: String) -> String {
+    "Sources/\(target)/Documentation.docc/\(name).md"
   }
 
   private func text(of file: URL) throws -> String {
@@ -52,9 +72,9 @@ import Testing
       .filter { !$0.isEmpty }
   }
 
-  /// The lines between fences of the Swift kind.
-  private static func snippets(in markdown: String) -> [[String]] {
-    markdown.components(separatedBy: "```swift\n").dropFirst().compactMap { rest in
+  /// The lines between fences of a kind.
+  private static func snippets(in markdown: String, _ kind: String = "swift") -> [[String]] {
+    markdown.components(separatedBy: "```\(kind)\n").dropFirst().compactMap { rest in
       rest.components(separatedBy: "```").first.map(lines)
     }
   }

@@ -87,6 +87,7 @@ import Testing
         allow-other-hardware: true
         force: true
         attempt-limit: 90s
+        delta: require
       seed: 12
       """
     )
@@ -134,6 +135,7 @@ import Testing
     #expect(file.devicesScan == scan)
     expected.parallel = 3
     expected.flash.writing = .withoutResponse
+    expected.flash.delta = .require
     expected.flash.mtu = 247
     expected.flash.allowDowngrade = true
     expected.flash.allowUnknown = true

@@ -1,123 +1,18 @@
-#!/usr/bin/env python3
 """browse.py FOLDER [PICTURES]: opens each report of FOLDER in headless Chromium, narrow, wide, dark,
 without JavaScript and as paper. Fails on anything the console says, on any request, on a page that is
 wider than its screen, and on a table that does not sort and filter. PICTURES takes screenshots and PDFs.
-
-Chromium is spoken to over a pipe (--remote-debugging-pipe): messages of JSON, each with a NUL behind it.
 """
 
 import base64
-import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
-PATIENCE = 60  # seconds for one answer; ten thousand rows take one or two
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Chromium"))
+from chromium import Browser  # noqa: E402
+
 PAPER = 120  # seconds for a document
-
-
-class Browser:
-    """One Chromium, and what it tells of the page that is open."""
-
-    def __init__(self, profile):
-        to_browser, self.write_end = os.pipe()
-        self.read_end, from_browser = os.pipe()
-
-        def connect():  # the browser reads from 3 and writes to 4
-            reading = os.dup(to_browser)
-            writing = os.dup(from_browser)
-            os.dup2(reading, 3)
-            os.dup2(writing, 4)
-
-        self.process = subprocess.Popen(
-            [
-                "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-                "--disable-dev-shm-usage", "--disable-background-networking",
-                "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank",
-            ],
-            close_fds=False, preexec_fn=connect, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
-        os.close(to_browser)
-        os.close(from_browser)
-        self.unread = b""
-        self.number = 0
-        self.session = None
-        self.events = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call(
-            "Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def message(self, deadline):
-        import select
-        while b"\0" not in self.unread:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.read_end], [], [], left)[0]:
-                raise TimeoutError("Chromium does not answer")
-            octets = os.read(self.read_end, 1 << 20)
-            if not octets:
-                raise EOFError("Chromium has ended")
-            self.unread += octets
-        first, self.unread = self.unread.split(b"\0", 1)
-        return json.loads(first)
-
-    def call(self, method, patience=PATIENCE, **parameters):
-        self.number += 1
-        request = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            request["sessionId"] = self.session
-        os.write(self.write_end, json.dumps(request).encode() + b"\0")
-        deadline = time.monotonic() + patience
-        while True:
-            message = self.message(deadline)
-            if message.get("id") == self.number:
-                if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error']}")
-                return message["result"]
-            self.events.append(message)
-
-    def open(self, address):
-        self.events = []
-        self.call("Page.navigate", url=address)
-        deadline = time.monotonic() + PATIENCE
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self.message(deadline))
-
-    def value(self, expression):
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        if "exceptionDetails" in answer:
-            return answer["exceptionDetails"].get("exception", {}).get("description", "throws")
-        return answer["result"].get("value")
-
-    def complaints(self, address):
-        """What was said or asked for since the page was opened."""
-        found = []
-        for event in self.events:
-            method, told = event.get("method"), event.get("params", {})
-            if method == "Runtime.consoleAPICalled":
-                found.append(f"console: {told['args']}")
-            elif method == "Runtime.exceptionThrown":
-                found.append(f"exception: {told['exceptionDetails']}")
-            elif method == "Log.entryAdded":
-                found.append(f"log: {told['entry']['text']}")
-            elif method == "Page.javascriptDialogOpening":
-                found.append(f"a dialogue: {told['message']}")
-            elif method == "Network.requestWillBeSent":
-                if told["request"]["url"] != address:
-                    found.append(f"a request: {told['request']['url']}")
-        return found
-
-    def close(self):
-        try:
-            self.session = None
-            self.call("Browser.close")
-        except (EOFError, OSError, TimeoutError):
-            pass
-        self.process.wait(timeout=PATIENCE)
 
 
 # Of the page as a whole: what must hold for every report.

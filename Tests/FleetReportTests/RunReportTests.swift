@@ -21,6 +21,23 @@ import Testing
     from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back",
     octets: 40_000, uploadMilliseconds: 4000, resumes: 1)
 
+  /// What was sent instead of images is added up; figures of a store that does not know of it are
+  /// those of images.
+  @Test func whatPatchesSavedIsTold() throws {
+    var patched = Self.figures
+    patched.made = 262_144
+    func report(_ endings: [UpdateFigures]) throws -> RunReport {
+      let names = endings.indices.map { "d\($0)" }
+      let attempts = zip(names, endings).flatMap { Self.attempt($0, 1, 0, 9, .updated($1)) }
+      return try #require(RunReport(Self.history(Self.beginning(names) + attempts)))
+    }
+    #expect(try report([Self.figures]).savings == nil)
+    let report = try report([patched, Self.figures, patched])
+    #expect(report.savings?.devices == 2 && report.savings?.made == 524_288)
+    #expect(report.savings?.words == "2 devices were sent 80.0 kB for 524.3 kB of image")
+    #expect(CSVReport.text(report).contains(",262144\r\n"))
+  }
+
   static func beginning(_ devices: [String], waves: Int = 1) -> [(Double, FleetEvent)] {
     [
       (

@@ -48,7 +48,8 @@ struct FleetSwarm {
 
   /// A campaign that nothing stops.
   static func trial(
-    _ fleet: FleetProfile, waves: [(String, Wave.Members)], withoutResponse: Bool, places: Int?
+    _ fleet: FleetProfile, waves: [(String, Wave.Members)], withoutResponse: Bool, places: Int?,
+    sending image: FirmwareImage = FleetSwarm.image
   ) throws -> CampaignTrial {
     let lenient = WaveThresholds(successPercent: 0, stop: .percent(100), seenPercent: 0)
     var campaign = Campaign(

@@ -40,8 +40,9 @@ import Testing
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],
     "otaflash": [
-      "Text", "Grammar", "Files", "Faults", "Output", "Session", "Devices", "Images", "Benchmark",
-      "Fleet", "Commands", "FleetCommands", "Process",
+      "Text", "Grammar", "Files", "Faults", "Output", "Session", "Terminal", "Devices",
+      "Choosing", "Images", "Benchmark",
+      "SelfTest", "Fleet", "Commands", "FleetCommands", "Process",
     ],
   ]
 

@@ -25,6 +25,19 @@ import Testing
     #expect(rate >= 19_000, "\(rate) B/s")
   }
 
+  /// What held an upload back is known of these protocols, too.
+  @Test func theWaitsAreMeasured() throws {
+    let secured = try flash(
+      [secure(firmware(65_536))],
+      onto: "sim:nordic-dfu?mtu=247&interval=15ms&erase=85ms&phy=2M")
+    let flow = try #require(try secured.last.get().flow)
+    #expect(flow.waits.flash > .seconds(1) && flow.waits.flash <= flow.waits.device)
+    #expect(secured.log.all.contains { if case .flowing = $0 { true } else { false } })
+    let old = try flash(
+      [legacy(firmware(65_536))], onto: "sim:nordic-legacy?mtu=23&interval=15ms&phy=2M")
+    #expect(try #require(try old.last.get().flow).mode == .withoutResponse)
+  }
+
   /// Five times as slow as an nRF52's: no queue holds what the air brings meanwhile.
   @Test(arguments: [23, 100, 247])
   func flashThatIsSlowerThanTheAirIsWaitedFor(mtu: Int) throws {

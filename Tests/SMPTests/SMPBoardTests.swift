@@ -87,6 +87,15 @@ import Testing
     try bootable(MCUbootVersion(2, 0, 0), size: 40_000, seed: seed)
   }
 
+  /// What held an upload back is known of this protocol, too: flash that is slow, or nothing much.
+  @Test(arguments: [("write=400ms&phy=2M", true), ("erase=1ms&write=1ms&phy=2M", false)])
+  func theWaitsAreMeasured(_ settings: String, _ isFlash: Bool) throws {
+    let result = try Self.flash(try Self.image(), onto: settings + "&mtu=247&interval=15ms")
+    let waits = try #require(try result.outcome.get().flow).waits
+    #expect((waits.flash * 2 > waits.device) == isFlash, "\(waits)")
+    #expect(waits.device > .zero)
+  }
+
   private func expectFlashed(
     _ result: BoardResult, _ image: FirmwareImage,
     _ sourceLocation: SourceLocation = #_sourceLocation

@@ -26,6 +26,10 @@ import Testing
       }
     }
 
+    init(base: [UInt8], image: [UInt8], stream: [UInt8]) {
+      (self.base, self.image, self.stream) = (base, image, stream)
+    }
+
     var announcement: [UInt8] {
       [
         UInt32(base.count), CRC32.checksum(base), UInt32(stream.count), CRC32.checksum(stream),
@@ -99,7 +103,7 @@ import Testing
 
   /// The part is wanted once more, then the session is over, and the image as it is gets through.
   @Test func aBaseThatChangesIsSeen() throws {
-    try withBoard("fast?delta=spoilt") { board, _ in
+    try withBoard("fast?base=spoilt") { board, _ in
       let session = try Self.session(on: board)
       var host = try await OTAHost.connected(to: board)
       for _ in 0..<2 {
@@ -113,6 +117,48 @@ import Testing
       _ = try await OTAHost.connected(to: board)
       #expect(try board.runningImage() == session.image)
     }
+  }
+
+  /// One wrong bit anywhere in a patch, which its host believes in: what is activated is the image.
+  @Test func aWrongBitNeverMakesAnotherImage() throws {
+    let profile = "fast?slot=16K"
+    let good = try withBoard(profile) { board, _ in
+      let base = try board.runningImage()
+      var image = Array(base.prefix(5000))
+      for place in stride(from: 300, to: image.count, by: 500) { image[place] ^= 0x55 }
+      image.insert(contentsOf: Array("some more".utf8), at: 2000)
+      return Session(base: base, image: image, part: Self.page)
+    }
+    var activated = 0
+    for bit in 0..<8 * good.stream.count {
+      var stream = good.stream
+      stream[bit / 8] ^= 1 << UInt8(bit % 8)
+      let session = Session(base: good.base, image: good.image, stream: stream)
+      let running = try withBoard(profile) { board, _ in
+        try await Self.send(session, to: board)
+        return try board.runningImage()
+      }
+      #expect(running == good.base || running == good.image, "bit \(bit)")
+      if running == good.image { activated += 1 }
+    }
+    // Of the last number of each part the device reads how long it is.
+    #expect((1..<good.stream.count).contains(activated))
+  }
+
+  /// Sends all of a stream that fits the window, and activates what is verified.
+  private static func send(_ session: Session, to board: SimulatedBoard) async throws {
+    var host = try await OTAHost.connected(to: board)
+    do {
+      _ = try await host.operate(0x0E, session.announcement)
+      let start = try await host.begin(session.image, version: newVersion, flags: 16)
+      try await host.write(session.stream, from: start)
+      _ = try await host.operate(0x08)
+      _ = try await host.operate(0x09)
+    } catch OTAHost.Fault.result {
+      return
+    }
+    await host.waitForEnd()
+    _ = try await OTAHost.connected(to: board)
   }
 
   /// Goes on after each loss of the link; five connections at most.

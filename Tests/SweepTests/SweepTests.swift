@@ -1,4 +1,5 @@
 import Foundation
+import OtaflashDelta
 import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashSwarm
@@ -45,6 +46,24 @@ import Testing
     }
   }
 
+  /// Patches in parts of a page, of several, and whole: the link ends, and the power fails.
+  @Test func everyPatchSurvivesACutAndAReset() throws {
+    let samples = try PatchSample.all()
+    #expect(samples.count == 8)
+    for sample in samples {
+      let sweep = try CutSweep(sample.scenario)
+      let name = "parts of \(sample.part), \(sample.scenario.mode), \(sample.scenario.profile)"
+      #expect(sweep.delivery?.octets == (try sample.octets()), "\(name): other parts are sent")
+      for cut in stride(from: 1, to: sweep.pdus, by: sweep.pdus / Self.cutsOfLargeImage) {
+        #expect(sweep.violations(cutAt: cut).isEmpty, "\(name) cut-at-pdu=\(cut)")
+      }
+      for operation in stride(from: 1, to: sweep.operations, by: 7) {
+        let found = sweep.violations(resetAt: operation, torn: operation.isMultiple(of: 2))
+        #expect(found.isEmpty, "\(name) reset-at-flash-op=\(operation): \(found)")
+      }
+    }
+  }
+
   @Test(arguments: RecordLie.allCases)
   func aRecordThatLiesNeverLeadsToAWrongImage(_ lie: RecordLie) throws {
     let sweep = try LyingRecordSweep(
@@ -78,19 +97,37 @@ import Testing
   /// A boot loader whose power fails before it answers the activation, or whose flash hangs behind the
   /// answer until its timer restarts it, and applications that tell nothing of themselves; an erase
   /// that takes longer than was waited for, twice; links so slow that an answer comes behind the
-  /// receipt that made it needless.
-  @Test(arguments: [23_907, 5914, 3905, 13_074, 27_359] as [UInt64])
+  /// receipt that made it needless; a patch of few octets, for which many slow pages are written.
+  @Test(arguments: [23_907, 5914, 3905, 13_074, 27_359, 3980] as [UInt64])
   func aDayThatOnceEndedWronglyEndsInTheTruth(seed: UInt64) throws {
     let found = Judgement(of: try .swarm(seed: seed)).violations
     #expect(found.isEmpty, "replay: make replay SEED=\(seed): \(found)")
   }
 
   @Test func aSeedIsTheSameDayEveryTime() throws {
-    for seed: UInt64 in [1, 2, 3, 4, 8, 14, 159, 160] {
+    for seed: UInt64 in [1, 2, 3, 4, 8, 12, 14, 20, 159, 160] {
       let endings = try (0..<2).map { _ in try Scenario.swarm(seed: seed).run() }
       #expect(endings[0].events == endings[1].events)
       #expect(endings[0].counters == endings[1].counters)
       #expect(endings[0].took == endings[1].took)
     }
+  }
+}
+
+extension PatchSample {
+  /// Octets of the stream in parts of that size.
+  fileprivate func octets() throws -> Int {
+    // What the receiver says of itself.
+    let abilities = DecoderAbilities(
+      hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: 4096)
+    let image = scenario.image.bytes
+    let planner = DeliveryPlanner(
+      image: image, abilities: abilities, conditions: DeliveryConditions(octetsPerSecond: 1))
+    let base = PatchBase(scenario.bases[0])
+    let whole = planner.composed(
+      against: base, partSize: image.count, codecs: abilities.codecs)
+    if part >= image.count { return whole.octets.count }
+    let codecs = abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
+    return planner.composed(against: base, partSize: part, codecs: codecs).octets.count
   }
 }

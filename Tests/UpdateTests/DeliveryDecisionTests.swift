@@ -1,6 +1,7 @@
 import OtaflashDelta
 import OtaflashFirmware
 import OtaflashGATT
+import Synchronization
 import Testing
 
 @testable import OtaflashUpdate
@@ -108,21 +109,70 @@ import Testing
   /// One device after the other: the second takes what was made for the first.
   @Test func whatWasMadeIsKept() throws {
     let made = MadeStreams()
-    let decision = Self.decision()
-    let abilities = try #require(decision.abilities)
-    var makings = 0
-    let wish = MadeStreams.Wish(
-      image: ContentIdentity(of: Self.new), base: Self.running, abilities: abilities,
-      conditions: decision.conditions)
-    let planner = DeliveryPlanner(
-      image: Self.new, abilities: abilities, conditions: decision.conditions)
-    for _ in 0..<3 {
-      _ = made.delivery(for: wish) {
-        makings += 1
-        return planner.plain
+    var decision = Self.decision()
+    let pair = MadeStreams.Pair(
+      image: ContentIdentity(of: Self.new), base: Self.running,
+      abilities: try #require(decision.abilities))
+    let makings = Mutex(0)
+    func decide() -> [UInt8] {
+      let shelf = made.shelf(for: pair)
+      let decided = decision.decision(for: Self.new) { planner in
+        planner.remembering = { recipe, compose in
+          shelf.stream(recipe) {
+            makings.withLock { $0 += 1 }
+            return compose()
+          }
+        }
       }
+      guard case .stream(let delivery, _) = decided.verdict else { return [] }
+      return delivery.octets
     }
-    #expect(makings == 1)
+    let first = decide()
+    let once = makings.withLock { $0 }
+    #expect(!first.isEmpty && decide() == first && makings.withLock { $0 } == once)
+    // Another link may want other parts: what was made for the first is not made again.
+    decision.conditions = DeliveryConditions(
+      octetsPerSecond: 20, pageSize: 1024, secondsBetweenResets: 30)
+    #expect(decide() != first)
+    let twice = makings.withLock { $0 }
+    #expect(once <= twice && twice < 2 * once)
+    #expect(!decide().isEmpty && makings.withLock { $0 } == twice)
+  }
+
+  /// Going on with a stream costs what making that one costs.
+  @Test func aBegunStreamIsMadeAndNoOther() throws {
+    let old = image(size: 150_000, seed: 3).bytes
+    let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
+    var planner = DeliveryPlanner(
+      image: new, abilities: try #require(Self.decision().abilities),
+      conditions: DeliveryConditions(octetsPerSecond: 20_000, pageSize: 1024))
+    let begun = planner.composed(against: PatchBase(old))
+    var makings = 0
+    planner.remembering = { _, compose in
+      makings += 1
+      return compose()
+    }
+    let crc32 = CRC32.checksum(begun.octets)
+    let again = try #require(planner.again(size: begun.octets.count, crc32: crc32, base: old))
+    #expect(again.octets == begun.octets && makings == 1)
+    #expect(planner.again(size: 1, crc32: 1, base: old) == nil && makings == 1 + 2 * 3)
+  }
+
+  /// What nobody waits for any more is not composed, and not kept.
+  @Test func whatIsCancelledIsNeitherMadeNorKept() throws {
+    let shelf = MadeStreams().shelf(
+      for: MadeStreams.Pair(
+        image: ContentIdentity(of: Self.new), base: Self.running,
+        abilities: try #require(Self.decision().abilities)))
+    func decide(isCancelled: Bool) -> String {
+      Self.words(
+        Self.decision().decision(for: Self.new) { planner in
+          planner.remembering = { shelf.stream($0, $1) }
+          planner.isCancelled = { isCancelled }
+        }.verdict)
+    }
+    #expect(decide(isCancelled: true).hasPrefix("image"))
+    #expect(decide(isCancelled: false) == "patch")
   }
 
   private static func words(_ verdict: OTADeliveryDecision.Verdict) -> String {

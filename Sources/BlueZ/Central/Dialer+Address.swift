@@ -5,8 +5,12 @@ extension Dialer {
   /// boot loader there.
   ///
   /// - Parameters:
+  ///   - address: the device's own; its boot loader is looked for at the next one.
   ///   - adapter: the own adapter's address; `nil` leaves the choice to the kernel.
   ///   - limit: the longest time to connect.
+  ///   - security: what the link offers from its first PDU on.
+  ///   - pairing: answers the kernel where the device wants to pair; `nil` leaves that to others.
+  ///   - tuner: asks for the link's parameters; `nil` takes them as they come.
   public init(
     to address: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
     security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil

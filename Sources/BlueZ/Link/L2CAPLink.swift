@@ -22,7 +22,8 @@ public enum SecurityLevel: UInt8, Comparable, Sendable {
 /// Needs no capability. The kernel scans for the device itself. One link a device: a second one,
 /// here or in another process, is refused with `.busy`.
 public final class L2CAPLink: Link {
-  /// The kernel's default for both directions; an ATT_MTU of up to 517 fits with room to spare.
+  /// In octets, the kernel's default for both directions; an ATT_MTU of up to 517 fits with room
+  /// to spare.
   public static let maximumPDUSize = 672
 
   let socket: SeqpacketSocket

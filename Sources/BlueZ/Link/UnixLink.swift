@@ -6,7 +6,8 @@ import OtaflashGATT
 /// A link over an AF_UNIX SOCK_SEQPACKET socket: ATT PDUs as on CID 4, with the kernel's message
 /// boundaries and back-pressure, for devices that are programs.
 public final class UnixLink: Link {
-  /// The kernel's L2CAP default, so that a device behind a socket has the limits of a real one.
+  /// In octets, the kernel's L2CAP default, so that a device behind a socket has the limits of a
+  /// real one.
   public static let maximumPDUSize = 672
   /// Octets asked for the send buffer (the kernel doubles them): about 50 PDUs of 495 octets, so
   /// that the sender feels the receiver's pace.

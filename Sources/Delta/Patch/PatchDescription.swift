@@ -33,14 +33,15 @@ package struct PatchDescription: Equatable, Sendable {
   /// It needs an instruction set's rules besides. Of a foreign compression nobody looks.
   package let hasDataFormat: Bool
 
+  /// - Throws: why the octets are no whole patch.
+  package init(reading octets: ArraySlice<UInt8>) throws(PatchFault) {
+    var walk = try PatchWalk(octets)
+    self = try walk.run()
+  }
+
   /// - Returns: `nil` for octets that are no whole patch.
   package init?(of octets: ArraySlice<UInt8>) {
-    do throws(PatchFault) {
-      var walk = try PatchWalk(octets)
-      self = try walk.run()
-    } catch {
-      return nil
-    }
+    do throws(PatchFault) { try self.init(reading: octets) } catch { return nil }
   }
 
   fileprivate init(

@@ -26,6 +26,12 @@ package struct PatchFile: Equatable, Sendable {
     }
   }
 
+  /// The patch in a file, without the header of ESP-IDF's.
+  package static func patch(in octets: [UInt8]) -> ArraySlice<UInt8> {
+    octets.starts(with: espMagic) && octets.count >= espHeaderSize
+      ? octets[espHeaderSize...] : octets[...]
+  }
+
   /// What the file is, as a person calls it.
   package var name: String {
     baseDigest == nil ? "a detools patch" : "an ESP-IDF delta update (esp_delta_ota)"

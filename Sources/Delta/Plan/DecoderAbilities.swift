@@ -1,6 +1,8 @@
 /// What a device's decoder can take.
-package struct DecoderAbilities: Equatable, Sendable {
+package struct DecoderAbilities: Hashable, Sendable {
   package var hasCRLE: Bool
+  /// Patches without compression, which are never made here.
+  package var takesUncompressed = true
   /// Bits of the largest heatshrink window; 0 = no heatshrink.
   package var largestWindow: Int
   package var largestLookahead: Int
@@ -13,6 +15,16 @@ package struct DecoderAbilities: Equatable, Sendable {
     self.largestWindow = largestWindow
     self.largestLookahead = largestLookahead
     self.pageSize = pageSize
+  }
+
+  /// Whether a patch that was made elsewhere is one for this decoder.
+  package func takes(_ codec: PatchCodec) -> Bool {
+    switch codec {
+    case .none: takesUncompressed
+    case .crle: hasCRLE
+    case .heatshrink(let parameters):
+      parameters.window <= largestWindow && parameters.lookahead <= largestLookahead
+    }
   }
 
   /// Everything that is worth trying: short references for new octets, long ones for a difference

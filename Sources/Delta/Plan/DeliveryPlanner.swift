@@ -11,9 +11,21 @@ package struct DeliveryPlanner {
   /// What takes less than this factor longer is as fast.
   private static let noticeable = 1.02
 
+  /// What tells a stream from the others of the same image, base and decoder.
+  package struct Recipe: Hashable, Sendable {
+    let hasBase: Bool
+    let partSize: Int
+  }
+
   private let image: [UInt8]
   private let abilities: DecoderAbilities
   private let conditions: DeliveryConditions
+  /// Gives a stream that was composed before; else composes it, and may keep it unless it is
+  /// `.plain`.
+  package var remembering: (Recipe, _ compose: () -> Delivery) -> Delivery = { $1() }
+  /// Whether nobody waits for the result any more. Then the image itself is given for every stream,
+  /// soon.
+  package var isCancelled: () -> Bool = { false }
 
   package init(image: [UInt8], abilities: DecoderAbilities, conditions: DeliveryConditions) {
     precondition(!image.isEmpty, "there is nothing to deliver")
@@ -26,9 +38,9 @@ package struct DeliveryPlanner {
   /// compressed besides: a whole image never becomes that small.
   package func best(base: [UInt8]?) -> Delivery {
     if let base, !base.isEmpty {
-      let difference = composed(against: PatchBase(base))
+      let difference = composed(against: Base(base))
       if difference.octets.count < image.count / 4 { return Self.best(of: [plain, difference]) }
-      return Self.best(of: [plain, composed(against: PatchBase([])), difference])
+      return Self.best(of: [plain, composed(against: Base([])), difference])
     }
     return Self.best(of: candidates(base: nil))
   }
@@ -44,8 +56,8 @@ package struct DeliveryPlanner {
   /// The image itself, compressed, and as a difference to a base: each in the best parts. Every
   /// stream was applied, and made the image.
   package func candidates(base: [UInt8]?) -> [Delivery] {
-    var deliveries = [plain, composed(against: PatchBase([]))]
-    if let base, !base.isEmpty { deliveries.append(composed(against: PatchBase(base))) }
+    var deliveries = [plain, composed(against: Base([]))]
+    if let base, !base.isEmpty { deliveries.append(composed(against: Base(base))) }
     return deliveries
   }
 
@@ -63,25 +75,42 @@ package struct DeliveryPlanner {
   /// The image itself, and streams with a base and without in parts of every size, so that they
   /// can be compared under any conditions (`Delivery.predicted(under:)`).
   package func deliveries(base: PatchBase) -> [Delivery] {
-    [plain] + streams(against: PatchBase([])) + streams(against: base)
+    [plain] + streams(against: Base([])) + streams(against: Base(base))
   }
 
-  /// Streams against one base in parts of every size.
-  private func streams(against base: PatchBase) -> [Delivery] {
-    let largest = composed(against: base, partSize: partSizes[0], codecs: abilities.codecs)
-    let codecs = codecsOfParts(of: largest)
-    return [largest]
-      + partSizes.dropFirst().map { composed(against: base, partSize: $0, codecs: codecs) }
+  /// Streams against one base in parts of every size, the largest first, until one is enough.
+  private func streams(
+    against base: Base, until isEnough: (Delivery) -> Bool = { _ in false }
+  ) -> [Delivery] {
+    var streams: [Delivery] = []
+    for size in partSizes {
+      let next = stream(against: base, partSize: size, like: streams.first)
+      streams.append(next)
+      if isEnough(next) { break }
+    }
+    return streams
+  }
+
+  /// - Parameter whole: the stream in the largest parts, whose codecs are as good for smaller ones;
+  ///   `nil` for itself.
+  private func stream(against base: Base, partSize: Int, like whole: Delivery?) -> Delivery {
+    let recipe = Recipe(hasBase: !base.octets.isEmpty, partSize: partSize)
+    let codecs = whole.map(codecsOfParts) ?? abilities.codecs
+    return remembering(recipe) {
+      composed(against: base.sorted, partSize: partSize, codecs: codecs)
+    }.predicted(under: conditions)
   }
 
   /// A stream against one base, in the parts for which the predicted time is least.
-  package func composed(against base: PatchBase) -> Delivery {
-    var best = composed(against: base, partSize: partSizes[0], codecs: abilities.codecs)
-    let codecs = codecsOfParts(of: best)
+  package func composed(against base: PatchBase) -> Delivery { composed(against: Base(base)) }
+
+  private func composed(against base: Base) -> Delivery {
+    let whole = stream(against: base, partSize: partSizes[0], like: nil)
+    var best = whole
     for size in partSizes.dropFirst() {
       let forecast = best.forecast
       if forecast.resetSeconds <= Self.resetShare * forecast.seconds { break }
-      let next = composed(against: base, partSize: size, codecs: codecs)
+      let next = stream(against: base, partSize: size, like: whole)
       if next.forecast.expectedSeconds < forecast.expectedSeconds { best = next }
     }
     return best
@@ -93,9 +122,9 @@ package struct DeliveryPlanner {
     func isIt(_ delivery: Delivery) -> Bool {
       delivery.octets.count == size && CRC32.checksum(delivery.octets) == crc32
     }
-    let bases = [base ?? [], []].map(PatchBase.init)
-    for base in bases.suffix(base?.isEmpty ?? true ? 1 : 2) {
-      if let found = streams(against: base).first(where: isIt) { return found }
+    for base in [base ?? [], []].suffix(base?.isEmpty ?? true ? 1 : 2) {
+      let made = streams(against: Base(base), until: isIt)
+      if let last = made.last, isIt(last) { return last }
     }
     return nil
   }
@@ -123,6 +152,7 @@ package struct DeliveryPlanner {
     var used: [PatchCodec] = []
     var crc = CRC32()
     for start in stride(from: 0, to: image.count, by: partSize) {
+      if isCancelled() { return plain }
       let part = image[start..<min(start + partSize, image.count)]
       let patch = Patch.smallest(from: base, to: part, codecs: codecs)
       crc.update(part)
@@ -142,6 +172,34 @@ package struct DeliveryPlanner {
       under: conditions)
   }
 
+  /// The stream that a patch made elsewhere is: one part.
+  ///
+  /// - Parameters:
+  ///   - patch: that of a file, without any header.
+  ///   - base: what it is applied to here; where only the size of that is known, as many zeros.
+  ///   - isBaseKnown: what it makes of the base is the image.
+  /// - Throws: why it makes no image, or another one, of this base.
+  package func ready(
+    _ patch: [UInt8], base: [UInt8], isBaseKnown: Bool
+  ) throws(PatchFault) -> Delivery {
+    let made = try PatchReader.apply(
+      patch[...], to: base, limit: image.count, pageSize: abilities.pageSize)
+    let (wanted, found) = (CRC32.checksum(image), CRC32.checksum(made.image))
+    guard made.image.count == image.count else {
+      throw PatchFault(.imageSize(stated: made.image.count, limit: image.count), at: 0)
+    }
+    guard !isBaseKnown || made.image == image else {
+      throw PatchFault(.checksum(stated: wanted, found: found), at: patch.count - 1)
+    }
+    let header = PartHeader(
+      imageOffset: 0, imageOctets: UInt32(image.count), patchOctets: UInt32(patch.count),
+      crc32: wanted)
+    return Delivery(
+      content: .difference, octets: header.encoded + patch, codecs: [made.codec],
+      partSize: image.count, octetsAtPages: made.octetsAtPages.map { $0 + PartHeader.size },
+      partEnds: [made.octetsAtPages.count], under: conditions)
+  }
+
   /// Applies a stream as the device will: for each page, the octets that it takes to make it.
   private func applied(_ octets: [UInt8], _ base: PatchBase) -> [Int] {
     let result: PatchReader.Result
@@ -153,5 +211,18 @@ package struct DeliveryPlanner {
     }
     precondition(result.image == image, "a stream of ours makes another image")
     return result.octetsAtPages
+  }
+}
+
+/// A base whose suffixes are sorted when that is first needed.
+private final class Base {
+  let octets: [UInt8]
+  private(set) lazy var sorted = PatchBase(octets)
+
+  init(_ octets: [UInt8]) { self.octets = octets }
+
+  init(_ base: PatchBase) {
+    octets = base.bytes
+    sorted = base
   }
 }

@@ -1,7 +1,7 @@
 /// The loadable segments of an ELF program as one stretch of memory, at their physical addresses:
 /// where the initial values of variables lie in flash, not where they are copied to (System V ABI,
 /// chapters 4 and 5).
-public struct ELFFile: AddressedFile, Equatable, Sendable {
+package struct ELFFile: AddressedFile, Equatable, Sendable {
   static let magic: [UInt8] = [0x7F, 0x45, 0x4C, 0x46]
   /// More segments than any firmware has.
   static let segmentMaximum = 64
@@ -10,16 +10,16 @@ public struct ELFFile: AddressedFile, Equatable, Sendable {
   private static let load: UInt32 = 1
 
   /// The image: the segments at their physical addresses, and fill between.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// Where the image lies.
-  public let layout: AddressLayout
+  package let layout: AddressLayout
 
   /// Reads a little-endian program of 32 or 64 bits.
   /// - Parameters:
   ///   - file: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
-  public init(
+  package init(
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(ELFFault) {
     let header = try Header(decoding: file)

@@ -1,10 +1,10 @@
 /// An MCUboot image that begins somewhere within a plain one: a file of a whole flash, with the
 /// boot loader below.
-public struct EmbeddedImage: Equatable, Sendable {
+package struct EmbeddedImage: Equatable, Sendable {
   /// From the first octet of the file's image.
-  public let offset: Int
+  package let offset: Int
   /// The image that was found.
-  public let image: MCUbootImage
+  package let image: MCUbootImage
 
   /// Slots begin where pages of flash do; the smallest are of 512 octets.
   private static let step = 512
@@ -12,7 +12,7 @@ public struct EmbeddedImage: Equatable, Sendable {
   private static let triesMaximum = 16
 
   /// The first one of a plain image, if any. It begins behind the first octet.
-  public init?(in outer: FirmwareImage) {
+  package init?(in outer: FirmwareImage) {
     guard outer.content == .plain else { return nil }
     let magic = MCUbootHeader.magic
     let bytes = outer.bytes
@@ -31,7 +31,7 @@ public struct EmbeddedImage: Equatable, Sendable {
   }
 
   /// The addresses to ask for; `nil` of a file that has none.
-  public func region(in outer: FirmwareImage) -> AddressRegion? {
+  package func region(in outer: FirmwareImage) -> AddressRegion? {
     outer.layout.flatMap { layout in
       let start = UInt64(layout.lowestAddress) + UInt64(offset)
       return AddressRegion(start..<(start + UInt64(image.size)))

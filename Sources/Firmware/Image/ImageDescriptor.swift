@@ -1,8 +1,8 @@
 /// A block of 32 octets by which a firmware image says its version and its board
 /// (docs/image-descriptor.md). The firmware's build puts it 4-aligned into the first 64 KiB.
-public struct ImageDescriptor: Hashable, Sendable {
+package struct ImageDescriptor: Hashable, Sendable {
   /// Octets of a descriptor.
-  public static let size = 32
+  package static let size = 32
   /// How far into an image a descriptor is looked for, in octets.
   static let searchLimit = 0x1_0000
   /// The layout this version writes and reads.
@@ -11,18 +11,18 @@ public struct ImageDescriptor: Hashable, Sendable {
   static let magic: [UInt8] = [0x4F, 0x54, 0x41, 0x69, 0x6D, 0x67, 0xD1, 0x5C]
 
   /// The image's version.
-  public let version: FirmwareVersion
+  package let version: FirmwareVersion
   /// `nil` (0 in the block) when the image runs on any board.
-  public let hardware: HardwareID?
+  package let hardware: HardwareID?
 
   /// A descriptor to be put into an image; `nil` for any hardware.
-  public init(version: FirmwareVersion, hardware: HardwareID?) {
+  package init(version: FirmwareVersion, hardware: HardwareID?) {
     self.version = version
     self.hardware = hardware
   }
 
   /// The 32 octets that an image carries.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var block = Self.magic + [Self.layout, 0, 0, 0]
     block += Self.littleEndian(hardware?.rawValue ?? 0)
     block += [version.major, version.minor]
@@ -33,7 +33,7 @@ public struct ImageDescriptor: Hashable, Sendable {
 
   /// Looks at every fourth octet of the first 64 KiB. The same descriptor twice is one.
   /// - Throws: `.descriptorDamaged`, `.descriptorLayoutUnknown` or `.descriptorsDiffer`.
-  public static func find(in image: [UInt8]) throws(FirmwareFault) -> ImageDescriptor? {
+  package static func find(in image: [UInt8]) throws(FirmwareFault) -> ImageDescriptor? {
     var found: (descriptor: ImageDescriptor, offset: Int)?
     let searched = min(image.count, searchLimit)
     for offset in stride(from: 0, to: searched, by: 4)

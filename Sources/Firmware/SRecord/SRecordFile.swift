@@ -1,9 +1,9 @@
 /// A Motorola S-record file as one stretch of memory, from its lowest to its highest address.
-public struct SRecordFile: AddressedFile, Equatable, Sendable {
+package struct SRecordFile: AddressedFile, Equatable, Sendable {
   /// The image: the records at their addresses, and 0xFF between.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// Where the image lies.
-  public let layout: AddressLayout
+  package let layout: AddressLayout
 
   /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
   /// allowed. Records may come in any order of addresses but must not overlap.
@@ -14,7 +14,7 @@ public struct SRecordFile: AddressedFile, Equatable, Sendable {
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
   /// - Throws: what is wrong, with the line.
-  public init(
+  package init(
     decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(TextFault<SRecordFault>) {
     var memory = SRecordMemory()

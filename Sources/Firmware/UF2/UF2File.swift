@@ -1,6 +1,6 @@
 /// A UF2 file as one stretch of memory (UF2 specification, Microsoft): blocks of 512 bytes, each
 /// with an address and up to 476 bytes for it.
-public struct UF2File: AddressedFile, Equatable, Sendable {
+package struct UF2File: AddressedFile, Equatable, Sendable {
   static let blockSize = 512
   static let payloadMaximum = 476
   static let magic: [UInt8] = Array("UF2\n".utf8)
@@ -18,18 +18,18 @@ public struct UF2File: AddressedFile, Equatable, Sendable {
   }
 
   /// The image: the blocks at their addresses, and 0xFF between.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// Where the image lies.
-  public let layout: AddressLayout
+  package let layout: AddressLayout
   /// `nil` when the file does not say.
-  public let family: UF2Family?
+  package let family: UF2Family?
 
   /// Reads a whole file, which must be for one kind of chip and have all its blocks in order.
   /// - Parameters:
   ///   - file: the whole file.
   ///   - spanLimit: the largest number of bytes between lowest and highest address.
   ///   - region: the part of the file that is wanted; `nil` for all but known regions.
-  public init(
+  package init(
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(UF2Fault) {
     guard file.count.isMultiple(of: Self.blockSize), !file.isEmpty else {

@@ -45,7 +45,13 @@ package struct FlashChoices: Hashable, Sendable {
     case withoutResponse = "without-response"
   }
 
+  /// Whether a patch may be sent instead of the image, by the names that `flash` knows too.
+  package enum Delta: String, CaseIterable, Sendable {
+    case auto, never, require
+  }
+
   package var writing = Writing.auto
+  package var delta = Delta.auto
   /// ATT_MTU to ask for, 23…517 octets.
   package var mtu = 512
   package var allowDowngrade = false

@@ -33,10 +33,12 @@ package struct UpdateFigures: Hashable, Sendable, Codable {
   package var octets: Int
   package var uploadMilliseconds: Int64
   package var resumes: Int
+  /// Octets of the image that the device made of them; `nil` = they were the image's own.
+  package var made: Int?
 
   package init(
     from: FirmwareVersion?, to: FirmwareVersion?, proof: String, octets: Int,
-    uploadMilliseconds: Int64, resumes: Int
+    uploadMilliseconds: Int64, resumes: Int, made: Int? = nil
   ) {
     self.from = from
     self.to = to
@@ -44,6 +46,7 @@ package struct UpdateFigures: Hashable, Sendable, Codable {
     self.octets = octets
     self.uploadMilliseconds = uploadMilliseconds
     self.resumes = resumes
+    self.made = made
   }
 }
 

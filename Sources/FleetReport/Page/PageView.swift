@@ -124,6 +124,7 @@ struct PageView {
             + "\(Figures.rate(rates[0])) to \(Figures.rate(rates[rates.count - 1]))"
         ))
     }
+    if let savings = report.savings { facts.append(("Sent less", savings.words)) }
     return facts.map { ["term": $0.0, "text": $0.1] }
   }
 

@@ -30,6 +30,8 @@ package struct RunReport: Hashable, Sendable {
   package let pauses: [PauseReport]
   package let failures: [FailureGroup]
   package let throughput: Throughput
+  /// `nil` where images alone were sent.
+  package let savings: PatchSavings?
 
   /// - Parameter history: from the first event on.
   /// - Returns: `nil` where these are no run's events: the first is not its beginning, or one is of
@@ -52,6 +54,7 @@ package struct RunReport: Hashable, Sendable {
     pauses = fold.pauses
     failures = FailureGroup.groups(of: devices)
     throughput = Throughput(devices.lazy.flatMap(\.attempts))
+    savings = PatchSavings(devices.lazy.compactMap(\.figures))
   }
 
   package var counts: OutcomeCounts { OutcomeCounts(devices) }

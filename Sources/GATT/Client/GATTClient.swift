@@ -7,7 +7,7 @@ import Synchronization
 /// kept for the connection and dropped when the server indicates Service Changed, to which the
 /// client subscribes by itself.
 public final class GATTClient: Sendable {
-  /// The longest attribute value (Core 5.4, Vol 3, Part F, 3.2.9).
+  /// The longest attribute value in octets (Core 5.4, Vol 3, Part F, 3.2.9).
   public static let attributeValueMaximum = 512
   /// Notifications kept for a subscriber that does not read them; the oldest are dropped first.
   public static let notificationBufferDefault = 256

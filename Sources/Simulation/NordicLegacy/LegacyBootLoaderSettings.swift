@@ -32,7 +32,7 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
   public struct Pool: Hashable, Sendable {
     /// Packets that the pool has room for.
     public var packets: Int
-    /// Of the longest packet.
+    /// The longest packet, in octets.
     public var octets: Int
 
     /// A pool of so many packets and octets.

@@ -3,7 +3,7 @@ import Crypto
 /// The key pair that packages for simulated Secure DFU boot loaders are signed with. Anybody has
 /// it: the same key lies in firmware-samples/nordic-dfu-sample.pem, for `nrfutil pkg generate
 /// --key-file`.
-public enum SampleKey {
+package enum SampleKey {
   private static let octets: [UInt8] = [
     0xC5, 0x7F, 0x45, 0x7A, 0x59, 0x20, 0x06, 0x31, 0x0C, 0x60, 0xEC, 0x2A,
     0x28, 0x92, 0x11, 0x39, 0x02, 0xA8, 0x10, 0x6F, 0x02, 0xB1, 0xA5, 0x7C,
@@ -17,11 +17,11 @@ public enum SampleKey {
   }
 
   /// X and Y, 64 octets.
-  public static var publicKey: [UInt8] { Array(privateKey.publicKey.rawRepresentation) }
+  package static var publicKey: [UInt8] { Array(privateKey.publicKey.rawRepresentation) }
 
   /// The ECDSA signature of an init command: R and S, each least significant octet first, as
   /// nrfutil writes it.
-  public static func signature(of initCommand: [UInt8]) -> [UInt8] {
+  package static func signature(of initCommand: [UInt8]) -> [UInt8] {
     do {
       let signature = Array(try privateKey.signature(for: initCommand).rawRepresentation)
       return signature[..<32].reversed() + signature[32...].reversed()

@@ -21,8 +21,10 @@ final class ReceiverMachine {
   /// Where what runs lies in flash, and the octets of it that were read.
   private let base: Range<Int>
   private var baseReads = 0
-  /// Whether it is read wrong after it was read once.
-  private var spoilsBase = false
+  private let kind: ReceiverSettings
+  /// What ran before.
+  private let former: SlotImage
+  private var dataWrites = 0
   fileprivate let authorization: Authorization?
   fileprivate let confirmTrial: @Sendable () -> Bool
   fileprivate var random: SeededRandom
@@ -38,7 +40,8 @@ final class ReceiverMachine {
     outcome: BootLoader.Outcome, flash: SimulatedFlash, random: SeededRandom,
     confirmTrial: @escaping @Sendable () -> Bool
   ) {
-    self.flash = flash
+    (self.flash, self.kind) = (flash, kind)
+    former = record.images[record.inactive]
     let start = settings.layout.slot(record.active)
     base = start..<start + Int(record.images[record.active].size)
     self.random = random
@@ -53,7 +56,7 @@ final class ReceiverMachine {
       record.images[record.active], hardware: settings.hardware, outcome,
       onTrial: record.isOnTrial)
     setCallbacks()
-    setOptions(kind)
+    setOptions()
     let isConfigured = ota_receiver_init(receiver, config)
     precondition(isConfigured, "the receiver refused its configuration")
   }
@@ -116,7 +119,18 @@ extension ReceiverMachine {
   }
 
   func dataWritten(_ bytes: [UInt8], withResponse: Bool) -> UInt8 {
-    ota_receiver_data_write(receiver, bytes, UInt32(bytes.count), withResponse)
+    let arrived = asItArrives(bytes)
+    return ota_receiver_data_write(receiver, arrived, UInt32(arrived.count), withResponse)
+  }
+
+  /// A link's CRC lets no wrong bit pass; memory on either side may.
+  private func asItArrives(_ bytes: [UInt8]) -> [UInt8] {
+    dataWrites += 1
+    guard dataWrites == kind.flippedWrite, !bytes.isEmpty else { return bytes }
+    var bytes = bytes
+    let bit = Int.random(in: 0..<8 * bytes.count, using: &random)
+    bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+    return bytes
   }
 
   func status() -> [UInt8] {
@@ -186,11 +200,11 @@ extension ReceiverMachine {
 
   /// The old image is of no use any more once the new one is no longer on trial, which is the
   /// receiver's to see.
-  private func setOptions(_ kind: ReceiverSettings) {
+  private func setOptions() {
     config.pointee.erase_ahead = kind.erasesAhead
     config.pointee.may_erase = { _ in true }
-    config.pointee.patches = kind.patches != .no
-    spoilsBase = kind.patches == .spoilt
+    config.pointee.patches = kind.takesPatches
+    guard kind.base != .lost else { return }
     config.pointee.base_read = { context, offset, to, size in
       ReceiverMachine.from(context).readBase(Int(offset), Int(size), to: to)
     }
@@ -199,8 +213,17 @@ extension ReceiverMachine {
   private func readBase(_ offset: Int, _ size: Int, to: UnsafeMutablePointer<UInt8>?) -> Bool {
     guard read(base.lowerBound + offset, size, to: to) else { return false }
     baseReads += size
-    if spoilsBase, baseReads > base.count { to?.pointee ^= 0x10 }
+    let isWrong = kind.base == .damaged || kind.base == .spoilt && baseReads > base.count
+    if isWrong { to?.pointee ^= 0x10 }
     return true
+  }
+
+  /// PATCH INFO's answer is 8D, result, 9 octets, and size and CRC32 of what runs.
+  private func asItIsTold(_ answer: [UInt8]) -> [UInt8] {
+    guard kind.base == .former, former.size > 0, answer.count == 19, answer[0] == 0x8D else {
+      return answer
+    }
+    return answer[..<11] + former.size.littleEndianOctets + former.crc32.littleEndianOctets
   }
 
   private func read(_ start: Int, _ size: Int, to: UnsafeMutablePointer<UInt8>?) -> Bool {
@@ -217,7 +240,8 @@ extension ReceiverMachine {
   private func setStackCallbacks() {
     config.pointee.indicate_control = { context, bytes, size in
       let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
-      return ReceiverMachine.from(context).queue(.answer(octets))
+      let machine = ReceiverMachine.from(context)
+      return machine.queue(.answer(machine.asItIsTold(octets)))
     }
     config.pointee.notify_status = { context, bytes in
       let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(OTA_STATUS_SIZE)))

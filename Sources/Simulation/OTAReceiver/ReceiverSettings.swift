@@ -2,14 +2,24 @@ import OtaflashATT
 
 /// What only a device with the OTA service has to set.
 struct ReceiverSettings: KindSettings {
-  /// What it does with patches against what it runs (docs/ota-service.md, 13).
-  enum Patches: String, CaseIterable, Sendable {
-    case yes, no
-    /// It takes them, but reads what it runs wrong once it has found its checksum right.
+  /// What has become of the image that runs, against which patches are made.
+  enum Base: String, CaseIterable, Sendable {
+    case right
+    /// It cannot be read.
+    case lost
+    /// PATCH INFO tells the image that ran before the last update.
+    case former
+    /// Its octets are not those of its CRC32, which is seen when they are read.
+    case damaged
+    /// It changes after its CRC32 was found right.
     case spoilt
   }
 
-  var patches = Patches.yes
+  /// It takes patches (docs/ota-service.md, 13).
+  var takesPatches = true
+  var base = Base.right
+  /// Which data write of each boot arrives with a wrong bit; 0 = none.
+  var flippedWrite = 0
   /// It erases pages of its slot before their data comes, and the whole slot while nothing is held
   /// (14).
   var erasesAhead = false
@@ -36,7 +46,14 @@ struct ReceiverSettings: KindSettings {
   ]
 
   static let keys: [KindKey<Self>] = [
-    KindKey("delta", "it takes patches; spoilt: what it runs changes meanwhile (yes)", \.patches),
+    KindKey("delta", "it takes patches (yes)", \.takesPatches),
+    KindKey(
+      "base",
+      "the image that runs, for patches: lost and damaged cannot be read, former is told, spoilt "
+        + "changes meanwhile (right)", \.base),
+    KindKey(
+      "flip", "one bit of the N-th data write of a boot is wrong", "a count, 1 or more",
+      \.flippedWrite, Quantity.count),
     KindKey("erase-ahead", "it erases pages before their data comes (no)", \.erasesAhead),
   ]
   static let foreignKeys: Set<ProfileKey> = []

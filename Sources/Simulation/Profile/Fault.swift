@@ -1,6 +1,6 @@
 /// Something that goes wrong with a simulated device, on purpose. Its raw value is the name under
 /// which it is asked for: `sim:NAME`, or `NAME` and `NAME=value` among the keys of another profile.
-public enum Fault: String, CaseIterable, Sendable {
+package enum Fault: String, CaseIterable, Sendable {
   /// The radio falls silent, once, after that many PDUs in both directions together.
   case cutAtPDU = "cut-at-pdu"
   /// The radio falls silent, once, that long after the first connection.
@@ -76,7 +76,7 @@ package enum FaultValue: Hashable, Sendable {
 
 extension Fault {
   /// One line for a person who chooses.
-  public var summary: String { row.summary }
+  package var summary: String { row.summary }
 
   /// What it has where no value is given.
   var usual: FaultValue { row.usual }

@@ -15,11 +15,19 @@ public enum DeltaPolicy: String, Sendable, CaseIterable {
 /// One of them for all updates of the same image makes each patch once.
 public struct BaseFinder: Sendable {
   private let find: @Sendable (ContentIdentity) -> [UInt8]?
+  let computation: Computation
   let made = MadeStreams()
 
-  /// - Parameter find: the octets of an image, or `nil` where it is not there. Octets of another
-  ///   size or CRC32 than asked for count as not there.
-  public init(_ find: @escaping @Sendable (ContentIdentity) -> [UInt8]?) { self.find = find }
+  /// - Parameters:
+  ///   - computation: where images are looked for and patches made; by default where the update is.
+  ///   - find: the octets of an image, or `nil` where it is not there. Octets of another size or
+  ///     CRC32 than asked for count as not there.
+  public init(
+    computation: Computation = .inline, _ find: @escaping @Sendable (ContentIdentity) -> [UInt8]?
+  ) {
+    self.computation = computation
+    self.find = find
+  }
 
   /// Knows no image: what is sent may be compressed, and is compressed once.
   public static var none: BaseFinder { BaseFinder { _ in nil } }

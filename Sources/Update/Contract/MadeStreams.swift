@@ -1,30 +1,45 @@
 import OtaflashDelta
-import OtaflashFirmware
+import OtaflashGATT
 import Synchronization
 
-/// The last few things that were made to be sent: devices of one kind want the same, and making it
-/// takes a while.
+/// What was made to be sent, of the last few images and bases: devices of one kind want the same,
+/// and making it takes a while. Whoever comes while it is being made waits for it.
 final class MadeStreams: Sendable {
-  /// What a delivery depends on.
-  struct Wish: Equatable, Sendable {
+  /// What a stream depends on, beside the size of its parts.
+  struct Pair: Hashable, Sendable {
     let image: ContentIdentity
+    /// What runs, whether its octets are here or not.
     let base: ContentIdentity?
     let abilities: DecoderAbilities
-    let conditions: DeliveryConditions
+  }
+
+  /// The streams of one pair, made by one task at a time.
+  final class Shelf: Sendable {
+    let gate = SerialGate(waitersMaximum: MadeStreams.waitersMaximum)
+    private let streams = Mutex<[DeliveryPlanner.Recipe: Delivery]>([:])
+
+    /// What is kept; else what is made, which is kept where it is a stream.
+    func stream(_ recipe: DeliveryPlanner.Recipe, _ make: () -> Delivery) -> Delivery {
+      if let kept = streams.withLock({ $0[recipe] }) { return kept }
+      let made = make()
+      if made.content != .plain { streams.withLock { $0[recipe] = made } }
+      return made
+    }
   }
 
   private static let capacity = 4
+  /// More updates at once than a machine has links for.
+  private static let waitersMaximum = 4096
 
-  private let kept = Mutex<[(wish: Wish, delivery: Delivery)]>([])
+  private let kept = Mutex<[(pair: Pair, shelf: Shelf)]>([])
 
-  /// The delivery for a wish; what `make` makes where it is not kept.
-  func delivery(for wish: Wish, _ make: () -> Delivery) -> Delivery {
-    if let found = kept.withLock({ $0.first { $0.wish == wish }?.delivery }) { return found }
-    let delivery = make()
+  func shelf(for pair: Pair) -> Shelf {
     kept.withLock { kept in
+      if let found = kept.first(where: { $0.pair == pair }) { return found.shelf }
       if kept.count == Self.capacity { kept.removeFirst() }
-      kept.append((wish, delivery))
+      let shelf = Shelf()
+      kept.append((pair, shelf))
+      return shelf
     }
-    return delivery
   }
 }

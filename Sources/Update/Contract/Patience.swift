@@ -9,11 +9,11 @@ import OtaflashGATT
 public struct Patience: Sendable {
   /// What a device gets further in, in octets of the image.
   public struct Marks: Equatable, Sendable {
-    /// What it has taken.
+    /// Octets that it has taken.
     public var acknowledged = 0
-    /// What is in its flash.
+    /// Octets that are in its flash.
     public var durable = 0
-    /// The end of what it permits to be sent.
+    /// The end of what it permits to be sent, in octets of the image.
     public var granted = 0
 
     /// - Parameters:
@@ -48,10 +48,12 @@ public struct Patience: Sendable {
   /// - Parameters:
   ///   - client: on a link with long connection intervals each exchange takes two of them.
   ///   - context: has the limit and the clock.
-  public init(with client: GATTClient, _ context: UpdateContext) {
+  ///   - longer: what the device may be at work for without getting further.
+  public init(with client: GATTClient, _ context: UpdateContext, longer: Duration = .zero) {
     let interval = client.linkFacts.connectionInterval ?? .zero
     self.init(
-      limit: context.options.stallLimit + interval * Self.slowLinkIntervals, at: context.clock.now)
+      limit: context.options.stallLimit + interval * Self.slowLinkIntervals + longer,
+      at: context.clock.now)
   }
 
   /// Takes note of where the device stands, after something was heard of it or waited for.

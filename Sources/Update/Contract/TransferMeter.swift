@@ -10,9 +10,30 @@ final class TransferMeter: Sendable {
   struct Wait {
     fileprivate let clock: any LinkClock
     fileprivate let start: LinkInstant
+
+    /// Up to now.
+    var time: Duration { start.duration(to: clock.now) }
   }
 
-  private let state = Mutex((waits: TransferWaits(), firstWrite: LinkInstant?.none))
+  /// A stretch is no shorter.
+  private static let stretch = Duration.seconds(1)
+
+  /// An upload that is under way, and where its current stretch began.
+  private struct Upload {
+    let mode: WriteMode
+    let client: GATTClient
+    var since: LinkInstant
+    var sent: Int
+    var waits: TransferWaits
+  }
+
+  private struct State {
+    var waits = TransferWaits()
+    var firstWrite: LinkInstant?
+    var upload: Upload?
+  }
+
+  private let state = Mutex(State())
   private let roundTrip: @Sendable (Duration) -> Void
 
   /// - Parameter roundTrip: told the time from each Write Request to its response.
@@ -27,6 +48,41 @@ final class TransferMeter: Sendable {
   func beginWriting(_ clock: any LinkClock) {
     state.withLock { state in
       if state.firstWrite == nil { state.firstWrite = clock.now }
+    }
+  }
+
+  /// An upload begins over a link.
+  ///
+  /// - Parameter sent: octets sent before.
+  func beginUpload(_ mode: WriteMode, over client: GATTClient, sent: Int, at now: LinkInstant) {
+    state.withLock {
+      $0.upload = Upload(mode: mode, client: client, since: now, sent: sent, waits: $0.waits)
+    }
+  }
+
+  /// The upload under way has ended. Returns what all uploads waited for.
+  func endUpload() -> TransferFlow? {
+    state.withLock { state in
+      state.upload.take().map {
+        TransferFlow(mode: $0.mode, link: LinkReport(of: $0.client), waits: state.waits)
+      }
+    }
+  }
+
+  /// The stretch that ends now, where it has been long enough.
+  func takeStretch(sent: Int, at now: LinkInstant) -> TransferStretch? {
+    state.withLock { state in
+      guard var upload = state.upload, upload.since.duration(to: now) >= Self.stretch else {
+        return nil
+      }
+      let flow = TransferFlow(
+        mode: upload.mode, link: LinkReport(of: upload.client),
+        waits: state.waits.since(upload.waits))
+      let stretch = TransferStretch(
+        flow: flow, octetsSent: sent - upload.sent, took: upload.since.duration(to: now))
+      (upload.since, upload.sent, upload.waits) = (now, sent, state.waits)
+      state.upload = upload
+      return stretch
     }
   }
 

@@ -43,7 +43,31 @@ public struct UpdateContext: Sendable {
   public func acknowledged(_ offset: Int, of total: Int) {
     guard tally.now.acknowledged != offset else { return }
     tally.acknowledge(offset)
+    if let stretch = meter?.takeStretch(sent: tally.now.octetsSent, at: clock.now) {
+      observe(.flowing(stretch))
+    }
     observe(.progress(acknowledged: offset, total: total))
+  }
+
+  /// Measures where the time of an upload goes.
+  func measuring<Value>(
+    _ mode: WriteMode, over client: GATTClient,
+    _ upload: () async throws(UpdateFault) -> Value
+  ) async throws(UpdateFault) -> Value {
+    guard let meter else { return try await upload() }
+    meter.beginUpload(mode, over: client, sent: tally.now.octetsSent, at: clock.now)
+    defer { if let flow = meter.endUpload() { tally.flowed(flow) } }
+    return try await upload()
+  }
+
+  /// Measures a wait of an upload.
+  func waiting<Value>(
+    for cause: TransferMeter.Cause, _ wait: () async throws(UpdateFault) -> Value
+  ) async throws(UpdateFault) -> Value {
+    guard let meter else { return try await wait() }
+    let began = meter.begin(clock)
+    defer { meter.waited(began, for: cause) }
+    return try await wait()
   }
 
   /// Something may be sent instead of the image, and this is what it came to.

@@ -18,6 +18,9 @@ public struct UpdateOptions: Sendable {
   public var delta = DeltaPolicy.auto
   /// Where patches find the images that they are made against; `nil` = nowhere.
   public var bases: BaseFinder?
+  /// A patch that makes the image, to be sent instead of one that is made here. Where it does not
+  /// suit the device, `delta` says what becomes of the update.
+  public var patch: ReadyPatch?
   /// The device's key, for a device that asks for authorization.
   public var key: [UInt8]?
   /// Send an image with a lower version than the one that runs.

@@ -11,6 +11,7 @@ final class UpdateTally: Sendable {
     var keepsProgress = false
     var resumes = 0
     var uploadTook = Duration.zero
+    var verifyTook = Duration.zero
     /// Of announcing the images, for which a device may erase its flash.
     var prepareTook = Duration.zero
     /// Of the last upload, where its protocol measures it.
@@ -75,5 +76,6 @@ final class UpdateTally: Sendable {
   func keepsProgress(_ keeps: Bool) { state.withLock { $0.counts.keepsProgress = keeps } }
   func flowed(_ flow: TransferFlow) { state.withLock { $0.counts.flow = flow } }
   func upload(took time: Duration) { state.withLock { $0.counts.uploadTook += time } }
+  func verify(took time: Duration) { state.withLock { $0.counts.verifyTook += time } }
   func prepare(took time: Duration) { state.withLock { $0.counts.prepareTook += time } }
 }

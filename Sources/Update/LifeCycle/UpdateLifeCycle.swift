@@ -162,6 +162,12 @@ struct UpdateLifeCycle: Sendable {
       throw .noPatch(.notUnderstood)
     }
     if context.options.isDryRun { return .wouldFlash }
+    if context.options.patch != nil, !session.device.takesPatches {
+      let size = images.map(\.bytes.count).reduce(0, +)
+      context.deliver(
+        DeliveryReport(
+          content: .image, octets: size, imageSize: size, obstacle: .notUnderstood))
+    }
     try await authorize(session, stage: &stage)
     if let place = session.bootLoaderPlace {
       stage = .detach
@@ -249,7 +255,9 @@ struct UpdateLifeCycle: Sendable {
       try await perform(upload)
       stage = .verify
       let verdict = try await within(.verify) { () async throws(UpdateFault) -> UpdateVerdict in
-        try await session.verify(image)
+        let began = context.clock.now
+        defer { context.tally.verify(took: began.duration(to: context.clock.now)) }
+        return try await session.verify(image)
       }
       guard case .wanted(let rest) = verdict else { return }
       let offset = try rest.offset(in: image.bytes.count, .verify)

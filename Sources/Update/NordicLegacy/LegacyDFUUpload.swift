@@ -5,6 +5,12 @@ import OtaflashGATT
 /// Sends an image by legacy DFU: packets as far as the window reaches, receipts that move it on.
 extension LegacyDFUReceiver {
   func upload(_ image: [UInt8]) async throws(UpdateFault) {
+    try await context.measuring(.withoutResponse, over: control.client) {
+      () async throws(UpdateFault) in try await sendAll(image)
+    }
+  }
+
+  private func sendAll(_ image: [UInt8]) async throws(UpdateFault) {
     let packetSize = device.packetSize(mtu: control.client.mtu, wanted: context.options.chunk)
     let pace = LegacyDFUPace(
       afterLosses: context.losses.dropped,
@@ -24,10 +30,14 @@ extension LegacyDFUReceiver {
       } else if let packet = transfer.sendable {
         transfer.sent(packet)
         context.sent(packet.count)
-        try await control.send(image[packet], .upload)
+        try await context.waiting(for: .transport) { () async throws(UpdateFault) in
+          try await control.send(image[packet], .upload)
+        }
         continue
       } else {
-        try await waitForNotice(&transfer)
+        try await context.waiting(for: .device) { () async throws(UpdateFault) in
+          try await waitForNotice(&transfer)
+        }
       }
       if transfer.acknowledged > before { report(transfer) }
       try patience.check(

@@ -6,6 +6,12 @@ import OtaflashGATT
 extension SecureDFUBootLoader {
   /// The boot loader is asked again where it stands, since it alone knows which object is open.
   func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
+    try await context.measuring(.withoutResponse, over: client) { () async throws(UpdateFault) in
+      try await sendAll(image)
+    }
+  }
+
+  private func sendAll(_ image: PrefixChecksums) async throws(UpdateFault) {
     let packetSize = packetSize
     let receipts = SecureDFUReceipts(packetSize: packetSize)
     try await control.perform(
@@ -35,21 +41,34 @@ extension SecureDFUBootLoader {
   ) async throws(UpdateFault) {
     switch step {
     case .create(let size):
-      try await create(size, &transfer)
+      try await context.waiting(for: .flash) { () async throws(UpdateFault) in
+        try await create(size, &transfer)
+      }
     case .send(let packet):
       while let notice = try control.poll(.upload) { try take(notice, &transfer) }
       // What a notice told may have changed the next step.
       guard transfer.step(at: context.clock.now) == step else { return }
       transfer.sent(packet)
-      try await send(image.bytes[packet], .upload)
+      try await context.waiting(for: .transport) { () async throws(UpdateFault) in
+        try await send(image.bytes[packet], .upload)
+      }
     case .waitForErase(let erased):
-      guard await context.clock.pause(until: erased) else { throw .gatt(.upload, .cancelled) }
+      try await context.waiting(for: .flash) { () async throws(UpdateFault) in
+        guard await context.clock.pause(until: erased) else { throw .gatt(.upload, .cancelled) }
+      }
     case .waitForReceipt:
-      try await waitForReceipt(&transfer)
+      try await context.waiting(for: .device) { () async throws(UpdateFault) in
+        try await waitForReceipt(&transfer)
+      }
     case .askChecksum:
-      react(to: try transfer.checked(try await control.checksum(.upload)))
+      let progress = try await context.waiting(for: .device) {
+        () async throws(UpdateFault) -> SecureDFUProgress in try await control.checksum(.upload)
+      }
+      react(to: try transfer.checked(progress))
     case .execute:
-      try await execute()
+      try await context.waiting(for: .flash) { () async throws(UpdateFault) in
+        try await execute()
+      }
       transfer.executed()
     case .complete: break
     }

@@ -14,6 +14,15 @@ struct OTADeliveryDecision {
     case refuse(PatchObstacle)
   }
 
+  /// A verdict, and what became of a patch that was given.
+  struct Decision {
+    let verdict: Verdict
+    /// Why it is not sent.
+    var unused: PatchObstacle?
+  }
+
+  /// A base whose octets are not here is as long as the device says; none has more.
+  private static let baseMaximum = 1 << 26
   /// Of the image's octets, the share that a stream may have and still save something.
   private static let worthwhile = 0.9
 
@@ -25,6 +34,8 @@ struct OTADeliveryDecision {
   var running: ContentIdentity?
   /// The octets of what runs, where they are here.
   var base: [UInt8]?
+  /// A patch that was made elsewhere.
+  var given: ReadyPatch?
   /// Octets of the image itself that the device holds of an earlier transfer.
   var held = 0
   /// The stream of which the device holds a part.
@@ -37,16 +48,64 @@ struct OTADeliveryDecision {
     if let givenUp { return givenUp }
     guard abilities != nil else { return .notUnderstood }
     guard let running else { return .baseNotTold }
+    if policy == .require, let given { return obstacle(to: given) }
     return base == nil ? .baseUnknown(running) : nil
   }
 
-  /// - Parameter made: keeps what is made for the devices to come.
-  func verdict(for image: [UInt8], keepingIn made: MadeStreams? = nil) -> Verdict {
-    if policy == .never { return .image(because: nil) }
-    if policy == .require, let obstacle { return .refuse(obstacle) }
-    if let givenUp { return .image(because: givenUp) }
-    guard let abilities else { return .image(because: .notUnderstood) }
-    let planner = DeliveryPlanner(image: image, abilities: abilities, conditions: conditions)
+  /// Why the patch that was given cannot be sent, as far as is known before it was applied.
+  private func obstacle(to given: ReadyPatch) -> PatchObstacle? {
+    guard let abilities else { return .notUnderstood }
+    guard let running else { return .baseNotTold }
+    if let expected = given.base, expected != running {
+      return .otherBase(expected: expected, running: running)
+    }
+    return abilities.takes(given.codec) ? nil : .givenNotUnderstood("\(given.codec)")
+  }
+
+  func verdict(for image: [UInt8]) -> Verdict { decision(for: image).verdict }
+
+  /// - Parameter prepare: tells the planner what was made before, and when to stop.
+  func decision(
+    for image: [UInt8], _ prepare: (inout DeliveryPlanner) -> Void = { _ in }
+  ) -> Decision {
+    if policy == .never { return Decision(verdict: .image(because: nil)) }
+    if policy == .require, let obstacle { return Decision(verdict: .refuse(obstacle)) }
+    if let givenUp { return Decision(verdict: .image(because: givenUp)) }
+    guard let abilities else { return Decision(verdict: .image(because: .notUnderstood)) }
+    var planner = DeliveryPlanner(image: image, abilities: abilities, conditions: conditions)
+    prepare(&planner)
+    guard let given else { return Decision(verdict: verdict(for: image, by: planner)) }
+    switch ready(given, by: planner) {
+    case .success(let delivery): return Decision(verdict: .stream(delivery, because: nil))
+    case .failure(let obstacle) where policy == .require:
+      return Decision(verdict: .refuse(obstacle.value))
+    case .failure(let obstacle):
+      return Decision(verdict: verdict(for: image, by: planner), unused: obstacle.value)
+    }
+  }
+
+  private struct Unsuitable: Error {
+    let value: PatchObstacle
+  }
+
+  private func ready(
+    _ given: ReadyPatch, by planner: DeliveryPlanner
+  ) -> Result<Delivery, Unsuitable> {
+    if let obstacle = obstacle(to: given) { return .failure(Unsuitable(value: obstacle)) }
+    guard let running else { return .failure(Unsuitable(value: .baseNotTold)) }
+    let unsuitable = Unsuitable(value: .givenForAnother(running: running))
+    guard base != nil || running.size <= Self.baseMaximum else { return .failure(unsuitable) }
+    do throws(PatchFault) {
+      return .success(
+        try planner.ready(
+          given.octets, base: base ?? [UInt8](repeating: 0, count: running.size),
+          isBaseKnown: base != nil))
+    } catch {
+      return .failure(unsuitable)
+    }
+  }
+
+  private func verdict(for image: [UInt8], by planner: DeliveryPlanner) -> Verdict {
     if let begun,
       let again = planner.again(size: begun.size, crc32: begun.crc32, base: base),
       again.content == .difference || policy == .auto
@@ -56,19 +115,7 @@ struct OTADeliveryDecision {
     if policy == .require, let base {
       return .stream(planner.composed(against: PatchBase(base)), because: nil)
     }
-    let best = delivery(by: planner, of: image, abilities, made)
-    return judged(best, against: planner.plain)
-  }
-
-  private func delivery(
-    by planner: DeliveryPlanner, of image: [UInt8], _ abilities: DecoderAbilities,
-    _ made: MadeStreams?
-  ) -> Delivery {
-    guard let made else { return planner.best(base: base) }
-    let wish = MadeStreams.Wish(
-      image: ContentIdentity(of: image), base: base == nil ? nil : running, abilities: abilities,
-      conditions: conditions)
-    return made.delivery(for: wish) { planner.best(base: base) }
+    return judged(planner.best(base: base), against: planner.plain)
   }
 
   private func judged(_ best: Delivery, against plain: Delivery) -> Verdict {

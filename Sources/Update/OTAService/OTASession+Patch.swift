@@ -3,55 +3,106 @@ import OtaflashFirmware
 
 /// What is sent instead of an image, where a device takes it (docs/ota-service.md, 13).
 extension OTASession {
+  /// After so long it is told that a patch is being made.
+  fileprivate static let silentMaking = Duration.seconds(1)
+
   /// What a plan comes to on this connection.
   enum PlannedDelivery {
-    case image(PatchObstacle?)
-    case stream(OTAStream, PatchObstacle?)
+    case image(PatchObstacle?, unused: PatchObstacle?)
+    case stream(OTASentStream)
     case refuse(PatchObstacle)
   }
 
   /// The stream that the session held was made of, as far as this update knows.
   var sentStream: OTAStream? {
-    if case .stream(let stream) = context.memory.last(OTASent.self) { stream } else { nil }
+    if case .stream(let sent) = context.memory.last(OTASent.self) { sent.stream } else { nil }
   }
 
-  /// Where a patch is required: whether one can be.
+  /// Octets of image that the device may still have to write when all of a stream is sent: a few
+  /// octets that wait in its buffer may make many pages.
+  var octetsUnwritten: Int {
+    guard let stream = sentStream else { return 0 }
+    let durable = context.memory.last(OTADurable.self)?.octets ?? 0
+    return stream.image.size - stream.imageOctets(ofFirst: durable)
+  }
+
+  /// Where a patch is required: whether one can be, as far as the device has told.
   func checkPatch() throws(UpdateFault) {
-    guard context.options.delta == .require, let obstacle = decision().obstacle else { return }
-    throw .noPatch(obstacle)
+    guard context.options.delta == .require else { return }
+    // A patch that is there already needs no base here.
+    let decision = decision(looks: context.options.patch == nil)
+    if let obstacle = decision.obstacle { throw .noPatch(obstacle) }
   }
 
-  func delivery(of plan: UpdatePlan, restart: Bool) -> PlannedDelivery {
+  func delivery(
+    of plan: UpdatePlan, restart: Bool
+  ) async throws(UpdateFault) -> PlannedDelivery {
     let image = ContentIdentity(size: plan.image.bytes.count, crc32: plan.image.crc32)
     // A lost link changes nothing about what is sent.
-    if case .image(let obstacle) = context.memory.last(OTASent.self) { return .image(obstacle) }
-    let decision = decision(for: plan.image, restart: restart)
-    if let stream = sentStream, decision.givenUp == nil, stream.image == image,
-      stream.base == .empty || ContentIdentity(stream.base) == decision.running
-    {
-      return .stream(stream, stream.base == .empty ? decision.obstacle : nil)
+    switch context.memory.last(OTASent.self) {
+    case .image(let obstacle, let unused): return .image(obstacle, unused: unused)
+    case .stream(let sent) where sent.stream.image == image && isOf(sent.stream.base):
+      return .stream(sent)
+    case .stream, nil: break
     }
-    let made = context.options.bases?.made
-    switch decision.verdict(for: plan.image.bytes, keepingIn: made) {
-    case .image(let obstacle): return .image(obstacle)
+    let decision = try await decide(on: plan.image, restart: restart)
+    switch decision.verdict {
+    case .image(let obstacle): return .image(obstacle, unused: decision.unused)
     case .refuse(let obstacle): return .refuse(obstacle)
     case .stream(let delivery, let obstacle):
       let base = delivery.content == .difference ? patching?.info.base : nil
       let stream = OTAStream(
         delivery, of: image, against: base ?? .empty,
         pageSize: patching?.info.pageSize ?? info.pageSize)
-      return .stream(stream, obstacle)
+      return .stream(OTASentStream(stream: stream, obstacle: obstacle, unused: decision.unused))
     }
   }
 
+  /// Whether a stream against this base is one for what runs.
+  private func isOf(_ base: OTABase) -> Bool {
+    context.memory.last(OTAPatchesGivenUp.self) == nil
+      && (base == .empty || ContentIdentity(base) == patching?.running)
+  }
+
+  /// Looks for the base and makes what is sent, unless it was made before.
+  private func decide(
+    on image: FirmwareImage, restart: Bool
+  ) async throws(UpdateFault) -> OTADeliveryDecision.Decision {
+    guard let abilities = patching?.abilities, let bases = context.options.bases else {
+      return decision(for: image, restart: restart).decision(for: image.bytes)
+    }
+    let shelf = bases.made.shelf(
+      for: MadeStreams.Pair(
+        image: ContentIdentity(size: image.bytes.count, crc32: image.crc32),
+        base: patching?.running, abilities: abilities))
+    let made = await context.makingPatch(
+      on: bases.computation
+    ) { () async -> OTADeliveryDecision.Decision? in
+      // Inline nobody can come in between; and a simulation waits for nothing outside of it.
+      let waits = bases.computation.isElsewhere
+      if waits, await shelf.gate.enter() != .entered { return nil }
+      defer { if waits { shelf.gate.leave() } }
+      return await bases.computation.run {
+        decision(for: image, restart: restart).decision(for: image.bytes) { planner in
+          planner.remembering = { shelf.stream($0, $1) }
+          planner.isCancelled = { Task.isCancelled }
+        }
+      }
+    }
+    guard let made, !Task.isCancelled else { throw .gatt(.prepare, .cancelled) }
+    return made
+  }
+
+  /// - Parameter looks: for the base, which may take a while.
   private func decision(
-    for image: FirmwareImage? = nil, restart: Bool = false
+    for image: FirmwareImage? = nil, restart: Bool = false, looks: Bool = true
   ) -> OTADeliveryDecision {
     let running = patching?.running
-    let bases = context.options.bases
+    let bases = looks ? context.options.bases : nil
     var decision = OTADeliveryDecision(
       policy: context.options.delta, abilities: patching?.abilities, conditions: conditions,
       running: running, base: running.flatMap { bases?.octets(of: $0) })
+    decision.given = context.options.patch
     decision.givenUp = context.memory.last(OTAPatchesGivenUp.self)?.obstacle
     if let image, !restart {
       decision.held = device.resumeOffset(for: image)
@@ -73,8 +124,9 @@ extension OTASession {
 
   /// Announces the stream, and goes on where the device stands in it.
   func prepare(
-    _ stream: OTAStream, _ plan: UpdatePlan, restart: Bool, _ obstacle: PatchObstacle?
+    _ sent: OTASentStream, _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
+    let stream = sent.stream
     let announced = stream.announcement
     let isHeld =
       patching?.begun
@@ -85,8 +137,8 @@ extension OTASession {
       try await announce(announced)
       return try await begin(plan, restart: restart, .patch)
     }
-    context.memory.keep(OTASent.stream(stream))
-    context.deliver(DeliveryReport(stream, obstacle))
+    context.memory.keep(OTASent.stream(sent))
+    context.deliver(DeliveryReport(sent))
     return upload(of: stream, from: position.nextOffset)
   }
 
@@ -123,6 +175,22 @@ extension OTASession {
 
 extension UpdateContext {
   var wantsPatches: Bool { options.delta != .never }
+
+  /// Tells that a patch is being made where that takes longer than anybody would notice.
+  fileprivate func makingPatch<Value: Sendable>(
+    on computation: Computation, _ make: () async -> Value
+  ) async -> Value {
+    // In no time there is nothing to tell.
+    guard computation.isElsewhere else { return await make() }
+    return await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        if await clock.pause(for: OTASession.silentMaking) { observe(.makingPatch) }
+      }
+      let value = await make()
+      group.cancelAll()
+      return value
+    }
+  }
 }
 
 extension OTAControl {
@@ -140,10 +208,12 @@ extension OTAControl {
 }
 
 extension DeliveryReport {
-  fileprivate init(_ stream: OTAStream, _ obstacle: PatchObstacle?) {
+  fileprivate init(_ sent: OTASentStream) {
+    let stream = sent.stream
     self.init(
       content: ContentIdentity(stream.base).map { .patch(base: $0) } ?? .compressed,
-      octets: stream.octets.count, imageSize: stream.image.size, obstacle: obstacle,
+      octets: stream.octets.count, imageSize: stream.image.size, obstacle: sent.obstacle,
       isLimitedByFlash: stream.delivery.forecast.isLimitedByFlash)
+    unused = sent.unused
   }
 }

@@ -93,27 +93,28 @@ struct OTASession: UpdateSession {
   func prepare(
     _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
-    switch delivery(of: plan, restart: restart) {
-    case .image(let obstacle): return try await prepareImage(plan, restart: restart, obstacle)
-    case .stream(let stream, let obstacle):
-      return try await prepare(stream, plan, restart: restart, obstacle)
+    switch try await delivery(of: plan, restart: restart) {
+    case .image(let obstacle, let unused):
+      return try await prepareImage(plan, restart: restart, obstacle, unused)
+    case .stream(let stream): return try await prepare(stream, plan, restart: restart)
     case .refuse(let obstacle): throw .noPatch(obstacle)
     }
   }
 
   private func prepareImage(
-    _ plan: UpdatePlan, restart: Bool, _ obstacle: PatchObstacle?
+    _ plan: UpdatePlan, restart: Bool, _ obstacle: PatchObstacle?, _ unused: PatchObstacle?
   ) async throws(UpdateFault) -> PreparedUpload {
-    context.memory.keep(OTASent.image(obstacle))
+    context.memory.keep(OTASent.image(obstacle, unused: unused))
     let prefixes = PrefixChecksums(plan.image.bytes)
     let mayContinue = !restart && device.resumePoint?.isPrefix(of: prefixes, plan.image) ?? true
     let position = try await position(in: prefixes, restart: !mayContinue) {
       (restart) async throws(UpdateFault) in try await begin(plan, restart: restart)
     }
     if let obstacle, patching != nil {
-      context.deliver(
-        DeliveryReport(
-          content: .image, octets: prefixes.count, imageSize: prefixes.count, obstacle: obstacle))
+      var report = DeliveryReport(
+        content: .image, octets: prefixes.count, imageSize: prefixes.count, obstacle: obstacle)
+      report.unused = unused
+      context.deliver(report)
     }
     return upload(of: prefixes, from: position.nextOffset)
   }
@@ -155,7 +156,9 @@ struct OTASession: UpdateSession {
   }
 
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
-    let limit = max(context.options.controlLimit, info.verifyLimit(imageSize: image.bytes.count))
+    let limit = max(
+      context.options.controlLimit,
+      info.verifyLimit(imageSize: image.bytes.count, unwritten: octetsUnwritten))
     let answer = try await control.exchange(.verify, .verify, within: limit)
     switch answer.result {
     case OTARefusal.checksumMismatch.rawValue where sentStream != nil:
@@ -219,9 +222,17 @@ extension OTAInfo {
   /// The longest time for VERIFY (docs/ota-service.md, 10): the pages that the receive buffer still
   /// holds are written first, each of them and the record after at most a page erase long, and then
   /// the image is read back.
-  func verifyLimit(imageSize: Int) -> Duration {
+  ///
+  /// - Parameter unwritten: octets of image that a stream which was sent may still make (13).
+  func verifyLimit(imageSize: Int, unwritten: Int = 0) -> Duration {
     let pages = bufferSize / pageSize + 2
-    return OTAService.eraseLimit * pages + .seconds(imageSize / OTAService.readBackPerSecond)
+    return OTAService.eraseLimit * pages + writeLimit(octets: unwritten)
+      + .seconds(imageSize / OTAService.readBackPerSecond)
+  }
+
+  /// The longest time in which so many octets of image are written.
+  func writeLimit(octets: Int) -> Duration {
+    OTAService.eraseLimit * ((octets + pageSize - 1) / pageSize)
   }
 }
 

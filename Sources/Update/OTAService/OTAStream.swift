@@ -43,11 +43,25 @@ struct OTAStream: Sendable {
   }
 }
 
+/// How much of a stream was in the device's flash when all of it was sent.
+struct OTADurable: Sendable {
+  let octets: Int
+}
+
 /// What was sent last to this device in the update that is under way.
 enum OTASent: Sendable {
-  /// The image itself, and why.
-  case image(PatchObstacle?)
-  case stream(OTAStream)
+  /// The image itself, and why; and why not the patch that was given.
+  case image(PatchObstacle?, unused: PatchObstacle?)
+  case stream(OTASentStream)
+}
+
+/// A stream, and what is told of it.
+struct OTASentStream: Sendable {
+  let stream: OTAStream
+  /// Why it is no patch.
+  let obstacle: PatchObstacle?
+  /// Why it is not the patch that was given.
+  let unused: PatchObstacle?
 }
 
 /// Patches were given up for this device, for as long as the update runs.
@@ -67,9 +81,10 @@ struct OTAPatching: Sendable {
     let hasCRLE = info.codecs & 1 << 2 != 0
     let window = info.codecs & 1 << 4 != 0 ? info.windowBits : 0
     guard info.takesParts, info.pageSize > 0 else { return nil }
-    let abilities = DecoderAbilities(
+    var abilities = DecoderAbilities(
       hasCRLE: hasCRLE, largestWindow: window, largestLookahead: info.lookaheadBits,
       pageSize: info.pageSize)
+    abilities.takesUncompressed = info.codecs & 1 != 0
     // Patches without compression are as large as the image.
     return abilities.codecs == [.none] ? nil : abilities
   }

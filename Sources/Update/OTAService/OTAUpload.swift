@@ -27,19 +27,21 @@ extension OTASession {
   /// Sends the image from `offset` on, in every write mode: the device's Status grants what may be
   /// sent, tells what arrived, and lets each block's CRC32 be compared.
   func upload(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
+    try await context.measuring(mode, over: client) { () async throws(UpdateFault) in
+      try await send(image, from: offset)
+    }
+  }
+
+  private func send(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
     var transfer = OTATransfer(
       prefixes: image, startingAt: offset, chunk: chunkSize,
       windowLimit: context.options.windowLimit)
-    var patience = Patience(with: client, context)
+    // While a part makes many pages of few octets, nothing rises that Status tells.
+    var patience = Patience(
+      with: client, context, longer: info.writeLimit(octets: stream?.delivery.partSize ?? 0))
     var pdu: [UInt8] = []
     var checkpoint: Checkpoint?
-    defer {
-      checkpoint?.write.abandon()
-      if let meter = context.meter {
-        context.tally.flowed(
-          TransferFlow(mode: mode, link: LinkReport(of: client), waits: meter.waits))
-      }
-    }
+    defer { checkpoint?.write.abandon() }
     while statuses.poll() != nil {}
     try await apply(try await readStatus(), isAnswer: true, to: &transfer)
     while !transfer.isComplete {
@@ -74,6 +76,7 @@ extension OTASession {
       if let offset = transfer.takeSetback() { patience.fellBack(to: offset) }
       try patience.check(transfer.marks, at: context.clock.now)
     }
+    context.memory.keep(OTADurable(octets: transfer.durable))
   }
 
   /// What a window that is used up waits for. A sink has in its flash whatever it has.
@@ -262,7 +265,9 @@ extension OTASession {
   ) async throws(UpdateFault) {
     switch status.note {
     case .flashFault: throw .declined(.upload, .otaService(.flashFault))
-    case .patchRefused where stream != nil: throw givingUpPatches(.refused)
+    // What was on its way when the session ended is refused in its turn, and is told last.
+    case .patchRefused where stream != nil, .noSession where stream != nil:
+      throw givingUpPatches(.refused)
     // An image as it is has nothing that could be refused in this way.
     case .noSession, .patchRefused: throw .declined(.upload, .otaService(.wrongState))
     case .notAuthorized: throw .declined(.upload, .otaService(.notAuthorized))
@@ -278,12 +283,26 @@ extension OTASession {
       context.observe(.rewound(to: offset, because: reason))
     case .discard(let offset):
       context.observe(.rewound(to: offset, because: .blockChecksum))
-      let position = try await control.position(.rewind(offset: offset), .upload)
+      let position = try await goBack(to: offset)
       while statuses.poll() != nil {}
-      try transfer.rewound(to: position)
+      if let position { try transfer.rewound(to: position) }
       return try await apply(try await readStatus(), isAnswer: true, to: &transfer)
     }
     acknowledge(transfer)
+  }
+
+  /// `nil`: the device has gone back by itself meanwhile, to before `offset`; its Status says
+  /// where to.
+  private func goBack(to offset: Int) async throws(UpdateFault) -> OTAPosition? {
+    do throws(UpdateFault) {
+      return try await control.position(.rewind(offset: offset), .upload)
+    } catch .declined(.upload, .otaService(.malformedRequest)) {
+      return nil
+    } catch {
+      // Octets that are wrong are no patch, so that the session may have ended meanwhile.
+      let hasEnded = error == .declined(.upload, .otaService(.wrongState))
+      throw hasEnded && stream != nil ? givingUpPatches(.refused) : error
+    }
   }
 
   private func acknowledge(_ transfer: OTATransfer) {

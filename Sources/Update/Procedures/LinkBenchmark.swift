@@ -20,6 +20,8 @@ public struct LinkBenchmark: Sendable {
     public var size: Int?
     /// Transfers, one after the other on one connection, 1 or more.
     public var repeats = 1
+    /// Ask the device what patches it takes, where it takes any.
+    package var asksForPatches = false
 
     /// With response, and as much as the device permits.
     public init() {}
@@ -29,6 +31,8 @@ public struct LinkBenchmark: Sendable {
   public struct Measurement: Equatable, Sendable {
     /// What was known of the link while it was measured.
     public let link: LinkReport
+    /// What the device tells of how it takes images.
+    package let receiver: ReceiverFacts
     /// Octets of image a data write.
     public let chunk: Int
     /// Octets that the device has, and octets that were sent for it, repeats included.
@@ -100,7 +104,7 @@ public struct LinkBenchmark: Sendable {
     var options = UpdateOptions()
     options.mode = setting.mode
     options.windowLimit = setting.window
-    options.delta = .never
+    options.delta = setting.asksForPatches ? .auto : .never
     let opening = UpdateContext(
       clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
     let session = try await OTASession.open(on: client, opening)
@@ -151,7 +155,8 @@ public struct LinkBenchmark: Sendable {
     guard let start = meter.firstWrite else { preconditionFailure("nothing was written") }
     try await session.abandon()
     return Measurement(
-      link: LinkReport(of: session.client), chunk: session.chunkSize, octets: image.count,
+      link: LinkReport(of: session.client), receiver: ReceiverFacts(session),
+      chunk: session.chunkSize, octets: image.count,
       octetsSent: context.tally.now.octetsSent, took: start.duration(to: end),
       rewinds: flow.rewinds,
       busySigns: flow.busySigns, waits: meter.waits)
@@ -181,7 +186,8 @@ private final class FlowCounts: Sendable {
     case .rewound: counts.withLock { $0.rewinds += 1 }
     case .deviceBusy: counts.withLock { $0.busySigns += 1 }
     case .connecting, .connected, .device, .stageBegan, .stageEnded, .transferBegan, .progress,
-      .linkLost, .restarted, .finished, .part, .delivery, .patchGivenUp:
+      .linkLost, .restarted, .finished, .part, .delivery, .patchGivenUp,
+      .makingPatch, .flowing:
       break
     }
   }
@@ -192,7 +198,7 @@ extension OTASession {
   fileprivate func reporting(to context: UpdateContext) -> OTASession {
     OTASession(
       client: client, context: context, data: data, status: status, statuses: statuses,
-      control: control, info: info, device: device)
+      control: control, info: info, device: device, patching: patching)
   }
 
   /// BEGIN of a sink session: it starts at 0 and leaves what the device holds as it is.

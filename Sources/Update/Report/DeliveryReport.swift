@@ -18,6 +18,8 @@ public struct DeliveryReport: Equatable, Sendable {
   public var imageSize: Int
   /// Why it is no patch; `nil` where it is one.
   public var obstacle: PatchObstacle?
+  /// Why it is not the patch that was given; `nil` where it is, or none was.
+  public var unused: PatchObstacle?
   /// The device's flash is expected to be slower than the link.
   public var isLimitedByFlash: Bool
 

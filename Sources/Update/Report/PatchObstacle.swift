@@ -12,6 +12,10 @@ public enum PatchObstacle: Equatable, Sendable {
   case noGain(octets: Int)
   /// The device holds a part of the image, and its last octets are there sooner than a patch.
   case restIsSooner(octets: Int)
+  /// The patch that was given is not for the image that the device runs.
+  case givenForAnother(running: ContentIdentity)
+  /// The device has no decoder for the patch that was given; what it would need.
+  case givenNotUnderstood(String)
   /// The device has compared what it runs with what the patch was made against.
   case otherBase(expected: ContentIdentity, running: ContentIdentity)
   /// The device refused the patch while it came.
@@ -28,6 +32,10 @@ public enum PatchObstacle: Equatable, Sendable {
     case .noGain(let octets): "a patch of \(Numerals.grouped(octets)) B would save little"
     case .restIsSooner(let octets):
       "the device holds a part of the image, and wants \(Numerals.grouped(octets)) B more"
+    case .givenForAnother(let running):
+      "the patch that was given is not for the image that runs there (\(running.words))"
+    case .givenNotUnderstood(let codec):
+      "the device has no decoder for the patch that was given (\(codec))"
     case .otherBase(let expected, let running):
       "base \(Numerals.hex(expected.crc32)) is not what runs (\(Numerals.hex(running.crc32)))"
     case .refused: "the device refused the patch"
@@ -43,6 +51,8 @@ public enum PatchObstacle: Equatable, Sendable {
     case .baseUnknown: "base-unknown"
     case .noGain: "no-gain"
     case .restIsSooner: "rest-is-sooner"
+    case .givenForAnother: "given-for-another"
+    case .givenNotUnderstood: "given-not-understood"
     case .otherBase: "other-base"
     case .refused: "refused"
     case .madeOtherImage: "made-other-image"
@@ -53,7 +63,9 @@ public enum PatchObstacle: Equatable, Sendable {
   public var isVerdictOfDevice: Bool {
     switch self {
     case .refused, .madeOtherImage: true
-    case .notUnderstood, .baseNotTold, .baseUnknown, .noGain, .restIsSooner, .otherBase: false
+    case .notUnderstood, .baseNotTold, .baseUnknown, .noGain, .restIsSooner, .givenForAnother,
+      .givenNotUnderstood, .otherBase:
+      false
     }
   }
 }

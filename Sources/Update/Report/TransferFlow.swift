@@ -18,6 +18,26 @@ public struct TransferFlow: Equatable, Sendable {
   }
 }
 
+/// A stretch of an upload: what held it back then.
+public struct TransferStretch: Equatable, Sendable {
+  /// How data was written, over which link, and what was waited for in the stretch.
+  public var flow: TransferFlow
+  /// Octets sent, repeats included.
+  public var octetsSent: Int
+  /// A second or more.
+  public var took: Duration
+
+  /// - Parameters:
+  ///   - flow: what was waited for.
+  ///   - octetsSent: repeats included.
+  ///   - took: the length of the stretch.
+  public init(flow: TransferFlow, octetsSent: Int, took: Duration) {
+    self.flow = flow
+    self.octetsSent = octetsSent
+    self.took = took
+  }
+}
+
 /// What an upload waits for.
 public struct TransferWaits: Equatable, Sendable {
   /// The device's window: nothing might be sent until the device had spoken.
@@ -31,4 +51,14 @@ public struct TransferWaits: Equatable, Sendable {
 
   /// Nothing was waited for.
   public init() {}
+
+  /// What was waited for since.
+  func since(_ earlier: TransferWaits) -> TransferWaits {
+    var waits = self
+    waits.device -= earlier.device
+    waits.flash -= earlier.flash
+    waits.transport -= earlier.transport
+    waits.responses -= earlier.responses
+    return waits
+  }
 }

@@ -13,6 +13,8 @@ public enum UpdateEvent: Equatable, Sendable {
   case stageEnded(UpdateStage, took: Duration)
   /// Of a package with several images, the one that is sent next; `number` counts from 1.
   case part(name: String, number: Int, of: Int)
+  /// A patch is being made, or waited for, and that takes longer than a second.
+  case makingPatch
   /// What is sent to a device that takes something else than images, too.
   case delivery(DeliveryReport)
   /// The device made no image of what was sent instead; the image itself is sent now.
@@ -23,6 +25,8 @@ public enum UpdateEvent: Equatable, Sendable {
   /// The device has acknowledged the first `acknowledged` octets (of `total`), or as much as it
   /// makes them of.
   case progress(acknowledged: Int, total: Int)
+  /// What held the upload back since this was told last, or since it began: once a second at most.
+  case flowing(TransferStretch)
   /// The device takes no data for a while (it erases or writes flash).
   case deviceBusy
   /// Sending went back because a data PDU was lost, or a block's CRC32 differed.

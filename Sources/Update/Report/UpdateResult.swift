@@ -46,6 +46,9 @@ public struct UpdateResult: Equatable, Sendable {
   public var octetsSent: Int
   /// The time of the upload stage alone.
   public var uploadTook: Duration
+  /// The time of the verify stage alone: a device that makes an image of a patch may still be
+  /// writing it then.
+  public var verifyTook = Duration.zero
   /// How often the transfer was taken up again in the middle.
   public var resumes: Int
   /// What the upload waited for; `nil` where nothing was sent, or the protocol does not measure it.

@@ -8,6 +8,8 @@ struct SMPUpload {
   /// The longest time to the answer of an upload request that is not the first. It doubles with
   /// each silence, up to that of the first: on a slow link a long request is longer on its way.
   private static let answerLimit = Duration.seconds(5)
+  /// There and back, and one more that an event was missed by.
+  private static let roundTripIntervals = 3
   private static let busyPause = Duration.milliseconds(100)
 
   private let image: [UInt8]
@@ -35,6 +37,13 @@ struct SMPUpload {
 
   /// Returns when the server has everything; `false` when it says that it holds something else.
   mutating func run() async throws(UpdateFault) -> Bool {
+    // With one request under way each waits for the answer to the one before.
+    try await context.measuring(.withoutResponse, over: channel.client) {
+      () async throws(UpdateFault) -> Bool in try await sendAll()
+    }
+  }
+
+  private mutating func sendAll() async throws(UpdateFault) -> Bool {
     acknowledge()
     while !transfer.isComplete {
       if let range = transfer.sendable(size) {
@@ -52,7 +61,10 @@ struct SMPUpload {
       offset: range.lowerBound, data: Array(image[range]),
       announcement: range.lowerBound == 0 ? size.announcement : nil)
     context.sent(range.count)
-    transfer.sent(range, as: try await channel.send(request, .upload))
+    let sequence = try await context.waiting(for: .transport) {
+      () async throws(UpdateFault) -> UInt8 in try await channel.send(request, .upload)
+    }
+    transfer.sent(range, as: sequence)
   }
 
   private mutating func waitForAnswer() async throws(UpdateFault) {
@@ -60,7 +72,10 @@ struct SMPUpload {
     let limit =
       transfer.awaitsFirst ? SMPSession.eraseLimit : min(later, SMPSession.eraseLimit)
     let deadline = context.clock.now.advanced(by: limit)
-    guard let reply = try await channel.receive(before: deadline, .upload) else {
+    let wait = context.meter?.begin(context.clock)
+    let received = try await channel.receive(before: deadline, .upload)
+    if let wait { context.meter?.waited(wait, for: waitCause(wait)) }
+    guard let reply = received else {
       channel.forgetAll()
       return report(try transfer.timedOut(after: limit))
     }
@@ -72,6 +87,15 @@ struct SMPUpload {
     case .success(let response): try take(response, reply.sequence)
     case .failure(let refusal): try await take(refusal, reply.sequence)
     }
+  }
+
+  /// The server writes what it got before it answers: what is longer on its way than the link
+  /// explains waits for flash.
+  private func waitCause(_ wait: TransferMeter.Wait) -> TransferMeter.Cause {
+    guard let interval = channel.client.linkFacts.connectionInterval else { return .device }
+    let air = channel.sizing.airTimeMicroseconds(size: size.octets) * transfer.width
+    let explained = interval * Self.roundTripIntervals + .microseconds(air)
+    return wait.time > explained ? .flash : .device
   }
 
   private mutating func take(

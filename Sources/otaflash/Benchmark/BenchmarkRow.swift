@@ -11,16 +11,19 @@ struct BenchmarkRow: Sendable {
   let roundTrips: RoundTrips
   /// `nil` where there is no air, or too little is known of it.
   let limit: LinkLimit?
+  /// Its MTU is the size that was found to fill the link's connection events.
+  let isBest: Bool
   private let sorted: [LinkBenchmark.Measurement]
 
   init(
     setting: LinkBenchmark.Setting, measurements: [LinkBenchmark.Measurement],
-    roundTrips: RoundTrips, model: RadioModel?
+    roundTrips: RoundTrips, model: RadioModel?, isBest: Bool = false
   ) {
     precondition(!measurements.isEmpty)
     self.setting = setting
     self.measurements = measurements
     self.roundTrips = roundTrips
+    self.isBest = isBest
     limit = model.map(LinkLimit.init) ?? LinkLimit(measurements[0].link)
     sorted = measurements.sorted { $0.octetsPerSecond < $1.octetsPerSecond }
   }
@@ -86,13 +89,15 @@ extension BenchmarkRow {
   var cells: [String] {
     [
       setting.mode.rawValue, link.phy?.rawValue ?? "-",
-      link.intervalMilliseconds.map { Text.decimal($0) + " ms" } ?? "-", String(link.mtu),
+      link.intervalMilliseconds.map { Text.decimal($0) + " ms" } ?? "-", mtuText,
       String(typical.pduSize), setting.window.map(Text.grouped) ?? "device", kilobytes(50),
       kilobytes(5), kilobytes(95),
       limitShare.map { Text.fixed($0 * 100) + "%" } ?? "-", roundTripText,
       Text.grouped(octetsSentAgain), bottleneck.rawValue,
     ]
   }
+
+  var mtuText: String { String(link.mtu) + (isBest ? " best" : "") }
 
   private func kilobytes(_ percent: Int) -> String { Text.fixed(rate(at: percent) / 1000) }
 
@@ -108,7 +113,8 @@ extension BenchmarkRow {
   func members(device: String) -> [JSONValue.Member] {
     JSONValue.fields([
       "device": .string(device), "mode": .string(setting.mode.rawValue),
-      "mtu": .integer(setting.mtu), "window": .integer(setting.window),
+      "mtu": .integer(setting.mtu), "best": isBest ? .bool(true) : nil,
+      "window": .integer(setting.window),
       "phy": link.phy.map { .string($0.rawValue) },
       "interval_ms": link.intervalMilliseconds.map { .number($0) },
       "effective_mtu": .integer(link.mtu), "chunk": .integer(typical.chunk),

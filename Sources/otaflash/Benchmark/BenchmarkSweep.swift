@@ -5,6 +5,13 @@ import OtaflashUpdate
 
 /// Measures settings one after the other.
 struct BenchmarkSweep: Sendable {
+  /// What is measured of a link.
+  struct Case: Sendable {
+    var setting: LinkBenchmark.Setting
+    /// Its MTU was found to be the best.
+    var isBest = false
+  }
+
   /// The virtual time that one setting may take.
   private static let virtualLimit = Duration.seconds(24 * 3600)
 
@@ -15,7 +22,7 @@ struct BenchmarkSweep: Sendable {
 
   /// Measures a simulated device in virtual time: the same code, on a clock that jumps.
   func measure(
-    _ setting: LinkBenchmark.Setting, inVirtualTime profile: SimulationProfile
+    _ entry: Case, inVirtualTime profile: SimulationProfile
   ) throws(CommandFault) -> BenchmarkRow {
     let roundTrips = RoundTrips()
     let timeline = VirtualTimeline()
@@ -36,26 +43,26 @@ struct BenchmarkSweep: Sendable {
           }
           let recorded = capture?.recording(
             dialer, to: CapturedPeer(standingFor: device), on: clock)
-          return await measure(setting, over: recorded ?? dialer, clock, roundTrips)
+          return await measure(entry.setting, over: recorded ?? dialer, clock, roundTrips)
         }
       }
     } catch {
       throw .simulation("the simulated device did not come to an end: \(error)")
     }
-    return try row(setting, result, roundTrips, profile.radio)
+    return try row(entry, result, roundTrips, profile.radio)
   }
 
   /// Measures a device as it is, at the pace of the clock on the wall.
   ///
   /// - Parameter profile: what is known of a simulated one.
   func measure(
-    _ setting: LinkBenchmark.Setting, at destination: ResolvedDevice, profile: SimulationProfile?
+    _ entry: Case, at destination: ResolvedDevice, profile: SimulationProfile?
   ) async throws(CommandFault) -> BenchmarkRow {
     let roundTrips = RoundTrips()
     let result = await destination.withDevice {
-      await measure(setting, over: destination.dialer, destination.clock, roundTrips)
+      await measure(entry.setting, over: destination.dialer, destination.clock, roundTrips)
     }
-    return try row(setting, result, roundTrips, profile?.radio)
+    return try row(entry, result, roundTrips, profile?.radio)
   }
 
   private func measure(
@@ -71,13 +78,14 @@ struct BenchmarkSweep: Sendable {
   }
 
   private func row(
-    _ setting: LinkBenchmark.Setting,
+    _ entry: Case,
     _ result: Result<[LinkBenchmark.Measurement], UpdateFault>, _ roundTrips: RoundTrips,
     _ model: RadioModel?
   ) throws(CommandFault) -> BenchmarkRow {
     do throws(UpdateFault) {
       return BenchmarkRow(
-        setting: setting, measurements: try result.get(), roundTrips: roundTrips, model: model)
+        setting: entry.setting, measurements: try result.get(), roundTrips: roundTrips,
+        model: model, isBest: entry.isBest)
     } catch {
       throw .update(error)
     }

@@ -4,18 +4,35 @@ import OtaflashUpdate
 
 // What the lists of `otaflash bench` are made of.
 
-struct MTUChoice: ListElement, Hashable {
-  static let expected = "an ATT_MTU; it is 23 to 517"
-  let octets: Int
+enum MTUChoice: ListElement, Hashable {
+  case octets(Int)
+  /// The size that fills the link's connection events, which is known once it was measured.
+  case best
 
-  init(_ octets: Int) { self.octets = octets }
+  static let expected = "an ATT_MTU; it is 23 to 517, or best for what fills connection events"
 
   init?(listText: String) {
+    if listText == "best" {
+      self = .best
+      return
+    }
     guard let octets = Quantity.whole(listText), (23...517).contains(octets) else { return nil }
-    self.init(octets)
+    self = .octets(octets)
   }
 
-  var listText: String { String(octets) }
+  var listText: String {
+    switch self {
+    case .octets(let octets): String(octets)
+    case .best: "best"
+    }
+  }
+
+  var octets: Int? {
+    switch self {
+    case .octets(let octets): octets
+    case .best: nil
+    }
+  }
 }
 
 extension WriteMode: ListElement {

@@ -3,6 +3,16 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Bench {
+  /// What was measured, and of what.
+  struct MeasuredLink {
+    let row: BenchmarkRow
+    /// The device that was simulated in virtual time; `nil` for any other.
+    let profile: SimulationProfile?
+  }
+
+  /// The most that is asked of a device, as `flash` does.
+  private static let usualMTU = 512
+
   /// The profile of a `sim:` device.
   var simulated: SimulationProfile? {
     guard case .simulated(let profile) = target.device.kind else { return nil }
@@ -11,23 +21,26 @@ extension Bench {
 
   func measure(
     _ sweep: BenchmarkSweep, in session: Session
-  ) async throws(CommandFault) -> [BenchmarkRow] {
+  ) async throws(CommandFault) -> [MeasuredLink] {
     guard let simulated else { return try await measureReal(sweep, in: session) }
-    let cases = try links(of: simulated).flatMap { profile in settings.map { (profile, $0) } }
-    announce(cases.count, in: session)
-    var rows: [BenchmarkRow] = []
-    for (profile, setting) in cases {
-      guard !Task.isCancelled else { throw .stopped }
+    let profiles = try links(of: simulated)
+    announce(profiles.count, in: session)
+    var found: [MeasuredLink] = []
+    for profile in profiles {
       if realTime {
-        let device = try ResolvedDevice.transient(
-          target.device.text, profile, capture: sweep.capture)
-        rows.append(try await sweep.measure(setting, at: device, profile: profile))
+        found += try await measured(of: nil, in: session) { (entry) async throws(CommandFault) in
+          let device = try ResolvedDevice.transient(
+            target.device.text, profile, capture: sweep.capture)
+          return try await sweep.measure(entry, at: device, profile: profile)
+        }
       } else {
-        rows.append(try sweep.measure(setting, inVirtualTime: profile))
+        found += try await measured(of: profile, in: session) {
+          (entry) async throws(CommandFault) in
+          try sweep.measure(entry, inVirtualTime: profile)
+        }
       }
-      tell(rows[rows.count - 1], in: session)
     }
-    return rows
+    return found
   }
 
   /// The kernel keeps a link for 2 s after its last user (HCI_DISCONN_TIMEOUT).
@@ -36,23 +49,77 @@ extension Bench {
   /// A device that is no simulation has the link that it has, or what it grants of what is asked.
   private func measureReal(
     _ sweep: BenchmarkSweep, in session: Session
-  ) async throws(CommandFault) -> [BenchmarkRow] {
-    announce(settings.count * tunings.count, in: session)
-    var rows: [BenchmarkRow] = []
+  ) async throws(CommandFault) -> [MeasuredLink] {
+    announce(tunings.count, in: session)
+    var found: [MeasuredLink] = []
     for (index, tuning) in tunings.enumerated() {
       // The kernel would hand the former link, with its parameters, to the next one.
       if index > 0, !(await Pause.sleep(for: Self.linkLinger)) { throw .stopped }
       let destination = try await ResolvedDevice.resolve(
         target.device, in: session, tuning: tuning, isTuningExplicit: phy != nil || interval != nil)
       let lock = try destination.lock()
-      for setting in settings {
-        guard !Task.isCancelled else { throw .stopped }
-        rows.append(try await sweep.measure(setting, at: destination, profile: nil))
-        tell(rows[rows.count - 1], in: session)
+      found += try await measured(of: nil, in: session) { (entry) async throws(CommandFault) in
+        try await sweep.measure(entry, at: destination, profile: nil)
       }
       lock.release()
     }
-    return rows
+    return found
+  }
+
+  /// All that is asked for of one link, each told when it is known.
+  private func measured(
+    of profile: SimulationProfile?, in session: Session,
+    _ measure: (BenchmarkSweep.Case) async throws(CommandFault) -> BenchmarkRow
+  ) async throws(CommandFault) -> [MeasuredLink] {
+    func row(_ entry: BenchmarkSweep.Case) async throws(CommandFault) -> BenchmarkRow {
+      guard !Task.isCancelled else { throw .stopped }
+      return try await measure(entry)
+    }
+    var rows: [BenchmarkRow] = []
+    for mode in modes {
+      for window in window.elements {
+        var found: [BenchmarkRow] = []
+        for octets in mtu.elements.compactMap(\.octets) {
+          let entry = BenchmarkSweep.Case(setting: setting(mode, window, mtu: octets))
+          found.append(try await row(entry))
+          tell(found[found.count - 1], in: session)
+        }
+        if hasBest(mode) {
+          var setting = setting(mode, window, mtu: Self.usualMTU)
+          // Whoever may send as much as the device takes sends in PDUs of the best size.
+          let whole = found.first {
+            $0.setting.mtu >= Self.usualMTU || $0.link.mtu < $0.setting.mtu
+          }
+          if let whole {
+            setting.mtu = whole.typical.pduSize
+          } else {
+            setting.mtu = try await row(BenchmarkSweep.Case(setting: setting)).typical.pduSize
+          }
+          found.append(try await row(BenchmarkSweep.Case(setting: setting, isBest: true)))
+          tell(found[found.count - 1], in: session)
+        }
+        rows += found
+      }
+    }
+    return rows.map { MeasuredLink(row: $0, profile: profile) }
+  }
+
+  /// Whether a size of its own is looked for: a write with response is best as long as may be.
+  private func hasBest(_ mode: WriteMode) -> Bool {
+    mode != .withResponse && mtu.elements.contains(.best)
+  }
+
+  private func setting(
+    _ mode: WriteMode, _ window: WindowChoice, mtu: Int
+  ) -> LinkBenchmark.Setting {
+    var setting = LinkBenchmark.Setting()
+    setting.mode = mode
+    setting.mtu = mtu
+    setting.window = window.octets
+    setting.size = size?.octets
+    setting.repeats = self.repeat.value
+    setting.asksForPatches = !images.image.isEmpty
+    return setting
   }
 
   /// What is asked of the links of a device on the air, in turn.
@@ -70,8 +137,12 @@ extension Bench {
     }
   }
 
-  private func announce(_ count: Int, in session: Session) {
-    session.console.note("measuring \(count) combinations, \(self.repeat.value) times each")
+  private func announce(_ links: Int, in session: Session) {
+    let sizes = mtu.elements.compactMap(\.octets).count
+    let settings = modes.reduce(0) { $0 + sizes + (hasBest($1) ? 1 : 0) } * window.elements.count
+    session.console.note(
+      "measuring \(Text.counted(settings * links, "combination")), "
+        + "\(Text.counted(self.repeat.value, "time")) each")
   }
 
   private func tell(_ row: BenchmarkRow, in session: Session) {
@@ -95,5 +166,38 @@ extension Bench {
       }
     }
     return profiles
+  }
+}
+
+// MARK: - Images
+
+extension Bench {
+  /// What an image takes over each link: updates of a simulated device in virtual time, and for
+  /// others a prediction.
+  func compare(
+    _ pair: ImagePair, over links: [MeasuredLink], key: [UInt8]?, in session: Session
+  ) throws(CommandFault) -> [ImageRow] {
+    guard let first = links.first else { return [] }
+    let receiver = first.row.typical.receiver
+    let benchmark =
+      if let profile = first.profile {
+        try ImageBenchmark(pair, on: profile, telling: receiver, key: key)
+      } else {
+        ImageBenchmark(
+          pair, to: receiver, flash: simulated.map(ImageBenchmark.FlashTimes.init) ?? images.times)
+      }
+    var rows: [ImageRow] = []
+    for link in links {
+      guard !Task.isCancelled else { throw .stopped }
+      let found = try benchmark.rows(over: link.row, to: link.profile)
+      for row in found {
+        session.console.event("delivery_rate", row.members(device: target.device.text))
+      }
+      rows += found
+    }
+    session.console.result("")
+    for line in Text.table([ImageRow.titles] + rows.map(\.cells)) { session.console.result(line) }
+    for note in benchmark.notes { session.console.note(note) }
+    return rows
   }
 }

@@ -4,28 +4,35 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 /// What a link can carry, measured without touching the device's flash.
-struct Bench: DeviceCommand {
+struct Bench: TargetedCommand {
+  static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "bench",
     abstract: "Measure what a device's link carries, and what holds it back.",
     discussion: """
       Every combination of the lists is measured. The data goes to the device's sink: its flash is \
       not touched. A sim: device is measured in virtual time, which takes a moment; --real-time \
-      takes the time that its radio would.
+      takes the time that its radio would. With --image a sim: device is updated in virtual time; \
+      what others would gain is predicted.
       """)
 
   @OptionGroup var target: DeviceOption
 
   @Option(
-    name: .long, help: ArgumentHelp("ATT_MTUs to ask for, 23 to 517.", valueName: "list"),
+    name: .long,
+    help: ArgumentHelp(
+      "ATT_MTUs to ask for, 23 to 517; best = the size that fills the link's connection events.",
+      valueName: "list"),
     transform: CommaList<MTUChoice>.parse)
-  var mtu = CommaList([23, 185, 247, 498, 512].map(MTUChoice.init))
+  var mtu = CommaList([23, 185, 247, 498, 512].map(MTUChoice.octets) + [.best])
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Write modes: auto, with-response, without-response.", valueName: "list"),
+    help: ArgumentHelp(
+      "Write modes: auto, with-response, without-response; by default the last two, with --image "
+        + "auto.", valueName: "list"),
     transform: CommaList<WriteMode>.parse)
-  var mode = CommaList([WriteMode.withResponse, .withoutResponse])
+  var mode: CommaList<WriteMode>?
 
   @Option(
     name: .long,
@@ -88,12 +95,15 @@ struct Bench: DeviceCommand {
     completion: .file())
   var keyFile: String?
 
+  @OptionGroup var images: BenchImageOptions
+  @OptionGroup var notification: NotifyOption
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
   var subject: Subject { Subject(device: target.device.text) }
+  var notifies: Bool { notification.notify }
   var captureFile: OutputFile? { capture.file }
-  var inputFiles: [String] { [baseline, keyFile].compactMap(\.self) }
+  var inputFiles: [String] { [baseline, keyFile].compactMap(\.self) + images.paths }
 
   private static let repeatRange = 1...1000
 
@@ -102,9 +112,12 @@ struct Bench: DeviceCommand {
       throw ValidationError("--repeat \(self.repeat.value) is out of range; it is 1 to 1000")
     }
     if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
+    if case .simulated = target.device.kind, images.setsTimes {
+      throw ValidationError("a sim: device has its own flash: write sim:?erase=85ms&write=40ms")
+    }
     guard phy != nil || interval != nil else { return }
     switch target.device.kind {
-    case .simulated, .last: return
+    case .simulated, .last, .alias: return
     case .unix:
       throw ValidationError("--phy and --interval are for sim: devices and those on the air")
     case .address, .name:
@@ -119,34 +132,30 @@ struct Bench: DeviceCommand {
     let earlier = try baseline.map { path throws(CommandFault) in try Self.baseline(path) }
     let pen = try plot?.pen(avoiding: session.inputs)
     let key = try keyFile.map { path throws(CommandFault) in try Self.key(path) }
+    let pair = try images.load(session)
     let sweep = BenchmarkSweep(
       key: key, capture: try session.capture?.file(), device: target.device.text)
-    let rows = try await measure(sweep, in: session)
+    let links = try await measure(sweep, in: session)
+    let rows = links.map(\.row)
     for line in Text.table([BenchmarkRow.titles] + rows.map(\.cells)) {
       session.console.result(line)
     }
     tellOfUnsettled(rows, session)
-    if let pen { try draw(rows, with: pen, session) }
+    let title = "otaflash bench -d \(target.device.text)"
+    if let pair {
+      let found = try compare(pair, over: links, key: key, in: session)
+      if let pen { try draw(ImagePlot(title: title, rows: found).document, with: pen, session) }
+    } else if let pen {
+      try draw(BenchmarkPlot(title: title, rows: rows).document, with: pen, session)
+    }
     if let earlier { try compare(rows, with: earlier, session) }
     return .done(
       "measured", devices: [Ending.Device(id: target.device.text, outcome: "measured")])
   }
 
-  /// The transfers of one link.
-  var settings: [LinkBenchmark.Setting] {
-    mode.elements.flatMap { mode in
-      window.elements.flatMap { window in
-        mtu.elements.map { mtu in
-          var setting = LinkBenchmark.Setting()
-          setting.mode = mode
-          setting.mtu = mtu.octets
-          setting.window = window.octets
-          setting.size = size?.octets
-          setting.repeats = self.repeat.value
-          return setting
-        }
-      }
-    }
+  /// In which writes are measured.
+  var modes: [WriteMode] {
+    mode?.elements ?? (images.image.isEmpty ? [.withResponse, .withoutResponse] : [.auto])
   }
 
   private static func key(_ path: String) throws(CommandFault) -> [UInt8] {
@@ -167,10 +176,9 @@ struct Bench: DeviceCommand {
   }
 
   private func draw(
-    _ rows: [BenchmarkRow], with pen: PlotFile.Pen, _ session: Session
+    _ document: String, with pen: PlotFile.Pen, _ session: Session
   ) throws(CommandFault) {
-    let plot = BenchmarkPlot(title: "otaflash bench -d \(target.device.text)", rows: rows)
-    try pen.write(plot.document)
+    try pen.write(document)
     session.console.note("plot    " + pen.file.path)
   }
 

@@ -1,42 +1,137 @@
 import ArgumentParser
 import OtaflashState
 
-/// The registry: devices seen and flashed, last connected first.
+/// The registry: devices seen and flashed, last connected first, under the user's names for them.
 struct Devices: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "devices",
-    abstract: "List the devices seen and flashed, last connected first.")
+    abstract: "List the devices seen and flashed, last connected first; name them.",
+    discussion: """
+      A device that was given an alias can be named by it wherever a device is named.
+      """,
+    subcommands: [DevicesName.self, DevicesUnname.self])
 
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let aliases = try DeviceRecords.open(session).aliases()
     let devices = try KnownDevices(session).all()
-    for device in devices { session.console.event("known_device", device.members) }
-    guard !devices.isEmpty else {
+    let known = Set(devices.map(\.id))
+    let rows = devices.map { ($0, aliases.alias(of: $0.id)) }
+    let unseen = aliases.all.filter { !known.contains($0.device) }
+    for (device, alias) in rows {
+      session.console.event("known_device", device.members(alias: alias))
+    }
+    for (alias, device) in unseen {
+      session.console.event(alias, of: device)
+    }
+    guard !rows.isEmpty || !unseen.isEmpty else {
       session.console.note("no device is known yet; " + session.command("scan") + " looks for some")
       return .done("listed")
     }
-    for line in Text.table([DeviceRecord.columns] + devices.map(\.row)) {
-      session.console.result(line)
-    }
+    let cells =
+      [DeviceRecord.columns] + rows.map { $0.row(alias: $1) }
+      + unseen.map { [$0.device, $0.alias.description] }
+    for line in Text.table(cells) { session.console.result(line) }
     return .done("listed")
   }
 }
 
-extension DeviceRecord {
-  static let columns = ["DEVICE", "NAME", "VERSION", "OUTCOME", "LAST CONNECTED", "LAST SEEN"]
+/// Gives a device a name of the user's own.
+struct DevicesName: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "name",
+    abstract: "Give a device an alias, by which every command knows it.",
+    discussion: """
+      A device has one alias; another one takes its place. An alias that another device has must \
+      be taken from it first (devices unname).
+      """)
+  static let words = "devices name"
 
-  var row: [String] {
+  @Argument(
+    help: "The device: an address, unix:/path, sim:PROFILE, last, or the alias it has.",
+    completion: DeviceWords.completion, transform: DeviceSelector.parse)
+  var device: DeviceSelector
+
+  @Argument(help: "Its alias: letters, digits, '-', '_' and '.', such as door-01.")
+  var alias: String
+
+  @OptionGroup var global: GlobalOptions
+
+  var subject: Subject { Subject(device: device.text) }
+
+  private func checkedAlias() throws -> DeviceAlias {
+    do throws(DeviceAlias.Fault) { return try DeviceAlias(alias) } catch {
+      throw ValidationError("'\(alias)' is no alias: \(error)")
+    }
+  }
+
+  func validate() throws {
+    _ = try checkedAlias()
+    if case .name = device.kind {
+      throw ValidationError(
+        "'\(device.text)' may be another device tomorrow; an alias is for one device, such as an "
+          + "address that scan lists")
+    }
+  }
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let alias: DeviceAlias
+    do { alias = try checkedAlias() } catch { preconditionFailure("checked by validate") }
+    let id = try DeviceLookup(environment: session.environment).resolved(device).id
+    let former = try DeviceRecords.open(session).name(id, alias)
+    session.console.event(alias, of: id)
+    session.console.result("\(alias)  \(id)" + (former.map { "  (was \($0))" } ?? ""))
+    session.console.result("next:   " + session.command("info", "-d", alias.description))
+    return .done("named", devices: [Ending.Device(id: id, outcome: "named")])
+  }
+}
+
+/// Takes an alias away.
+struct DevicesUnname: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unname", abstract: "Take an alias from the device that has it.")
+  static let words = "devices unname"
+
+  @Argument(help: "The alias.", completion: DeviceWords.completion) var alias: String
+
+  @OptionGroup var global: GlobalOptions
+
+  func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let lookup = DeviceLookup(environment: session.environment)
+    let name: DeviceAlias
+    do throws(DeviceAlias.Fault) { name = try DeviceAlias(alias) } catch {
+      throw .noSuchAlias(alias, nearest: nil)
+    }
+    let device = try lookup.device(of: name).id
+    try DeviceRecords.open(session).unname(name)
+    session.console.result("\(name) is no alias any more; it was \(device)")
+    return .done("unnamed", devices: [Ending.Device(id: device, outcome: "unnamed")])
+  }
+}
+
+extension Console {
+  fileprivate func event(_ alias: DeviceAlias, of device: String) {
+    event("alias", ["alias": .string(alias.description), "device": .string(device)])
+  }
+}
+
+extension DeviceRecord {
+  static let columns = [
+    "DEVICE", "ALIAS", "NAME", "VERSION", "OUTCOME", "LAST CONNECTED", "LAST SEEN",
+  ]
+
+  func row(alias: DeviceAlias?) -> [String] {
     [
-      id, name ?? "", lastFlashing?.version?.description ?? "",
+      id, alias?.description ?? "", name ?? "", lastFlashing?.version?.description ?? "",
       lastFlashing?.outcome.rawValue ?? "", lastConnected.map { Timestamp.text($0) } ?? "",
       Timestamp.text(lastSeen),
     ]
   }
 
-  var members: [JSONValue.Member] {
+  func members(alias: DeviceAlias?) -> [JSONValue.Member] {
     JSONValue.fields([
-      "id": .string(id), "name": name.map { .string($0) },
+      "id": .string(id), "alias": .text(alias), "name": name.map { .string($0) },
       "address": address.map { .string($0) }, "last_seen": .string(Timestamp.text(lastSeen)),
       "last_connected": lastConnected.map { .string(Timestamp.text($0)) },
       "version": .text(lastFlashing?.version),

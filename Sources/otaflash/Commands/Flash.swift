@@ -8,11 +8,16 @@ extension WriteMode: ExpressibleByArgument {}
 
 /// The main job: sends an image to one device and proves that it runs.
 struct Flash: DeviceCommand {
+  static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "flash",
     abstract: "Send an image to a device, start it, and prove that it runs.",
     discussion: """
       An update that was broken off goes on where the device stopped: run the same command again.
+
+      Without a device, a person at a terminal chooses one of those that are heard, with the arrow \
+      keys (or j, k and digits); Enter flashes it, q or Escape leaves. In a script, with --json, \
+      --quiet or --no-input the devices are listed in the error instead.
       """)
 
   private static let formats = (FirmwareImage.Format.allCases.map(\.row.title) + ["ZIP package"])
@@ -26,7 +31,7 @@ struct Flash: DeviceCommand {
   )
   var image: String
 
-  @OptionGroup var target: DeviceOption
+  @OptionGroup var target: ChoosableDeviceOption
   @OptionGroup var signer: SignerOption
   @OptionGroup var identity: IdentityOptions
   @OptionGroup var addresses: RegionOption
@@ -84,20 +89,27 @@ struct Flash: DeviceCommand {
 
   @OptionGroup var patches: DeltaOptions
   @OptionGroup var link: LinkOptions
+  @OptionGroup var notification: NotifyOption
   @OptionGroup var capture: CaptureOption
   @OptionGroup var global: GlobalOptions
 
-  var subject: Subject { Subject(device: target.device.text, image: image) }
+  var device: DeviceSelector? {
+    get { target.device }
+    set { target.device = newValue }
+  }
+  var subject: Subject { Subject(device: target.device?.text, image: image) }
+  var notifies: Bool { notification.notify }
   var captureFile: OutputFile? { capture.file }
   var inputFiles: [String] {
-    ImageSource.files(of: image) + [keyFile, signer.key, patches.base].compactMap(\.self)
+    ImageSource.files(of: image)
+      + [keyFile, signer.key, patches.base, patches.patch].compactMap(\.self)
   }
 
   private static let mtuRange = 23...517
   private static let chunkRange = 1...512
 
   func validate() throws {
-    try target.device.check(link)
+    try target.device?.check(link)
     guard Self.mtuRange.contains(mtu.value) else {
       throw ValidationError("--mtu \(mtu.value) is out of range; it is 23 to 517")
     }
@@ -107,14 +119,23 @@ struct Flash: DeviceCommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
+    guard target.device != nil || image != ImageFile.standardInput else {
+      return try await DeviceChoice(package: nil, session: session).ending()
+    }
     let firmware = try ImageSource.loadPackage(
       image, saying: identity.identity, in: addresses.region, session)
     try ImageSource.prove(firmware, signedBy: signer.key)
     try ImageSource.check(firmware, isFor: board.board)
     if !force { try ImageSource.checkContent(of: firmware) }
+    guard let device = target.device else {
+      return try await DeviceChoice(package: firmware, session: session).ending()
+    }
     var options = try updateOptions()
     let given = try patches.base.map { path throws(CommandFault) in
       try GivenBases(path, in: addresses.region, session)
+    }
+    options.patch = try patches.patch.map { path throws(CommandFault) in
+      try GivenPatch.load(path, for: firmware, madeOf: given?.onlyImage)
     }
     session.console.event(firmware)
     for part in firmware.parts {
@@ -125,7 +146,7 @@ struct Flash: DeviceCommand {
     if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
     session.console.announce(targetVersion: firmware.versionName)
     let destination = try await ResolvedDevice.resolve(
-      target.device, in: session, tuning: link.tuning(else: .flashing),
+      device, in: session, tuning: link.tuning(else: .flashing),
       isTuningExplicit: link.asksForSomething)
     let records = try DeviceRecords.open(session)
     options.bases = records.bases(besides: given)
@@ -162,7 +183,8 @@ struct Flash: DeviceCommand {
     _ entry: UpdateJournal.Entry?, _ firmware: FirmwarePackage, _ session: Session
   ) {
     guard let entry, !restart else { return }
-    let share = "\(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
+    // A note of what was acknowledged then; what the device has kept of it, it will say itself.
+    let share = "about \(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
     session.console.note(
       entry.imageCRC32 == firmware.crc32
         ? "  an earlier run was broken off after \(share)"
@@ -216,7 +238,8 @@ struct Flash: DeviceCommand {
     if let warning = result.warning { session.console.result(warning) }
     if let next = next(after: result, session) { session.console.result("next:   " + next) }
     let device = Ending.Device(
-      id: target.device.text, outcome: result.outcome.rawValue, from: result.from?.description,
+      id: target.device?.text ?? "", outcome: result.outcome.rawValue,
+      from: result.from?.description,
       to: result.to?.description,
       toBuild: result.to == firmware.version ? firmware.parts.last?.mcuboot?.version.build : nil,
       proof: result.proof, validation: result.validation,

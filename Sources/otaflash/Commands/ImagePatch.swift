@@ -9,8 +9,8 @@ struct ImagePatch: Subcommand {
     abstract: "Make a patch that turns one image into another.",
     discussion: """
       The patch is detools' sequential one: 'detools apply_patch OLD FILE NEW' applies it. It was \
-      applied, and what it made compared, before the file is there. A device is not sent this \
-      file: flash makes the patch for what the device runs.
+      applied, and what it made compared, before the file is there. 'flash NEW --patch FILE' sends \
+      it; without --patch, flash makes one for what the device runs.
       """)
 
   enum Codec: String, ExpressibleByArgument, CaseIterable, Sendable {

@@ -6,7 +6,8 @@ import OtaflashState
 import OtaflashUpdate
 
 /// What a device offers, and what flashing it would find. Changes nothing on the device.
-struct Info: DeviceCommand {
+struct Info: TargetedCommand {
+  static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "info",
     abstract: "Tell a device's services, versions, link and update protocol.",

@@ -4,7 +4,7 @@ import OtaflashBlueZ
 import OtaflashGATT
 
 /// Makes a pairing before any attribute asks for it.
-struct Pair: DeviceCommand {
+struct Pair: TargetedCommand {
   static let configuration = CommandConfiguration(
     commandName: "pair",
     abstract: "Pair with a device, and keep the keys.",

@@ -3,7 +3,8 @@ import OtaflashGATT
 import OtaflashUpdate
 
 /// Restarts a device over SMP.
-struct Reset: DeviceCommand {
+struct Reset: TargetedCommand {
+  static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "reset",
     abstract: "Restart a device that speaks SMP.",

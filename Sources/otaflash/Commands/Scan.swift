@@ -1,13 +1,22 @@
 import ArgumentParser
 import OtaflashATT
-import OtaflashBlueZ
+import OtaflashFirmware
 import OtaflashGATT
 
 /// Lists the devices that advertise.
 struct Scan: Subcommand {
+  static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "scan",
-    abstract: "List the devices that advertise nearby.")
+    abstract: "List the devices that advertise nearby.",
+    discussion: """
+      With --watch on a terminal the list is a table that moves, by strength; elsewhere each \
+      advertisement is a line. With an image the table tells whom it fits, and Enter flashes the \
+      device that was chosen with the arrow keys.
+      """)
+
+  @Argument(help: "With --watch: the image that Enter flashes.", completion: .file())
+  var image: String?
 
   @Option(
     name: .long,
@@ -26,7 +35,7 @@ struct Scan: Subcommand {
     help: ArgumentHelp("Only devices at least this strong, such as -80.", valueName: "dBm"))
   var rssi: Int8?
 
-  @Flag(name: .long, help: "Go on until interrupted, and print every advertisement.")
+  @Flag(name: .long, help: "Go on until q is pressed or a signal comes, as a table that moves.")
   var watch = false
 
   @Flag(name: .long, help: "Devices without a name too.")
@@ -53,33 +62,74 @@ struct Scan: Subcommand {
     return uuid
   }
 
+  var subject: Subject { Subject(image: image) }
+  var inputFiles: [String] { image.map(ImageSource.files) ?? [] }
+
   func validate() throws {
+    guard image == nil || watch else {
+      throw ValidationError(
+        "an image is for --watch, which flashes it on the device that is chosen")
+    }
     if let rssi, !Self.rssiRange.contains(rssi) {
       throw ValidationError("--rssi \(rssi) is out of range; it is -127 to 20 dBm")
     }
   }
 
+  private var filter: ScanFilter {
+    ScanFilter(name: name, service: service, rssiMinimum: rssi, takesNameless: all)
+  }
+
   func perform(in session: Session) async throws(CommandFault) -> Ending {
+    let settings = session.console.settings
+    let isSeen = settings.progress == .bar && FileOutput.standardOutput.isTerminal
+    if watch, isSeen { return try await show(in: session) }
     let limit = global.timeout?.duration ?? (watch ? Self.watchLimit : Self.duration)
-    let everything = all
-    let filter = DiscoveryFilter(
-      name: name, services: service.map { [$0] } ?? [], rssiMinimum: rssi
-    ) { everything || $0.name != nil }
     let console = session.console
     let isWatching = watch
     console.note("scanning for \(Text.seconds(limit))", verbosity: watch ? 1 : 0)
     if watch { console.result(Text.table([ScanResult.columns])[0]) }
-    let found = try await BluetoothAir.survey(
-      filter, adapter: global.adapterNumber, for: limit, duplicates: watch,
-      endsWhenCancelled: watch
+    let found = try await Air(global).survey(
+      filter, for: limit, duplicates: watch, endsWhenCancelled: watch
     ) { sighting in
       console.event("advertisement", sighting.members)
       if isWatching { console.result(Text.table([ScanResult.columns, sighting.row])[1]) }
     }
     if !watch { list(found, on: session) }
+    return try ended(found, in: session)
+  }
+
+  private func ended(
+    _ found: [ScanResult], in session: Session
+  ) throws(CommandFault) -> Ending {
     if !found.isEmpty { try DeviceRecords.open(session).seen(found) }
     return Ending(
       exit: session.interruption.signal.map { .signal($0) } ?? .done, outcome: "listed")
+  }
+
+  /// A table that moves, and what it held last.
+  private func show(in session: Session) async throws(CommandFault) -> Ending {
+    let package = try image.map { path throws(CommandFault) in
+      try ImageSource.loadPackage(path, saying: ImageIdentity(), in: nil, session)
+    }
+    let aliases = try DeviceLookup(environment: session.environment).aliases().all
+    let hasKeys = Keyboard.isAvailable(in: session)
+    let table = LiveTable(
+      fit: package.map(ImageFit.init),
+      aliases: Dictionary(aliases.map { ($0.device, $0.alias.description) }) { first, _ in first },
+      isChoice: package != nil && hasKeys, hasKeys: hasKeys)
+    let limit = global.timeout?.duration ?? Self.watchLimit
+    let scan = LiveScan(table, filter, for: limit, in: session)
+    let ending = try await scan.run()
+    guard case .chosen(let id) = ending, let image else {
+      list(scan.heard, on: session)
+      return try ended(scan.heard, in: session)
+    }
+    let records = try DeviceRecords.open(session)
+    records.seen(scan.heard)
+    records.chosen(id)
+    let words = ["flash", image, "-d", id] + global.words
+    session.console.note("  " + session.context.command(words))
+    return Ending(exit: .done, outcome: "chosen", next: words)
   }
 
   private func list(_ found: [ScanResult], on session: Session) {
@@ -91,6 +141,6 @@ struct Scan: Subcommand {
     for line in Text.table([ScanResult.columns] + strongest.map(\.row)) {
       session.console.result(line)
     }
-    session.console.result("next:   " + session.command("info", "-d", first.address.description))
+    session.console.result("next:   " + session.command("info", "-d", first.id))
   }
 }

@@ -1,8 +1,9 @@
 import ArgumentParser
 import OtaflashUpdate
 
-struct SlotsConfirm: DeviceCommand {
+struct SlotsConfirm: TargetedCommand {
   static let words = "slots confirm"
+  static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "confirm",
     abstract: "Keep the image that runs.",

@@ -1,8 +1,9 @@
 import ArgumentParser
 import OtaflashUpdate
 
-struct SlotsErase: DeviceCommand {
+struct SlotsErase: TargetedCommand {
   static let words = "slots erase"
+  static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "erase",
     abstract: "Erase a slot that does not run.",

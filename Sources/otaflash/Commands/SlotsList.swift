@@ -1,8 +1,9 @@
 import ArgumentParser
 import OtaflashUpdate
 
-struct SlotsList: DeviceCommand {
+struct SlotsList: TargetedCommand {
   static let words = "slots list"
+  static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Tell what each slot holds. Changes nothing.")
 

@@ -1,8 +1,9 @@
 import ArgumentParser
 import OtaflashUpdate
 
-struct SlotsTest: DeviceCommand {
+struct SlotsTest: TargetedCommand {
   static let words = "slots test"
+  static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "test",
     abstract: "Let the boot loader try the other image at the next restart.",

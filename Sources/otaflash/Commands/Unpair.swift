@@ -3,7 +3,7 @@ import OtaflashBlueZ
 import OtaflashState
 
 /// Forgets a pairing on this side.
-struct Unpair: Subcommand {
+struct Unpair: TargetedCommand {
   static let configuration = CommandConfiguration(
     commandName: "unpair",
     abstract: "Forget the keys of a pairing.",
@@ -12,24 +12,22 @@ struct Unpair: Subcommand {
       forgotten this computer must be forgotten here too before it can be paired again.
       """)
 
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("The device, by its address.", valueName: "address"),
-    transform: DeviceSelector.parse)
-  var device: DeviceSelector
-
+  @OptionGroup var target: DeviceOption
   @OptionGroup var global: GlobalOptions
 
-  var subject: Subject { Subject(device: device.text) }
+  var subject: Subject { Subject(device: target.device.text) }
 
   func validate() throws {
-    guard case .address = device.kind else {
-      throw ValidationError("'\(device.text)' is no address; a pairing is kept under the address")
+    switch target.device.kind {
+    case .address, .alias, .last: return
+    case .name, .unix, .simulated:
+      throw ValidationError(
+        "'\(target.device.text)' is no address; a pairing is kept under the address")
     }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    guard case .address(let address) = device.kind else {
+    guard case .address(let address) = target.device.kind else {
       preconditionFailure("checked by validate")
     }
     let adapter = session.global.adapterNumber ?? 0
@@ -50,6 +48,6 @@ struct Unpair: Subcommand {
     let outcome = wasKept || inKernel.wasPaired ? "forgotten" : "not-paired"
     session.console.result(
       outcome == "forgotten" ? "forgotten  \(address)" : "not paired  \(address)")
-    return .done(outcome, devices: [Ending.Device(id: device.text, outcome: outcome)])
+    return .done(outcome, devices: [Ending.Device(id: target.device.text, outcome: outcome)])
   }
 }

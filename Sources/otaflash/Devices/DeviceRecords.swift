@@ -29,12 +29,60 @@ struct DeviceRecords: Sendable {
     }
   }
 
+  func aliases() throws(CommandFault) -> DeviceAliases {
+    do throws(StateFault) {
+      let recalled = try AliasFile(in: directory).load()
+      console.note("list of aliases", setAside: recalled.setAside)
+      return recalled.content ?? DeviceAliases()
+    } catch {
+      throw .state(error)
+    }
+  }
+
+  /// Gives a device an alias; the one that it had before.
+  func name(_ device: String, _ alias: DeviceAlias) throws(CommandFault) -> DeviceAlias? {
+    let result = try change { aliases -> Result<DeviceAlias?, DeviceAliases.Fault> in
+      do throws(DeviceAliases.Fault) { return .success(try aliases.name(device, alias)) } catch {
+        return .failure(error)
+      }
+    }
+    do throws(DeviceAliases.Fault) { return try result.get() } catch {
+      throw .aliasRefused(alias.description, error)
+    }
+  }
+
+  func unname(_ alias: DeviceAlias) throws(CommandFault) {
+    _ = try change { $0.remove(alias) }
+  }
+
+  private func change<Value>(
+    _ change: (inout DeviceAliases) -> Value
+  ) throws(CommandFault) -> Value {
+    do throws(StateFault) {
+      let (value, setAside) = try AliasFile(in: directory).update(change)
+      console.note("list of aliases", setAside: setAside)
+      return value
+    } catch {
+      throw .state(error)
+    }
+  }
+
+  /// The device that a person chose last.
+  func lastChosen() throws(CommandFault) -> DeviceRecord? {
+    DeviceRegistry(try devices()).lastChosen
+  }
+
+  func chosen(_ id: String) {
+    let now = Timestamp.secondsSince1970()
+    change { $0.chosen(id, at: now) }
+  }
+
   func seen(_ sightings: [ScanResult]) {
     let now = Timestamp.secondsSince1970()
     change { registry in
       for sighting in sightings {
-        let address = sighting.address.description
-        registry.seen(address, name: sighting.name, address: address, at: now)
+        registry.seen(
+          sighting.id, name: sighting.name, address: sighting.address?.description, at: now)
       }
     }
   }

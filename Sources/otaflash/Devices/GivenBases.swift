@@ -1,3 +1,5 @@
+import Glibc
+import OtaflashDelta
 import OtaflashFirmware
 import OtaflashState
 import OtaflashUpdate
@@ -20,7 +22,7 @@ final class GivenBases: Sendable {
   /// The user was told that what runs is not there.
   private let hasTold = Mutex(false)
 
-  /// - Throws: for a file that is no image, or that cannot be read.
+  /// - Throws: for a file that is no image, such as a patch, or that cannot be read.
   init(_ path: String, in region: AddressRegion?, _ session: Session) throws(CommandFault) {
     self.region = region
     console = session.console
@@ -28,8 +30,17 @@ final class GivenBases: Sendable {
       content = .folder(path, files: files)
     } else {
       let package = try ImageSource.loadPackage(path, saying: ImageIdentity(), in: region, session)
+      for part in package.parts {
+        guard let patch = part.patchFile else { continue }
+        throw .patchFile(name: part.name, path: path, patch)
+      }
       content = .image(name: path, parts: package.parts.map(\.bytes))
     }
+  }
+
+  /// The octets of the one image that was given, where it is one.
+  var onlyImage: [UInt8]? {
+    if case .image(_, let parts) = content, parts.count == 1 { parts[0] } else { nil }
   }
 
   /// The octets of what a device runs, where they are here.
@@ -84,8 +95,14 @@ final class GivenBases: Sendable {
 extension DeviceRecords {
   /// Where an update finds what devices run: among what the user gave, then what was kept.
   func bases(besides given: GivenBases?) -> BaseFinder {
-    BaseFinder { running in given?.octets(of: running) ?? keptImage(running) }
+    BaseFinder(computation: Self.computation) { running in
+      given?.octets(of: running) ?? keptImage(running)
+    }
   }
+
+  /// Patches leave one processor to the links, where there are several.
+  private static let computation = Computation.threads(
+    atMost: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1))
 
   private var images: BaseImages {
     BaseImages(in: directory) { [console] path in console.note("kept image", setAside: path) }

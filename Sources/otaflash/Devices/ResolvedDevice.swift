@@ -49,24 +49,36 @@ struct ResolvedDevice: Sendable {
     let limit = session.global.timeout?.duration ?? connectLimit
     switch selector.kind {
     case .address(let address):
+      guard session.global.simulatedAir == nil else {
+        throw .usage(
+          message: "--adapter sim hears no '\(selector.text)', only devices that begin with sim:",
+          command: "scan")
+      }
       return radio(address, name: nil, in: session, within: limit, policy, tuner)
     case .name(let pattern):
       let found = try await find(pattern, within: limit, in: session)
-      return radio(found.address, name: found.name, in: session, within: limit, policy, tuner)
+      if let address = found.address {
+        return radio(address, name: found.name, in: session, within: limit, policy, tuner)
+      }
+      let simulated: DeviceSelector
+      do { simulated = try DeviceSelector.parse(found.id) } catch {
+        preconditionFailure("the simulated air names devices: \(error)")
+      }
+      return try await locate(simulated, in: session, policy, tuner)
     case .unix(let path):
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
         try await UnixLink.connect(path: path, within: limit)
       }
       return ResolvedDevice(
-        identity: selector.text, lockIdentity: DeviceIdentity(path: path, device: selector.text),
+        identity: selector.id, lockIdentity: DeviceIdentity(path: path, device: selector.id),
         name: nil, address: nil, dialer: dialer, clock: EventLoopClock(), device: nil, pairing: nil)
     case .simulated(let profile):
-      let (device, path) = try SimulatedDevice.persistent(selector.text, profile, in: session)
+      let (device, path) = try SimulatedDevice.persistent(selector.id, profile, in: session)
       return ResolvedDevice(
-        identity: selector.text, lockIdentity: DeviceIdentity(path: path, device: selector.text),
+        identity: selector.id, lockIdentity: DeviceIdentity(path: path, device: selector.id),
         name: nil, address: nil, dialer: device.dialer, clock: EventLoopClock(), device: device,
         pairing: nil)
-    case .last: preconditionFailure("a run names its device before it begins")
+    case .last, .alias: preconditionFailure("a run names its device before it begins")
     }
   }
 
@@ -119,13 +131,12 @@ struct ResolvedDevice: Sendable {
     _ pattern: NamePattern, within limit: Duration, in session: Session
   ) async throws(CommandFault) -> ScanResult {
     session.console.note("looking for a device with a name like '\(pattern.text)'")
-    let found = try await BluetoothAir.survey(
-      DiscoveryFilter(name: pattern), adapter: session.global.adapterNumber, for: limit,
-      found: { _ in })
+    let found = try await Air(session.global).survey(
+      ScanFilter(name: pattern), for: limit, found: { _ in })
     guard let first = found.first else { throw .noMatch(pattern: pattern.text, waited: limit) }
     guard found.count == 1 else {
       throw .ambiguous(
-        pattern: pattern.text, matches: found.map { "\($0.address) (\($0.name ?? "no name"))" })
+        pattern: pattern.text, matches: found.map { "\($0.id) (\($0.name ?? "no name"))" })
     }
     return first
   }

@@ -1,19 +1,33 @@
 import OtaflashATT
 import OtaflashBlueZ
+import OtaflashGATT
 
 /// A device as it was heard while scanning.
 struct ScanResult: Equatable, Sendable {
-  let address: BluetoothAddress
+  /// What stands behind `-d` for it: an address or, of the simulated air, `sim:PROFILE`.
+  let id: String
+  /// `nil` for what has none.
+  let address: BluetoothAddress?
   var name: String?
   /// Received signal strength, in dBm.
   var rssi: Int?
   var services: [BluetoothUUID]
 
   init(_ device: DiscoveredDevice) {
+    id = device.address.description
     address = device.address
     name = device.name
     rssi = device.rssi.map { Int($0) }
     services = device.services
+  }
+
+  /// One of the simulated air.
+  init(simulated id: String, name: String?, rssi: Int?, services: [BluetoothUUID]) {
+    self.id = id
+    address = nil
+    self.name = name
+    self.rssi = rssi
+    self.services = services
   }
 
   /// The first two have their widest value's width, so that lines written one by one stand below
@@ -22,15 +36,40 @@ struct ScanResult: Equatable, Sendable {
 
   var row: [String] {
     [
-      address.description, rssi.map { "\($0) dBm" } ?? "", name ?? "",
+      id, rssi.map { "\($0) dBm" } ?? "", name ?? "",
       services.map(\.description).joined(separator: " "),
     ]
   }
 
   var members: [JSONValue.Member] {
     JSONValue.fields([
-      "id": .string(address.description), "name": name.map { .string($0) }, "rssi": .integer(rssi),
+      "id": .string(id), "name": name.map { .string($0) }, "rssi": .integer(rssi),
       "services": .array(services.map { .string($0.description) }),
     ])
+  }
+}
+
+/// Which devices of a scan are told. Every condition that is set must hold.
+struct ScanFilter: Sendable {
+  /// Matches anywhere in the name.
+  var name: NamePattern?
+  var service: BluetoothUUID?
+  /// In dBm; a device whose strength is unknown does not pass.
+  var rssiMinimum: Int8?
+  var takesNameless = true
+
+  /// For the kernel's discovery.
+  var discovery: DiscoveryFilter {
+    let takesNameless = takesNameless
+    return DiscoveryFilter(
+      name: name, services: service.map { [$0] } ?? [], rssiMinimum: rssiMinimum
+    ) { takesNameless || $0.name != nil }
+  }
+
+  func accepts(_ device: ScanResult) -> Bool {
+    if let name, device.name?.contains(name.expression) != true { return false }
+    if let service, !device.services.contains(service) { return false }
+    if let rssiMinimum, device.rssi.map({ $0 < Int(rssiMinimum) }) ?? true { return false }
+    return takesNameless || device.name != nil
   }
 }

@@ -14,6 +14,7 @@ extension FaultReport {
           help: context.command(command.split(separator: " ").map(String.init) + ["--help"]),
           exit: .usage)
       case .image(let fault): FaultReport(fault, in: context)
+      case .file(let fault): FaultReport(fault, in: context)
       case .checksumDiffers(let name, let wanted, let found):
         FaultReport(
           .image, "\(name) has CRC32 \(Text.hex(found)), not \(Text.hex(wanted))",
@@ -29,10 +30,16 @@ extension FaultReport {
         FaultReport(
           .image, "\(name) is \(patch.name), no firmware",
           why:
-            "Patches are made anew for what each device runs: give the image that this one makes "
-            + "and, with --base, the image it was made against. Nothing was sent.",
+            "It does not say which image it makes. Give that image, and 'flash' this file with "
+            + "--patch; or none, and the image it was made against with --base. Nothing was sent.",
           help: path.map { context.inspect(image: $0) } ?? context.inspectImage,
           exit: .malformedInput)
+      case .readyPatch(let path, let fault):
+        FaultReport(
+          .image, "\(path) is no patch for this image: \(fault)",
+          why: "Without --patch one is made here, where the device's image is known. "
+            + "Nothing was sent.",
+          help: context.inspect(image: path), exit: .malformedInput)
       case .identityUnknown(let name, let version, let hardware):
         FaultReport(
           version ? .versionUnknown : .hardwareUnknown,
@@ -68,6 +75,28 @@ extension FaultReport {
           .deviceNotFound, "there is no last device",
           why: "None was connected to from here, or the list of devices was removed or damaged.",
           help: context.command(["scan"]), exit: .deviceUnavailable)
+      case .noDeviceNamed(let why, let suggestion):
+        FaultReport(
+          .usage, "no device was named", why: why,
+          help: suggestion.map { context.again(with: "-d", $0) } ?? context.command(["scan"]),
+          exit: .usage)
+      case .noSuchAlias(let word, let nearest):
+        FaultReport(
+          .usage,
+          "'\(word)' is no device, and no alias"
+            + (nearest.map { "; did you mean '\($0)'?" } ?? ""),
+          why: "Write \(DeviceSelector.forms); `\(context.program) devices` lists them.",
+          help: context.command(["devices"]), exit: .usage)
+      case .aliasRefused(let alias, .taken(let device)):
+        FaultReport(
+          .usage, "\(alias) is \(device) already",
+          why: "An alias stands for one device. Nothing was changed.",
+          help: context.command(["devices", "unname", alias]) + " && " + context.again,
+          exit: .usage)
+      case .aliasRefused(let alias, .full(let maximum)):
+        FaultReport(
+          .usage, "\(alias) cannot be kept: there are \(Text.grouped(maximum)) aliases already",
+          why: "Nothing was changed.", help: context.command(["devices"]), exit: .usage)
       case .ambiguous(let pattern, let matches):
         FaultReport(
           .deviceAmbiguous, "\(matches.count) devices have a name like '\(pattern)'",
@@ -80,6 +109,14 @@ extension FaultReport {
           why:
             "Bluetooth devices cannot be flashed from here; the remedies stand beside the checks.",
           help: command, exit: .deviceUnavailable)
+      case .selfTestFailed(let names, let count):
+        FaultReport(
+          .selfTest,
+          "\(names.count) of \(count) checks failed: " + names.joined(separator: ", "),
+          why: "This installation does not do what was tested: what it rests on is damaged or "
+            + "missing, or it has an error. Report it with the output of `\(context.program) "
+            + "--version` and `uname -a`.",
+          help: context.again, exit: .selfTestFailed)
       case .simulation(let detail, nil):
         FaultReport(
           .usage, detail, why: "The simulated device was not started.",

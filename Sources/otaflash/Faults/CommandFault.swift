@@ -9,6 +9,8 @@ import OtaflashUpdate
 enum CommandFault: Error {
   case usage(message: String, command: String)
   case image(ImageFileFault)
+  /// A file beside the image that cannot be read.
+  case file(FileFault)
   case checksumDiffers(name: String, wanted: UInt32, found: UInt32)
   /// An image that is not what it says, or not by whom it must be.
   case unproved(name: String, PartFault)
@@ -16,6 +18,8 @@ enum CommandFault: Error {
   case notFirmware(name: String, ForeignContent)
   /// A patch where an image is wanted; without a path it is the run's image.
   case patchFile(name: String, path: String? = nil, PatchFile)
+  /// What was given as a patch for the image.
+  case readyPatch(path: String, ReadyPatchFault)
   /// An image of which nobody says the version, the hardware, or both.
   case identityUnknown(name: String, version: Bool, hardware: Bool)
   /// An image that none of the device's protocols carries, and what is known of it.
@@ -34,6 +38,16 @@ enum CommandFault: Error {
   case noMatch(pattern: String, waited: Duration)
   /// `last`, and none was connected to.
   case noLastDevice
+  /// No device was named, and nobody has chosen one.
+  ///
+  /// - Parameters:
+  ///   - why: which ones there are, or why none was chosen, as sentences.
+  ///   - suggestion: what a person may want to name.
+  case noDeviceNamed(why: String, suggestion: String?)
+  /// A word that is neither a form of DEVICE nor an alias, and the alias that is most like it.
+  case noSuchAlias(String, nearest: String?)
+  /// A device that cannot be called so.
+  case aliasRefused(String, DeviceAliases.Fault)
   /// Several devices match; each with address and name.
   case ambiguous(pattern: String, matches: [String])
   case state(StateFault)
@@ -41,6 +55,8 @@ enum CommandFault: Error {
   ///
   /// - Parameter command: what mends the first of them.
   case unhealthy(failed: Int, command: String)
+  /// Checks of `self-test` that failed, by their names.
+  case selfTestFailed([String], of: Int)
   case baseline(BaselineFault)
   /// A benchmark was slower than an earlier one; `worst` says which case, as a sentence.
   case belowBaseline(count: Int, worst: String, wanted: Percentage)

@@ -13,6 +13,7 @@ enum ExitStatus: Hashable, Sendable {
   case malformedInput
   case missingInput
   case deviceUnavailable
+  case selfTestFailed
   case systemCall
   case outputFailed
   case linkLost
@@ -35,6 +36,7 @@ enum ExitStatus: Hashable, Sendable {
     case .malformedInput: 65
     case .missingInput: 66
     case .deviceUnavailable: 69
+    case .selfTestFailed: 70
     case .systemCall: 71
     case .outputFailed: 73
     case .linkLost: 74

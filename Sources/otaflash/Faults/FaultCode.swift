@@ -61,6 +61,7 @@ enum FaultCode: String, CaseIterable, Sendable {
   case fleetChain = "E-FLEET-CHAIN"
   case fleetStore = "E-FLEET-STORE"
   // Our own side.
+  case selfTest = "E-SELF-TEST"
   case state = "E-STATE"
   case output = "E-OUTPUT"
 }

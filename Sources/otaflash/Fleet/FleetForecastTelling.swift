@@ -85,6 +85,12 @@ struct FleetForecastTelling: Sendable {
         + forecast.expected.map { "\(count($0.devices)) \($0.ending.words)" }
         .joined(separator: ", "),
     ]
+    if forecast.savings.devices > 0 {
+      let savings = forecast.savings
+      lines.append(
+        "  sent less: \(count(savings.devices)) devices get \(octets(savings.made)) of image "
+          + "by \(octets(savings.sent))")
+    }
     if forecast.stoppedShare > 0 {
       lines.append("  \(percent(forecast.stoppedShare)) of the cases stop at the failure limit")
     }
@@ -106,6 +112,10 @@ struct FleetForecastTelling: Sendable {
 
   private static func count(_ devices: Double) -> String {
     devices < whole ? Text.fixed(devices) : Text.grouped(Int(devices.rounded()))
+  }
+
+  private static func octets(_ octets: Double) -> String {
+    Text.grouped(Int(octets.rounded())) + " B"
   }
 
   private static func ratio(_ ratio: Double) -> String {
@@ -136,6 +146,11 @@ struct FleetForecastTelling: Sendable {
       "stopped_share": .number(forecast.stoppedShare),
       "paused_share": .number(forecast.pausedShare),
       "approvals": .integer(forecast.approvals),
+      "patches": forecast.savings.devices > 0
+        ? .object([
+          "devices": .number(forecast.savings.devices), "octets": .number(forecast.savings.sent),
+          "image": .number(forecast.savings.made),
+        ]) : nil,
       "what_if": .array(
         forecast.whatIf.map { row in
           .object([

@@ -39,11 +39,13 @@ struct FleetProspects: Sendable {
   private static let limit = Duration.seconds(60)
 
   private let campaign: LoadedCampaign
+  private let bases: BaseFinder
   private let session: Session
 
-  init(_ campaign: LoadedCampaign, _ session: Session) {
+  init(_ campaign: LoadedCampaign, _ session: Session) throws(CommandFault) {
     self.campaign = campaign
     self.session = session
+    bases = try DeviceRecords.open(session).bases(besides: nil)
   }
 
   func look() async throws(CommandFault) -> [FleetDevice.ID: Prospect] {
@@ -81,7 +83,7 @@ struct FleetProspects: Sendable {
       let adapter = Self.best(reach.hearing(of: device.id))
     else { return .unreachable("no adapter hears it") }
     let options = UpdateOptions(
-      looking: campaign.plan.campaign.flash, key: campaign.keys[device.id])
+      looking: campaign.plan.campaign.flash, key: campaign.keys[device.id], bases: bases)
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       try await reach.connect(to: device.id, at: place, on: adapter)
     })
@@ -121,9 +123,11 @@ extension FleetProspects.Prospect {
 }
 
 extension UpdateOptions {
-  fileprivate init(looking choices: FlashChoices, key: [UInt8]?) {
+  fileprivate init(looking choices: FlashChoices, key: [UInt8]?, bases: BaseFinder) {
     self.init()
     isDryRun = true
+    delta = DeltaPolicy(choices.delta)
+    self.bases = bases
     mtu = choices.mtu
     self.key = key
     allowsDowngrade = choices.allowDowngrade

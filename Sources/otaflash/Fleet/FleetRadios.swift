@@ -176,7 +176,9 @@ final class FleetRadios: Sendable {
       let found = try await BluetoothAir.survey(
         DiscoveryFilter(), adapter: number, for: Self.listening, found: { _ in })
       state.withLock { state in
-        for device in found { state.heard[device.address, default: [:]][name] = device.rssi }
+        for device in found {
+          if let address = device.address { state.heard[address, default: [:]][name] = device.rssi }
+        }
       }
     } catch {
       session.console.note("note: \(name) could not listen; devices are tried on it all the same")

@@ -77,7 +77,7 @@ final class FleetReach: DeviceReach {
       return try await radios.connect(
         to: address.neighbour(place.addressOffset), on: adapter, within: limit)
     case (_, .unix(let path)): return try await UnixLink.connect(path: path, within: limit)
-    case (_, .simulated), (_, .name), (_, .last), (_, nil):
+    case (_, .simulated), (_, .name), (_, .last), (_, .alias), (_, nil):
       throw .deviceNotFound(
         cause: "Nobody holds '\(device)'.", remedy: .advice("Run the same command again."))
     }
@@ -125,7 +125,7 @@ final class FleetReach: DeviceReach {
         let report = FaultReport(error, in: session.context)
         return (.broken(Self.fault(report.what)), DeviceIdentity(path: device, device: device))
       }
-    case .name, .last, nil:
+    case .name, .last, .alias, nil:
       return (.broken(Self.fault("nobody knows it")), DeviceIdentity(path: device, device: device))
     }
   }
@@ -145,7 +145,7 @@ extension DeviceSelector.Kind {
     switch self {
     case .unix: "unix"
     case .simulated: "sim"
-    case .address, .name, .last: nil
+    case .address, .name, .last, .alias: nil
     }
   }
 }

@@ -23,7 +23,7 @@ struct FleetScan: Sendable {
     let found = try await BluetoothAir.survey(
       filter, adapter: adapter, for: scan.duration, found: { _ in })
     try DeviceRecords.open(session).seen(found)
-    return found.map { scan.device("\($0.address)", name: $0.name, rssi: $0.rssi) }
+    return found.map { scan.device($0.id, name: $0.name, rssi: $0.rssi) }
   }
 }
 #endif

@@ -57,11 +57,12 @@ struct FleetScreen: Sendable {
       transfer.meter.acknowledge(acknowledged, at: now)
       active[place].device.transfer = transfer
     case .stageEnded(.upload, _), .restarted, .patchGivenUp: active[place].device.transfer = nil
+    case .makingPatch: active[place].device.stage = "making a patch"
     case .linkLost:
       active[place].device.transfer = nil
       active[place].device.stage = "link lost"
     case .connecting, .connected, .device, .stageEnded, .part, .deviceBusy, .rewound, .finished,
-      .delivery:
+      .delivery, .flowing:
       break
     }
   }

@@ -52,7 +52,7 @@ struct LoadedCampaign: Sendable {
       }
       switch kind {
       case .address, .unix, .simulated: continue
-      case .name, .last:
+      case .name, .last, .alias:
         throw file.fault(
           of: device.id, "'\(device.id)' may be another device tomorrow; write its address")
       }

@@ -75,6 +75,7 @@ struct FleetPlanCommand: Subcommand {
     for image in campaign.images.values.sorted(by: { $0.package.name < $1.package.name }) {
       session.console.result("  " + image.package.parts.map(\.summary).joined(separator: ", "))
     }
+    session.console.result("  " + plan.campaign.flash.delta.words)
     for (index, planned) in plan.waves.enumerated() {
       session.console.result(
         "wave \(index + 1)  \(planned.wave.name)  \(planned.wave.rules(of: planned.devices.count))")
@@ -104,6 +105,16 @@ struct FleetPlanCommand: Subcommand {
     }
     if !plan.leftOut.isEmpty {
       session.console.result(Text.counted(plan.leftOut.count, "device") + " left out by 'select'")
+    }
+  }
+}
+
+extension FlashChoices.Delta {
+  fileprivate var words: String {
+    switch self {
+    case .auto: "as patches where a device takes them and that is sooner"
+    case .never: "whole, never as patches"
+    case .require: "as patches alone: a device that can be sent none fails"
     }
   }
 }

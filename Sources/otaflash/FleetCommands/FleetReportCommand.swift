@@ -113,9 +113,16 @@ struct FleetReportCommand: Subcommand {
         "state": .string(report.stateWords), "headline": .string(report.headline),
         "events": .integer(chain.events), "chain": .string(hash),
         "files": .array(files.map { .string($0.path) }),
+        "patches": report.savings.map { savings in
+          .object([
+            "devices": .integer(savings.devices), "octets": .integer(savings.sent),
+            "image": .integer(savings.made),
+          ])
+        },
       ])
     session.console.result("run \(run.id)  \(run.campaign)  \(report.stateWords)")
     session.console.result("  \(report.headline)")
+    if let savings = report.savings { session.console.result("  " + savings.words) }
     session.console.result(
       "  \(Text.grouped(chain.events)) events, none changed; the last is \(hash)")
     for file in files { session.console.result("  written: \(file.path)") }

@@ -35,8 +35,10 @@ struct FleetRunCommand: Subcommand {
     transform: CommaList<AdapterName>.parse)
   var adapters: CommaList<AdapterName>?
 
+  @OptionGroup var notification: NotifyOption
   @OptionGroup var global: GlobalOptions
 
+  var notifies: Bool { notification.notify }
   var inputFiles: [String] { [campaign] }
 
   func validate() throws {

@@ -27,6 +27,7 @@ struct FleetSummary: Sendable {
     let run = FleetRun(history)
     let time = Text.clock(.milliseconds(report.milliseconds))
     session.console.result("\(head(run))\(report.headline), in \(time)")
+    if let savings = report.savings { session.console.result("  " + savings.words) }
     for group in report.failures where !group.devices.isEmpty {
       session.console.result(line(for: group, in: report))
     }

@@ -21,7 +21,18 @@ struct DeltaOptions: ParsableArguments, Sendable {
     completion: .file())
   var base: String?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A patch that makes the image of what the device runs, to be sent instead of one made here.",
+      valueName: "file"),
+    completion: .file())
+  var patch: String?
+
   func validate() throws {
+    if patch != nil, delta == .never {
+      throw ValidationError("--patch gives a patch, and --delta never sends none")
+    }
     if base != nil, delta == .never {
       throw ValidationError("--base is for patches, and --delta never sends none")
     }

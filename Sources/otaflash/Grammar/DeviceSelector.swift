@@ -2,6 +2,7 @@ import ArgumentParser
 import OtaflashBlueZ
 import OtaflashGATT
 import OtaflashSimulation
+import OtaflashState
 
 /// DEVICE: how a device is named on the command line.
 struct DeviceSelector: Equatable, Sendable {
@@ -15,14 +16,23 @@ struct DeviceSelector: Equatable, Sendable {
     case simulated(SimulationProfile)
     /// The device that was connected to last.
     case last
+    /// The device that the user calls so.
+    case alias(DeviceAlias)
   }
 
   let kind: Kind
   /// As it was written.
   let text: String
+  /// As its records know it: what was written, or what an alias stands for.
+  let id: String
 
   static func parse(_ text: String) throws -> DeviceSelector {
-    DeviceSelector(kind: try kind(of: text), text: text)
+    DeviceSelector(kind: try kind(of: text), text: text, id: text)
+  }
+
+  /// The same device under the user's name for it.
+  func called(_ alias: DeviceAlias) -> DeviceSelector {
+    DeviceSelector(kind: kind, text: alias.description, id: id)
   }
 
   private static func kind(of text: String) throws -> Kind {
@@ -38,13 +48,15 @@ struct DeviceSelector: Equatable, Sendable {
     }
     if text.hasPrefix("sim:") { return .simulated(try SimulationProfile.argument(text)) }
     if text == "last" { return .last }
-    guard let address = BluetoothAddress(text) else {
-      throw ValidationError(
-        "'\(text)' is no device; write C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE or "
-          + "last")
+    if let address = BluetoothAddress(text) { return .address(address) }
+    // Last, so that no alias hides another form; it is looked up before anything is done.
+    do throws(DeviceAlias.Fault) { return .alias(try DeviceAlias(text)) } catch {
+      throw ValidationError("'\(text)' is no device; write \(forms)")
     }
-    return .address(address)
   }
+
+  static let forms =
+    "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or an alias of yours"
 }
 
 extension String {
@@ -59,9 +71,21 @@ struct DeviceOption: ParsableArguments, Sendable {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The device: an address, name:REGEX, unix:/path, sim:PROFILE, or last for the one connected "
-        + "to last.", valueName: "device"),
-    completion: .list(["last", "sim:"]),
+      "The device: an address, an alias, name:REGEX, unix:/path, sim:PROFILE, or last for the one "
+        + "connected to last.", valueName: "device"),
+    completion: DeviceWords.completion,
     transform: DeviceSelector.parse)
   var device: DeviceSelector
+}
+
+/// `-d DEVICE` where a person may choose one instead.
+struct ChoosableDeviceOption: ParsableArguments, Sendable {
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "The device: an address, an alias, name:REGEX, unix:/path, sim:PROFILE, or last for the one "
+        + "connected to last; without it, a person at a terminal chooses.", valueName: "device"),
+    completion: DeviceWords.completion,
+    transform: DeviceSelector.parse)
+  var device: DeviceSelector?
 }

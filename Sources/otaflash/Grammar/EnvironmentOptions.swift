@@ -1,6 +1,8 @@
 /// Every long option `--x-y` is also read from `OTAFLASH_X_Y`; the command line wins.
 enum EnvironmentOptions {
   static let prefix = "OTAFLASH_"
+  /// Between the values of an option that takes several, as in PATH.
+  private static let listSeparator: Character = ":"
   private static let repeatsMaximum = 3
 
   /// The words that the environment adds to a command line, in the order of the catalog.
@@ -12,6 +14,9 @@ enum EnvironmentOptions {
         let value = environment[variable(name)], !value.isEmpty,
         !isGiven(argument, in: arguments)
       else { return [] }
+      if argument.takesValue, argument.isRepeating ?? false {
+        return ["--\(name)"] + value.split(separator: listSeparator).map(String.init)
+      }
       if argument.takesValue { return ["--\(name)=\(value)"] }
       return Array(
         repeating: "--\(name)", count: count(value, isRepeating: argument.isRepeating ?? false))
@@ -21,6 +26,7 @@ enum EnvironmentOptions {
   /// The variable whose option a parser's complaint is about, if one is.
   static func origin(of message: String, among added: [String]) -> String? {
     let blamed = added.first { word in
+      guard word.hasPrefix("--") else { return false }
       let name = word.prefix { $0 != "=" }
       return message.contains("\(name) ") || message.contains("\(name)'")
     }

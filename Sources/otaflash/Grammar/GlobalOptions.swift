@@ -25,7 +25,10 @@ struct GlobalOptions: ParsableArguments, Sendable {
   @Option(name: .long, help: "How to show progress: auto, bar, plain or none.")
   var progress = ProgressChoice.auto
 
-  @Option(name: .long, help: ArgumentHelp("The Bluetooth adapter to use.", valueName: "hciN"))
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The Bluetooth adapter to use; sim, or sim:8, hears simulated devices.", valueName: "hciN"))
   var adapter: String?
 
   @Option(
@@ -55,11 +58,25 @@ struct GlobalOptions: ParsableArguments, Sendable {
       throw ValidationError("--transaction-limit must be 100ms to 30s")
     }
     guard let adapter else { return }
-    guard adapterNumber != nil else {
-      throw ValidationError("'\(adapter)' is not \(AdapterName.expected)")
+    guard adapterNumber == nil, simulatedAir == nil else { return }
+    guard !adapter.hasPrefix("sim") else {
+      throw ValidationError("'\(adapter)' is not \(SimulatedAir.expected)")
     }
+    throw ValidationError("'\(adapter)' is not \(AdapterName.expected)")
   }
 
   /// The number of the adapter asked for, or `nil` for the first that works.
   var adapterNumber: UInt16? { adapter.flatMap(AdapterName.init(listText:))?.number }
+
+  /// These options as words, for a run that goes on from this one.
+  var words: [String] {
+    var words = adapter.map { ["--adapter", $0] } ?? []
+    words += Array(repeating: "-v", count: verbose)
+    if color != .auto { words += ["--color", color.rawValue] }
+    if progress != .auto { words += ["--progress", progress.rawValue] }
+    return words + (yes ? ["--yes"] : [])
+  }
+
+  /// The devices that are heard instead of real ones.
+  var simulatedAir: SimulatedAir? { adapter.flatMap { SimulatedAir($0) } }
 }

@@ -78,7 +78,7 @@ extension DeviceSelector {
   /// - Throws: for a device that is not on the air, whose link cannot be tuned.
   func check(_ options: LinkOptions) throws {
     switch kind {
-    case .address, .name, .last: return
+    case .address, .name, .last, .alias: return
     case .unix, .simulated:
       guard !options.asksForSomething else {
         throw ValidationError(

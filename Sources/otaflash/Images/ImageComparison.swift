@@ -133,7 +133,7 @@ extension Delivery {
 }
 
 extension Delivery.Content {
-  fileprivate var words: String {
+  var words: String {
     switch self {
     case .plain: "as it is"
     case .compressed: "compressed"
@@ -141,7 +141,7 @@ extension Delivery.Content {
     }
   }
 
-  fileprivate var name: String {
+  var name: String {
     switch self {
     case .plain: "plain"
     case .compressed: "compressed"

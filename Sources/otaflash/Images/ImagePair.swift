@@ -12,7 +12,13 @@ struct ImagePair: Sendable {
   static func load(
     _ files: ImagePairArguments, _ session: Session
   ) throws(CommandFault) -> ImagePair {
-    ImagePair(old: try load(files.old, session), new: try load(files.new, session))
+    try load(files.old, files.new, session)
+  }
+
+  static func load(
+    _ old: String, _ new: String, _ session: Session
+  ) throws(CommandFault) -> ImagePair {
+    ImagePair(old: try load(old, session), new: try load(new, session))
   }
 
   private static func load(_ path: String, _ session: Session) throws(CommandFault) -> FirmwareImage

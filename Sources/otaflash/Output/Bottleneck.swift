@@ -16,6 +16,15 @@ enum Bottleneck: String, Sendable {
     }
   }
 
+  /// In a few letters, behind "held back by".
+  var short: String {
+    switch self {
+    case .air, .window, .host: rawValue
+    case .connectionInterval: "interval"
+    case .deviceFlash: "flash"
+    }
+  }
+
   /// From this share of the limit on it is the link that holds back.
   private static let linkShare = 0.85
   /// A wait counts when it takes this share of the time.
@@ -63,6 +72,18 @@ extension Bottleneck {
         mode: mode, mtu: measurement.link.mtu, rate: measurement.octetsPerSecond,
         took: measurement.took, waits: measurement.waits, wasBusy: measurement.busySigns > 0),
       limit: limit)
+  }
+}
+
+extension Bottleneck {
+  init(_ stretch: TransferStretch) {
+    let flow = stretch.flow
+    self.init(
+      Facts(
+        mode: flow.mode, mtu: flow.link.mtu,
+        rate: Double(stretch.octetsSent) / stretch.took.inSeconds, took: stretch.took,
+        waits: flow.waits, wasBusy: false),
+      limit: LinkLimit(flow.link))
   }
 }
 

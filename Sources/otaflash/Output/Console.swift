@@ -9,8 +9,8 @@ final class Console: Sendable {
   private struct State: Sendable {
     var json: JSONLines?
     var transcript: HumanTranscript
-    /// Lines that the next step replaces, the cursor behind the last.
-    var transientLines = 0
+    /// The widths of the lines that the next step replaces, the cursor behind the last.
+    var transientWidths: [Int] = []
     /// The first errno of a write to standard output that failed.
     var failure: Int32?
   }
@@ -20,6 +20,8 @@ final class Console: Sendable {
   private let state: Mutex<State>
   private let start = ContinuousClock.now
   private let cursor = Atomic(Cursor.shown)
+  /// Others wrote below what was drawn, which therefore stays.
+  private let isForgotten = Atomic(false)
 
   private enum Cursor: UInt8, AtomicRepresentable {
     case shown, hidden
@@ -183,7 +185,10 @@ final class Console: Sendable {
   }
 
   /// The process goes on after it was stopped.
-  func takeTerminalBack() { cursor.store(.shown, ordering: .relaxed) }
+  func takeTerminalBack() {
+    isForgotten.store(true, ordering: .relaxed)
+    cursor.store(.shown, ordering: .relaxed)
+  }
 
   // MARK: Writing
 
@@ -208,24 +213,29 @@ final class Console: Sendable {
 
   /// Over what was drawn before, in one write, so that nothing flickers.
   private func draw(_ lines: [Line], _ state: inout State) {
-    guard !lines.isEmpty || state.transientLines > 0 else { return }
+    if isForgotten.exchange(false, ordering: .relaxed) { state.transientWidths = [] }
+    guard !lines.isEmpty || !state.transientWidths.isEmpty else { return }
     let hiding = cursor.compareExchange(expected: .shown, desired: .hidden, ordering: .relaxed)
     if hiding.exchanged { writeError("\u{1B}[?25l") }
     guard hiding.original != .keptShown else { return }
     let rows = lines.map { $0.shown + "\u{1B}[K" }.joined(separator: "\n")
-    writeError(Self.home(of: state.transientLines) + rows + "\u{1B}[J")
-    state.transientLines = lines.count
+    writeError(Self.home(of: state.transientWidths) + rows + "\u{1B}[J")
+    state.transientWidths = lines.map(\.columns)
   }
 
   private func eraseTransientLine(_ state: inout State) {
-    guard state.transientLines > 0 else { return }
-    writeError(Self.home(of: state.transientLines) + "\u{1B}[J")
-    state.transientLines = 0
+    if isForgotten.exchange(false, ordering: .relaxed) { state.transientWidths = [] }
+    guard !state.transientWidths.isEmpty else { return }
+    writeError(Self.home(of: state.transientWidths) + "\u{1B}[J")
+    state.transientWidths = []
   }
 
-  /// From the last of so many lines to the beginning of the first.
-  private static func home(of lines: Int) -> String {
-    lines > 1 ? "\r\u{1B}[\(lines - 1)A" : "\r"
+  /// From the end of lines of such widths to the beginning of the first. A terminal that has become
+  /// narrower since has broken them.
+  private static func home(of widths: [Int]) -> String {
+    let columns = FileOutput.standardError.columns
+    let rows = widths.reduce(0) { $0 + max(($1 + columns - 1) / columns, 1) }
+    return rows > 1 ? "\r\u{1B}[\(rows - 1)A" : "\r"
   }
 
   private func writeOut(_ text: String, _ state: inout State) {

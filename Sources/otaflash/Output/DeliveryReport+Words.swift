@@ -3,15 +3,20 @@ import OtaflashUpdate
 extension DeliveryReport {
   /// The line that says what is sent.
   var sentence: String {
+    let other = unused.map { "; \($0.clause)" } ?? ""
+    return "sending " + what + other
+  }
+
+  private var what: String {
     let size = Text.grouped(imageSize)
     let why = obstacle.map(\.clause)
     switch content {
-    case .image: return "sending the image itself" + (why.map { ": \($0)" } ?? "")
+    case .image: return "the image itself" + (why.map { ": \($0)" } ?? "")
     case .compressed:
-      return "sending \(Text.grouped(octets)) B for \(size), compressed"
+      return "\(Text.grouped(octets)) B for \(size), compressed"
         + (why.map { ": \($0)" } ?? "")
     case .patch(let base):
-      return "sending \(Text.grouped(octets)) B for \(size), a patch of \(Text.hex(base.crc32))"
+      return "\(Text.grouped(octets)) B for \(size), a patch of \(Text.hex(base.crc32))"
     }
   }
 
@@ -24,6 +29,7 @@ extension DeliveryReport {
       "base_crc32": base.map { .string(Text.hex($0.crc32)) },
       "obstacle": obstacle.map { .string($0.code) },
       "message": obstacle.map { .string($0.clause) },
+      "unused_patch": unused.map { .string($0.code) },
       "limited_by_flash": .bool(isLimitedByFlash),
     ])
   }
@@ -38,10 +44,14 @@ extension DeliveryReport {
 }
 
 extension UpdateResult {
-  /// Octets of the image that came in a second of the upload, where less was sent.
+  /// Of less than the image, the upload ends before the device has written what it makes of it: the
+  /// image is there when it was read back.
+  var madeIn: Duration { uploadTook + verifyTook }
+
+  /// Octets of the image that came in a second, where less was sent.
   var imageRate: Double? {
-    guard let octetsMade, uploadTook > .zero else { return nil }
-    return Double(octetsMade) / uploadTook.inSeconds
+    guard let octetsMade, madeIn > .zero else { return nil }
+    return Double(octetsMade) / madeIn.inSeconds
   }
 
   /// What was sent, and how fast; `nil` where the device takes nothing but images.

@@ -17,6 +17,8 @@ struct DeviceTrace: Sendable {
 
   private let device: String
   private var link: LinkReport?
+  /// What held the upload back when it was told last.
+  private var bottleneck: Bottleneck?
   /// Tasks under way, the innermost last.
   private var tasks: [OpenTask] = []
 
@@ -45,6 +47,7 @@ struct DeviceTrace: Sendable {
           "part",
           ["name": .string(name), "number": .integer(number), "of": .integer(count)])
       ]
+    case .makingPatch: return [line("flow", ["event": "making-patch"])]
     case .delivery(let report): return [("delivery", report.members + [deviceMember])]
     case .patchGivenUp(let obstacle):
       return endAll(ok: false, at: now) + [
@@ -55,6 +58,9 @@ struct DeviceTrace: Sendable {
             "message": .string(obstacle.clause),
           ])
       ]
+    case .flowing(let stretch):
+      bottleneck = Bottleneck(stretch)
+      return []
     case .deviceBusy: return [line("flow", ["event": "busy"])]
     case .rewound(let offset, let reason):
       return [
@@ -125,6 +131,7 @@ struct DeviceTrace: Sendable {
   private mutating func transferBegan(
     _ offset: Int, _ total: Int, _ resumed: Bool, at now: Duration
   ) -> [Told] {
+    bottleneck = nil
     let upload = OpenTask(
       stage: .upload, began: now, meter: RateMeter(offset: offset, at: now), total: total,
       startOffset: offset, lastTold: now)
@@ -150,6 +157,7 @@ struct DeviceTrace: Sendable {
           "task": "upload", "done": .integer(done), "total": .integer(total),
           "rate_bytes_per_second": meter.rate(at: now).map { .integer(Int($0)) },
           "eta_ms": meter.remaining(of: total).map { .integer($0.inMilliseconds) },
+          "bottleneck": bottleneck.map { .string($0.rawValue) },
         ])
     ]
   }

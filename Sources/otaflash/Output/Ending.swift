@@ -38,6 +38,8 @@ struct Ending: Equatable, Sendable {
   /// One word: `flashed`, `listed`, `failed` …
   var outcome: String
   var devices: [Device] = []
+  /// The words of the run that goes on from here, where one does.
+  var next: [String]?
 
   static func done(_ outcome: String, devices: [Device] = []) -> Ending {
     Ending(exit: .done, outcome: outcome, devices: devices)

@@ -19,6 +19,8 @@ struct HumanTranscript: Sendable {
     case running(RateMeter, from: Int, total: Int)
   }
 
+  private static let widestBar = 39
+  private static let shortestBar = 8
   private static let redrawInterval = Duration.milliseconds(100)
   private static let plainInterval = Duration.seconds(5)
   private static let plainStepPercent = 10
@@ -37,6 +39,8 @@ struct HumanTranscript: Sendable {
   private var lastDrawn: Duration?
   private var lastPercent = 0
   private var targetVersion: String?
+  /// What held the upload back when it was told last.
+  private var bottleneck: Bottleneck?
   /// Less goes over the air than the rate tells, which is the image's.
   private var isShortened = false
 
@@ -64,7 +68,9 @@ struct HumanTranscript: Sendable {
     case .progress(let acknowledged, _): advanced(to: acknowledged, at: now)
     case .part(let name, let number, let count):
       flushTicks() + (progress == .none ? [] : [.line("  image \(number) of \(count)  \(name)")])
+    case .flowing(let stretch): flowing(stretch)
     case .deviceBusy: []
+    case .makingPatch: progress == .none ? [] : flushTicks() + [.line("  making a patch")]
     case .delivery(let report): delivering(report)
     case .patchGivenUp: givenUp()
     case .rewound(let offset, let reason):
@@ -92,6 +98,11 @@ struct HumanTranscript: Sendable {
     return []
   }
 
+  private mutating func flowing(_ stretch: TransferStretch) -> [Step] {
+    bottleneck = Bottleneck(stretch)
+    return []
+  }
+
   private mutating func ended(_ stage: UpdateStage, _ took: Duration, at now: Duration) -> [Step] {
     switch (stage, progress) {
     case (_, .none): return []
@@ -112,6 +123,7 @@ struct HumanTranscript: Sendable {
     from offset: Int, total: Int, resumed: Bool, at now: Duration
   ) -> [Step] {
     transfer = .running(RateMeter(offset: offset, at: now), from: offset, total: total)
+    bottleneck = nil
     lastDrawn = nil
     lastPercent = percent(offset, of: total)
     if resumed {
@@ -238,10 +250,13 @@ struct HumanTranscript: Sendable {
     } else if done < total, let remaining = meter.remaining(of: total) {
       parts.append("ETA \(Text.clock(remaining))")
     }
-    let tail = parts.joined(separator: "  ")
-    guard progress == .bar else { return "  upload  \(tail)" }
-    let width = min(39, style.columns - tail.count - 13)
-    guard width >= 8 else { return "  upload  \(tail)" }
+    let cause = bottleneck.map { "  held back by \($0.short)" } ?? ""
+    guard progress == .bar else { return "  upload  \(parts.joined(separator: "  "))\(cause)" }
+    func width(of tail: String) -> Int { min(Self.widestBar, style.columns - tail.count - 13) }
+    let short = parts.joined(separator: "  ")
+    let tail = width(of: short + cause) >= Self.shortestBar ? short + cause : short
+    let width = width(of: tail)
+    guard width >= Self.shortestBar else { return "  upload  \(tail)" }
     let bar = ProgressBar(width: width, resumedFrom: from, done: done, total: total)
     return "  upload  \(bar.drawn(in: style))  \(tail)"
   }

@@ -21,7 +21,10 @@ struct LinkLimit: Equatable, Sendable {
   func octetsPerSecond(_ mode: WriteMode, mtu: Int) -> Double {
     switch mode {
     case .withResponse: model.writeRequestLimit(mtu: mtu)
-    case .auto, .withoutResponse: model.eventPackedLimit(mtu: bestPDU(mtu: mtu))
+    case .auto, .withoutResponse:
+      // A controller that holds few packets for an event may want them full.
+      [bestPDU(mtu: mtu), sizing.bestSize(mtu: ATTMTU(clamping: mtu)), mtu]
+        .map(model.eventPackedLimit).max() ?? 0
     }
   }
 
@@ -33,8 +36,11 @@ struct LinkLimit: Equatable, Sendable {
   }
 
   private func bestPDU(mtu: Int) -> Int {
+    sizing.bestSize(mtu: ATTMTU(clamping: mtu), interval: model.interval.duration)
+  }
+
+  private var sizing: PDUSizing {
     PDUSizing(
-      linkLayerPayload: model.payloadMaximum, phy: model.phy, isEncrypted: model.isEncrypted
-    ).bestSize(mtu: ATTMTU(clamping: mtu), interval: model.interval.duration)
+      linkLayerPayload: model.payloadMaximum, phy: model.phy, isEncrypted: model.isEncrypted)
   }
 }

@@ -41,8 +41,8 @@ extension UpdateResult {
   /// The same where less than the image was sent.
   private var shortened: [String]? {
     guard let delivery, delivery.isShortened, let octetsMade else { return nil }
-    let rate = imageRate.map { uploadTook >= Self.uploadWithRate ? Text.rate($0) : nil } ?? nil
-    return ["\(Text.grouped(octetsMade)) B in \(Text.seconds(uploadTook))"]
+    let rate = imageRate.map { madeIn >= Self.uploadWithRate ? Text.rate($0) : nil } ?? nil
+    return ["\(Text.grouped(octetsMade)) B in \(Text.seconds(madeIn))"]
       + [rate].compactMap(\.self) + ["\(Text.grouped(octetsSent)) B sent"]
   }
 

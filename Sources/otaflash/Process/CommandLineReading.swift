@@ -52,7 +52,10 @@ enum CommandLineReading {
   private static func expansion(
     _ arguments: [String], environment: [String: String]
   ) throws -> (words: [String], added: [String]) {
-    guard environment.keys.contains(where: { $0.hasPrefix(EnvironmentOptions.prefix) }) else {
+    // What a shell asks to complete a word is told by the places of words.
+    let isShell = arguments.first?.hasPrefix("---") ?? false
+    guard !isShell, environment.keys.contains(where: { $0.hasPrefix(EnvironmentOptions.prefix) })
+    else {
       return (arguments, [])
     }
     let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(arguments)

@@ -16,23 +16,32 @@ struct Run: Sendable {
     }
   }
 
-  /// With `-d last` it becomes the run of a command for the device that was connected to last.
+  /// With `-d last` it becomes the run of a command for the device that was connected to last; with
+  /// an alias, for the device that has it.
   private func begin(_ command: any Subcommand, called name: String) async -> ExitStatus {
-    guard let deviceCommand = command as? any DeviceCommand,
-      deviceCommand.target.device.kind == .last
+    guard command.global.simulatedAir == nil || type(of: command).takesSimulatedAir else {
+      return refuse(
+        "--adapter sim is for scan, and for commands on one device that needs no pairing", in: name)
+    }
+    guard let deviceCommand = command as? any DeviceCommand, let device = deviceCommand.device
     else { return await run(command, called: name) }
-    let device: DeviceSelector
+    let found: DeviceSelector
     do throws(CommandFault) {
-      device = try LastDevice.selector(environment: environment)
+      found = try DeviceLookup(environment: environment).resolved(device)
     } catch {
       return refuse(error, of: name, about: command.subject)
     }
-    var named = deviceCommand.naming(device)
+    guard found != device else { return await run(command, called: name) }
+    var (words, note) = (arguments, String?.none)
+    if device.kind == .last {
+      words = DeviceLookup.words(arguments, naming: found.text)
+      note = "the last device is \(found.text)"
+    }
+    var named = deviceCommand.naming(found)
     do { try named.validate() } catch { return refuse("\(error)", in: name) }
-    let words = LastDevice.words(arguments, naming: device.text)
     return await Run(
       program: program, arguments: words, environment: environment, interruption: interruption
-    ).run(named, called: name, beginning: "the last device is \(device.text)")
+    ).run(named, called: name, beginning: note)
   }
 
   /// - Parameter note: told before anything else.
@@ -54,6 +63,14 @@ struct Run: Sendable {
     if let note { console.note(note) }
     let ending = closeCapture(of: session, after: await work(command, in: session))
     console.end(ending)
+    if let next = ending.next, interruption.signal == nil {
+      return await Run(
+        program: program, arguments: next, environment: environment, interruption: interruption
+      ).perform()
+    }
+    if command.notifies, interruption.signal == nil {
+      DesktopNotification(of: name, ending).send(environment: environment)
+    }
     if let errno = console.outputFailure { return outputFailed(errno) }
     return ending.exit
   }

@@ -12,14 +12,21 @@ protocol Subcommand: ParsableCommand, Sendable {
   /// The files that the command line has it read.
   var inputFiles: [String] { get }
 
+  /// Whether a person is told on the desktop when it is over.
+  var notifies: Bool { get }
+  /// Whether the command knows what to do with simulated devices in the place of an adapter.
+  static var takesSimulatedAir: Bool { get }
+
   func perform(in session: Session) async throws(CommandFault) -> Ending
 }
 
 extension Subcommand {
   static var words: String { configuration.commandName ?? "" }
+  static var takesSimulatedAir: Bool { false }
   var subject: Subject { Subject() }
   var captureFile: OutputFile? { nil }
   var inputFiles: [String] { [] }
+  var notifies: Bool { false }
 }
 
 /// A command that only groups others.

@@ -18,15 +18,20 @@ struct Line: Equatable, Sendable {
 
   var isEmpty: Bool { parts.isEmpty }
 
+  /// Those that it takes on a terminal.
+  var columns: Int { VisibleText.columns(text) }
+
   /// No wider than so many columns as it is shown, with what is cut off told by an ellipsis.
   func clipped(to columns: Int, in style: Style) -> Line {
-    guard VisibleText.escaped(text).count > columns else { return self }
+    guard self.columns > columns else { return self }
     var room = max(columns - style.ellipsis.count, 0)
     var clipped = Line("")
     for part in parts {
-      let text = String(VisibleText.escaped(part.text).prefix(room))
+      let text = VisibleText.prefix(part.text, columns: room)
       clipped = clipped + Line(text, paint: part.paint)
-      room -= text.count
+      room -= VisibleText.columns(text)
+      // What is left out of the middle would not be told.
+      guard text == VisibleText.escaped(part.text) else { break }
     }
     return clipped + style.ellipsis
   }

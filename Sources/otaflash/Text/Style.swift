@@ -10,6 +10,7 @@ struct Style: Equatable, Sendable {
   func bold(_ text: String) -> Line { paint("1", text) }
   func red(_ text: String) -> Line { paint("1;31", text) }
   func green(_ text: String) -> Line { paint("32", text) }
+  func dim(_ text: String) -> Line { paint("2", text) }
 
   private func paint(_ code: String, _ text: String) -> Line {
     Line(text, paint: color ? code : nil)
@@ -19,6 +20,7 @@ struct Style: Equatable, Sendable {
   var arrow: String { unicode ? "→" : "->" }
   var backArrow: String { unicode ? "←" : "<-" }
   var dot: String { unicode ? "·" : "," }
+  var pointer: String { unicode ? "▸" : ">" }
   var ellipsis: String { unicode ? "…" : "..." }
 }
 

@@ -66,6 +66,22 @@ enum Text {
     String(repeating: "0", count: max(0, count - digits.count)) + digits
   }
 
+  /// Lines no longer than `columns`, broken at spaces; a longer word has one of its own.
+  static func wrapped(_ text: String, columns: Int) -> [String] {
+    var lines = [""]
+    for word in text.split(separator: " ") {
+      let line = lines[lines.count - 1]
+      if line.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if line.count + 1 + word.count <= columns {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+
   /// Columns of equal width with two spaces between them; no space at a line's end. Cells are as
   /// wide as they are shown.
   static func table(_ cells: [[String]]) -> [String] {

@@ -23,6 +23,32 @@ enum VisibleText {
     return shown
   }
 
+  /// The columns of a terminal that a text takes as it is shown.
+  static func columns(_ text: String) -> Int {
+    escaped(text).reduce(0) { $0 + columns($1) }
+  }
+
+  /// Two for what is wide in East Asian scripts, and for pictures (Unicode Annex 11).
+  static func columns(_ character: Character) -> Int {
+    guard let scalar = character.unicodeScalars.first else { return 0 }
+    switch scalar.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+      0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F000...0x1FAFF, 0x20000...0x3FFFD:
+      return 2
+    default: return character.unicodeScalars.contains { $0.value == 0xFE0F } ? 2 : 1
+    }
+  }
+
+  /// As much of a text as so many columns show.
+  static func prefix(_ text: String, columns room: Int) -> String {
+    var rest = room
+    return String(
+      escaped(text).prefix { character in
+        rest -= columns(character)
+        return rest >= 0
+      })
+  }
+
   /// `\u001b`; none of the hidden ones lies outside the first plane.
   static func code(_ scalar: Unicode.Scalar) -> String {
     "\\u" + Text.padded(String(scalar.value, radix: 16), 4)

@@ -42,6 +42,8 @@ dialogue() {
   shift
   rm -f tell
   mkfifo tell
+  # There to be looked at before the client has opened it.
+  : >"$spoken"
   stdbuf -oL "$@" <tell >"$spoken" 2>&1 &
   client=$!
   exec 3>tell

@@ -5,6 +5,8 @@
 device d;
 patched p;
 const uint8_t other_image[64] = "what runs has something to do with what comes, or it has not";
+const uint8_t example[EXAMPLE_SIZE] = {2, 0x83, 1, 0, 2, 0, 0x20, 1,    10,   0,    0, 1,    0xA0, 1, 0x15,
+                                       0, 0,    6, 3, 0x4E, 0x45, 0x57, 0, 0x20, 1, 0x21, 0, 0, 1, 0x60};
 
 void make_device(uint64_t seed, uint8_t alignment) {
   device_make(&d, seed, alignment);

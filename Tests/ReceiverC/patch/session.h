@@ -15,6 +15,10 @@ extern patched p;
 /// What runs where a patch has no base: a device runs something.
 extern const uint8_t other_image[64];
 
+enum { EXAMPLE_SIZE = 30 };
+/// The CRLE patch of the documents, after the header of its part.
+extern const uint8_t example[EXAMPLE_SIZE];
+
 /// A device that runs the base of `p`, booted and connected.
 void make_device(uint64_t seed, uint8_t alignment);
 uint32_t announce_stream(uint32_t base_size, uint32_t base_crc32, uint32_t size, uint32_t crc32);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "erase_ahead.h"
+#include "refusals.h"
 #include "session.h"
 
 const char *subject = "";
@@ -13,10 +14,6 @@ void check(bool ok, const char *what, int line) {
   else failed++;
   if (!ok && failed < 40) printf("line %d: %s: %s\n", line, subject, what);
 }
-
-/// The CRLE patch of the documents, after the header of its part.
-static const uint8_t example[] = {2,    0x83, 1,    0, 2,    0, 0x20, 1,    10, 0, 0, 1, 0xA0, 1, 0x15,
-                                  0,    0,    6,    3, 0x4E, 0x45, 0x57, 0, 0x20, 1, 0x21, 0, 0, 1, 0x60};
 
 static void make_documents_device(void) {
   make_example(&p, example, sizeof example);
@@ -249,114 +246,6 @@ static void test_power_cuts(void) {
   }
   CHECK(cuts > 1000);
   printf("power cuts of patch sessions: %u\n", cuts);
-}
-
-/// The session is over, nothing of it is held, and the image as it is gets through.
-static void check_refused(void) {
-  uint32_t made;
-  CHECK(d.errors[OTA_ERROR_PATCH_REFUSED] == 1 && device_state() == OTA_STATE_IDLE);
-  CHECK(device_error() == OTA_ERROR_PATCH_REFUSED);
-  CHECK(patch_point(&made) == 0 && made == 0);
-  CHECK(request_op(&d, OTA_OP_VERIFY) == OTA_RESULT_WRONG_STATE);
-  CHECK(plain_update() && device_error() == 0);
-}
-
-/// A host that believes in what it sends; true: VERIFY was done.
-static bool send_anyhow(void) {
-  for (int tries = 0; tries < 3; tries++) {
-    if (!send_stream(p.stream_size) && device_state() != OTA_STATE_RECEIVING) return false;
-    if (next_offset() < p.stream_size) continue;
-    uint32_t result = request_op(&d, OTA_OP_VERIFY);
-    if (result == 0 || device_state() != OTA_STATE_RECEIVING) return result == 0;
-  }
-  return false;
-}
-
-static void refused(const char *name, const uint8_t *patch, uint32_t size) {
-  subject = name;
-  make_example(&p, patch, size);
-  make_device(1, 8);
-  CHECK(begin_stream(0) == 0 && !send_anyhow());
-  check_refused();
-}
-#define REFUSED(name, ...) \
-  refused(name, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
-
-static void test_refused_streams(void) {
-  REFUSED("an in-place patch", 0x10, 0x83, 1, 0, 0, 0x83, 1);
-  REFUSED("LZMA", 0x01, 0x83, 1, 0x5D, 0, 0);
-  REFUSED("a window of 11 bits", 0x04, 0x83, 1, 0x75, 0x80, 0x48);
-  REFUSED("a lookahead of 11 bits", 0x04, 0x83, 1, 0x68, 0x80, 0x48);
-  REFUSED("a data format", 0x00, 0x83, 1, 1, 0x20, 0);
-  REFUSED("another size than the header's", 0x00, 0x84, 1, 0, 0x20, 0);
-  REFUSED("a negative difference", 0x00, 0x83, 1, 0, 0x44, 0);
-  REFUSED("a difference beyond the base", 0x00, 0x83, 1, 0, 0x81, 1);
-  REFUSED("a difference beyond the image", 0x00, 0x83, 1, 0, 0x84, 1);
-  REFUSED("a seek before the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x42);
-  REFUSED("a seek behind the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x80, 1);
-  REFUSED("a number without end", 0x00, 0x83, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80);
-  REFUSED("empty triples out of 2^31 zeros", 0x02, 0x83, 1, 1, 0xFF, 0xFF, 0xFF, 0xFF, 7, 0);
-  REFUSED("a patch that is too short", 0x00, 0x83, 1, 0, 1, 0);
-  uint8_t longer[sizeof example + 1] = {0};
-  memcpy(longer, example, sizeof example);
-  refused("octets behind the end", longer, sizeof longer);
-}
-
-static void header_refused(const char *name, uint32_t part, uint32_t field, uint32_t value) {
-  subject = name;
-  make_parts(&p, 4, 300, 5000, PAGE);
-  put_word(p.stream + p.parts[part] + 4 * field, value);
-  make_device(1, 8);
-  CHECK(begin_stream(0) == 0 && !send_anyhow());
-  check_refused();
-}
-
-static void test_refused_headers(void) {
-  header_refused("a part that begins before the one before ends", 1, 0, 0);
-  header_refused("a part that begins late", 1, 0, 2 * PAGE);
-  header_refused("a part of no octets", 1, 1, 0);
-  header_refused("a part beyond the image", 1, 1, 0xFFFFFC00);
-  header_refused("a part that ends within a page", 1, 1, PAGE - 1);
-  header_refused("a patch beyond the stream", 1, 2, 0xFFFFFFFF);
-  header_refused("a patch of no octets", 0, 2, 0);
-  subject = "a stream shorter than a header";
-  make_parts(&p, 4, 300, 5000, PAGE);
-  p.stream_size = 9;
-  make_device(1, 8);
-  CHECK(begin_stream(0) == 0 && !send_anyhow());
-  check_refused();
-  subject = "a stream that ends too early";
-  make_parts(&p, 4, 300, 5000, PAGE);
-  make_device(1, 8);
-  CHECK(begin_stream(0) == 0 && send_stream(p.stream_size - 1));
-  CHECK(request_op(&d, OTA_OP_VERIFY) == OTA_RESULT_WRONG_STATE);
-  CHECK(device_state() == OTA_STATE_RECEIVING && send_stream(p.stream_size));
-  CHECK(request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
-}
-
-/// A part that makes something else is wanted once more, and refused the second time.
-static void test_mismatch(void) {
-  subject = "a part of another CRC32";
-  make_parts(&p, 4, 300, 5000, PAGE);
-  put_word(p.stream + p.parts[2] + 12, 0x12345678);
-  make_device(1, 8);
-  CHECK(begin_stream(0) == 0);
-  CHECK(!send_stream(p.parts[3]) && d.errors[OTA_ERROR_GAP] == 1);
-  check_refused();
-  subject = "octets that were damaged on their way";
-  make_parts(&p, 4, 300, 5000, PAGE);
-  make_device(1, 8);
-  CHECK(begin_stream(0) == 0 && send_stream(p.parts[2] + 3));
-  p.stream[p.parts[2] + 12] ^= 1;  // the host reads it wrong, once
-  uint32_t before = d.errors[OTA_ERROR_GAP];
-  for (uint32_t at = p.parts[2] + 3; at < p.parts[3] && d.errors[OTA_ERROR_GAP] == before;) {
-    uint32_t size = p.parts[3] - at < CHUNK ? p.parts[3] - at : CHUNK;
-    CHECK(data(&d, p.stream, at, size, false) == 0);
-    at += size;
-  }
-  p.stream[p.parts[2] + 12] ^= 1;
-  CHECK(d.errors[OTA_ERROR_GAP] == before + 1 && next_offset() == p.parts[2]);
-  CHECK(send_stream(p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
 }
 
 static void test_bases(void) {
@@ -592,9 +481,7 @@ int main(void) {
   test_many_parts();
   test_lost_links();
   test_power_cuts();
-  test_refused_streams();
-  test_refused_headers();
-  test_mismatch();
+  test_refusals();
   test_bases();
   test_mutations();
   test_damaged_flash();

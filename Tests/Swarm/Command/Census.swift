@@ -7,6 +7,8 @@ final class Census: Sendable {
   private struct Kind {
     var seeds = 0
     var outcomes: [String: Int] = [:]
+    /// What was sent to devices that take patches, or why it was the image.
+    var deliveries: [String: Int] = [:]
     var violated = 0
     var hangs = 0
   }
@@ -27,6 +29,9 @@ final class Census: Sendable {
       var kind = counts.kinds[scenario.kind] ?? Kind()
       kind.seeds += 1
       kind.outcomes[judgement.ending?.outcomeName ?? "no ending", default: 0] += 1
+      if let delivery = judgement.ending?.deliveryName {
+        kind.deliveries[delivery, default: 0] += 1
+      }
       if !judgement.violations.isEmpty {
         kind.violated += 1
         counts.failures.append((seed, judgement.violations.map(\.description)))
@@ -47,6 +52,11 @@ final class Census: Sendable {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 
+  private static func words(_ counts: [String: Int]) -> String {
+    counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+      .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+  }
+
   /// A seed of which no scenario could be made.
   func noteUndrawn(_ seed: UInt64, _ cause: String) {
     counts.withLock { $0.failures.append((seed, ["no scenario: \(cause)"])) }
@@ -56,11 +66,10 @@ final class Census: Sendable {
   func report(seeds: Int, seconds: Double) -> Bool {
     counts.withLock { counts in
       for (name, kind) in counts.kinds.sorted(by: { $0.key < $1.key }) {
-        let outcomes = kind.outcomes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-          .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         print(
           "\(name): \(kind.seeds) seeds, \(kind.violated) violated, \(kind.hangs) never ended\n"
-            + "  \(outcomes)")
+            + "  \(Self.words(kind.outcomes))")
+        if !kind.deliveries.isEmpty { print("  sent: \(Self.words(kind.deliveries))") }
       }
       let failures = counts.failures.sorted { $0.seed < $1.seed }
       for failure in failures {

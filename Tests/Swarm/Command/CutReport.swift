@@ -2,11 +2,30 @@ import Dispatch
 import OtaflashSwarm
 import Synchronization
 
-/// Every cut of every sample in every write mode, and of an update of each other kind of device.
+/// Every cut of every sample in every write mode, of an update of each other kind of device, and of
+/// patches; those with a reset in every flash operation besides, before and inside it.
 struct CutReport {
   private struct Unit: Sendable {
     let sweep: CutSweep
     let name: String
+    var resets = false
+
+    /// What can happen, in words of the profile and of the sweep.
+    var ends: [(words: String, violations: @Sendable () -> [Violation])] {
+      let cuts = sweep.all.map { pdu in
+        ("cut-at-pdu=\(pdu)", { @Sendable in sweep.violations(cutAt: pdu) })
+      }
+      guard resets else { return cuts }
+      return cuts
+        + (1...sweep.operations).flatMap { operation in
+          [false, true].map { torn in
+            (
+              "reset-at-flash-op=\(operation)\(torn ? "&torn" : "")",
+              { @Sendable in sweep.violations(resetAt: operation, torn: torn) }
+            )
+          }
+        }
+    }
   }
 
   let folder: String
@@ -25,7 +44,13 @@ struct CutReport {
       let kinds = try KindSamples.scenarios().map { scenario in
         Unit(sweep: try CutSweep(scenario), name: scenario.profile)
       }
-      let units = samples + kinds
+      let patches = try PatchSample.all().map { sample in
+        Unit(
+          sweep: try CutSweep(sample.scenario),
+          name: "\(sample.scenario.profile) \(sample.scenario.mode.rawValue), a patch in parts of "
+            + "\(sample.part)", resets: true)
+      }
+      let units = samples + kinds + patches
       return units.filter { $0.sweep.scenario.profile.hasPrefix(kind) }.map(cut).allSatisfy { $0 }
     } catch {
       print("the samples in \(folder) cannot be cut: \(error)")
@@ -36,21 +61,22 @@ struct CutReport {
   private func cut(_ unit: Unit) -> Bool {
     let clock = ContinuousClock()
     let began = clock.now
-    let next = Atomic<Int>(1)
+    let next = Atomic<Int>(0)
     let failures = Atomic<Int>(0)
+    let ends = unit.ends
     DispatchQueue.concurrentPerform(iterations: jobs) { _ in
       while true {
-        let pdu = next.add(1, ordering: .relaxed).oldValue
-        guard pdu <= unit.sweep.pdus else { return }
-        let violations = unit.sweep.violations(cutAt: pdu)
+        let index = next.add(1, ordering: .relaxed).oldValue
+        guard index < ends.count else { return }
+        let violations = ends[index].violations()
         guard !violations.isEmpty else { continue }
         failures.add(1, ordering: .relaxed)
-        print("\(unit.name): cut-at-pdu=\(pdu): \(violations)")
+        print("\(unit.name): \(ends[index].words): \(violations)")
       }
     }
     let count = failures.load(ordering: .relaxed)
     let seconds = Int(((clock.now - began) / .seconds(1)).rounded())
-    print("\(unit.name): \(unit.sweep.pdus) cuts in \(seconds) s, \(count) violated what must hold")
+    print("\(unit.name): \(ends.count) cuts in \(seconds) s, \(count) violated what must hold")
     return count == 0
   }
 }

@@ -13,6 +13,13 @@ public struct Scenario: Sendable {
   public var mode = WriteMode.withResponse
   /// The ATT_MTU that the host asks for.
   public var mtu = 512
+  /// The images that the host keeps; one may be what the device runs.
+  public var bases: [[UInt8]] = []
+  public var delta = DeltaPolicy.auto
+  /// Makes each stream once for all runs of a sweep.
+  var sharedFinder: BaseFinder?
+  /// What others do to the device first, in this order.
+  public var earlier: [EarlierUpdate] = []
   /// What the host believes to be the device's key.
   public var key: [UInt8]?
   public var allowDowngrade = false
@@ -53,6 +60,7 @@ public struct Scenario: Sendable {
     cure.mode = mode
     cure.key = settings.key
     cure.allowDowngrade = allowDowngrade
+    cure.bases = bases
     return cure
   }
 

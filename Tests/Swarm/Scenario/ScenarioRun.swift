@@ -92,8 +92,10 @@ extension Scenario {
     let octets = images.map(\.bytes.count).reduce(0, +)
     let pages = octets / 4096 + 3 * images.count
     let roundTrips = octets / Self.smallestChunk + 1
-    return Self.patience + settings.radio.interval.duration * (2 * roundTrips * Self.slowness)
+    let once =
+      Self.patience + settings.radio.interval.duration * (2 * roundTrips * Self.slowness)
       + (settings.eraseTime + settings.writeTimePer4KiB) * (pages * Self.writesOfPageMaximum)
+    return once * (1 + earlier.count)
   }
 
   private func update(
@@ -110,7 +112,12 @@ extension Scenario {
           return nil
         }
       }
-      group.addTask { await interrupted(board, log, on: clock) }
+      group.addTask {
+        for update in earlier {
+          _ = await scenario(of: update).interrupted(board, EventLog(), on: clock)
+        }
+        return await interrupted(board, log, on: clock)
+      }
       while let part = await group.next() {
         guard let outcome = part else { continue }
         group.cancelAll()
@@ -146,6 +153,8 @@ extension Scenario {
     options.mtu = mtu
     options.key = key
     options.allowsDowngrade = allowDowngrade
+    options.delta = delta
+    options.bases = sharedFinder ?? finder
     let update = FirmwareUpdate(package: package, options: options) { log.note($0) }
     let counter = LossCounter(losses)
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
@@ -156,6 +165,16 @@ extension Scenario {
       return .success(try await update.run(on: dialer, clock: clock))
     } catch {
       return .failure(error)
+    }
+  }
+}
+
+extension Scenario {
+  /// `nil` where the host keeps nothing.
+  var finder: BaseFinder? {
+    guard !bases.isEmpty else { return nil }
+    return BaseFinder { [bases] wanted in
+      bases.first { $0.count == wanted.size && CRC32.checksum($0) == wanted.crc32 }
     }
   }
 }

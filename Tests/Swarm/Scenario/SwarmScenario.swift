@@ -10,11 +10,11 @@ extension Scenario {
   /// is the same scenario for ever, as long as the files beside this one do not change.
   public static func swarm(seed: UInt64) throws -> Scenario {
     seed.isMultiple(of: seedsPerOTAService)
-      ? swarmOfOTAService(seed: seed) : try swarmOfKinds(seed: seed)
+      ? try swarmOfOTAService(seed: seed) : try swarmOfKinds(seed: seed)
   }
 
-  /// One update over the OTA service.
-  public static func swarmOfOTAService(seed: UInt64) -> Scenario {
+  /// One update over the OTA service; every other one has something to do with what the device runs.
+  public static func swarmOfOTAService(seed: UInt64) throws(ScenarioFault) -> Scenario {
     var draw = SwarmDraw(seed: seed)
     let size = draw.imageSize()
     let version = draw.imageVersion()
@@ -49,6 +49,7 @@ extension Scenario {
       && (scenario.powerCutAfter == nil || !settings.contains("trial=yes"))
       && key.map { SwarmDraw.octets(ofHex: $0) } == scenario.key && size <= 32_768
       && (version >= FirmwareVersion(1, 2, 0) || scenario.allowDowngrade)
+    if !(seed / seedsPerOTAService).isMultiple(of: 2) { try scenario.addPatches(seed: seed) }
     return scenario
   }
 }

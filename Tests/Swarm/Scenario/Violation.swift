@@ -66,17 +66,18 @@ extension ScenarioEnding {
       found.append(.falseSuccess)
     }
     found += flashFaults.map(Violation.flashRule)
-    if counters.connections > Self.connectionsMaximum {
+    if counters.connections > Self.connectionsMaximum * (1 + scenario.earlier.count) {
       found.append(.unbounded("\(counters.connections) connections"))
     }
-    let octets = wanted.map(\.count).reduce(0, +)
+    let octets =
+      (wanted + scenario.earlier.map(\.image.bytes)).map(\.count).reduce(0, +)
     if counters.dataOctets > Self.repetitionsMaximum * (octets + 4096) {
       found.append(.unbounded("\(counters.dataOctets) octets sent"))
     }
     if scenario.mustFail, case .success = outcome { found.append(.credulity) }
     // Power that fails between the answer to an activation and the restart takes all back.
     if scenario.mustSucceed, case .failure(let fault) = outcome,
-      !(scenario.powerCutAfter != nil && fault.leavesOldVersion)
+      !(scenario.losesPower && fault.leavesOldVersion)
     {
       found.append(.needlessFailure("\(fault)"))
     }
@@ -84,13 +85,14 @@ extension ScenarioEnding {
     return found
   }
 
-  /// Whether each image is the old one or the new one; or none, in a device that receives an image
+  /// Whether each image is the old one or the new one, or somebody else's; or none, in a device that receives an image
   /// over the one that ran.
   private func isWhole(_ scenario: Scenario) -> Bool {
     zip(zip(running, before), scenario.images).allSatisfy { images, sent in
       let (running, before) = images
       return running == sent.bytes || running == before
         || running.isEmpty && scenario.overwritesWhatRuns
+        || scenario.earlier.contains { $0.image.bytes == running }
     }
   }
 
@@ -116,12 +118,29 @@ extension ScenarioEnding {
         return "\(acknowledged) of \(total) octets acknowledged"
       case .finished where index != events.count - 1:
         return "something followed the end"
+      case .patchGivenUp(let obstacle):
+        if let contradiction = contradiction(after: index, obstacle) { return contradiction }
       default: break
       }
     }
     let isFinished = if case .finished? = events.last { true } else { false }
     let succeeded = if case .success = outcome { true } else { false }
     return isFinished == succeeded ? nil : "the end was told wrongly"
+  }
+
+  /// The image follows a patch that was given up, once, and all that is said of it says why.
+  private func contradiction(after index: Int, _ obstacle: PatchObstacle) -> String? {
+    for event in events[(index + 1)...] {
+      switch event {
+      case .patchGivenUp: return "a patch was given up twice"
+      case .delivery(let report) where report.content != .image || report.obstacle != obstacle:
+        return "what follows a patch that was given up is \(report)"
+      case .finished(let result) where result.delivery?.obstacle != obstacle:
+        return "the end does not say why there was no patch"
+      default: break
+      }
+    }
+    return nil
   }
 
   /// The outcome in one word: what was reached, or the case of the fault.
@@ -150,7 +169,8 @@ public struct Judgement: Sendable {
       let ending = try scenario.run(storage: storage)
       self.ending = ending
       violations =
-        ending.violations(of: scenario) + ending.inventedResumes
+        ending.violations(of: scenario)
+        + (scenario.earlier.isEmpty ? ending.inventedResumes : [])
         + Self.cureViolations(scenario, ending, storage)
     } catch {
       ending = nil

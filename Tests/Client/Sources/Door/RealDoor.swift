@@ -21,6 +21,13 @@ public final class KeysInMemory: BondStore {
   }
 }
 
+/// Is the nearest door open? Over the first Bluetooth adapter of this machine.
+public func readNearestDoorHere() async throws -> DoorState {
+  try await withTaskExecutorPreference(EventLoop.shared) {
+    try await readNearestDoor(from: LocalAdapter(), on: EventLoopClock())
+  }
+}
+
 /// The same app on a real adapter: pairs where the door wants it, and says whether it is open.
 public func stateOfTheNearestDoor() async throws -> DoorState {
   let agent = PairingAgent(

@@ -12,6 +12,7 @@ final class DoorFirmware: Sendable {
     var isOpen = false
     var isUnlockedFor = false
     var locks: [UInt8] = []
+    var notifications = 0
   }
 
   private static let code: UInt8 = 42
@@ -24,6 +25,9 @@ final class DoorFirmware: Sendable {
 
   /// What was written to the lock, in order.
   var locks: [UInt8] { state.withLock { $0.locks } }
+
+  /// How often the door has told somebody that it moved.
+  var notifications: Int { state.withLock { $0.notifications } }
 
   private func read() -> Result<[UInt8], ATTErrorCode> {
     state.withLock { state in
@@ -79,6 +83,7 @@ final class DoorFirmware: Sendable {
       var count = 0
       while await clock.pause(for: .seconds(1)) {
         guard door.server.notify(handle, self.move()) == .queued else { continue }
+        self.state.withLock { $0.notifications += 1 }
         count += 1
         if count == moves { door.leaveRange(for: .seconds(5)) }
       }

@@ -13,6 +13,11 @@ import Testing
     name: "app", format: .binary, bytes: (0..<40_000).map { _ in .random(in: 0...255) },
     version: FirmwareVersion(1, 3, 0), hardware: .any)
 
+  /// The same octets in each run.
+  private static let fixed = FirmwareImage(
+    name: "app", format: .binary, bytes: (0..<40_000).map { UInt8(truncatingIfNeeded: $0) },
+    version: FirmwareVersion(1, 3, 0), hardware: .any)
+
   @Test func anUpdateOverABadLinkIsVerified() throws {
     let result = try simulate("sim:?loss=2%") { board, clock in
       try await FirmwareUpdate(image: Self.image).run(on: board.dialer, clock: clock)
@@ -29,6 +34,26 @@ import Testing
       return try await door.update(to: image)
     }
     #expect(result.isVerified && result.resumes == 1)
+  }
+
+  @Test func aRunIsTheSameRunAgain() throws {
+    let times = try (1...2).map { _ in
+      try simulate("sim:?loss=5%&seed=7") { board, clock in
+        _ = try await FirmwareUpdate(image: Self.fixed).run(on: board.dialer, clock: clock)
+        return clock.now
+      }
+    }
+    #expect(times[0] == times[1])
+  }
+
+  @Test func aCodeThatWaitsForEverIsAnErrorAndNoHang() {
+    #expect(throws: SimulationFault.timeLimitExceeded(limit: .seconds(60))) {
+      try simulate("sim:", limit: .seconds(60)) { board, clock in
+        // Nobody ever lets it happen.
+        let agreed = OneTime()
+        while !agreed.hasHappened, await clock.pause(for: .seconds(1)) {}
+      }
+    }
   }
 
   @Test func theAppShowsProgress() throws {
@@ -102,6 +127,65 @@ import Testing
       return result
     }
     #expect(result.proof == .readBack)
+  }
+
+  @Test func nothingComesBetweenTheStepsOfAnUpdate() throws {
+    let order = try simulate { board, clock in
+      let order = Mutex<[String]>([])
+      let begun = OneTime()
+      let note: @Sendable (String) -> Void = { line in order.withLock { $0.append(line) } }
+      try await withPeripheral(board.dialer, clock: clock) { door in
+        let update = FirmwareUpdate(image: Self.image) { event in
+          guard case .progress = event, !begun.hasHappened else { return }
+          // In the middle of it somebody else wants the device.
+          begun.happen()
+          door.enqueue(Command<PeripheralTurn, Void, Never>("other") { _ in note("other") })
+        }
+        _ = try await door.perform(
+          update.command.followed(by: Command("note") { _ in note("update") }))
+        try await door.perform("behind it") { _ in }
+      }
+      return order.withLock { $0 }
+    }
+    #expect(order == ["update", "other"])
+  }
+
+  @Test func anUpdateHasATimeLimitAndTellsHowFarItCame() throws {
+    try simulate { board, clock in
+      let door = Peripheral(board.dialer, clock: clock)
+      let update = FirmwareUpdate(image: Self.image)
+      let kept = await Self.octetsKept(of: update, by: door, within: .seconds(1))
+      #expect(kept ?? 0 > 0)
+      // The same command again goes on where that one stopped.
+      let result = try await door.perform(update.command.timeLimit(.seconds(90)))
+      #expect(result.isVerified && result.resumes == 1)
+      await door.close()
+    }
+  }
+
+  /// What the device has of an image when the limit ends its update; `nil` when nothing did.
+  private static func octetsKept(
+    of update: FirmwareUpdate, by door: Peripheral, within limit: Duration
+  ) async -> Int? {
+    do throws(QueueFault<UpdateFault>) {
+      _ = try await door.perform(update.command.timeLimit(limit))
+      return nil
+    } catch .failed(.timedOut(_, resumable: true, let acknowledged)) {
+      return acknowledged
+    } catch {
+      return nil
+    }
+  }
+
+  @Test func whatTheLinkCarriesIsMeasured() throws {
+    var setting = LinkBenchmark.Setting()
+    setting.mtu = 247
+    setting.size = 20_000
+    let measured = try simulate("sim:?ring=60K") { [setting] board, clock in
+      try await LinkBenchmark(setting: setting).run(on: board.dialer, clock: clock)
+    }
+    #expect(measured.map(\.octets) == [20_000])
+    #expect(measured[0].octetsPerSecond > 1000)
   }
 
   @Test func aFleetIsUpdatedAtOnce() throws {

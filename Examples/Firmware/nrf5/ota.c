@@ -1,0 +1,293 @@
+/// The OTA service on a SoftDevice (nRF5 SDK 17, S132 or S140), beside a boot loader of one's own.
+///
+/// Everything happens in the main loop: with NRF_SDH_DISPATCH_MODEL 1 the scheduler hands over the
+/// events of Bluetooth and of flash there, so nothing needs a lock.
+#include <string.h>
+
+#include "app_timer.h"
+#include "ble.h"
+#include "ble_srv_common.h"
+#include "nrf_fstorage.h"
+#include "nrf_fstorage_sd.h"
+#include "nrf_sdh_ble.h"
+#include "nrf_soc.h"
+
+#include "boot_pages.h"
+#include "ota.h"
+#include "ota_receiver.h"
+
+enum {
+  BOARD = 0x0000A001,
+  PAGE = 4096,
+  ROW = 256,
+  // What arrives while a page is erased: 85 ms at 60 kB/s, and a row.
+  RING = 24 * ROW,
+  // The ATT_MTU, less 3 octets of ATT and 4 of offset.
+  CHUNK = NRF_SDH_BLE_GATT_MAX_MTU_SIZE - 3 - 4
+};
+
+static ota_receiver receiver;
+// Words: sd_flash_write takes nothing else.
+static uint32_t ring[RING / 4];
+static uint16_t host = BLE_CONN_HANDLE_INVALID;
+static ble_gatts_char_handles_t control, data, status;
+
+// Flash ------------------------------------------------------------------------------------------
+
+static boot_request request;
+
+static void storage_event(nrf_fstorage_evt_t *event) {
+  if (event->p_param != &request)
+    ota_receiver_flash_done(&receiver, event->result == NRF_SUCCESS);
+  else if (event->id == NRF_FSTORAGE_EVT_WRITE_RESULT)
+    sd_nvic_SystemReset();  // had it failed, the old image starts again, and the host says so
+}
+
+NRF_FSTORAGE_DEF(nrf_fstorage_t storage) = {
+    .evt_handler = storage_event,
+    .start_addr = SLOT_ADDRESS,
+    .end_addr = BOOT_REPORT_ADDRESS + PAGE,
+};
+
+static bool flash_read(void *context, uint32_t address, uint8_t *to, uint32_t size) {
+  (void)context;
+  return nrf_fstorage_read(&storage, address, to, size) == NRF_SUCCESS;
+}
+
+static ota_flash_result flash_write(
+    void *context, uint32_t address, const uint8_t *from, uint32_t size) {
+  (void)context;
+  return nrf_fstorage_write(&storage, address, from, size, NULL) == NRF_SUCCESS
+             ? OTA_FLASH_PENDING
+             : OTA_FLASH_FAILED;
+}
+
+static ota_flash_result flash_erase(void *context, uint32_t page_address) {
+  (void)context;
+  return nrf_fstorage_erase(&storage, page_address, 1, NULL) == NRF_SUCCESS ? OTA_FLASH_PENDING
+                                                                            : OTA_FLASH_FAILED;
+}
+
+static void activate(void *context, uint32_t size, uint32_t crc32) {
+  (void)context;
+  request = (boot_request){.magic = BOOT_REQUEST_MAGIC, .size = size, .crc32 = crc32};
+  // The storage queues both; storage_event resets once the second has ended.
+  if (nrf_fstorage_erase(&storage, BOOT_REQUEST_ADDRESS, 1, &request) != NRF_SUCCESS ||
+      nrf_fstorage_write(&storage, BOOT_REQUEST_ADDRESS, &request, sizeof request, &request) !=
+          NRF_SUCCESS)
+    sd_nvic_SystemReset();
+}
+
+// GATT -------------------------------------------------------------------------------------------
+
+static bool send(
+    const ble_gatts_char_handles_t *from, uint8_t type, const uint8_t *bytes, uint32_t size) {
+  uint16_t length = (uint16_t)size;
+  ble_gatts_hvx_params_t value = {
+      .handle = from->value_handle, .type = type, .p_len = &length, .p_data = bytes};
+  // NRF_ERROR_BUSY and NRF_ERROR_RESOURCES pass: the receiver tries again.
+  return sd_ble_gatts_hvx(host, &value) == NRF_SUCCESS;
+}
+
+static bool indicate_control(void *context, const uint8_t *bytes, uint32_t size) {
+  (void)context;
+  return send(&control, BLE_GATT_HVX_INDICATION, bytes, size);
+}
+
+static bool notify_status(void *context, const uint8_t *bytes) {
+  (void)context;
+  return send(&status, BLE_GATT_HVX_NOTIFICATION, bytes, OTA_STATUS_SIZE);
+}
+
+/// Write Commands, and the CCCDs, which the SoftDevice has answered itself.
+static void written(const ble_gatts_evt_write_t *write) {
+  uint16_t value = write->len == 2 ? (uint16_t)(write->data[0] | write->data[1] << 8) : 0;
+  if (write->handle == data.value_handle)
+    ota_receiver_data_write(&receiver, write->data, write->len, false);
+  else if (write->handle == control.cccd_handle)
+    ota_receiver_control_cccd(&receiver, value);
+  else if (write->handle == status.cccd_handle)
+    ota_receiver_status_cccd(&receiver, value);
+}
+
+/// Write Requests of Control and Data: the receiver's word is the answer.
+static void authorize_write(const ble_gatts_evt_write_t *write) {
+  // Nothing here is longer than the ATT_MTU, so nobody has a reason to queue writes.
+  uint8_t error = 0x06;  // Request Not Supported
+  if (write->op == BLE_GATTS_OP_WRITE_REQ && write->handle == control.value_handle)
+    error = ota_receiver_control_write(&receiver, write->data, write->len);
+  else if (write->op == BLE_GATTS_OP_WRITE_REQ && write->handle == data.value_handle)
+    error = ota_receiver_data_write(&receiver, write->data, write->len, true);
+  ble_gatts_rw_authorize_reply_params_t reply = {.type = BLE_GATTS_AUTHORIZE_TYPE_WRITE};
+  reply.params.write.gatt_status = error ? 0x0100 | error : BLE_GATT_STATUS_SUCCESS;
+  if (error == 0) {
+    reply.params.write.update = 1;
+    reply.params.write.len = write->len;
+    reply.params.write.p_data = write->data;
+  }
+  sd_ble_gatts_rw_authorize_reply(host, &reply);
+}
+
+static void authorize_read(void) {
+  uint8_t bytes[OTA_STATUS_SIZE];
+  ota_receiver_status_read(&receiver, bytes);
+  ble_gatts_rw_authorize_reply_params_t reply = {.type = BLE_GATTS_AUTHORIZE_TYPE_READ};
+  reply.params.read.gatt_status = BLE_GATT_STATUS_SUCCESS;
+  reply.params.read.update = 1;
+  reply.params.read.len = sizeof bytes;
+  reply.params.read.p_data = bytes;
+  sd_ble_gatts_rw_authorize_reply(host, &reply);
+}
+
+static bool is_ours(uint16_t handle) {
+  return handle == control.value_handle || handle == data.value_handle;
+}
+
+static void bluetooth_event(ble_evt_t const *event, void *context) {
+  (void)context;
+  const ble_gatts_evt_t *gatts = &event->evt.gatts_evt;
+  switch (event->header.evt_id) {
+    case BLE_GAP_EVT_CONNECTED:
+      host = event->evt.gap_evt.conn_handle;
+      ota_receiver_connected(&receiver);
+      break;
+    case BLE_GAP_EVT_DISCONNECTED:
+      host = BLE_CONN_HANDLE_INVALID;
+      ota_receiver_disconnected(&receiver);
+      break;
+    case BLE_GATTS_EVT_SYS_ATTR_MISSING:
+      // Without bonds; the Peer Manager restores those of bonded hosts itself.
+      sd_ble_gatts_sys_attr_set(host, NULL, 0, 0);
+      break;
+    case BLE_GATTS_EVT_WRITE:
+      written(&gatts->params.write);
+      break;
+    case BLE_GATTS_EVT_RW_AUTHORIZE_REQUEST: {
+      const ble_gatts_evt_rw_authorize_request_t *asked = &gatts->params.authorize_request;
+      if (asked->type == BLE_GATTS_AUTHORIZE_TYPE_WRITE && is_ours(asked->request.write.handle))
+        authorize_write(&asked->request.write);
+      else if (asked->type == BLE_GATTS_AUTHORIZE_TYPE_READ &&
+               asked->request.read.handle == status.value_handle)
+        authorize_read();
+      break;
+    }
+    case BLE_GATTS_EVT_HVC:
+      if (gatts->params.hvc.handle == control.value_handle)
+        ota_receiver_indication_confirmed(&receiver);
+      break;
+    default:
+      break;
+  }
+}
+
+NRF_SDH_BLE_OBSERVER(ota_observer, 3, bluetooth_event, NULL);
+
+static uint32_t add_service(void) {
+  // 2f3e....-21b4-4807-8bdc-74db56699529; octets 12 and 13 are each attribute's own.
+  static const ble_uuid128_t base = {
+      {0x29, 0x95, 0x69, 0x56, 0xDB, 0x74, 0xDC, 0x8B, 0x07, 0x48, 0xB4, 0x21, 0, 0, 0x3E, 0x2F}};
+  ble_uuid_t uuid = {.uuid = 1};
+  uint16_t service;
+  uint32_t error = sd_ble_uuid_vs_add(&base, &uuid.type);
+  if (error == NRF_SUCCESS)
+    error = sd_ble_gatts_service_add(BLE_GATTS_SRVC_TYPE_PRIMARY, &uuid, &service);
+  if (error != NRF_SUCCESS) return error;
+
+  // A device that only paired hosts may update asks for SEC_JUST_WORKS or SEC_MITM here.
+  ble_add_char_params_t plain = {
+      .uuid_type = uuid.type,
+      .is_var_len = true,
+      .read_access = SEC_OPEN,
+      .write_access = SEC_OPEN,
+      .cccd_write_access = SEC_OPEN};
+
+  ble_add_char_params_t added = plain;
+  added.uuid = 2;
+  added.max_len = OTA_REQUEST_MAXIMUM + 2;  // longer ones are the receiver's to refuse
+  added.char_props.write = 1;
+  added.char_props.indicate = 1;
+  added.is_defered_write = true;
+  error = characteristic_add(service, &added, &control);
+  if (error != NRF_SUCCESS) return error;
+
+  added = plain;
+  added.uuid = 3;
+  added.max_len = NRF_SDH_BLE_GATT_MAX_MTU_SIZE - 3;
+  added.char_props.write = 1;
+  added.char_props.write_wo_resp = 1;
+  added.is_defered_write = true;
+  error = characteristic_add(service, &added, &data);
+  if (error != NRF_SUCCESS) return error;
+
+  added = plain;
+  added.uuid = 4;
+  added.max_len = OTA_STATUS_SIZE;
+  added.init_len = OTA_STATUS_SIZE;
+  added.char_props.read = 1;
+  added.char_props.notify = 1;
+  added.is_defered_read = true;
+  return characteristic_add(service, &added, &status);
+}
+
+// Time -------------------------------------------------------------------------------------------
+
+APP_TIMER_DEF(wake_timer);
+
+/// The interrupt wakes the main loop, which is all that is wanted.
+static void wake(void *context) { (void)context; }
+
+/// Counts from one call to the next. The RTC wraps after 512 s; where nothing is due for longer, the
+/// laps that are lost matter to nobody.
+static uint32_t now_ms(void) {
+  static uint32_t last;
+  static uint64_t ticks;
+  uint32_t now = app_timer_cnt_get();
+  ticks += app_timer_cnt_diff_compute(now, last);
+  last = now;
+  return (uint32_t)(ticks * 1000 / APP_TIMER_CLOCK_FREQ);
+}
+
+bool ota_poll(void) {
+  uint32_t wait = ota_receiver_poll(&receiver, now_ms());
+  app_timer_stop(wake_timer);
+  if (wait == 0 || wait == OTA_POLL_IDLE) return wait == 0;
+  // A timer takes half a lap at most.
+  app_timer_start(wake_timer, APP_TIMER_TICKS(wait < 200000 ? wait : 200000), NULL);
+  return false;
+}
+
+// ------------------------------------------------------------------------------------------------
+
+uint32_t ota_start(void) {
+  static ota_receiver_config config = {
+      .flash_read = flash_read,
+      .flash_write = flash_write,
+      .flash_erase = flash_erase,
+      .indicate_control = indicate_control,
+      .notify_status = notify_status,
+      .activate = activate,
+      .ring = (uint8_t *)ring,
+      .ring_size = RING,
+      .largest_chunk = CHUNK,
+      .slot_address = SLOT_ADDRESS,
+      .slot_size = SLOT_SIZE,
+      .page_size = PAGE,
+      .row_size = ROW,
+      .write_alignment = 4,
+      .metadata_address = {RECORD_ADDRESS, RECORD_ADDRESS + PAGE},
+      .erase_ahead = true,
+  };
+  uint32_t error = nrf_fstorage_init(&storage, &nrf_fstorage_sd, NULL);
+  boot_report report;
+  if (error == NRF_SUCCESS)
+    error = nrf_fstorage_read(&storage, BOOT_REPORT_ADDRESS, &report, sizeof report);
+  if (error != NRF_SUCCESS) return error;
+  config.running.hardware_id = BOARD;
+  if (report.magic == BOOT_REPORT_MAGIC) {
+    config.running = (ota_image){report.size, report.crc32, report.version, BOARD};
+    config.boot_outcome = (uint8_t)report.outcome;
+  }
+  if (!ota_receiver_init(&receiver, &config)) return NRF_ERROR_INVALID_PARAM;
+  error = app_timer_create(&wake_timer, APP_TIMER_MODE_SINGLE_SHOT, wake);
+  return error == NRF_SUCCESS ? add_service() : error;
+}

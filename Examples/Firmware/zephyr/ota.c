@@ -1,0 +1,327 @@
+/// The OTA service in a Zephyr application that MCUboot starts.
+///
+/// Three contexts meet here: Bluetooth's callbacks, a queue that polls the receiver, and a queue that
+/// waits for flash. A mutex lets one of them at the receiver at a time. It is never held while flash is
+/// erased or written, so that Bluetooth does not wait for either.
+#include <zephyr/bluetooth/bluetooth.h>
+#include <zephyr/bluetooth/conn.h>
+#include <zephyr/bluetooth/gatt.h>
+#include <zephyr/bluetooth/uuid.h>
+#include <zephyr/dfu/mcuboot.h>
+#include <zephyr/kernel.h>
+#include <zephyr/storage/flash_map.h>
+#include <zephyr/sys/reboot.h>
+
+#include "ota.h"
+#include "ota_receiver.h"
+
+enum {
+  BOARD = 0x0000A001,
+  PAGE = 4096,
+  ROW = 256,
+  // What arrives while a page is erased: 85 ms at 60 kB/s, and a row.
+  RING = 24 * ROW,
+  // The ATT_MTU, less 3 octets of ATT and 4 of offset.
+  CHUNK = CONFIG_BT_L2CAP_TX_MTU - 3 - 4
+};
+
+// MCUboot's trailer lies in the last page of the slot, and the receiver leaves it alone.
+#define SLOT_SIZE (FIXED_PARTITION_SIZE(slot1_partition) - PAGE)
+// The receiver sees one range of addresses: the slot, then the two pages of its record.
+#define RECORD_ADDRESS SLOT_SIZE
+
+static ota_receiver receiver;
+static uint8_t ring[RING] __aligned(4);
+static const struct flash_area *slot, *record;
+static struct bt_conn *host;
+K_MUTEX_DEFINE(receiver_lock);
+
+static struct k_work_q poll_queue, flash_queue;
+static K_THREAD_STACK_DEFINE(poll_stack, 2048);
+static K_THREAD_STACK_DEFINE(flash_stack, 1024);
+
+static void poll_receiver(struct k_work *work);
+static K_WORK_DELAYABLE_DEFINE(poll_work, poll_receiver);
+
+static void poll_receiver(struct k_work *work) {
+  ARG_UNUSED(work);
+  k_mutex_lock(&receiver_lock, K_FOREVER);
+  uint32_t wait = ota_receiver_poll(&receiver, k_uptime_get_32());
+  k_mutex_unlock(&receiver_lock);
+  // An event that came meanwhile has set an earlier time: schedule leaves that one as it is.
+  if (wait != OTA_POLL_IDLE) k_work_schedule_for_queue(&poll_queue, &poll_work, K_MSEC(wait));
+}
+
+/// Each call of the receiver stands between these two.
+static void begin_event(void) { k_mutex_lock(&receiver_lock, K_FOREVER); }
+
+static void end_event(void) {
+  k_mutex_unlock(&receiver_lock);
+  k_work_reschedule_for_queue(&poll_queue, &poll_work, K_NO_WAIT);
+}
+
+// Flash ------------------------------------------------------------------------------------------
+
+static struct {
+  struct k_work work;
+  uint32_t address, size;
+  const uint8_t *from;  // null: erase
+} flash_job;
+
+static const struct flash_area *area_at(uint32_t *address) {
+  if (*address < RECORD_ADDRESS) return slot;
+  *address -= RECORD_ADDRESS;
+  return record;
+}
+
+static bool flash_read(void *context, uint32_t address, uint8_t *to, uint32_t size) {
+  ARG_UNUSED(context);
+  const struct flash_area *area = area_at(&address);
+  return flash_area_read(area, address, to, size) == 0;
+}
+
+static void do_flash_job(struct k_work *work) {
+  ARG_UNUSED(work);
+  uint32_t address = flash_job.address;
+  const struct flash_area *area = area_at(&address);
+  int error = flash_job.from ? flash_area_write(area, address, flash_job.from, flash_job.size)
+                             : flash_area_erase(area, address, flash_job.size);
+  begin_event();
+  ota_receiver_flash_done(&receiver, error == 0);
+  end_event();
+}
+
+static ota_flash_result flash_write(
+    void *context, uint32_t address, const uint8_t *from, uint32_t size) {
+  ARG_UNUSED(context);
+  flash_job.address = address;
+  flash_job.from = from;
+  flash_job.size = size;
+  k_work_submit_to_queue(&flash_queue, &flash_job.work);
+  return OTA_FLASH_PENDING;
+}
+
+static ota_flash_result flash_erase(void *context, uint32_t page_address) {
+  return flash_write(context, page_address, NULL, PAGE);
+}
+
+// GATT -------------------------------------------------------------------------------------------
+
+#define OTA_UUID(n) \
+  BT_UUID_DECLARE_128(BT_UUID_128_ENCODE(0x2f3e0000 + (n), 0x21b4, 0x4807, 0x8bdc, 0x74db56699529))
+
+static ssize_t write_control(
+    struct bt_conn *conn, const struct bt_gatt_attr *attr, const void *bytes, uint16_t size,
+    uint16_t offset, uint8_t flags) {
+  ARG_UNUSED(conn), ARG_UNUSED(attr), ARG_UNUSED(offset), ARG_UNUSED(flags);
+  begin_event();
+  uint8_t error = ota_receiver_control_write(&receiver, bytes, size);
+  end_event();
+  return error ? BT_GATT_ERR(error) : size;
+}
+
+static ssize_t write_data(
+    struct bt_conn *conn, const struct bt_gatt_attr *attr, const void *bytes, uint16_t size,
+    uint16_t offset, uint8_t flags) {
+  ARG_UNUSED(conn), ARG_UNUSED(attr), ARG_UNUSED(offset);
+  begin_event();
+  uint8_t error =
+      ota_receiver_data_write(&receiver, bytes, size, !(flags & BT_GATT_WRITE_FLAG_CMD));
+  end_event();
+  return error ? BT_GATT_ERR(error) : size;
+}
+
+static ssize_t read_status(
+    struct bt_conn *conn, const struct bt_gatt_attr *attr, void *to, uint16_t size,
+    uint16_t offset) {
+  uint8_t status[OTA_STATUS_SIZE];
+  begin_event();
+  ota_receiver_status_read(&receiver, status);
+  end_event();
+  return bt_gatt_attr_read(conn, attr, to, size, offset, status, sizeof status);
+}
+
+static ssize_t judge_cccd(uint16_t value, uint16_t allowed) {
+  return value == 0 || value == allowed ? (ssize_t)sizeof value
+                                        : BT_GATT_ERR(BT_ATT_ERR_VALUE_NOT_ALLOWED);
+}
+
+static ssize_t judge_control_cccd(
+    struct bt_conn *conn, const struct bt_gatt_attr *attr, uint16_t value) {
+  ARG_UNUSED(conn), ARG_UNUSED(attr);
+  return judge_cccd(value, BT_GATT_CCC_INDICATE);
+}
+
+static ssize_t judge_status_cccd(
+    struct bt_conn *conn, const struct bt_gatt_attr *attr, uint16_t value) {
+  ARG_UNUSED(conn), ARG_UNUSED(attr);
+  return judge_cccd(value, BT_GATT_CCC_NOTIFY);
+}
+
+static void control_cccd_changed(const struct bt_gatt_attr *attr, uint16_t value) {
+  ARG_UNUSED(attr);
+  begin_event();
+  ota_receiver_control_cccd(&receiver, value);
+  end_event();
+}
+
+static void status_cccd_changed(const struct bt_gatt_attr *attr, uint16_t value) {
+  ARG_UNUSED(attr);
+  begin_event();
+  ota_receiver_status_cccd(&receiver, value);
+  end_event();
+}
+
+// A device that only paired hosts may update asks for BT_GATT_PERM_WRITE_ENCRYPT here.
+BT_GATT_SERVICE_DEFINE(
+    ota_service, BT_GATT_PRIMARY_SERVICE(OTA_UUID(1)),
+    BT_GATT_CHARACTERISTIC(
+        OTA_UUID(2), BT_GATT_CHRC_WRITE | BT_GATT_CHRC_INDICATE, BT_GATT_PERM_WRITE, NULL,
+        write_control, NULL),
+    BT_GATT_CCC_WITH_WRITE_CB(
+        control_cccd_changed, judge_control_cccd, BT_GATT_PERM_READ | BT_GATT_PERM_WRITE),
+    BT_GATT_CHARACTERISTIC(
+        OTA_UUID(3), BT_GATT_CHRC_WRITE | BT_GATT_CHRC_WRITE_WITHOUT_RESP, BT_GATT_PERM_WRITE,
+        NULL, write_data, NULL),
+    BT_GATT_CHARACTERISTIC(
+        OTA_UUID(4), BT_GATT_CHRC_READ | BT_GATT_CHRC_NOTIFY, BT_GATT_PERM_READ, read_status, NULL,
+        NULL),
+    BT_GATT_CCC_WITH_WRITE_CB(
+        status_cccd_changed, judge_status_cccd, BT_GATT_PERM_READ | BT_GATT_PERM_WRITE));
+
+/// Where the values stand among the service's attributes.
+enum { CONTROL_VALUE = 2, STATUS_VALUE = 7 };
+
+static void control_confirmed(
+    struct bt_conn *conn, struct bt_gatt_indicate_params *params, uint8_t error) {
+  ARG_UNUSED(conn), ARG_UNUSED(params);
+  if (error != 0) return;  // the connection is gone, which is told by itself
+  begin_event();
+  ota_receiver_indication_confirmed(&receiver);
+  end_event();
+}
+
+static bool indicate_control(void *context, const uint8_t *bytes, uint32_t size) {
+  ARG_UNUSED(context);
+  // Both must stay until the indication is confirmed; the receiver sends one at a time.
+  static uint8_t answer[OTA_ANSWER_MAXIMUM];
+  static struct bt_gatt_indicate_params params;
+  memcpy(answer, bytes, size);
+  params = (struct bt_gatt_indicate_params){
+      .attr = &ota_service.attrs[CONTROL_VALUE],
+      .func = control_confirmed,
+      .data = answer,
+      .len = (uint16_t)size};
+  return bt_gatt_indicate(host, &params) == 0;
+}
+
+static bool notify_status(void *context, const uint8_t *bytes) {
+  ARG_UNUSED(context);
+  return bt_gatt_notify(host, &ota_service.attrs[STATUS_VALUE], bytes, OTA_STATUS_SIZE) == 0;
+}
+
+static void connected(struct bt_conn *conn, uint8_t error) {
+  if (error != 0) return;
+  begin_event();
+  host = bt_conn_ref(conn);
+  ota_receiver_connected(&receiver);
+  end_event();
+}
+
+static void disconnected(struct bt_conn *conn, uint8_t reason) {
+  ARG_UNUSED(conn), ARG_UNUSED(reason);
+  begin_event();
+  ota_receiver_disconnected(&receiver);
+  bt_conn_unref(host);
+  host = NULL;
+  end_event();
+}
+
+BT_CONN_CB_DEFINE(connection_callbacks) = {.connected = connected, .disconnected = disconnected};
+
+// MCUboot ----------------------------------------------------------------------------------------
+
+static void activate(void *context, uint32_t size, uint32_t crc32) {
+  ARG_UNUSED(context), ARG_UNUSED(size), ARG_UNUSED(crc32);
+  // The request is written into the trailer, which must be blank. Should either fail, the old image
+  // starts again, and the host says so.
+  if (flash_area_erase(slot, SLOT_SIZE, PAGE) == 0) boot_request_upgrade(BOOT_UPGRADE_TEST);
+  sys_reboot(SYS_REBOOT_COLD);
+}
+
+static bool confirm(void *context) {
+  ARG_UNUSED(context);
+  return boot_write_img_confirmed() == 0;
+}
+
+static uint32_t number(const uint8_t *from, int octets) {
+  uint32_t value = 0;
+  while (octets-- > 0) value = value << 8 | from[octets];
+  return value;
+}
+
+/// The image in slot 0 as the host knows it: from MCUboot's header to the end of its TLVs.
+static ota_image running_image(void) {
+  enum { MAGIC = 0, HEADER_SIZE = 8, PROTECTED_SIZE = 10, IMAGE_SIZE = 12, VERSION = 20 };
+  ota_image image = {.hardware_id = BOARD};
+  const struct flash_area *area;
+  uint8_t header[32], tlvs[4];
+  if (flash_area_open(FIXED_PARTITION_ID(slot0_partition), &area) != 0) return image;
+  if (flash_area_read(area, 0, header, sizeof header) == 0 &&
+      number(header + MAGIC, 4) == 0x96F3B83D) {
+    image.version = ota_version(
+        header[VERSION], header[VERSION + 1], (uint16_t)number(header + VERSION + 2, 2));
+    uint32_t end = number(header + HEADER_SIZE, 2) + number(header + IMAGE_SIZE, 4) +
+                   number(header + PROTECTED_SIZE, 2);
+    if (flash_area_read(area, end, tlvs, sizeof tlvs) == 0) end += number(tlvs + 2, 2);
+    if (end <= area->fa_size) image.size = end;
+  }
+  for (uint32_t at = 0; at < image.size;) {
+    uint8_t piece[64];
+    uint32_t size = MIN(sizeof piece, image.size - at);
+    if (flash_area_read(area, at, piece, size) != 0) break;
+    image.crc32 = ota_crc32(image.crc32, piece, size);
+    at += size;
+  }
+  flash_area_close(area);
+  return image;
+}
+
+// ------------------------------------------------------------------------------------------------
+
+int ota_start(void) {
+  static ota_receiver_config config = {
+      .flash_read = flash_read,
+      .flash_write = flash_write,
+      .flash_erase = flash_erase,
+      .indicate_control = indicate_control,
+      .notify_status = notify_status,
+      .activate = activate,
+      .confirm = confirm,
+      .ring = ring,
+      .ring_size = RING,
+      .largest_chunk = CHUNK,
+      .slot_size = SLOT_SIZE,
+      .page_size = PAGE,
+      .row_size = ROW,
+      .write_alignment = 4,
+      .metadata_address = {RECORD_ADDRESS, RECORD_ADDRESS + PAGE},
+      .erase_ahead = true,
+  };
+  int error = flash_area_open(FIXED_PARTITION_ID(slot1_partition), &slot);
+  if (error == 0) error = flash_area_open(FIXED_PARTITION_ID(ota_record_partition), &record);
+  if (error != 0) return error;
+  config.running = running_image();
+  config.trial = !boot_is_img_confirmed();
+  config.boot_outcome = config.trial ? OTA_BOOT_ACTIVATED : OTA_BOOT_NORMAL;
+  if (!ota_receiver_init(&receiver, &config)) return -EINVAL;
+
+  k_work_init(&flash_job.work, do_flash_job);
+  // Preemptible, below Bluetooth: its Write Response is queued before the indication that follows it.
+  k_work_queue_start(
+      &poll_queue, poll_stack, K_THREAD_STACK_SIZEOF(poll_stack), K_PRIO_PREEMPT(8), NULL);
+  k_work_queue_start(
+      &flash_queue, flash_stack, K_THREAD_STACK_SIZEOF(flash_stack), K_PRIO_PREEMPT(9), NULL);
+  k_work_schedule_for_queue(&poll_queue, &poll_work, K_NO_WAIT);
+  return 0;
+}

@@ -1,0 +1,87 @@
+/// The user's aliases on disk, `aliases.json`. They are a person's work, so they lie apart from the
+/// registry, which forgets devices that were not seen for long.
+package struct AliasFile: Sendable {
+  /// In bytes: what the most and longest aliases take.
+  static let sizeLimit = 16 << 20
+  private static let format = 1
+
+  private struct Page: SoundContent {
+    private enum CodingKeys: CodingKey, CaseIterable { case format, aliases }
+
+    struct Entry: Codable {
+      let alias: String
+      let device: String
+    }
+
+    let entries: [Entry]
+    var others = KeptMembers()
+
+    init(_ aliases: DeviceAliases, others: KeptMembers) {
+      entries = aliases.all.map { Entry(alias: $0.alias.description, device: $0.device) }
+      self.others = others
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      entries = try container.decode([Entry].self, forKey: .aliases)
+      others = try KeptMembers(in: decoder, besides: CodingKeys.allCases)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      try others.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(AliasFile.format, forKey: .format)
+      try container.encode(entries, forKey: .aliases)
+    }
+
+    var isSound: Bool { aliases != nil }
+
+    /// `nil` for what we would not have written.
+    var aliases: DeviceAliases? {
+      var aliases = DeviceAliases()
+      do {
+        for entry in entries {
+          guard try aliases.name(entry.device, DeviceAlias(entry.alias)) == nil else { return nil }
+        }
+      } catch {
+        return nil
+      }
+      return aliases
+    }
+  }
+
+  private let json: VersionedJSON<Page>
+  private let lockPath: String
+
+  /// - Parameter directory: to change something it must be there (`StateDirectory.create()`).
+  package init(in directory: StateDirectory) {
+    json = VersionedJSON(
+      file: AtomicFile(path: directory.aliasesPath, limit: Self.sizeLimit), format: Self.format)
+    lockPath = directory.aliasesPath + ".lock"
+  }
+
+  /// The aliases; no content where there is no file yet. Takes no lock and makes no file, so that a
+  /// shell that completes a word leaves nothing behind: what is there is whole at any moment.
+  package func load() throws(StateFault) -> Recalled<DeviceAliases> {
+    let page = try json.read()
+    return Recalled(content: page.content?.aliases, setAside: page.setAside)
+  }
+
+  /// Reads, changes and writes the aliases as one step.
+  ///
+  /// - Returns: what `change` returns, and where a damaged file was put, when there was one.
+  package func update<Value>(
+    _ change: (inout DeviceAliases) -> Value
+  ) throws(StateFault) -> (value: Value, setAside: String?) {
+    let turn = try FileTurn(at: lockPath, within: FileTurn.patience)
+    defer { extendLifetime(turn) }
+    let page = try json.read()
+    let former = page.content?.aliases ?? DeviceAliases()
+    var aliases = former
+    let value = change(&aliases)
+    if aliases != former {
+      try json.write(Page(aliases, others: page.content?.others ?? KeptMembers()))
+    }
+    return (value, page.setAside)
+  }
+}

@@ -1,0 +1,104 @@
+import OtaflashDelta
+import OtaflashFirmware
+import OtaflashSimulation
+import OtaflashUpdate
+import Testing
+
+@testable import otaflash
+
+/// What `otaflash bench --image` makes of a release, in virtual time.
+private struct Gain {
+  let rows: [ImageRow]
+
+  func row(_ content: Delivery.Content) throws -> ImageRow {
+    try #require(rows.first { $0.content == content })
+  }
+
+  init(
+    _ profile: String, _ release: RelinkedFirmware, mtu: Int = 247, mode: WriteMode = .auto,
+    isPredicted: Bool = false
+  ) throws {
+    let profile = try SimulationProfile(parsing: profile)
+    var setting = LinkBenchmark.Setting()
+    setting.mode = mode
+    setting.mtu = mtu
+    setting.size = 32 * 1024
+    setting.asksForPatches = true
+    let link = try BenchmarkSweep(key: nil)
+      .measure(BenchmarkSweep.Case(setting: setting), inVirtualTime: profile)
+    let pair = ImagePair(old: Self.image(release.old), new: Self.image(release.new))
+    let receiver = link.typical.receiver
+    let benchmark =
+      isPredicted
+      ? ImageBenchmark(pair, to: receiver, flash: ImageBenchmark.FlashTimes(of: profile))
+      : try ImageBenchmark(pair, on: profile, telling: receiver, key: nil)
+    rows = try benchmark.rows(over: link, to: isPredicted ? nil : profile)
+  }
+
+  private static func image(_ octets: [UInt8]) -> FirmwareImage {
+    FirmwareImage(
+      name: "app.bin", format: .binary, bytes: octets, version: nil, hardware: nil)
+  }
+}
+
+@Suite struct ImageBenchmarkTests {
+  private static let release = RelinkedFirmware(size: 160 * 1024, changing: 0.07)
+  private static let slow = "sim:?phy=1M&interval=40ms&buffers=1&erase-ahead=yes"
+
+  /// The goal of docs/performance.md, on a smaller image: its ends are a larger share of it.
+  @Test func aReleaseIsFiveTimesAsFastOverASlowLink() throws {
+    let gain = try Gain(Self.slow, Self.release)
+    let patch = try gain.row(.difference)
+    #expect(Double(patch.octets) / Double(patch.imageSize) < 0.17)
+    #expect(patch.gain >= 5.5, "\(patch.gain)")
+    #expect(patch.limitShare > 0.9 && patch.limitShare < 1.02, "\(patch.limitShare)")
+    #expect(patch.bottleneck == .connectionInterval && !patch.isPredicted)
+    #expect(try gain.row(.plain).gain == 1)
+    #expect(try gain.row(.compressed).gain > 1.1)
+  }
+
+  @Test(arguments: ["phy=1M&interval=50ms&buffers=4", "phy=2M&interval=20ms&buffers=5"])
+  func overFastLinksTheFlashIsTheLimit(_ link: String) throws {
+    let patch = try Gain("sim:?erase-ahead=yes&\(link)", Self.release).row(.difference)
+    #expect(patch.bottleneck == .deviceFlash)
+    #expect(patch.flashRate == 102_400)
+    #expect(patch.limitShare > 0.9 && patch.limitShare < 1.02, "\(patch.limitShare)")
+  }
+
+  @Test func aVersionsTextIsThirtyTimesAsFast() throws {
+    let change = RelinkedFirmware(size: 64 * 1024, changing: 0)
+    let gain = try Gain("sim:?erase-ahead=yes", change, mtu: 23, mode: .withResponse)
+    #expect(try gain.row(.difference).gain >= 30)
+  }
+
+  /// A real device is predicted: the arithmetic must come to what a simulated one measures.
+  @Test(arguments: [Self.slow, "sim:?phy=2M&interval=15ms", "sim:?phy=1M&interval=50ms&buffers=4"])
+  func whatIsPredictedIsWhatIsMeasured(_ profile: String) throws {
+    let measured = try Gain(profile, Self.release)
+    let predicted = try Gain(profile, Self.release, isPredicted: true)
+    #expect(predicted.rows.map(\.content) == measured.rows.map(\.content))
+    for (one, other) in zip(predicted.rows, measured.rows) {
+      #expect(one.isPredicted && !other.isPredicted)
+      let ratio = one.seconds / other.seconds
+      #expect(ratio > 0.9 && ratio < 1.1, "\(one.content) on \(profile): \(ratio)")
+    }
+  }
+
+  @Test func aDeviceWithoutPatchesGetsImages() throws {
+    let rows = try Gain("sim:?delta=no", Self.release).rows
+    #expect(rows.map(\.content) == [.plain])
+  }
+
+  @Test func thePlotHasALineForEachAndOneForTheFlash() throws {
+    let rows = try Gain(Self.slow, Self.release).rows
+    let plot = ImagePlot(title: "otaflash bench -d sim:", rows: rows).document
+    let check = XMLCheck(plot)
+    #expect(check.isWellFormed && check.count(of: "polyline") == 4)
+    for text in [
+      "ATT_MTU in octets", "kB of image per second", "auto: as it is", "auto: compressed",
+      "auto: patch", "- - the flash's limit",
+    ] {
+      #expect(check.texts.contains(text), "\(text)")
+    }
+  }
+}

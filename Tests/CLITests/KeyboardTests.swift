@@ -1,0 +1,47 @@
+import Testing
+
+@testable import otaflash
+
+/// A person at a terminal: keys, signals, and what is left of the terminal.
+@Suite(.waitsForPrograms) struct KeyboardTests {
+  @Test(arguments: ["choose", "leave", "die", "watch", "script"])
+  func aPersonChoosesAndTheTerminalIsPutBack(_ scene: String) throws {
+    let outcome = try Program.runTool(
+      ["python3", "Tests/keyboard.py", Program.path(), scene],
+      environment: ["DBUS_SESSION_BUS_ADDRESS": "", "TMUX": "", "TERM_PROGRAM": ""])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+  }
+
+  @Test func aNotificationGoesWhereThePersonIs() {
+    typealias Way = DesktopNotification.Way
+    let desktop = ["DBUS_SESSION_BUS_ADDRESS": "unix:/bus", "WAYLAND_DISPLAY": "w"]
+    let cases: [([String: String], Bool, Way)] = [
+      (desktop, false, .desktop), (["SSH_TTY": "/dev/pts/1"].merging(desktop) { $1 }, true, .bell),
+      ([:], false, .none), (["TERM": "dumb"], true, .none), (["TERM": "xterm"], true, .bell),
+      (["TERM": "foot"], true, .notifyCommand), (["VTE_VERSION": "7"], true, .notifyCommand),
+      (["TERM_PROGRAM": "iTerm.app"], true, .growlCommand),
+      (["TERM": "xterm-kitty"], true, .growlCommand),
+      (["TERM": "tmux-256color", "VTE_VERSION": "7"], true, .bell),
+    ]
+    for (environment, hasTerminal, way) in cases {
+      #expect(Way(environment: environment, hasTerminal: hasTerminal) == way, "\(environment)")
+    }
+  }
+
+  /// Nothing of a device's name steers the terminal, or becomes a field of the sequence.
+  @Test func aNotificationSaysHowItEnded() {
+    let device = Ending.Device(
+      id: "a;b\u{1B}", outcome: "flashed", from: "1.2.0", to: "1.3.0")
+    let one = DesktopNotification(of: "flash", .done("flashed", devices: [device]))
+    #expect(
+      DesktopNotification.Way.notifyCommand.octets(for: one)
+        == "\u{1B}]777;notify;otaflash flash: done;a,b\\u001b: flashed (1.2.0 to 1.3.0)\u{1B}\\\u{07}"
+    )
+    let fleet = DesktopNotification(
+      of: "fleet run",
+      Ending(
+        exit: .someFailed, outcome: "complete",
+        devices: [device, Ending.Device(id: "c", outcome: "failed")]))
+    #expect(fleet.title == "otaflash fleet run: failed" && fleet.body == "1 of 2 devices done")
+  }
+}

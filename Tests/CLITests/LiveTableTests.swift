@@ -1,0 +1,223 @@
+import OtaflashATT
+import OtaflashFirmware
+import Testing
+
+@testable import otaflash
+
+/// The table of what is heard, as values: advertisements and keys in, lines and choices out.
+@Suite struct LiveTableTests {
+  private static let style = Style(color: false, unicode: true)
+  private static let ota = "2f3e0001-21b4-4807-8bdc-74db56699529"
+
+  private static func device(
+    _ id: String, _ rssi: Int, name: String? = nil, services: [String] = []
+  ) -> ScanResult {
+    ScanResult(
+      simulated: id, name: name, rssi: rssi, services: services.compactMap { BluetoothUUID($0) })
+  }
+
+  private static let fit = ImageFit(
+    FirmwarePackage(
+      name: "app.bin", kind: .raw,
+      parts: [
+        FirmwareImage(
+          name: "app.bin", format: .binary, bytes: [1, 2, 3], version: nil, hardware: nil)
+      ]))
+
+  private static func table(_ devices: [ScanResult], isChoice: Bool = true) -> LiveTable {
+    var table = LiveTable(fit: fit, isChoice: isChoice)
+    for device in devices { table.heard(device, at: .zero) }
+    for second in 0...2 { table.settle(at: .seconds(second)) }
+    return table
+  }
+
+  // MARK: Order
+
+  @Test func whatFitsStandsFirstThenTheStrongest() {
+    let table = Self.table([
+      Self.device("far", -90, services: [Self.ota]), Self.device("lamp", -40, services: ["FE59"]),
+      Self.device("near", -50, services: [Self.ota]), Self.device("mute", -30),
+    ])
+    #expect(table.rows.map(\.id) == ["near", "far", "mute", "lamp"])
+    #expect(table.rows.map(\.verdict) == [.fits, .fits, .unknown, .other])
+  }
+
+  /// Strength wanders by some dB all the time; rows do not.
+  @Test func rowsChangePlacesOnlyForMoreThanNoise() {
+    var table = Self.table([Self.device("a", -60), Self.device("b", -63)])
+    for step in 1...50 {
+      table.heard(Self.device("a", -60 - (step % 2) * 4), at: .seconds(2 + step))
+      table.heard(Self.device("b", -61 + (step % 3)), at: .seconds(2 + step))
+      table.settle(at: .seconds(2 + step))
+      #expect(table.rows.map(\.id) == ["a", "b"])
+    }
+    for step in 1...30 {
+      table.heard(Self.device("b", -40), at: .seconds(60 + step))
+      table.settle(at: .seconds(60 + step))
+    }
+    #expect(table.rows.map(\.id).first == "b")
+  }
+
+  @Test func whoIsGoneForLongIsLeftOutButNotTheSelected() {
+    var table = Self.table([Self.device("a", -60), Self.device("b", -70)])
+    table.settle(at: .seconds(59))
+    #expect(table.rows.count == 2)
+    table.settle(at: .seconds(100))
+    #expect(table.rows.map(\.id) == ["a"] && table.selected == "a")
+  }
+
+  // MARK: Choice
+
+  /// The wrong device is never flashed: what Enter takes is the device that was seen selected.
+  @Test func enterTakesTheSelectedDeviceWhereverItsRowMoves() {
+    var table = Self.table([Self.device("a", -60), Self.device("b", -70)])
+    #expect(table.press(.down) == .goesOn && table.selected == "b")
+    for step in 3...40 {
+      table.heard(Self.device("b", -40), at: .seconds(step))
+      table.heard(Self.device("new", -30), at: .seconds(step))
+      table.settle(at: .seconds(step))
+    }
+    #expect(table.rows.map(\.id) == ["new", "b", "a"])
+    #expect(table.press(.enter) == .chosen("b"))
+  }
+
+  @Test func nothingIsSelectedBeforeItIsKnownWhoIsNear() {
+    var table = LiveTable(fit: Self.fit, isChoice: true)
+    table.settle(at: .zero)
+    table.heard(Self.device("a", -80), at: .milliseconds(100))
+    #expect(table.press(.enter) == .goesOn && table.selected == nil)
+    table.heard(Self.device("b", -50), at: .milliseconds(200))
+    table.settle(at: .seconds(1))
+    #expect(table.selected == "b")
+  }
+
+  @Test func theLastChoiceIsOfferedFirstHeardOrNot() {
+    var table = LiveTable(fit: Self.fit, isChoice: true, preferred: ("old", "door"))
+    table.settle(at: .zero)
+    table.heard(Self.device("strong", -30), at: .zero)
+    table.settle(at: .seconds(2))
+    #expect(table.selected == "old" && table.rows.map(\.id) == ["strong", "old"])
+    table.heard(Self.device("old", -20), at: .seconds(3))
+    #expect(table.rows.map(\.id) == ["old", "strong"] && table.press(.enter) == .chosen("old"))
+  }
+
+  @Test func keysMoveWithinTheTable() {
+    var table = Self.table((1...30).map { Self.device("d\($0)", -30 - $0) })
+    _ = table.lines(rows: 14, columns: 80, at: .seconds(2), in: Self.style)
+    let moves: [(Key, String)] = [
+      (.down, "d2"), (.up, "d1"), (.up, "d1"), (.last, "d30"), (.down, "d30"), (.first, "d1"),
+      (.digit(7), "d7"), (.pageDown, "d17"), (.pageUp, "d7"), (.other, "d7"),
+    ]
+    for (key, selected) in moves {
+      #expect(table.press(key) == .goesOn)
+      #expect(table.selected == selected, "\(key)")
+    }
+    #expect(table.press(.leave) == .left)
+    // Where nothing is to be flashed nothing is chosen.
+    var plain = Self.table([Self.device("a", -60)], isChoice: false)
+    #expect(plain.press(.enter) == .goesOn && plain.press(.down) == .goesOn)
+    #expect(plain.selected == nil)
+  }
+
+  // MARK: Lines
+
+  /// No line is wider than the terminal and no more lines are there than fit, for any size.
+  @Test func everySizeIsKept() {
+    let devices = (1...40).map { number in
+      Self.device(
+        "C0:FF:EE:00:00:\(number + 10)", -40 - number,
+        name: number.isMultiple(of: 3) ? "温度計📱温度計📱温度計📱温度計" : "sensor-\(number)\u{1B}[2J",
+        services: [Self.ota])
+    }
+    for isChoice in [true, false] {
+      var table = Self.table(devices, isChoice: isChoice)
+      for unicode in [true, false] {
+        let style = Style(color: false, unicode: unicode)
+        for (rows, columns) in [(24, 80), (10, 60), (5, 40), (3, 20), (2, 10), (1, 1), (60, 200)] {
+          let lines = table.lines(rows: rows, columns: columns, at: .seconds(2), in: style)
+          #expect(lines.count <= max(rows - 1, 1), "\(rows)x\(columns)")
+          // An ellipsis alone is the least.
+          let room = max(columns - 1, style.ellipsis.count)
+          #expect(lines.allSatisfy { $0.columns <= room }, "\(rows)x\(columns)")
+          #expect(lines.allSatisfy { !$0.shown.contains("\u{1B}[2J") })
+        }
+      }
+    }
+  }
+
+  @Test func aWideTerminalShowsAll() {
+    var table = Self.table([
+      Self.device("C0:FF:EE:00:00:01", -48, name: "door-01", services: [Self.ota]),
+      Self.device("C0:FF:EE:00:00:02", -70, services: ["FE59"]),
+    ])
+    let lines = table.lines(rows: 24, columns: 100, at: .seconds(7), in: Self.style).map(\.text)
+    #expect(
+      lines == [
+        "  #              RSSI     NAME     DEVICE             SEEN  IMAGE",
+        "▸ 1  █████████░  -48 dBm  door-01  C0:FF:EE:00:00:01  7 s   fits ",
+        "  2  █████░░░░░  -70 dBm           C0:FF:EE:00:00:02  7 s   no   ",
+        "  C0:FF:EE:00:00:01  speaks otaflash, which carries app.bin",
+        "  ↑↓ move · ⏎ flash · q leave   2 devices heard",
+      ])
+    let narrow = table.lines(rows: 24, columns: 40, at: .seconds(7), in: .plain).map(\.text)
+    #expect(narrow[1].hasPrefix("> ") && narrow[1].contains("door-01"))
+    #expect(narrow[1].contains("fits") && !narrow[1].contains("C0:FF"))
+  }
+
+  // MARK: Scripts
+
+  @Test func aScriptIsToldWhatThereIs() {
+    let heard = [
+      Self.device("lamp", -40, services: ["FE59"]),
+      Self.device("door", -60, name: "door-01", services: [Self.ota]),
+    ]
+    guard case .noDeviceNamed(let why, let device) = DeviceChoice.refusal(heard, for: Self.fit)
+    else {
+      Issue.record("refused otherwise")
+      return
+    }
+    #expect(why.contains("Heard: door (door-01, -60 dBm, fits), lamp (-40 dBm, no). "))
+    #expect(device == "door")
+    // What does not fit is never proposed.
+    guard case .noDeviceNamed(_, nil) = DeviceChoice.refusal([heard[0]], for: Self.fit) else {
+      Issue.record("a device was proposed that cannot take the image")
+      return
+    }
+    #expect(
+      DeviceChoice.words(["flash", "--", "-x"], naming: "a") == ["flash", "-d", "a", "--", "-x"])
+  }
+}
+
+/// Keys as terminals send them.
+@Suite struct KeyDecoderTests {
+  @Test(arguments: [
+    ("\u{1B}[A", Key.up), ("\u{1B}OB", .down), ("k", .up), ("j", .down), ("\u{1B}[5~", .pageUp),
+    ("\u{1B}[6~", .pageDown), ("\u{1B}[H", .first), ("\u{1B}[4~", .last), ("\r", .enter),
+    ("\n", .enter), ("q", .leave), ("\u{03}", .leave), ("\u{04}", .leave), ("7", .digit(7)),
+    ("0", .other), ("x", .other), ("\u{1B}[1;5C", .other), ("\u{1B}x", .other),
+  ])
+  func aSequenceIsAKeyHoweverItArrives(_ text: String, _ key: Key) {
+    var whole = KeyDecoder()
+    #expect(whole.take(text.utf8) == [key])
+    #expect(whole.pause().isEmpty)
+    var parts = KeyDecoder()
+    #expect(text.utf8.flatMap { parts.take([$0]) } == [key])
+  }
+
+  @Test func anEscapeIsAKeyWhereNothingFollows() {
+    var decoder = KeyDecoder()
+    #expect(decoder.take([0x1B]).isEmpty)
+    #expect(decoder.pause() == [.leave])
+    #expect(decoder.take("\u{1B}[".utf8).isEmpty)
+    #expect(decoder.pause() == [.other] && decoder.take("j".utf8) == [.down])
+  }
+
+  /// Whatever comes, it ends, and what follows is understood.
+  @Test func nonsenseIsNoKey() {
+    var decoder = KeyDecoder()
+    let keys = decoder.take([0x1B, 0x5B] + [UInt8](repeating: 0x30, count: 100))
+    #expect(keys.allSatisfy { $0 == .other })
+    _ = decoder.pause()
+    #expect(decoder.take("q".utf8) == [.leave])
+  }
+}

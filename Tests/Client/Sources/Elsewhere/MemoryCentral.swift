@@ -1,0 +1,80 @@
+import OtaflashGATT
+
+/// A scanner and central of your own: devices in this process, heard ten times a second.
+public struct MemoryCentral: Central {
+  /// A device in range.
+  public struct Device: Sendable {
+    let advertisement: Advertisement
+    let accept: @Sendable (MemoryLink) -> Void
+
+    /// - Parameters:
+    ///   - advertisement: as what it is heard; its `id` names it among the others.
+    ///   - accept: is given the device's end of each connection.
+    public init(_ advertisement: Advertisement, accept: @escaping @Sendable (MemoryLink) -> Void) {
+      self.advertisement = advertisement
+      self.accept = accept
+    }
+  }
+
+  private let devices: [Device]
+  private let clock: any LinkClock
+
+  /// A neighbourhood that does not change.
+  public init(_ devices: [Device], on clock: any LinkClock) {
+    self.devices = devices
+    self.clock = clock
+  }
+
+  public func advertisements(
+    matching filter: AdvertisementFilter, eachOnce: Bool
+  ) -> MemoryAdvertisements {
+    MemoryAdvertisements(
+      devices: devices.map(\.advertisement), filter: filter, eachOnce: eachOnce, clock: clock)
+  }
+
+  public func connect(
+    to device: Advertisement, within limit: Duration
+  ) async throws(ConnectFault) -> any Link {
+    guard let found = devices.first(where: { $0.advertisement.id == device.id }) else {
+      throw .deviceNotFound(cause: "No device is called \(device.id).", remedy: .comeCloser)
+    }
+    let (host, end) = MemoryLink.pair()
+    found.accept(end)
+    return host
+  }
+}
+
+/// What a scan hears. It begins with the first element that is asked for, and ends with its reader.
+public struct MemoryAdvertisements: AsyncSequence, Sendable {
+  let devices: [Advertisement]
+  let filter: AdvertisementFilter
+  let eachOnce: Bool
+  let clock: any LinkClock
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(scan: self) }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let scan: MemoryAdvertisements
+    private var round: ArraySlice<Advertisement> = []
+    private var told: Set<Advertisement.ID> = []
+
+    init(scan: MemoryAdvertisements) { self.scan = scan }
+
+    public mutating func next() async throws(ScanFault) -> Advertisement? {
+      try await next(isolation: nil)
+    }
+
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(ScanFault) -> Advertisement? {
+      while true {
+        while let device = round.popFirst() {
+          guard scan.filter.accepts(device) else { continue }
+          if !scan.eachOnce || told.insert(device.id).inserted { return device }
+        }
+        guard await scan.clock.pause(for: .milliseconds(100)) else { throw .cancelled }
+        round = scan.devices[...]
+      }
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// The clock of the language's runtime, where there is no event loop of ours.
+public struct SystemClock: LinkClock {
+  private static let origin = ContinuousClock.now
+
+  public init() {}
+
+  public var now: LinkInstant { LinkInstant(elapsed: Self.origin.duration(to: .now)) }
+
+  public var minimumResolution: Duration { .nanoseconds(1) }
+
+  public func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
+    let moment = Self.origin.advanced(by: deadline.elapsed)
+    try await ContinuousClock().sleep(until: moment, tolerance: tolerance)
+  }
+
+  public func randomFraction() -> Double { .random(in: 0..<1) }
+}

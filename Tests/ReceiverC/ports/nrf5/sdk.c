@@ -1,0 +1,294 @@
+/// A SoftDevice for one host: what it has to say waits for the main loop, and its flash is stricter than
+/// the hardware's.
+#include "sdk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot_pages.h"
+#include "ota.h"
+#include "ota_receiver.h"
+#include "port.h"
+
+enum { PAGE = 4096, FIRST = SLOT_ADDRESS, LAST = BOOT_REPORT_ADDRESS + PAGE, QUEUE = 4, HOST = 0 };
+
+port_seen seen;
+
+extern const nrf_sdh_ble_evt_observer_t ota_observer;
+
+static uint8_t octets[LAST - FIRST];
+static nrf_fstorage_t *storage;
+static nrf_fstorage_evt_t queued[QUEUE];
+static uint32_t queue_size;
+static ble_gatts_char_handles_t control, data, status;
+static ble_add_char_params_t properties[5];
+static bool unconfirmed;
+static uint8_t authorized_error, authorized_value[16];
+static app_timer_t *timer;
+static uint32_t ticks;
+
+nrf_fstorage_api_t nrf_fstorage_sd = {0};
+
+uint32_t sd_nvic_SystemReset(void) {
+  seen.reset = true;
+  return NRF_SUCCESS;
+}
+
+// Time
+
+ret_code_t app_timer_create(
+    app_timer_id_t const *id, app_timer_mode_t mode, app_timer_timeout_handler_t handler) {
+  (void)handler;
+  seen.violations += mode != APP_TIMER_MODE_SINGLE_SHOT;
+  timer = *id;
+  return NRF_SUCCESS;
+}
+
+ret_code_t app_timer_start(app_timer_id_t id, uint32_t count, void *context) {
+  (void)context;
+  seen.violations += count < 5 || count >= 1 << 23;
+  id->running = true;
+  id->due = ticks + count;
+  return NRF_SUCCESS;
+}
+
+ret_code_t app_timer_stop(app_timer_id_t id) {
+  id->running = false;
+  return NRF_SUCCESS;
+}
+
+uint32_t app_timer_cnt_get(void) { return ticks & 0xFFFFFF; }
+
+uint32_t app_timer_cnt_diff_compute(uint32_t to, uint32_t from) { return (to - from) & 0xFFFFFF; }
+
+// Flash
+
+ret_code_t nrf_fstorage_init(nrf_fstorage_t *instance, nrf_fstorage_api_t *api, void *param) {
+  (void)param;
+  instance->p_api = api;
+  storage = instance;
+  return NRF_SUCCESS;
+}
+
+static bool lies_in(nrf_fstorage_t const *instance, uint32_t address, uint32_t size) {
+  bool fits = address >= instance->start_addr && address <= instance->end_addr &&
+              size <= instance->end_addr - address && instance->p_api != NULL;
+  seen.violations += !fits;
+  return fits;
+}
+
+ret_code_t nrf_fstorage_read(
+    nrf_fstorage_t const *instance, uint32_t address, void *to, uint32_t size) {
+  if (!lies_in(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
+  seen.violations += address % 4 != 0 || size == 0;
+  memcpy(to, octets + address - FIRST, size);
+  return NRF_SUCCESS;
+}
+
+static ret_code_t queue(nrf_fstorage_evt_id_t id, uint32_t address, uint32_t size, void *param) {
+  seen.violations += queue_size == QUEUE;
+  queued[queue_size++ % QUEUE] =
+      (nrf_fstorage_evt_t){id, NRF_SUCCESS, address, size, param};
+  return NRF_SUCCESS;
+}
+
+ret_code_t nrf_fstorage_write(
+    nrf_fstorage_t const *instance, uint32_t address, void const *from, uint32_t size,
+    void *param) {
+  if (!lies_in(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
+  seen.violations += address % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
+  // An erase that is queued before it has ended by then: it is carried out when it is queued.
+  for (uint32_t i = 0; i < size; i++) seen.violations += octets[address - FIRST + i] != 0xFF;
+  memcpy(octets + address - FIRST, from, size);
+  return queue(NRF_FSTORAGE_EVT_WRITE_RESULT, address, size, param);
+}
+
+ret_code_t nrf_fstorage_erase(
+    nrf_fstorage_t const *instance, uint32_t address, uint32_t pages, void *param) {
+  if (!lies_in(instance, address, pages * PAGE)) return NRF_ERROR_INVALID_ADDR;
+  seen.violations += address % PAGE != 0;
+  memset(octets + address - FIRST, 0xFF, pages * PAGE);
+  return queue(NRF_FSTORAGE_EVT_ERASE_RESULT, address, pages, param);
+}
+
+// Attributes
+
+uint32_t sd_ble_uuid_vs_add(ble_uuid128_t const *uuid, uint8_t *type) {
+  // 2f3e0000-21b4-4807-8bdc-74db56699529, least significant octet first.
+  static const uint8_t base[16] = {0x29, 0x95, 0x69, 0x56, 0xDB, 0x74, 0xDC, 0x8B,
+                                   0x07, 0x48, 0xB4, 0x21, 0x00, 0x00, 0x3E, 0x2F};
+  seen.violations += memcmp(uuid->uuid128, base, sizeof base) != 0;
+  *type = 2;
+  return NRF_SUCCESS;
+}
+
+uint32_t sd_ble_gatts_service_add(uint8_t type, ble_uuid_t const *uuid, uint16_t *handle) {
+  seen.violations += type != BLE_GATTS_SRVC_TYPE_PRIMARY || uuid->uuid != 1 || uuid->type != 2;
+  *handle = 16;
+  return NRF_SUCCESS;
+}
+
+uint32_t characteristic_add(
+    uint16_t service, ble_add_char_params_t *params, ble_gatts_char_handles_t *handles) {
+  seen.violations += service != 16 || params->uuid_type != 2 || params->max_len == 0;
+  bool has_cccd = params->char_props.notify || params->char_props.indicate;
+  uint16_t first = (uint16_t)(16 + 4 * params->uuid);
+  *handles = (ble_gatts_char_handles_t){
+      .value_handle = first, .cccd_handle = has_cccd ? (uint16_t)(first + 1) : 0};
+  properties[params->uuid] = *params;
+  if (params->uuid == 2) control = *handles;
+  if (params->uuid == 3) data = *handles;
+  if (params->uuid == 4) status = *handles;
+  return NRF_SUCCESS;
+}
+
+uint32_t sd_ble_gatts_sys_attr_set(
+    uint16_t connection, uint8_t const *bytes, uint16_t size, uint32_t flags) {
+  seen.violations += connection != HOST || bytes != NULL || size != 0 || flags != 0;
+  return NRF_SUCCESS;
+}
+
+uint32_t sd_ble_gatts_hvx(uint16_t connection, ble_gatts_hvx_params_t const *params) {
+  seen.violations += connection != HOST;
+  if (params->type == BLE_GATT_HVX_NOTIFICATION) {
+    seen.violations += params->handle != status.value_handle || *params->p_len != 16;
+    memcpy(seen.status, params->p_data, 16);
+    seen.statuses++;
+    return NRF_SUCCESS;
+  }
+  seen.violations += params->handle != control.value_handle;
+  if (unconfirmed) return NRF_ERROR_BUSY;
+  unconfirmed = true;
+  memcpy(seen.answer, params->p_data, *params->p_len);
+  seen.answer_size = *params->p_len;
+  return NRF_SUCCESS;
+}
+
+uint32_t sd_ble_gatts_rw_authorize_reply(
+    uint16_t connection, ble_gatts_rw_authorize_reply_params_t const *reply) {
+  seen.violations += connection != HOST;
+  bool is_read = reply->type == BLE_GATTS_AUTHORIZE_TYPE_READ;
+  const ble_gatts_authorize_params_t *params = is_read ? &reply->params.read : &reply->params.write;
+  if (params->gatt_status == BLE_GATT_STATUS_SUCCESS) {
+    seen.violations += !params->update || params->offset != 0;
+    if (is_read) memcpy(authorized_value, params->p_data, params->len);
+  } else {
+    seen.violations += params->gatt_status >> 8 != 1;
+  }
+  authorized_error = (uint8_t)params->gatt_status;
+  return NRF_SUCCESS;
+}
+
+// The main loop
+
+static void tell(ble_evt_t *event, uint16_t id) {
+  event->header.evt_id = id;
+  ota_observer.handler(event, NULL);
+}
+
+void port_run(void) {
+  for (uint32_t bound = 100000; bound > 0 && !seen.reset; bound--) {
+    if (queue_size > 0) {
+      nrf_fstorage_evt_t event = queued[0];
+      memmove(queued, queued + 1, --queue_size * sizeof queued[0]);
+      storage->evt_handler(&event);
+    } else if (unconfirmed) {
+      unconfirmed = false;
+      ble_evt_t event = {0};
+      event.evt.gatts_evt.params.hvc.handle = control.value_handle;
+      tell(&event, BLE_GATTS_EVT_HVC);
+    }
+    bool again = ota_poll();
+    if (again || queue_size > 0 || unconfirmed) continue;
+    if (!timer->running) return;
+    ticks = timer->due;
+  }
+  seen.violations += !seen.reset;
+}
+
+// The host
+
+uint32_t port_running_crc32(void) { return 0x11223344; }
+
+bool port_boot(void) {
+  boot_report report = {
+      BOOT_REPORT_MAGIC, PORT_RUNNING_SIZE, port_running_crc32(), ota_version(1, 2, 3),
+      OTA_BOOT_NORMAL};
+  memset(octets, 0x5A, sizeof octets);
+  memset(octets + RECORD_ADDRESS - FIRST, 0xFF, 2 * PAGE);
+  memcpy(octets + BOOT_REPORT_ADDRESS - FIRST, &report, sizeof report);
+  ticks = 0xFFFF00;  // the counter wraps early
+  bool started = ota_start() == NRF_SUCCESS;
+  seen.violations += !properties[2].is_defered_write || !properties[3].is_defered_write ||
+                     !properties[4].is_defered_read || !properties[2].char_props.indicate ||
+                     !properties[3].char_props.write_wo_resp || !properties[4].char_props.notify;
+  return started;
+}
+
+void port_connect(void) {
+  ble_evt_t event = {0};
+  event.evt.gap_evt.conn_handle = HOST;
+  tell(&event, BLE_GAP_EVT_CONNECTED);
+  tell(&event, BLE_GATTS_EVT_SYS_ATTR_MISSING);
+}
+
+void port_disconnect(void) {
+  ble_evt_t event = {0};
+  unconfirmed = false;
+  tell(&event, BLE_GAP_EVT_DISCONNECTED);
+}
+
+/// An event with a value of `size` octets at its end.
+static ble_evt_t *write_event(
+    uint16_t handle, uint8_t op, const uint8_t *bytes, uint32_t size) {
+  ble_evt_t *event = calloc(1, sizeof *event + size);
+  bool is_request = op == BLE_GATTS_OP_WRITE_REQ;
+  ble_gatts_evt_t *gatts = &event->evt.gatts_evt;
+  ble_gatts_evt_write_t *write =
+      is_request ? &gatts->params.authorize_request.request.write : &gatts->params.write;
+  gatts->params.authorize_request.type = is_request ? BLE_GATTS_AUTHORIZE_TYPE_WRITE : 0;
+  write->handle = handle;
+  write->op = op;
+  write->len = (uint16_t)size;
+  memcpy((uint8_t *)write + offsetof(ble_gatts_evt_write_t, data), bytes, size);
+  return event;
+}
+
+uint8_t port_write(port_value value, const uint8_t *bytes, uint32_t size, bool with_response) {
+  uint16_t handle = value == PORT_CONTROL ? control.value_handle : data.value_handle;
+  ble_evt_t *event =
+      write_event(handle, with_response ? BLE_GATTS_OP_WRITE_REQ : BLE_GATTS_OP_WRITE_CMD, bytes, size);
+  authorized_error = 0xEE;
+  tell(event, with_response ? BLE_GATTS_EVT_RW_AUTHORIZE_REQUEST : BLE_GATTS_EVT_WRITE);
+  free(event);
+  return with_response ? authorized_error : 0;
+}
+
+static void subscribe(uint16_t handle, uint8_t value) {
+  uint8_t bytes[2] = {value};
+  ble_evt_t *event = write_event(handle, 0, bytes, sizeof bytes);
+  tell(event, BLE_GATTS_EVT_WRITE);
+  free(event);
+}
+
+void port_subscribe(void) {
+  subscribe(control.cccd_handle, 2);
+  subscribe(status.cccd_handle, 1);
+  port_run();
+}
+
+void port_read_status(uint8_t *to) {
+  ble_evt_t event = {0};
+  ble_gatts_evt_rw_authorize_request_t *asked = &event.evt.gatts_evt.params.authorize_request;
+  asked->type = BLE_GATTS_AUTHORIZE_TYPE_READ;
+  asked->request.read.handle = status.value_handle;
+  tell(&event, BLE_GATTS_EVT_RW_AUTHORIZE_REQUEST);
+  memcpy(to, authorized_value, 16);
+}
+
+bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32) {
+  boot_request request;
+  memcpy(&request, octets + BOOT_REQUEST_ADDRESS - FIRST, sizeof request);
+  return request.magic == BOOT_REQUEST_MAGIC && request.size == size && request.crc32 == crc32 &&
+         memcmp(octets, image, size) == 0;
+}

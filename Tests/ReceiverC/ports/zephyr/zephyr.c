@@ -1,0 +1,254 @@
+/// Zephyr for one host: its queues take turns, and its flash is stricter than the hardware's.
+#include "zephyr.h"
+
+#include "ota.h"
+#include "ota_receiver.h"
+#include "port.h"
+
+enum { PAGE = 4096, CONTROL = 2, CONTROL_CCC = 3, DATA = 5, STATUS = 7, STATUS_CCC = 8 };
+
+port_seen seen;
+
+extern const struct bt_gatt_service_static ota_service;
+extern const struct bt_conn_cb connection_callbacks;
+extern struct k_mutex receiver_lock;
+
+static uint8_t octets[3][SIZE_slot1_partition];
+static const struct flash_area areas[3] = {
+    {ID_slot0_partition, 0, SIZE_slot1_partition},
+    {ID_slot1_partition, 0, SIZE_slot1_partition},
+    {ID_ota_record_partition, 0, 2 * PAGE},
+};
+static struct bt_conn connection;
+static struct k_work *submitted;
+static struct k_work_delayable *delayed;
+static struct bt_gatt_indicate_params *indicated;
+static bool upgrade;
+static uint32_t now;
+
+// Queues
+
+int k_mutex_lock(struct k_mutex *mutex, k_timeout_t timeout) {
+  seen.violations += timeout.ms != -1 || mutex->depth++ != 0;
+  return 0;
+}
+
+int k_mutex_unlock(struct k_mutex *mutex) {
+  seen.violations += --mutex->depth != 0;
+  return 0;
+}
+
+void k_work_init(struct k_work *work, k_work_handler_t handler) { work->handler = handler; }
+
+void k_work_queue_start(
+    struct k_work_q *queue, k_thread_stack_t *stack, size_t stack_size, int priority,
+    const struct k_work_queue_config *config) {
+  (void)stack, (void)stack_size, (void)priority, (void)config;
+  queue->started = true;
+}
+
+int k_work_submit_to_queue(struct k_work_q *queue, struct k_work *work) {
+  seen.violations += !queue->started || submitted != NULL;
+  submitted = work;
+  return 1;
+}
+
+int k_work_reschedule_for_queue(
+    struct k_work_q *queue, struct k_work_delayable *work, k_timeout_t delay) {
+  seen.violations += !queue->started;
+  delayed = work;
+  work->scheduled = true;
+  work->due = now + (uint32_t)delay.ms;
+  return 1;
+}
+
+int k_work_schedule_for_queue(
+    struct k_work_q *queue, struct k_work_delayable *work, k_timeout_t delay) {
+  return work->scheduled ? 0 : k_work_reschedule_for_queue(queue, work, delay);
+}
+
+uint32_t k_uptime_get_32(void) { return now; }
+
+static bool run_one(void) {
+  if (submitted) {
+    struct k_work *work = submitted;
+    submitted = NULL;
+    work->handler(work);
+  } else if (indicated) {
+    struct bt_gatt_indicate_params *params = indicated;
+    indicated = NULL;
+    params->func(&connection, params, 0);
+  } else if (delayed && delayed->scheduled) {
+    if (delayed->due > now) now = delayed->due;
+    delayed->scheduled = false;
+    delayed->work.handler(&delayed->work);
+  } else {
+    return false;
+  }
+  return !seen.reset;
+}
+
+void port_run(void) {
+  uint32_t bound = 100000;
+  while (bound > 0 && run_one()) bound--;
+  seen.violations += bound == 0;
+}
+
+// Flash
+
+int flash_area_open(uint8_t id, const struct flash_area **area) {
+  *area = &areas[id];
+  return 0;
+}
+
+void flash_area_close(const struct flash_area *area) { (void)area; }
+
+static bool lies_in(const struct flash_area *area, off_t offset, size_t size) {
+  bool fits = offset >= 0 && (size_t)offset <= area->fa_size && size <= area->fa_size - (size_t)offset;
+  seen.violations += !fits;
+  return fits;
+}
+
+int flash_area_read(const struct flash_area *area, off_t offset, void *to, size_t size) {
+  if (!lies_in(area, offset, size)) return -EINVAL;
+  memcpy(to, octets[area->fa_id] + offset, size);
+  return 0;
+}
+
+int flash_area_write(const struct flash_area *area, off_t offset, const void *from, size_t size) {
+  if (!lies_in(area, offset, size)) return -EINVAL;
+  uint8_t *to = octets[area->fa_id] + offset;
+  // Bluetooth would wait for the flash.
+  seen.violations += receiver_lock.depth != 0;
+  seen.violations += offset % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
+  for (size_t i = 0; i < size; i++) seen.violations += to[i] != 0xFF;
+  memcpy(to, from, size);
+  return 0;
+}
+
+int flash_area_erase(const struct flash_area *area, off_t offset, size_t size) {
+  if (!lies_in(area, offset, size)) return -EINVAL;
+  bool is_trailer = area->fa_id == ID_slot1_partition && offset == SIZE_slot1_partition - PAGE;
+  seen.violations += offset % PAGE != 0 || size % PAGE != 0;
+  seen.violations += receiver_lock.depth != 0 && !is_trailer;
+  memset(octets[area->fa_id] + offset, 0xFF, size);
+  return 0;
+}
+
+// MCUboot
+
+int boot_request_upgrade(int permanent) {
+  const uint8_t *trailer = octets[ID_slot1_partition] + SIZE_slot1_partition - PAGE;
+  for (uint32_t i = 0; i < PAGE; i++) seen.violations += trailer[i] != 0xFF;
+  upgrade = permanent == BOOT_UPGRADE_TEST;
+  return 0;
+}
+
+bool boot_is_img_confirmed(void) { return true; }
+
+int boot_write_img_confirmed(void) { return 0; }
+
+void sys_reboot(int type) { seen.reset = type == SYS_REBOOT_COLD; }
+
+// Bluetooth
+
+int bt_enable(bt_ready_cb_t ready) {
+  (void)ready;
+  return 0;
+}
+
+int bt_le_adv_start(
+    const struct bt_le_adv_param *param, const struct bt_data *ad, size_t ad_len,
+    const struct bt_data *sd, size_t sd_len) {
+  (void)param, (void)ad, (void)ad_len, (void)sd, (void)sd_len;
+  return 0;
+}
+
+struct bt_conn *bt_conn_ref(struct bt_conn *conn) {
+  conn->references++;
+  return conn;
+}
+
+void bt_conn_unref(struct bt_conn *conn) { seen.violations += conn->references-- != 1; }
+
+ssize_t bt_gatt_attr_read(
+    struct bt_conn *conn, const struct bt_gatt_attr *attr, void *to, uint16_t size,
+    uint16_t offset, const void *value, uint16_t value_size) {
+  (void)conn, (void)attr;
+  if (offset > value_size) return -7;
+  uint16_t left = value_size - offset;
+  memcpy(to, (const uint8_t *)value + offset, left < size ? left : size);
+  return left < size ? left : size;
+}
+
+int bt_gatt_indicate(struct bt_conn *conn, struct bt_gatt_indicate_params *params) {
+  seen.violations += conn != &connection || params->attr != &ota_service.attrs[CONTROL];
+  if (indicated) return -EBUSY;
+  memcpy(seen.answer, params->data, params->len);
+  seen.answer_size = params->len;
+  indicated = params;
+  return 0;
+}
+
+int bt_gatt_notify(
+    struct bt_conn *conn, const struct bt_gatt_attr *attr, const void *data, uint16_t size) {
+  seen.violations += conn != &connection || attr != &ota_service.attrs[STATUS] || size != 16;
+  memcpy(seen.status, data, 16);
+  seen.statuses++;
+  return 0;
+}
+
+// The host
+
+uint32_t port_running_crc32(void) { return ota_crc32(0, octets[0], PORT_RUNNING_SIZE); }
+
+bool port_boot(void) {
+  // An MCUboot header of 32 octets, 100 of an image, and 8 of TLVs.
+  static const uint8_t header[32] = {0x3D, 0xB8, 0xF3, 0x96, [8] = 32, [12] = 100, [20] = 1, 2, 3};
+  static const uint8_t tlvs[4] = {0x07, 0x69, 8};
+  memset(octets, 0xFF, sizeof octets);
+  memcpy(octets[0], header, sizeof header);
+  memcpy(octets[0] + 132, tlvs, sizeof tlvs);
+  // What an earlier update has left.
+  memset(octets[ID_slot1_partition], 0x5A, SIZE_slot1_partition);
+  return ota_start() == 0;
+}
+
+void port_connect(void) { connection_callbacks.connected(&connection, 0); }
+
+void port_disconnect(void) {
+  indicated = NULL;
+  connection_callbacks.disconnected(&connection, 0x08);
+}
+
+uint8_t port_write(port_value value, const uint8_t *bytes, uint32_t size, bool with_response) {
+  const struct bt_gatt_attr *attr = &ota_service.attrs[value == PORT_CONTROL ? CONTROL : DATA];
+  ssize_t result = attr->write(
+      &connection, attr, bytes, (uint16_t)size, 0, with_response ? 0 : BT_GATT_WRITE_FLAG_CMD);
+  seen.violations += result >= 0 && result != (ssize_t)size;
+  return result < 0 ? (uint8_t)-result : 0;
+}
+
+static void subscribe(uint32_t place, uint16_t value) {
+  const struct bt_gatt_attr *attr = &ota_service.attrs[place];
+  const struct bt_gatt_ccc_managed_user_data *ccc = attr->user_data;
+  seen.violations += ccc->cfg_write(&connection, attr, 3) != -BT_ATT_ERR_VALUE_NOT_ALLOWED;
+  seen.violations += ccc->cfg_write(&connection, attr, value) != 2;
+  ccc->cfg_changed(attr, value);
+}
+
+void port_subscribe(void) {
+  subscribe(CONTROL_CCC, BT_GATT_CCC_INDICATE);
+  subscribe(STATUS_CCC, BT_GATT_CCC_NOTIFY);
+  port_run();
+}
+
+void port_read_status(uint8_t *to) {
+  const struct bt_gatt_attr *attr = &ota_service.attrs[STATUS];
+  seen.violations += attr->read(&connection, attr, to, 16, 0) != 16;
+}
+
+bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32) {
+  (void)crc32;
+  return upgrade && memcmp(octets[ID_slot1_partition], image, size) == 0;
+}

@@ -1,0 +1,139 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashSimulation
+import Testing
+
+@testable import OtaflashUpdate
+
+/// What becomes of a patch that the real receiver does not take, or cannot make anything of: the image
+/// follows, once, and the report says why.
+@Suite struct DeltaFaultTests {
+  private let factory: [UInt8]
+  private let old: FirmwareImage
+  private let new: FirmwareImage
+  private let running: ContentIdentity
+
+  /// Releases of what leaves the factory, each with something to do with the one before.
+  init() throws {
+    let profile = try SimulationProfile(parsing: "fast")
+    factory = try SimulatedBoard(profile: profile, clock: VirtualTimeline().clock).runningImage()
+    old = Self.release(of: Array(factory.prefix(40_000)), FirmwareVersion(1, 2, 5), every: 31)
+    new = Self.release(of: old.bytes, FirmwareVersion(1, 3, 0), every: 23)
+    running = ContentIdentity(of: old.bytes)
+  }
+
+  private static func release(
+    of base: [UInt8], _ version: FirmwareVersion, every step: Int
+  ) -> FirmwareImage {
+    FirmwareImage(
+      name: "release.bin", format: .binary,
+      bytes: Array(base[..<6_000]) + [1, 2, 3]
+        + base[6_000...].enumerated().map { $0 % step == 0 ? $1 &+ UInt8($0 % 251) : $1 },
+      version: version, hardware: HardwareID(0xA001))
+  }
+
+  /// A board that was updated to the old image.
+  private func board() throws -> FlashMemory {
+    let storage = FlashMemory(size: try SimulationProfile(parsing: "fast").flashSize)
+    #expect(try flash(old, onto: "fast", storage: storage).runningImage == old.bytes)
+    return storage
+  }
+
+  private static func finder(_ images: [[UInt8]]) -> BaseFinder {
+    BaseFinder { wanted in images.first { ContentIdentity(of: $0) == wanted } }
+  }
+
+  private func obstacle(_ base: String) -> PatchObstacle {
+    switch base {
+    case "lost", "damaged": .baseNotTold
+    case "former": .otherBase(expected: ContentIdentity(of: factory), running: running)
+    default: .refused
+    }
+  }
+
+  @Test(arguments: ["lost", "former", "damaged", "spoilt"], WriteMode.allCases)
+  func theImageFollowsOnceAndTheReportSaysWhy(_ base: String, _ mode: WriteMode) throws {
+    let storage = try board()
+    let obstacle = self.obstacle(base)
+    let result = try flash(new, onto: "fast?base=\(base)", storage: storage) {
+      ($0.mode, $0.bases) = (mode, Self.finder([old.bytes, factory]))
+    }
+    let update = try result.outcome.get()
+    #expect(update.isVerified && result.runningImage == new.bytes)
+    #expect(update.delivery?.content == .image && update.delivery?.obstacle == obstacle)
+    // A device that tells nothing of its base is not asked to take a patch against it.
+    let given = result.events.filter { $0 == .patchGivenUp(because: obstacle) }
+    #expect(given.count == (base == "lost" ? 0 : 1))
+    #expect(result.counters.dataOctets < new.bytes.count + 12_000)
+    #expect(result.counters.connections == 2 && result.flashFaults.isEmpty)
+  }
+
+  @Test(arguments: ["lost", "former", "damaged", "spoilt"])
+  func aRequiredPatchLeavesWhatRuns(_ base: String) throws {
+    let storage = try board()
+    let result = try flash(new, onto: "fast?base=\(base)", storage: storage) {
+      ($0.delta, $0.bases) = (.require, Self.finder([old.bytes, factory]))
+    }
+    let expected = UpdateFault.noPatch(self.obstacle(base))
+    #expect(throws: expected) { try result.outcome.get() as UpdateResult }
+    #expect(result.runningImage == old.bytes && result.flashFaults.isEmpty)
+  }
+
+  /// Octets that change on their way to the receiver are seen before they are believed: they are sent
+  /// again, or the image follows. Now and then the device has gone back by itself before it is asked to.
+  @Test(arguments: WriteMode.allCases)
+  func aWrongBitInAnyWriteIsMended(_ mode: WriteMode) throws {
+    for number in 1...40 {
+      let storage = try board()
+      let profile = "fast?mtu=185&seed=\(number)&flip=\(number)"
+      let result = try flash(new, onto: profile, storage: storage) {
+        ($0.mode, $0.bases) = (mode, Self.finder([old.bytes]))
+      }
+      #expect(try result.outcome.get().isVerified, "\(profile), \(mode)")
+      #expect(result.runningImage == new.bytes && result.flashFaults.isEmpty)
+    }
+  }
+
+  /// A few octets that wait in the device's buffer make many pages, each of which is erased for as long
+  /// as the document permits; meanwhile nothing rises that its Status tells.
+  @Test(arguments: WriteMode.allCases, ["2K", "8K"])
+  func theSlowestFlashIsWaitedFor(_ mode: WriteMode, _ ring: String) throws {
+    let storage = try board()
+    let image = FirmwareImage(
+      name: "new.bin", format: .binary, bytes: Array(old.bytes.dropLast(7)),
+      version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001))
+    let result = try flash(image, onto: "plain?erase=20s&ring=\(ring)", storage: storage) {
+      ($0.mode, $0.bases) = (mode, Self.finder([old.bytes]))
+    }
+    let update = try result.outcome.get()
+    #expect(update.isVerified && result.runningImage == image.bytes)
+    #expect(update.delivery?.content == .patch(base: running) && update.resumes == 0)
+  }
+
+  /// Somebody else's stream, and the image as it is, between the halves of a patch.
+  @Test(arguments: [
+    ["patch", "image", "patch"], ["image", "patch", "image"], ["patch", "other", "patch"],
+    ["other", "image", "other", "patch"],
+  ])
+  func whatOthersLeaveBehindIsDropped(_ runs: [String]) throws {
+    let storage = try board()
+    let other = FirmwareImage(
+      name: "other.bin", format: .binary, bytes: Array(old.bytes.dropFirst(40).reversed()),
+      version: FirmwareVersion(1, 2, 9), hardware: HardwareID(0xA001))
+    for (index, run) in runs.enumerated() {
+      let isLast = index == runs.count - 1
+      let result = try flash(
+        run == "other" ? other : new, onto: "plain?interval=50ms&mtu=50", storage: storage,
+        {
+          ($0.mode, $0.chunk, $0.bases) = (.withResponse, 20, Self.finder([old.bytes]))
+          if run == "image" { $0.delta = .never }
+        }, cancelAfter: isLast ? nil : .seconds(9))
+      guard isLast else {
+        #expect(throws: UpdateFault.self) { try result.outcome.get() as UpdateResult }
+        continue
+      }
+      #expect(try result.outcome.get().isVerified && result.runningImage == new.bytes)
+      #expect(result.flashFaults.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import OtaflashDelta
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import Testing
+
+@testable import OtaflashUpdate
+
+/// Patches that were made elsewhere, on whole boards: none ever makes another image run.
+@Suite struct ReadyPatchTests {
+  private static let old = image(size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)
+  /// The release before the old one: a patch against it takes octets that the old one has not.
+  private static let other = FirmwareImage(
+    name: "other.bin", format: .binary,
+    bytes: old.bytes.enumerated().map { $0 % 31 == 5 ? $1 ^ 0x55 : $1 },
+    version: FirmwareVersion(1, 2, 4), hardware: HardwareID(0xA001))
+  private static let new = FirmwareImage(
+    name: "new.bin", format: .binary,
+    bytes: Array(old.bytes[..<6_000]) + [1, 2, 3]
+      + old.bytes[6_000...].enumerated().map { $0 % 23 == 0 ? $1 &+ UInt8($0 % 251) : $1 },
+    version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001))
+  private static let size = new.bytes.count
+
+  private static func file(
+    from base: FirmwareImage = old, codec: PatchCodec = .crle
+  ) -> [UInt8] {
+    Patch(from: PatchBase(base.bytes), to: new.bytes[...], codec: codec).octets
+  }
+
+  private func board(_ profile: String = "plain") throws -> FlashMemory {
+    let storage = FlashMemory(size: try SimulationProfile(parsing: profile).flashSize)
+    let first = try flash(Self.old, onto: profile, storage: storage)
+    #expect(first.runningImage == Self.old.bytes)
+    return storage
+  }
+
+  private func update(
+    _ storage: FlashMemory, with patch: ReadyPatch, profile: String = "plain",
+    bases: [FirmwareImage] = [], _ policy: DeltaPolicy = .auto
+  ) throws -> BenchResult {
+    try flash(Self.new, onto: profile, storage: storage) {
+      ($0.patch, $0.delta) = (patch, policy)
+      $0.bases = BaseFinder { wanted in
+        bases.first { ContentIdentity(of: $0.bytes) == wanted }?.bytes
+      }
+    }
+  }
+
+  /// The device alone knows whether it fits.
+  @Test(arguments: [PatchCodec.crle, .heatshrink(HeatshrinkParameters(window: 8, lookahead: 7)!)])
+  func itIsSentWithoutItsBase(_ codec: PatchCodec) throws {
+    let file = Self.file(codec: codec)
+    for policy in [DeltaPolicy.auto, .require] {
+      let result = try update(try board(), with: try ReadyPatch(file), policy)
+      let update = try result.outcome.get()
+      #expect(result.runningImage == Self.new.bytes && update.isVerified)
+      // The header of its one part, and the file as it is.
+      #expect(update.octetsSent == file.count + 16 && update.octetsMade == Self.size)
+      #expect(
+        update.delivery?.content == .patch(base: ContentIdentity(of: Self.old.bytes))
+          && update.delivery?.unused == nil && update.delivery?.obstacle == nil)
+    }
+  }
+
+  @Test func theHeaderOfESPIsLeftOut() throws {
+    let file = [0x10, 0xDE, 0xCD, 0xFC] + [UInt8](repeating: 7, count: 60) + Self.file()
+    let result = try update(try board(), with: try ReadyPatch(file))
+    #expect(try result.outcome.get().octetsSent == file.count - 64 + 16)
+    #expect(result.runningImage == Self.new.bytes)
+  }
+
+  /// Only the device can find out, and does: the image follows, or nothing.
+  @Test func onePatchForAnotherBaseMakesNoImage() throws {
+    let patch = try ReadyPatch(Self.file(from: Self.other))
+    let result = try update(try board(), with: patch)
+    let update = try result.outcome.get()
+    #expect(update.delivery?.content == .image && result.runningImage == Self.new.bytes)
+    #expect(update.delivery?.obstacle?.isVerdictOfDevice == true)
+    let required = try self.update(try board(), with: patch, .require)
+    #expect(required.outcome == .failure(.noPatch(.refused)))
+    #expect(required.runningImage == Self.old.bytes)
+  }
+
+  /// The host can find out where it has the base: nothing of the patch is sent.
+  @Test func aPatchForAnotherBaseIsFoundOutBefore() throws {
+    let patch = try ReadyPatch(Self.file(from: Self.other))
+    let obstacle = PatchObstacle.givenForAnother(running: ContentIdentity(of: Self.old.bytes))
+    let result = try update(try board(), with: patch, bases: [Self.old])
+    let delivery = try #require(try result.outcome.get().delivery)
+    #expect(delivery.unused == obstacle && delivery.isShortened && delivery.obstacle == nil)
+    let required = try update(try board(), with: patch, bases: [Self.old], .require)
+    #expect(required.outcome == .failure(.noPatch(obstacle)))
+    #expect(!required.events.contains { if case .transferBegan = $0 { true } else { false } })
+  }
+
+  /// It was applied to a base that the device does not run.
+  @Test func aBaseThatDoesNotRunIsToldBefore() throws {
+    var patch = try ReadyPatch(Self.file(from: Self.other))
+    try patch.check(makes: Self.new.bytes, of: Self.other.bytes)
+    let obstacle = PatchObstacle.otherBase(
+      expected: ContentIdentity(of: Self.other.bytes), running: ContentIdentity(of: Self.old.bytes))
+    let required = try update(try board(), with: patch, .require)
+    #expect(required.outcome == .failure(.noPatch(obstacle)))
+    let result = try update(try board(), with: patch)
+    #expect(try result.outcome.get().delivery?.unused == obstacle)
+    #expect(result.runningImage == Self.new.bytes)
+  }
+
+  @Test func aDeviceThatHasNoSuchDecoderGetsAnother() throws {
+    let codec = PatchCodec.heatshrink(HeatshrinkParameters(window: 12, lookahead: 8)!)
+    let patch = try ReadyPatch(Self.file(codec: codec))
+    let obstacle = PatchObstacle.givenNotUnderstood("heatshrink 12,8")
+    let required = try update(try board(), with: patch, .require)
+    #expect(required.outcome == .failure(.noPatch(obstacle)))
+    let result = try update(try board(), with: patch, bases: [Self.old])
+    let delivery = try #require(try result.outcome.get().delivery)
+    #expect(delivery.unused == obstacle && delivery.isShortened)
+    #expect(result.runningImage == Self.new.bytes)
+  }
+
+  @Test func aDeviceWithoutPatchesGetsTheImageAndItIsTold() throws {
+    let result = try update(
+      try board("plain?delta=no"), with: try ReadyPatch(Self.file()), profile: "plain?delta=no")
+    let update = try result.outcome.get()
+    #expect(update.delivery?.obstacle == .notUnderstood && update.octetsSent == Self.size)
+    #expect(result.runningImage == Self.new.bytes)
+  }
+
+  @Test func itIsTakenUpInTheMiddle() throws {
+    let patch = try ReadyPatch(Self.file())
+    let storage = try board("fast")
+    let result = try update(storage, with: patch, profile: "fast?cut-at-pdu=40")
+    let update = try result.outcome.get()
+    #expect(result.runningImage == Self.new.bytes && update.delivery?.obstacle == nil)
+    #expect(update.octetsSent < 2 * patch.octets.count)
+  }
+
+  /// One bit, anywhere: it is no patch any more, or the device finds out; what runs in the end is
+  /// the image that was given.
+  @Test func aWrongBitNeverMakesAnotherImageRun() throws {
+    let file = Self.file()
+    let storage = try board("fast")
+    func copy() -> FlashMemory {
+      let copy = FlashMemory(size: storage.size)
+      copy.write(storage.read(0..<storage.size), at: 0)
+      return copy
+    }
+    var sent = 0
+    for bit in stride(from: 0, to: 8 * file.count, by: 8 * file.count / 40 + 1) {
+      var octets = file
+      octets[bit / 8] ^= 1 << UInt8(bit % 8)
+      let damaged: ReadyPatch
+      do throws(ReadyPatchFault) {
+        damaged = try ReadyPatch(octets)
+      } catch {
+        continue
+      }
+      sent += 1
+      let result = try update(copy(), with: damaged, profile: "fast")
+      #expect(result.runningImage == Self.new.bytes, "bit \(bit)")
+      let required = try update(copy(), with: damaged, profile: "fast", .require)
+      #expect(
+        required.runningImage == Self.old.bytes || required.runningImage == Self.new.bytes,
+        "bit \(bit)")
+    }
+    #expect(sent > 10)
+  }
+
+  // MARK: Files
+
+  @Test func whatIsNoPatchIsToldWithItsReason() throws {
+    let file = Self.file()
+    func fault(_ octets: [UInt8], image: [UInt8] = Self.new.bytes, base: [UInt8]? = nil) -> String {
+      do throws(ReadyPatchFault) {
+        var patch = try ReadyPatch(octets)
+        try patch.check(makes: image, of: base)
+        return ""
+      } catch {
+        return "\(error)"
+      }
+    }
+    #expect(fault(file) == "" && fault(file, base: Self.old.bytes) == "")
+    #expect(fault([]) == "it is empty")
+    #expect(fault(Array(file.dropLast(9))).hasSuffix("it was cut off: the image is not complete"))
+    #expect(fault(file + [0]).contains("behind the patch's end"))
+    #expect(fault(Self.new.bytes).hasPrefix("it is no whole patch: offset "))
+    #expect(
+      fault(file, image: Self.old.bytes)
+        == "it makes \(Self.size) octets, and the image has \(Self.old.bytes.count)")
+    #expect(fault(file, base: Self.other.bytes).hasPrefix("it does not make the image of the base"))
+    #expect(fault(file, image: Self.new.bytes.reversed(), base: Self.old.bytes) != "")
+  }
+}

@@ -1,0 +1,137 @@
+"""Markdown documents of the tree as pages; their links lead to pages, or to the files themselves."""
+
+import html
+import pathlib
+import posixpath
+import re
+
+import markdown_it
+import pygments
+import pygments.formatters
+import pygments.lexers
+import pygments.util
+
+from page import Page, plain, relative, slug
+
+FORMATTER = pygments.formatters.HtmlFormatter(nowrap=True)
+
+
+class DeadLink(Exception):
+    """A document leads to something that is not there."""
+
+
+def highlighted(code, language):
+    if not language:
+        # A shell's lines, most of them: what is said beside them steps back.
+        lines = re.sub(r"(?m)(^|\s\s)(# .*)$", "\\1\x01\\2\x02", code)
+        return html.escape(lines).replace("\x01", '<span class="c1">').replace("\x02", "</span>")
+    try:
+        lexer = pygments.lexers.get_lexer_by_name({"dts": "c"}.get(language, language))
+    except pygments.util.ClassNotFound:
+        return html.escape(code)
+    return pygments.highlight(code, lexer, FORMATTER)
+
+
+def block(code, language=""):
+    return f'<pre tabindex="0"><code>{highlighted(code, language)}</code></pre>\n'
+
+
+class Documents:
+    """Turns documents into pages, and remembers which files they lead to."""
+
+    def __init__(self, root, paths, places):
+        self.root = pathlib.Path(root)
+        self.places = dict(places)  # from a path in the tree to one in the site
+        self.places.update({path: path.removesuffix(".md") + ".html" for path in paths})
+        self.files = set()  # led to, and no document: to be shown as they are
+        self.folders = set()
+        self.assets = set()  # pictures and other files that are no text
+
+    def place(self, target, document):
+        """Where in the site a link of a document leads."""
+        path, _, anchor = target.partition("#")
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(document), path)) if path else document
+        anchor = "#" + anchor if anchor else ""
+        if path in self.places:
+            return self.places[path] + anchor
+        file = self.root / path
+        if file.is_dir():
+            if f"{path}/README.md" in self.places:
+                return self.places[f"{path}/README.md"] + anchor
+            self.folders.add(path)
+            return f"source/{path}/index.html"
+        if not file.is_file() or path.startswith(".."):
+            raise DeadLink(f"{document} leads to {target}, which is not there")
+        if file.suffix in (".svg", ".png") or b"\0" in file.read_bytes():
+            self.assets.add(path)
+            return path
+        self.files.add(path)
+        return f"source/{path}.html"
+
+    def page(self, document, crumb=""):
+        path = self.places[document]
+        text = (self.root / document).read_text(encoding="utf-8")
+        parser = markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table")
+        tokens = parser.parse(text)
+        taken, headings = set(), []
+        for index, token in enumerate(tokens):
+            if token.type == "heading_open":
+                words = plain(parser.renderer.render(tokens[index + 1:index + 2], parser.options, {}))
+                token.attrSet("id", slug(words, taken))
+                headings.append((int(token.tag[1]), token.attrGet("id"), words))
+            for child in token.children or []:
+                name = {"link_open": "href", "image": "src"}.get(child.type)
+                address = child.attrGet(name) if name else None
+                if address and not re.match(r"[a-z]+:", address):
+                    child.attrSet(name, relative(self.place(address, document), path))
+
+        def fence(_renderer, tokens, index, *_):
+            return block(tokens[index].content, tokens[index].info.strip())
+
+        parser.add_render_rule("fence", fence)
+        parser.add_render_rule("code_block", fence)
+        parser.add_render_rule("table_open", lambda *_: '<div class="wide" tabindex="0"><table>\n')
+        parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
+        body = parser.renderer.render(tokens, parser.options, {})
+        title = headings[0][2] if headings else document
+        page = Page(path, title, body, crumb=crumb, toc=headings)
+        page.sections = sections(body, title)
+        return page
+
+    def source(self, path):
+        """A file that is no document, with its text as it is."""
+        text = (self.root / path).read_text(encoding="utf-8")
+        language = {".swift": "swift", ".c": "c", ".h": "c", ".json": "json", ".yaml": "yaml",
+                    ".sh": "bash", ".py": "python", ".csv": "", ".overlay": "dts"}
+        body = (f"<h1><code>{html.escape(posixpath.basename(path))}</code></h1>"
+                + block(text, language.get(posixpath.splitext(path)[1], "")))
+        return Page(f"source/{path}.html", path, body, [("", path, "")], posixpath.dirname(path),
+                    kind="source")
+
+    def folder(self, path):
+        """A folder without a README: its files, each led to."""
+        names = sorted(
+            entry.name + ("/" if entry.is_dir() else "") for entry in (self.root / path).iterdir()
+            if not entry.name.startswith(".") and entry.name != "__pycache__")
+        own = f"source/{path}/index.html"
+        items = []
+        for name in names:
+            target = relative(self.place(name.rstrip("/"), path + "/x"), own)
+            items.append(f'<li><a href="{html.escape(target)}"><code>{html.escape(name)}</code></a></li>')
+        body = f"<h1><code>{html.escape(path)}/</code></h1><ul>{''.join(items)}</ul>"
+        return Page(own, path + "/", body, [("", path, " ".join(names))], posixpath.dirname(path),
+                    kind="source")
+
+
+def sections(body, title, tags="h[1-4]"):
+    """What search finds on a page: each heading with the text below it."""
+    parts = re.split(rf'<(?:{tags})[^>]* id="([^"]*)"[^>]*>(.*?)</(?:{tags})>', body, flags=re.DOTALL)
+    found = [("", title, plain(parts[0]))]
+    for index in range(1, len(parts), 3):
+        anchor, heading, text = parts[index:index + 3]
+        words = plain(heading)
+        if words == title:
+            found[0] = ("", title, found[0][2] + " " + plain(text))
+        else:
+            found.append((html.unescape(anchor), f"{title} › {words}", plain(text)))
+    return found
