@@ -59,6 +59,18 @@ struct StoreFile {
   }
 
   private static func check(_ database: Database, _ path: String) throws {
+    // In one transaction: another process may make it ours between two looks.
+    try database.inTransaction(.deferred) {
+      try checkOwner(database, path)
+      return .commit
+    }
+    let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
+    guard verdict == "ok" else {
+      throw StorageFault(.damaged, "\(path) is damaged: \(verdict ?? "no verdict")")
+    }
+  }
+
+  private static func checkOwner(_ database: Database, _ path: String) throws {
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
     guard application == applicationID || (application == 0 && isEmpty) else {
@@ -70,10 +82,6 @@ struct StoreFile {
         .newerVersion,
         "\(path) has version \(version), written by a later otaflash; this one knows "
           + "\(StoreSchema.version)")
-    }
-    let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
-    guard verdict == "ok" else {
-      throw StorageFault(.damaged, "\(path) is damaged: \(verdict ?? "no verdict")")
     }
   }
 

@@ -10,7 +10,7 @@ private let listPacket: [UInt8] = [0x03, 0x00, 0xFF, 0xFF, 0x00, 0x00]
 private let first: [UInt8] = [0x04, 0x00, 0x00, 0x00, 0x00, 0x00]
 private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
 
-@Suite(.timeLimit(.minutes(1))) struct AdapterRosterTests {
+@Suite(.timeLimit(.minutes(20))) struct AdapterRosterTests {
   private func roster(_ kernel: FakeKernel) -> AdapterRoster {
     let session = kernel.session
     return AdapterRoster(open: { () throws(MgmtFault) in session })

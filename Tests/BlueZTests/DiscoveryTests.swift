@@ -12,7 +12,7 @@ private func named(_ name: String) -> [UInt8] {
   [UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DiscoveryTests {
+@Suite(.timeLimit(.minutes(20))) struct DiscoveryTests {
   private func discovery(
     _ kernel: FakeKernel, filter: DiscoveryFilter = DiscoveryFilter(),
     within limit: Duration? = nil,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashBlueZ
 
-@Suite(.timeLimit(.minutes(1))) struct DoctorTests {
+@Suite(.timeLimit(.minutes(20))) struct DoctorTests {
   private func facts(_ kernel: FakeKernel) -> DoctorFacts {
     let session = kernel.session
     return DoctorFacts(

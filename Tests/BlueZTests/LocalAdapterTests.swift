@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashBlueZ
 
-@Suite(.timeLimit(.minutes(1))) struct LocalAdapterTests {
+@Suite(.timeLimit(.minutes(20))) struct LocalAdapterTests {
   private static let strapName: [UInt8] = [6, 0x09] + Array("Strap".utf8)
   private static let heartRate: [UInt8] = [3, 0x03, 0x0D, 0x18]
 

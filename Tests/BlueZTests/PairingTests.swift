@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashBlueZ
 
 /// Packets as the kernel's mgmt.h lays them out.
-@Suite(.timeLimit(.minutes(1))) struct PairingTests {
+@Suite(.timeLimit(.minutes(20))) struct PairingTests {
   static let device: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
   static let keyValue = [UInt8](0x10...0x1F)
   /// Address, random; Secure Connections, unauthenticated; for both roles; 16 octets; no EDIV, Rand.

@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashBlueZ
 
 /// Packets as Core 5.4, Vol 4, Part E lays them out.
-@Suite(.timeLimit(.minutes(1))) struct TuningTests {
+@Suite(.timeLimit(.minutes(20))) struct TuningTests {
   static let handle: UInt16 = 0x0040
   static let peerOctets: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
 

@@ -87,7 +87,7 @@ extension PipeLink {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+@Suite(.timeLimit(.minutes(20))) struct ServerTests {
   @Test func whatAHandlerNotifiesFollowsItsResponse() async throws {
     let device = Device { server in
       [server.notify(notified, [1]), server.indicate(control, [2]), server.notify(notified, [3])]
@@ -217,7 +217,7 @@ extension PipeLink {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct PipeLinkTests {
+@Suite(.timeLimit(.minutes(20))) struct PipeLinkTests {
   @Test func keepsOrderAndBoundariesThroughAFullQueue() async throws {
     let (one, other) = PipeLink.pair(capacity: 2)
     async let sent: Void = {
