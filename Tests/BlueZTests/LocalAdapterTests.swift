@@ -19,7 +19,7 @@ import Testing
   ) async -> Result<Advertisement, ScanFault> {
     do throws(ScanFault) {
       return .success(
-        try await adapter.first(matching: filter, within: .seconds(30), on: EventLoopClock()))
+        try await adapter.first(matching: filter, within: .seconds(3600), on: EventLoopClock()))
     } catch {
       return .failure(error)
     }
@@ -96,7 +96,7 @@ import Testing
   @Test func itsPowerIsWaitedFor() async throws {
     let kernel = try FakeKernel()
     let adapter = adapter(kernel)
-    async let on: Void = adapter.waitUntilPoweredOn(within: .seconds(30), on: EventLoopClock())
+    async let on: Void = adapter.waitUntilPoweredOn(within: .seconds(3600), on: EventLoopClock())
     #expect(try await kernel.receive() == [0x04, 0, 0, 0, 0, 0])
     try await kernel.complete(
       0x0004, [1, 2, 3, 4, 5, 6, 9, 2, 0, 0xFF, 2, 0, 0, 0x00, 0x02, 0, 0])

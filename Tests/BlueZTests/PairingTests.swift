@@ -175,7 +175,7 @@ import Testing
     // Not to be kept, then to be kept.
     try await kernel.send(event: 0x000A, [0] + Self.key)
     try await kernel.send(event: 0x000A, [1] + Self.key)
-    let made = await agent.newBond(with: try Self.address(), within: .seconds(30))
+    let made = await agent.newBond(with: try Self.address(), within: .seconds(3600))
     #expect(made == (try bond()))
     #expect(kept.elements == [try bond()])
     agent.stop()

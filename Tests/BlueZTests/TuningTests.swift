@@ -170,9 +170,12 @@ import Testing
   @Test func eachThingIsAskedForAndReadBack() async throws {
     let controller = try Controller()
     let reports = Record<[TuningStep]>()
+    let hour = Duration.seconds(3600)
     let tuner = LinkTuner(
-      adapter: 0, tuning: .flashing, report: { _, steps in reports.append(steps) },
-      openSocket: { controller.socket }, openSession: { nil })
+      adapter: 0, tuning: .flashing,
+      limits: LinkTuner.Limits(procedure: hour, length: hour, sighting: hour),
+      report: { _, steps in reports.append(steps) }, openSocket: { controller.socket },
+      openSession: { nil })
     await tuner.start()
     async let running: Void = tuner.run()
     try await controller.send(Self.connected)

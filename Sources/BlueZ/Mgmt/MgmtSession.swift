@@ -11,8 +11,10 @@ package final class MgmtSession: Sendable {
   /// Events kept while a command waits for its answer; further ones are dropped, oldest first,
   /// which costs an advertisement that will be repeated.
   private static let backlogMaximum = 256
-  private static let answerLimit = Duration.seconds(5)
+  /// How long the kernel may take for an answer.
+  static let answerLimit = Duration.seconds(5)
 
+  private let answerLimit: Duration
   private let socket: SeqpacketSocket
   private let backlog = Mutex<[MgmtPacket]>([])
 
@@ -31,7 +33,10 @@ package final class MgmtSession: Sendable {
   }
 
   /// Speaks on a socket that is open already, such as a test's.
-  init(_ descriptor: consuming FileDescriptor) throws(MgmtFault) {
+  init(
+    _ descriptor: consuming FileDescriptor, answerLimit: Duration = MgmtSession.answerLimit
+  ) throws(MgmtFault) {
+    self.answerLimit = answerLimit
     do throws(SystemError) {
       socket = try SeqpacketSocket(descriptor, maximumSize: Self.packetMaximum)
     } catch {
@@ -46,7 +51,7 @@ package final class MgmtSession: Sendable {
   func perform(
     _ command: MgmtCommand, index: UInt16 = MgmtCommand.noIndex
   ) async throws(MgmtFault) -> [UInt8] {
-    let deadline = EventLoop.shared.now.advanced(by: Self.answerLimit)
+    let deadline = EventLoop.shared.now.advanced(by: answerLimit)
     do throws(LinkLoss) {
       try await socket.send(command.encoded(index: index), until: deadline)
     } catch {

@@ -7,12 +7,16 @@ import Synchronization
 /// (CAP_NET_RAW), and hears what the links really have. Without the rights links are as they come,
 /// and it says so.
 public final class LinkTuner: Sendable {
-  /// A procedure of the link layer takes about ten connection events, of 50 ms by default.
-  private static let procedureLimit = Duration.seconds(2)
-  /// A length that does not change is told by no event.
-  private static let lengthLimit = Duration.milliseconds(300)
-  /// The kernel's answer and the event about a new link come over two sockets.
-  private static let sightingLimit = Duration.milliseconds(500)
+  /// How long it waits for a controller.
+  struct Limits: Sendable {
+    /// A procedure of the link layer takes about ten connection events, of 50 ms by default.
+    var procedure = Duration.seconds(2)
+    /// A length that does not change is told by no event.
+    var length = Duration.milliseconds(300)
+    /// The kernel's answer and the event about a new link come over two sockets.
+    var sighting = Duration.milliseconds(500)
+  }
+
   private static let sightingStep = Duration.milliseconds(20)
 
   private struct State {
@@ -28,6 +32,7 @@ public final class LinkTuner: Sendable {
 
   private let adapter: UInt16
   private let tuning: LinkTuning?
+  private let limits: Limits
   private let report: @Sendable (BluetoothAddress, [TuningStep]) -> Void
   private let openSocket: @Sendable () -> HCISocket?
   private let openSession: @Sendable () -> MgmtSession?
@@ -56,13 +61,14 @@ public final class LinkTuner: Sendable {
   }
 
   init(
-    adapter: UInt16, tuning: LinkTuning?,
+    adapter: UInt16, tuning: LinkTuning?, limits: Limits = Limits(),
     report: @escaping @Sendable (BluetoothAddress, [TuningStep]) -> Void,
     openSocket: @escaping @Sendable () -> HCISocket?,
     openSession: @escaping @Sendable () -> MgmtSession?
   ) {
     self.adapter = adapter
     self.tuning = tuning
+    self.limits = limits
     self.report = report
     self.openSocket = openSocket
     self.openSession = openSession
@@ -176,7 +182,7 @@ public final class LinkTuner: Sendable {
   private func waitUntilSeen(_ handle: UInt16, _ peer: BluetoothAddress) async {
     guard state.withLock({ $0.socket }) != nil else { return }
     let clock = EventLoopClock()
-    let deadline = clock.now.advanced(by: Self.sightingLimit)
+    let deadline = clock.now.advanced(by: limits.sighting)
     while entry(handle, peer) == nil, clock.now < deadline {
       guard await clock.pause(for: Self.sightingStep) else { return }
     }
@@ -229,7 +235,7 @@ public final class LinkTuner: Sendable {
       let isCoded = entry(handle, peer)?.phy == .coded
       let command = HCICommand.setDataLength(
         handle, octets: UInt16(wanted), microseconds: Self.airTime(wanted, isCoded: isCoded))
-      outcome = await perform(command, on: handle, peer, within: Self.lengthLimit) { event in
+      outcome = await perform(command, on: handle, peer, within: limits.length) { event in
         if case .dataLengthChanged(handle, _) = event { HCIStatus.success } else { nil }
       }
       // A controller that had the length already, or whose device has no other, says no more.
@@ -264,9 +270,10 @@ public final class LinkTuner: Sendable {
   /// among the events.
   private func perform(
     _ command: HCICommand, on handle: UInt16, _ peer: BluetoothAddress,
-    within limit: Duration = LinkTuner.procedureLimit,
+    within given: Duration? = nil,
     _ status: @escaping @Sendable (HCIEvent) -> HCIStatus?
   ) async -> TuningStep.Outcome {
+    let limit = given ?? limits.procedure
     let answer = OneShot<HCIStatus>()
     let completion = OneShot<HCIEvent>()
     let socket = state.withLock { state -> HCISocket? in
@@ -285,7 +292,7 @@ public final class LinkTuner: Sendable {
     } catch {
       return .refused("\(error)")
     }
-    guard let accepted = await Self.value(of: answer, within: Self.procedureLimit) else {
+    guard let accepted = await Self.value(of: answer, within: limits.procedure) else {
       return .refused("the controller does not answer")
     }
     guard accepted == .success else { return .refused("\(accepted)") }
