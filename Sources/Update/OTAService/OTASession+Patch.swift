@@ -27,11 +27,21 @@ extension OTASession {
   }
 
   /// Where a patch is required: whether one can be, as far as the device has told.
-  func checkPatch() throws(UpdateFault) {
+  func checkPatch() async throws(UpdateFault) {
     guard context.options.delta == .require else { return }
-    // A patch that is there already needs no base here.
-    let decision = decision(looks: context.options.patch == nil)
+    guard let decision = await earlyDecision(), !Task.isCancelled else {
+      throw .gatt(.prepare, .cancelled)
+    }
     if let obstacle = decision.obstacle { throw .noPatch(obstacle) }
+  }
+
+  /// `nil` = the task was cancelled.
+  private func earlyDecision() async -> OTADeliveryDecision? {
+    // A patch that is there already needs no base here.
+    guard context.options.patch == nil, let bases = context.options.bases else {
+      return decision(looks: false)
+    }
+    return await bases.computation.run { decision() }
   }
 
   func delivery(
@@ -69,7 +79,7 @@ extension OTASession {
     on image: FirmwareImage, restart: Bool
   ) async throws(UpdateFault) -> OTADeliveryDecision.Decision {
     guard let abilities = patching?.abilities, let bases = context.options.bases else {
-      return decision(for: image, restart: restart).decision(for: image.bytes)
+      return decision(for: image, restart: restart, looks: false).decision(for: image.bytes)
     }
     let shelf = bases.made.shelf(
       for: MadeStreams.Pair(

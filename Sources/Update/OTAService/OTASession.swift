@@ -74,9 +74,9 @@ struct OTASession: UpdateSession {
     }
   }
 
-  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
+  func check(_ image: FirmwareImage) async throws(UpdateFault) -> Preflight {
     let preflight = try Preflight.check(image, against: device, options: context.options)
-    if case .send = preflight { try checkPatch() }
+    if case .send = preflight { try await checkPatch() }
     return preflight
   }
 
