@@ -216,6 +216,10 @@ import Testing
 @Suite struct LinkRateTests {
   private func rate(_ change: (inout LinkFacts) -> Void, isAnswered: Bool, _ trip: Duration)
     -> Double
+    // What is told where a transfer is taken up is never more than that, and whole pages.
+    let held = (0...delivery.octets.count).map { stream.imageOctetsHeld(ofFirst: $0) }
+    #expect(zip(held, made).allSatisfy { $0 <= $1 && $1 - $0 < 1024 })
+    #expect(held.allSatisfy { $0 % 1024 == 0 || $0 >= new.count - 1 } && held.last == new.count)
   {
     var facts = LinkFacts()
     change(&facts)

@@ -197,6 +197,12 @@ import Testing
     #expect(result.octetsMade == Self.new.bytes.count)
   }
 
+    // What is told of a break is no more than the next connection begins with, in whole pages.
+    let kept = run.events.compactMap { event -> Int? in
+      if case .linkLost(_, let acknowledged, _, _) = event { acknowledged } else { nil }
+    }
+    #expect(kept.count >= 2 && zip(kept, beginnings[1...]).allSatisfy { 0 < $0 && $0 <= $1 })
+    #expect((kept.prefix(2) + beginnings).allSatisfy { $0 % PatchDevice.pageSize == 0 })
   /// What was decided holds for the whole update: the image goes on where it was.
   @Test func aLostLinkGoesOnInTheImage() throws {
     let run = try update(.init(cuts: [12_000]), bases: [])

@@ -23,7 +23,7 @@ extension OTASession {
   var octetsUnwritten: Int {
     guard let stream = sentStream else { return 0 }
     let durable = context.memory.last(OTADurable.self)?.octets ?? 0
-    return stream.image.size - stream.imageOctets(ofFirst: durable)
+    return stream.image.size - stream.imageOctetsHeld(ofFirst: durable)
   }
 
   /// Where a patch is required: whether one can be, as far as the device has told.
@@ -155,7 +155,7 @@ extension OTASession {
   func upload(of stream: OTAStream, from offset: Int) -> PreparedUpload {
     var session = self
     session.stream = stream
-    return PreparedUpload(from: stream.imageOctets(ofFirst: offset)) {
+    return PreparedUpload(from: stream.imageOctetsHeld(ofFirst: offset)) {
       [session] () async throws(UpdateFault) in
       try await session.upload(stream.octets, from: offset)
     }

@@ -29,6 +29,25 @@ struct OTAStream: Sendable {
   func imageOctets(ofFirst count: Int) -> Int {
     if count >= octets.count { return image.size }
     let pages = delivery.octetsAtPages
+    let whole = wholePages(ofFirst: count)
+    // The last octets of a stream make nothing more.
+    guard whole < pages.count else { return image.size - 1 }
+    let began = whole == 0 ? 0 : pages[whole - 1]
+    let made = whole * pageSize
+    let page = min(pageSize, image.size - made)
+    return made + page * (count - began) / (pages[whole] - began)
+  }
+
+  /// How much of the image a device has for certain when it holds the first `count` octets: whole
+  /// pages. What a part ends or begins with makes nothing yet, and a device that has restarted in a
+  /// page has lost it. So much is told where a transfer is taken up, or was broken off.
+  func imageOctetsHeld(ofFirst count: Int) -> Int {
+    if count >= octets.count { return image.size }
+    return min(wholePages(ofFirst: count) * pageSize, image.size - 1)
+  }
+
+  private func wholePages(ofFirst count: Int) -> Int {
+    let pages = delivery.octetsAtPages
     var (low, high) = (0, pages.count)
     while low < high {
       let middle = (low + high) / 2
