@@ -112,6 +112,7 @@ extension OTASession {
     var decision = OTADeliveryDecision(
       policy: context.options.delta, abilities: patching?.abilities, conditions: conditions,
       running: running, base: running.flatMap { bases?.octets(of: $0) })
+    if let patching { decision.absence = patching.absence }
     decision.given = context.options.patch
     decision.givenUp = context.memory.last(OTAPatchesGivenUp.self)?.obstacle
     if let image, !restart {
@@ -170,8 +171,9 @@ extension OTASession {
     let base = try decoding(.prepare) { () throws(OTADecodeFault) -> OTABase in
       try OTABase(decoding: answer.payload)
     }
+    // 0 and 0: what runs was read for this patch, or is not to be read, and is not what it should be.
     guard let running = ContentIdentity(base), let expected = ContentIdentity(patch.base) else {
-      throw givingUpPatches(.baseNotTold)
+      throw givingUpPatches(.baseUnreadable)
     }
     throw givingUpPatches(.otherBase(expected: expected, running: running))
   }
@@ -204,7 +206,7 @@ extension UpdateContext {
 }
 
 extension OTAControl {
-  func patching() async throws(UpdateFault) -> OTAPatching {
+  func patching(while running: OTARunning) async throws(UpdateFault) -> OTAPatching {
     let began = clock.now
     let info = try await perform(.patchInfo, .connect)
     let roundTrip = began.duration(to: clock.now)
@@ -212,7 +214,7 @@ extension OTAControl {
     return try decoding(.connect) { () throws(OTADecodeFault) in
       OTAPatching(
         info: try OTAPatchInfo(decoding: info), point: try OTAPatchPoint(decoding: point),
-        roundTrip: roundTrip)
+        namesRunning: running.imageSize > 0, roundTrip: roundTrip)
     }
   }
 }

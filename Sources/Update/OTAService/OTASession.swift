@@ -50,8 +50,8 @@ struct OTASession: UpdateSession {
     let info = try await operations.info()
     let running = try await operations.running(.connect)
     let resumePoint = try await operations.resumePoint()
-    let patching =
-      context.wantsPatches && info.takesPatches ? try await operations.patching() : nil
+    let asksForPatches = context.wantsPatches && info.takesPatches
+    let patching = asksForPatches ? try await operations.patching(while: running) : nil
     var device = DeviceReport(info: info, running: running, resumePoint: resumePoint)
     device.heldStream = patching?.begun.map { stream in
       DeviceReport.HeldStream(stream: stream, offset: patching?.point.nextOffset ?? 0)

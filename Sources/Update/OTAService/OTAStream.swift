@@ -53,12 +53,7 @@ struct OTAStream: Sendable {
       let middle = (low + high) / 2
       if pages[middle] <= count { low = middle + 1 } else { high = middle }
     }
-    // The last octets of a stream make nothing more.
-    guard low < pages.count else { return image.size - 1 }
-    let began = low == 0 ? 0 : pages[low - 1]
-    let made = low * pageSize
-    let page = min(pageSize, image.size - made)
-    return made + page * (count - began) / (pages[low] - began)
+    return low
   }
 }
 
@@ -92,6 +87,8 @@ struct OTAPatchesGivenUp: Sendable {
 struct OTAPatching: Sendable {
   let info: OTAPatchInfo
   let point: OTAPatchPoint
+  /// RUNNING names an image, whether it can be read or not.
+  let namesRunning: Bool
   /// What asking took: a request and its answer.
   let roundTrip: Duration
 
@@ -110,6 +107,10 @@ struct OTAPatching: Sendable {
 
   /// What runs; `nil` where it cannot be read.
   var running: ContentIdentity? { ContentIdentity(info.base) }
+
+  /// Why there is nothing that patches could be made against, where there is nothing: PATCH INFO
+  /// tells what RUNNING does, unless it cannot be read or is damaged (docs/ota-service.md, 13).
+  var absence: PatchObstacle { namesRunning ? .baseUnreadable : .baseNotTold }
 
   /// The stream of which it holds a part.
   var begun: ContentIdentity? {
