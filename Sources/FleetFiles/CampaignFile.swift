@@ -75,6 +75,18 @@ package struct CampaignFile: Sendable {
     return whole
   }
 
+  /// The same, with the ids of devices in the place of the user's own names for them.
+  ///
+  /// - Parameter device: the id that a name stands for; `nil` = it is nobody's.
+  /// - Returns: the names that stood for a device, and which, beside it.
+  package func resolvingAliases(
+    by device: (String) -> FleetDevice.ID?
+  ) -> (file: CampaignFile, used: [String: FleetDevice.ID]) {
+    var whole = self
+    let used = whole.campaign.resolveAliases(by: device)
+    return (whole, used)
+  }
+
   /// Where devices that the file does not list come from.
   package enum Source: Hashable, Sendable {
     case scan, simulatedFleet
@@ -83,8 +95,8 @@ package struct CampaignFile: Sendable {
   /// The same, with devices that were found for it behind its own. One that it has already stays as
   /// it is listed; a name that several have is nobody's.
   package func adding(_ found: [FleetDevice], from source: Source) -> CampaignFile {
-    let known = Set(campaign.devices.map(\.id))
-    let fresh = found.filter { !known.contains($0.id) }
+    let known = Set(campaign.devices.map(\.identity))
+    let fresh = found.filter { !known.contains($0.identity) }
     var names: [String: Int] = [:]
     for device in campaign.devices + fresh {
       for name in Set([device.id, device.name].compactMap(\.self)) { names[name, default: 0] += 1 }

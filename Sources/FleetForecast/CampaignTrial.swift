@@ -19,6 +19,9 @@ package struct CampaignTrial: Sendable {
   package let start: FleetTime
   /// Where patches find what the boards run.
   package var bases = BaseFinder.none
+  /// The campaign would send patches where devices take them, and whole images are counted: what
+  /// real devices run, and what patches against it come to, is not known.
+  package internal(set) var countsWholeImages = false
   /// The flash that the boards begin with; `nil` = they come from the factory.
   package var storage: SimulatedFleet.Storage?
 

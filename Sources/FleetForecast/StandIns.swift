@@ -21,6 +21,9 @@ extension CampaignTrial {
       $0.slotSize = max((slot + Self.pageSize - 1) / Self.pageSize * Self.pageSize, 98_304)
     }
     self.init(plan, on: fleet, packages: sizes.mapValues(FirmwarePackage.standIn), start: start)
+    // Of octets that mean nothing there are no patches, so that none may be required either.
+    countsWholeImages = campaign.flash.delta != .never
+    campaign.flash.delta = .never
     campaign.flash.allowUnknown = true
     campaign.flash.allowOtherHardware = true
   }

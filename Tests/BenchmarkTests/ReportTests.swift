@@ -8,7 +8,7 @@ import Testing
 /// Rows as `otaflash bench` makes them, measured in virtual time.
 private func benchmarkRows(
   _ profile: String = "sim:", mtus: [Int] = [23, 498],
-  modes: [WriteMode] = [.withResponse, .withoutResponse]
+  modes: [WriteMode] = [.withResponse, .withoutResponse], best: Int? = nil
 ) throws -> [BenchmarkRow] {
   let profile = try SimulationProfile(parsing: profile)
   return try modes.flatMap { mode in
@@ -19,7 +19,7 @@ private func benchmarkRows(
       setting.size = 32 * 1024
       setting.repeats = 3
       return try BenchmarkSweep(key: nil)
-        .measure(BenchmarkSweep.Case(setting: setting), inVirtualTime: profile)
+        .measure(BenchmarkSweep.Case(setting: setting, isBest: mtu == best), inVirtualTime: profile)
     }
   }
 }
@@ -98,6 +98,18 @@ private func benchmarkRows(
     }
     // Two series with a limit each.
     #expect(check.count(of: "polyline") == 4)
+    #expect(!check.texts.contains { $0.hasPrefix("best") })
+  }
+
+  /// The size that fills connection events stands out, by a ring and by its words.
+  @Test func theBestSizeIsRingedAndNamed() throws {
+    let rows = try benchmarkRows(mtus: [247, 477], best: 477)
+    let check = XMLCheck(BenchmarkPlot(title: "", rows: rows).document)
+    let plain = XMLCheck(
+      BenchmarkPlot(title: "", rows: try benchmarkRows(mtus: [247, 477])).document)
+    #expect(check.isWellFormed)
+    #expect(check.texts.count { $0 == "best 477" } == 2, "one a series")
+    #expect(check.count(of: "circle") == plain.count(of: "circle") + 2)
   }
 
   @Test(arguments: ["plot", "plot.pdf", "plot.svg.gz", ""])

@@ -29,6 +29,51 @@ import Testing
     #expect(try measured.output == program.run(words + ["sim:fast"]).output)
   }
 
+  @Test func aCampaignNamesDevicesByThem() throws {
+    let program = try Program()
+    #expect(try program.run(["devices", "name", "sim:fast", "door-01"]).status == 0)
+    #expect(try program.run(["devices", "name", "sim:fast?seed=2", "door-02"]).status == 0)
+    _ = try program.file("doors.csv", Array("id,site\ndoor-02,berlin\n".utf8))
+    let file = try program.file(
+      "c.yaml",
+      Array(
+        """
+        campaign: doors
+        image: \(Program.root.path)/\(Self.image)
+        devices: [door-01]
+        devices-file: doors.csv
+        waves: [{devices: [door-02]}, {devices: rest}]
+        """.utf8))
+    let plan = try program.run(["fleet", "plan", file])
+    #expect(plan.status == 0, "\(plan.errors)")
+    #expect(plan.output.contains(/sim:fast\?seed=2 +door-02 +berlin/), "\(plan.output)")
+    #expect(plan.output.contains(/sim:fast +door-01/), "\(plan.output)")
+    #expect(try program.run(["fleet", "run", file, "--no-input"]).status == 0)
+    let report = try program.run(["fleet", "report", "--csv", program.home.path + "/r.csv"])
+    #expect(report.status == 0, "\(report.errors)")
+    let table = try String(contentsOfFile: program.home.path + "/r.csv", encoding: .utf8)
+    #expect(table.contains("sim:fast,door-01") || table.contains("sim:fast,\"door-01"), "\(table)")
+    // The run knows the device by the name that it had, and by the one that it has.
+    let list = try program.run(["fleet", "list", "--json"]).output
+    let run = try #require(list.firstMatch(of: /"run":"([0-9a-f]{6})"/)).1
+    #expect(try program.run(["devices", "name", "sim:fast", "front"]).status == 0)
+    for name in ["door-01", "front", "sim:fast"] {
+      let retry = try program.run(["fleet", "retry", String(run), name])
+      #expect(retry.status == (name == "door-01" ? 0 : 5), "\(name): \(retry.errors)")
+      if name != "door-01" { #expect(retry.errors.contains("sim:fast is not done yet")) }
+    }
+    let unknown = try program.run(["fleet", "retry", String(run), "door-07"])
+    #expect(unknown.status == 5 && unknown.errors.contains("no device 'door-07'"))
+    // door-01 is nobody's now, and was no other device's than this when the run began.
+    let gone = try program.run(["fleet", "run", file])
+    #expect(gone.status == 78 && gone.code == "E-CAMPAIGN", "\(gone.errors)")
+    #expect(gone.errors.contains("line 3, column 11"), "\(gone.errors)")
+    #expect(gone.errors.contains("no alias of yours; did you mean 'door-02'?"), "\(gone.errors)")
+    #expect(try program.run(["devices", "name", "sim:smp", "door-01"]).status == 0)
+    let other = try program.run(["fleet", "run", file])
+    #expect(other.status == 78 && other.errors.contains("is not what run"), "\(other.errors)")
+  }
+
   @Test func whatIsNoAliasIsRefused() throws {
     let program = try Program()
     #expect(try program.run(["devices", "name", "sim:fast", "door-01"]).status == 0)

@@ -84,6 +84,12 @@ import Testing
     let words = "as in 1 earlier run of these devices: sim-fleet:4?adapters=2&away=25.0%"
     #expect(plan.errors.contains(words), "\(plan.errors)")
     #expect(plan.output.contains("3 updated, 1 never heard"), "\(plan.output)")
+    #expect(plan.output.contains("counted with whole images"), "\(plan.output)")
+    let events = try fleet("plan", file, "--forecast", "--seeds", "1", "--json")
+    #expect(events.output.contains(#""counts_whole_images":true"#), "\(events.output)")
+    let check = try Program.runTool(
+      ["python3", "Tests/check-events.py", "docs/events.schema.json", "0"], input: events.output)
+    #expect(check.status == 0, "\(check.errors)")
   }
 
   /// Whoever approves speaks to the run from another process.

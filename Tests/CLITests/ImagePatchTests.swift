@@ -250,4 +250,25 @@ import Testing
       #expect(try program.run(["image", "verify", path]).status == 65)
     }
   }
+
+  /// The device has read what it runs when a patch against it is announced.
+  @Test(arguments: [("damaged", "base-unreadable"), ("spoilt", "refused")])
+  func aDamagedBaseIsToldAsOne(_ base: String, _ reason: String) throws {
+    let program = try Program()
+    let device = "sim:fast?base=\(base)"
+    #expect(try program.run(["flash", Self.new, "-d", device]).status == 0)
+    let words = ["flash", Self.old, "-d", device, "--allow-downgrade"]
+    let outcome = try program.run(words + ["--json"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains(#""event":"patch-given-up","reason":"\#(reason)""#))
+    try Self.checkStream(outcome)
+    let again = try program.run(["flash", Self.new, "-d", device, "--delta", "require"])
+    let why = try #require(again.errors.split(separator: "\n").first { $0.hasPrefix("error") })
+    let clause =
+      base == "damaged"
+      ? "the device cannot read the image that it runs, or finds it damaged"
+      : "the device refused the patch"
+    #expect(why.contains(clause), "\(again.errors)")
+    #expect(again.status == (base == "damaged" ? 5 : 6), "\(again.errors)")
+  }
 }

@@ -189,6 +189,11 @@ import Testing
       "flash", "firmware-samples/blink-1.0.0.bin", "-d", "sim:fast", "--allow-downgrade", "--mode",
       "without-response",
     ],
+    ["bench", "-d", "sim:fast", "--mtu", "247,best", "--size", "16K"],
+    [
+      "bench", "--image", "firmware-samples/blink-1.0.0.bin", "firmware-samples/app-1.2.0.bin",
+      "-d", "sim:fast", "--mtu", "best", "--mode", "without-response", "--size", "16K",
+    ],
   ])
   func everyStreamObeysItsRulesAndTheSchema(_ words: [String]) throws {
     let outcome = try Program().run(words + ["--json"])

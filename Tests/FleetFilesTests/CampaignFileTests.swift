@@ -193,6 +193,50 @@ import Testing
     }
   }
 
+  @Test func aliasesStandForDevicesInListsWavesAndSelections() throws {
+    let aliases = [
+      "door-01": "C0:FF:EE:00:00:01", "door-02": "C0:FF:EE:00:00:02/random",
+      "door-03": "C0:FF:EE:00:00:03", "gate": "C0:FF:EE:00:00:09",
+    ]
+    let file = try Self.read(
+      """
+      campaign: c
+      image: a
+      devices: [door-01, {id: door-02, name: cellar}, c0:ff:ee:00:00:03, {id: sim:1, name: gate}]
+      select: id!=gate and not id=door-02
+      waves: [{devices: [door-03, gate]}, {devices: rest}]
+      devices-scan: {name: Door*}
+      """)
+    let (resolved, used) = file.resolvingAliases { aliases[$0] }
+    // A name of the list itself is no other device's.
+    #expect(Set(used.keys) == ["door-01", "door-02", "door-03"])
+    let found = ["C0:FF:EE:00:00:01", "C0:FF:EE:00:00:04"].map {
+      FleetDevice(id: $0, name: "door-01")
+    }
+    let whole = resolved.adding(found, from: .scan)
+    #expect(
+      whole.campaign.devices.map(\.id) == [
+        "C0:FF:EE:00:00:01", "C0:FF:EE:00:00:02/random", "c0:ff:ee:00:00:03", "sim:1",
+        "C0:FF:EE:00:00:04",
+      ])
+    #expect(whole.campaign.devices.map(\.name) == ["door-01", "cellar", "door-03", "gate", nil])
+    let plan = try whole.plan(now: Self.now)
+    #expect(plan.waves[0].devices.map(\.id) == ["c0:ff:ee:00:00:03", "sim:1"])
+    #expect(plan.leftOut.map(\.name) == ["cellar"])
+  }
+
+  @Test func oneDeviceUnderTwoNamesIsToldWhereItIsListed() throws {
+    let file = try Self.read(
+      "campaign: c\nimage: a\ndevices:\n- c0:ff:ee:00:00:01\n- door-01\n")
+    let (resolved, _) = file.resolvingAliases { $0 == "door-01" ? "C0:FF:EE:00:00:01" : nil }
+    do throws(CampaignFileFault) {
+      _ = try resolved.plan(now: Self.now)
+      Issue.record("a device was listed twice")
+    } catch {
+      #expect(error.place.line == 5, "\(error)")
+    }
+  }
+
   @Test func whatIsListedStaysAsItIsListed() throws {
     let file = try Self.read(
       "campaign: c\nimage: a\ndevices: [{id: A, site: berlin}]\ndevices-scan: {service: fe59}\n")

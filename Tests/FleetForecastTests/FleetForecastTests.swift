@@ -43,6 +43,15 @@ import Testing
     #expect(ratio > 0.9 && ratio < 1.1, "\(runs[5]) instead of \(forecast.duration.median)")
   }
 
+  /// Whole images are counted where nobody knows what patches would come to, required ones too.
+  @Test(arguments: FlashChoices.Delta.allCases)
+  func whatIsCountedWholeIsSaidSo(_ delta: FlashChoices.Delta) async throws {
+    let trial = try Self.trial("3?kinds=fast") { $0.flash.delta = delta }
+    #expect(trial.countsWholeImages == (delta != .never))
+    let forecast = try await trial.forecast(seeds: 1, changes: [])
+    #expect(forecast.expected.map(\.ending) == [.updated] && forecast.savings.devices == 0)
+  }
+
   @Test func howDevicesEndIsForecast() async throws {
     let trial = try Self.trial("20?adapters=2&revert=10%&away=5%&hang=5%&brick=5%")
     let forecast = try await trial.forecast(seeds: 3, changes: [])

@@ -1,4 +1,9 @@
 import Dispatch
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashTestSupport
+import Synchronization
 import Testing
 
 @testable import OtaflashUpdate
@@ -53,5 +58,52 @@ import Testing
     end.signal()
     #expect(await first.value == 1)
     #expect(await computation.run { 3 } == 3)
+  }
+
+  /// Whatever is waited for comes, so that time may stand still.
+  private struct StillClock: LinkClock {
+    var now: LinkInstant { .start }
+    var minimumResolution: Duration { .nanoseconds(1) }
+    func randomFraction() -> Double { 0 }
+    func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
+      guard await OneShot<Void>().wait() != nil else { throw CancellationError() }
+    }
+  }
+
+  /// Where a patch is required, files are looked through before anything is sent.
+  @Test(arguments: [false, true])
+  func theBaseOfARequiredPatchIsLookedForThere(_ isBeside: Bool) async throws {
+    let old = UpdateTests.image(size: 20_000, version: FirmwareVersion(1, 2, 0), seed: 7).bytes
+    let found = FoundPlaces()
+    var options = UpdateOptions()
+    (options.delta, options.isDryRun) = (.require, true)
+    options.bases = BaseFinder(computation: isBeside ? .threads(atMost: 1) : .inline) { _ in
+      found.note(Queue.isHere)
+      return old
+    }
+    let new = UpdateTests.image(size: 20_000, version: FirmwareVersion(1, 3, 0), seed: 8)
+    let update = FirmwareUpdate(image: new, options: options) { _ in }
+    let device = PatchDevice(running: old)
+    let outcome = await withTaskExecutorPreference(Queue()) {
+      await withTaskGroup(of: Void.self) { group in
+        let links = device.open()
+        group.addTask { await device.run(links, on: StillClock()) }
+        defer { group.cancelAll() }
+        do throws(UpdateFault) {
+          return Result<UpdateResult, UpdateFault>.success(
+            try await update.run(on: device.dialer, clock: StillClock()))
+        } catch {
+          return .failure(error)
+        }
+      }
+    }
+    #expect(try outcome.get().outcome == .wouldFlash)
+    #expect(found.all == [!isBeside])
+  }
+
+  private final class FoundPlaces: Sendable {
+    private let places = Mutex<[Bool]>([])
+    var all: [Bool] { places.withLock { $0 } }
+    func note(_ isOnLinks: Bool) { places.withLock { $0.append(isOnLinks) } }
   }
 }

@@ -42,6 +42,12 @@ import Testing
     Case("it does not tell what runs", "image: base-not-told") {
       ($0.running, $0.base) = (nil, nil)
     },
+    Case("it cannot read what runs", "image: base-unreadable") {
+      ($0.running, $0.base, $0.absence) = (nil, nil, .baseUnreadable)
+    },
+    Case("required, and what runs cannot be read", "refuse: base-unreadable") {
+      ($0.policy, $0.running, $0.base, $0.absence) = (.require, nil, nil, .baseUnreadable)
+    },
     Case("nobody has what runs", "image: base-unknown") { $0.base = nil },
     Case("patches were given up", "image: refused") { $0.givenUp = .refused },
     Case("the base has nothing of the image", "image: no-gain") {
@@ -210,6 +216,10 @@ import Testing
     for (page, octets) in delivery.octetsAtPages.dropLast().enumerated() {
       #expect(made[octets] >= (page + 1) * 1024 && made[octets - 1] < (page + 1) * 1024)
     }
+    // What is told where a transfer is taken up is never more than that, and whole pages.
+    let held = (0...delivery.octets.count).map { stream.imageOctetsHeld(ofFirst: $0) }
+    #expect(zip(held, made).allSatisfy { $0 <= $1 && $1 - $0 < 1024 })
+    #expect(held.allSatisfy { $0 % 1024 == 0 || $0 >= new.count - 1 } && held.last == new.count)
   }
 }
 

@@ -92,5 +92,10 @@ import Testing
     let update = try second.outcome.get()
     #expect(update.resumes == 1 && second.runningImage == Self.new.bytes)
     #expect(update.octetsSent < update.delivery?.octets ?? 0)
+    // Parts are whole pages, and of the one that it was in the device has nothing any more.
+    let beginnings = second.events.compactMap { event -> Int? in
+      if case .transferBegan(let offset, _, _) = event { offset } else { nil }
+    }
+    #expect(beginnings.count == 1 && beginnings.allSatisfy { $0 > 0 && $0 % 4096 == 0 })
   }
 }

@@ -45,7 +45,7 @@ import Testing
 
   private func obstacle(_ base: String) -> PatchObstacle {
     switch base {
-    case "lost", "damaged": .baseNotTold
+    case "lost", "damaged": .baseUnreadable
     case "former": .otherBase(expected: ContentIdentity(of: factory), running: running)
     default: .refused
     }

@@ -14,6 +14,8 @@ final class PatchDevice: Sendable {
     var takesPatches = true
     /// PATCH INFO tells what runs; else 0 and 0.
     var tellsBase = true
+    /// RUNNING names the image that it began with; else 0 and 0.
+    var namesRunning = true
     /// PATCH finds that another image runs than PATCH INFO told.
     var runsAnother = false
     /// It refuses the stream once it holds so many octets of it.
@@ -152,6 +154,7 @@ final class PatchDevice: Sendable {
         guard memory.starts, let made = memory.made, let session = memory.session else { return }
         memory.starts = false
         memory.running = made
+        memory.script.namesRunning = true
         memory.version = Array(session.begin[10..<14])
         (memory.session, memory.made) = (nil, nil)
       }
@@ -185,7 +188,9 @@ extension PatchDevice.Memory {
   fileprivate mutating func answer(_ request: [UInt8]) -> [UInt8] {
     switch request[0] {
     case 0x01: return info
-    case 0x02: return [0] + version + base + [0, 0]
+    case 0x02:
+      let named = script.namesRunning ? base : [UInt8](repeating: 0, count: 8)
+      return [0] + version + named + [0, 0]
     case 0x03: return [0] + held(isPatch: false)
     case 0x06: return begin(request)
     case 0x08: return verify()

@@ -126,9 +126,12 @@ import Testing
     #expect(run.device.running == bytes && result.octetsMade == 20_000)
   }
 
-  @Test func aDeviceThatTellsNoBaseGetsNoPatch() throws {
-    let run = try update(.init(tellsBase: false))
-    #expect(try run.outcome.get().delivery?.obstacle == .baseNotTold)
+  /// PATCH INFO tells nothing of an image that RUNNING names: it cannot be read.
+  @Test(arguments: [false, true])
+  func aDeviceThatTellsNoBaseGetsNoPatch(_ namesRunning: Bool) throws {
+    let run = try update(.init(tellsBase: false, namesRunning: namesRunning))
+    #expect(
+      try run.outcome.get().delivery?.obstacle == (namesRunning ? .baseUnreadable : .baseNotTold))
     #expect(run.device.running == Self.new.bytes)
   }
 
@@ -194,6 +197,12 @@ import Testing
     let beginnings = run.beginnings
     try #require(beginnings.count == 3 && beginnings[0] == 0)
     #expect(beginnings[0] < beginnings[1] && beginnings[1] < beginnings[2])
+    // What is told of a break is no more than the next connection begins with, in whole pages.
+    let kept = run.events.compactMap { event -> Int? in
+      if case .linkLost(_, let acknowledged, _, _) = event { acknowledged } else { nil }
+    }
+    #expect(kept.count >= 2 && zip(kept, beginnings[1...]).allSatisfy { 0 < $0 && $0 <= $1 })
+    #expect((kept.prefix(2) + beginnings).allSatisfy { $0 % PatchDevice.pageSize == 0 })
     #expect(result.octetsMade == Self.new.bytes.count)
   }
 

@@ -137,13 +137,14 @@ package struct CampaignPlan: Hashable, Sendable {
     var known: [String: FleetDevice] = [:]
     for device in devices {
       known[device.id] = device
+      known[device.identity] = device
       if let name = device.name { known[name] = device }
     }
     var (wave, members): ([FleetDevice.ID: Int], [Int: [FleetDevice]]) = ([:], [:])
     for (index, planned) in waves.enumerated() {
       guard case .named(let names) = planned.members else { continue }
       for name in names {
-        guard let device = known[name] else {
+        guard let device = known[name] ?? known[FleetDevice.identity(of: name)] else {
           throw .unknownMember(wave: planned.name, member: name)
         }
         guard wave.updateValue(index, forKey: device.id) == nil else {

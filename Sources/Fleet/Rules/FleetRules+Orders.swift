@@ -72,7 +72,7 @@ extension FleetRules {
     guard names.isEmpty else {
       var events: [FleetEvent] = []
       for name in names {
-        guard let device = run[name] ?? run.devices.first(where: { $0.device.name == name }) else {
+        guard let device = run.device(called: name) else {
           throw .unknownDevice(name)
         }
         guard device.ending != nil else { throw .notSettled(device.device.id) }

@@ -42,6 +42,14 @@ package struct FleetRun: Sendable {
 
   package subscript(id: FleetDevice.ID) -> DeviceProgress? { index[id].map { devices[$0] } }
 
+  /// The device that is named so: by its id, however an address is written, or by its name.
+  package func device(called name: String) -> DeviceProgress? {
+    let identity = FleetDevice.identity(of: name)
+    return self[name]
+      ?? devices.first { $0.device.name == name }
+      ?? devices.first { FleetDevice.identity(of: $0.device.id) == identity }
+  }
+
   /// The first wave that is not passed; `nil` when all are.
   package var currentWave: Int? { waves.firstIndex { $0.phase != .passed } }
 

@@ -74,6 +74,18 @@ package indirect enum DeviceExpression: Hashable, Sendable {
     }
   }
 
+  /// The same with other ids in the place of those that it compares with, patterns aside.
+  func mappingIDs(_ map: (String) -> String) -> DeviceExpression {
+    switch self {
+    case .compare(.id, let relation, .text(let id)) where relation != .like:
+      .compare(.id, relation, .text(map(id)))
+    case .compare, .tag: self
+    case .not(let inner): .not(inner.mappingIDs(map))
+    case .and(let left, let right): .and(left.mappingIDs(map), right.mappingIDs(map))
+    case .or(let left, let right): .or(left.mappingIDs(map), right.mappingIDs(map))
+    }
+  }
+
   /// The facts that it asks about, each once, in the order of `Fact`.
   package var facts: [Fact] { Fact.allCases.filter(asked.contains) }
 
@@ -93,6 +105,8 @@ package indirect enum DeviceExpression: Hashable, Sendable {
     switch operand {
     case .version(let version): device.version.map { relation.holds($0, version) }
     case .number(let number): device.rssi.map { relation.holds($0, number) }
+    case .text(let id) where fact == .id && relation != .like:
+      relation.holds(device.identity, FleetDevice.identity(of: id))
     case .text(let text): fact.text(of: device).map { relation.holds($0, text) }
     }
   }

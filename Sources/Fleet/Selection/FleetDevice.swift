@@ -38,10 +38,20 @@ package struct FleetDevice: Hashable, Sendable {
 
   /// The same for every spelling of one address: in capitals, and without its type, in which alone
   /// no two devices differ.
-  var identity: String {
+  package var identity: String { Self.identity(of: id) }
+
+  /// The same of an id alone.
+  static func identity(of id: ID) -> String {
     let octets = id.prefix { $0 != "/" }.split(separator: ":", omittingEmptySubsequences: false)
     let isAddress =
       octets.count == 6 && octets.allSatisfy { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
     return isAddress ? octets.joined(separator: ":").uppercased() : id
+  }
+
+  /// The same, known by another id.
+  func identified(by id: ID) -> FleetDevice {
+    FleetDevice(
+      id: id, name: name, board: board, site: site, tags: tags, keyFile: keyFile,
+      version: version, rssi: rssi)
   }
 }

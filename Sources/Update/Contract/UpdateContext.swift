@@ -41,8 +41,13 @@ public struct UpdateContext: Sendable {
   /// The device has acknowledged the first `offset` octets of the image that is sent, or as much as
   /// it makes them of. Counts, and tells the caller where that is new.
   public func acknowledged(_ offset: Int, of total: Int) {
+    acknowledged(offset, of: total, held: offset)
+  }
+
+  /// - Parameter held: of these, the octets that the device has of the image for certain.
+  func acknowledged(_ offset: Int, of total: Int, held: Int) {
     guard tally.now.acknowledged != offset else { return }
-    tally.acknowledge(offset)
+    tally.acknowledge(offset, held: held)
     if let stretch = meter?.takeStretch(sent: tally.now.octetsSent, at: clock.now) {
       observe(.flowing(stretch))
     }

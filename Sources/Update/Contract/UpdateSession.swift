@@ -41,7 +41,7 @@ public protocol UpdateSession: Sendable {
   func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts]
 
   /// Compares image and device (`Preflight.check` does most of it). Nothing is written.
-  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight
+  func check(_ image: FirmwareImage) async throws(UpdateFault) -> Preflight
 
   /// Proves to have the device's key; called where `device` says that one is needed.
   func authorize(with key: [UInt8]) async throws(UpdateFault)

@@ -6,6 +6,9 @@ final class UpdateTally: Sendable {
   struct Counts: Equatable, Sendable {
     /// The furthest octet that the device has acknowledged, and that the last connection began at.
     var acknowledged = 0
+    /// Of these, the octets that it has of the image for certain: what is told where a transfer was
+    /// broken off.
+    var held = 0
     var octetsSent = 0
     /// The device keeps what it has acknowledged over the end of a connection.
     var keepsProgress = false
@@ -24,7 +27,7 @@ final class UpdateTally: Sendable {
     var began: Int?
 
     /// Octets that are still there when the next connection begins.
-    var kept: Int { keepsProgress ? acknowledged : 0 }
+    var kept: Int { keepsProgress ? held : 0 }
   }
 
   private struct State: Sendable {
@@ -63,7 +66,12 @@ final class UpdateTally: Sendable {
     }
   }
 
-  func acknowledge(_ offset: Int) { state.withLock { $0.counts.acknowledged = offset } }
+  func acknowledge(_ offset: Int, held: Int? = nil) {
+    state.withLock {
+      $0.counts.acknowledged = offset
+      $0.counts.held = held ?? offset
+    }
+  }
   func send(_ octets: Int) { state.withLock { $0.counts.octetsSent += octets } }
   func begin(at offset: Int) {
     state.withLock { $0.counts.began = min($0.counts.began ?? offset, offset) }

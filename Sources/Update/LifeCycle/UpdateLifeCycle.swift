@@ -152,7 +152,7 @@ struct UpdateLifeCycle: Sendable {
     var plans: [UpdatePlan] = []
     var current: [FirmwareImage] = []
     for image in images {
-      switch try session.check(image) {
+      switch try await session.check(image) {
       case .send(let plan): plans.append(plan)
       case .alreadyCurrent: current.append(image)
       }

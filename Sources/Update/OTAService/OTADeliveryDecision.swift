@@ -30,8 +30,10 @@ struct OTADeliveryDecision {
   /// `nil` = the device takes no streams, or none that are made here.
   var abilities: DecoderAbilities?
   var conditions: DeliveryConditions
-  /// What the device says that it runs; `nil` = it does not.
+  /// What the device says that patches can be made against; `nil` = nothing.
   var running: ContentIdentity?
+  /// Why it says nothing, where it does.
+  var absence = PatchObstacle.baseNotTold
   /// The octets of what runs, where they are here.
   var base: [UInt8]?
   /// A patch that was made elsewhere.
@@ -47,7 +49,7 @@ struct OTADeliveryDecision {
   var obstacle: PatchObstacle? {
     if let givenUp { return givenUp }
     guard abilities != nil else { return .notUnderstood }
-    guard let running else { return .baseNotTold }
+    guard let running else { return absence }
     if policy == .require, let given { return obstacle(to: given) }
     return base == nil ? .baseUnknown(running) : nil
   }
@@ -55,7 +57,7 @@ struct OTADeliveryDecision {
   /// Why the patch that was given cannot be sent, as far as is known before it was applied.
   private func obstacle(to given: ReadyPatch) -> PatchObstacle? {
     guard let abilities else { return .notUnderstood }
-    guard let running else { return .baseNotTold }
+    guard let running else { return absence }
     if let expected = given.base, expected != running {
       return .otherBase(expected: expected, running: running)
     }
@@ -92,7 +94,7 @@ struct OTADeliveryDecision {
     _ given: ReadyPatch, by planner: DeliveryPlanner
   ) -> Result<Delivery, Unsuitable> {
     if let obstacle = obstacle(to: given) { return .failure(Unsuitable(value: obstacle)) }
-    guard let running else { return .failure(Unsuitable(value: .baseNotTold)) }
+    guard let running else { return .failure(Unsuitable(value: absence)) }
     let unsuitable = Unsuitable(value: .givenForAnother(running: running))
     guard base != nil || running.size <= Self.baseMaximum else { return .failure(unsuitable) }
     do throws(PatchFault) {

@@ -23,15 +23,25 @@ extension OTASession {
   var octetsUnwritten: Int {
     guard let stream = sentStream else { return 0 }
     let durable = context.memory.last(OTADurable.self)?.octets ?? 0
-    return stream.image.size - stream.imageOctets(ofFirst: durable)
+    return stream.image.size - stream.imageOctetsHeld(ofFirst: durable)
   }
 
   /// Where a patch is required: whether one can be, as far as the device has told.
-  func checkPatch() throws(UpdateFault) {
+  func checkPatch() async throws(UpdateFault) {
     guard context.options.delta == .require else { return }
-    // A patch that is there already needs no base here.
-    let decision = decision(looks: context.options.patch == nil)
+    guard let decision = await earlyDecision(), !Task.isCancelled else {
+      throw .gatt(.prepare, .cancelled)
+    }
     if let obstacle = decision.obstacle { throw .noPatch(obstacle) }
+  }
+
+  /// `nil` = the task was cancelled.
+  private func earlyDecision() async -> OTADeliveryDecision? {
+    // A patch that is there already needs no base here.
+    guard context.options.patch == nil, let bases = context.options.bases else {
+      return decision(looks: false)
+    }
+    return await bases.computation.run { decision() }
   }
 
   func delivery(
@@ -69,7 +79,7 @@ extension OTASession {
     on image: FirmwareImage, restart: Bool
   ) async throws(UpdateFault) -> OTADeliveryDecision.Decision {
     guard let abilities = patching?.abilities, let bases = context.options.bases else {
-      return decision(for: image, restart: restart).decision(for: image.bytes)
+      return decision(for: image, restart: restart, looks: false).decision(for: image.bytes)
     }
     let shelf = bases.made.shelf(
       for: MadeStreams.Pair(
@@ -102,6 +112,7 @@ extension OTASession {
     var decision = OTADeliveryDecision(
       policy: context.options.delta, abilities: patching?.abilities, conditions: conditions,
       running: running, base: running.flatMap { bases?.octets(of: $0) })
+    if let patching { decision.absence = patching.absence }
     decision.given = context.options.patch
     decision.givenUp = context.memory.last(OTAPatchesGivenUp.self)?.obstacle
     if let image, !restart {
@@ -145,7 +156,7 @@ extension OTASession {
   func upload(of stream: OTAStream, from offset: Int) -> PreparedUpload {
     var session = self
     session.stream = stream
-    return PreparedUpload(from: stream.imageOctets(ofFirst: offset)) {
+    return PreparedUpload(from: stream.imageOctetsHeld(ofFirst: offset)) {
       [session] () async throws(UpdateFault) in
       try await session.upload(stream.octets, from: offset)
     }
@@ -160,8 +171,9 @@ extension OTASession {
     let base = try decoding(.prepare) { () throws(OTADecodeFault) -> OTABase in
       try OTABase(decoding: answer.payload)
     }
+    // 0 and 0: what runs was read for this patch, or is not to be read, and is not what it should be.
     guard let running = ContentIdentity(base), let expected = ContentIdentity(patch.base) else {
-      throw givingUpPatches(.baseNotTold)
+      throw givingUpPatches(.baseUnreadable)
     }
     throw givingUpPatches(.otherBase(expected: expected, running: running))
   }
@@ -194,7 +206,7 @@ extension UpdateContext {
 }
 
 extension OTAControl {
-  func patching() async throws(UpdateFault) -> OTAPatching {
+  func patching(while running: OTARunning) async throws(UpdateFault) -> OTAPatching {
     let began = clock.now
     let info = try await perform(.patchInfo, .connect)
     let roundTrip = began.duration(to: clock.now)
@@ -202,7 +214,7 @@ extension OTAControl {
     return try decoding(.connect) { () throws(OTADecodeFault) in
       OTAPatching(
         info: try OTAPatchInfo(decoding: info), point: try OTAPatchPoint(decoding: point),
-        roundTrip: roundTrip)
+        namesRunning: running.imageSize > 0, roundTrip: roundTrip)
     }
   }
 }

@@ -50,8 +50,8 @@ struct OTASession: UpdateSession {
     let info = try await operations.info()
     let running = try await operations.running(.connect)
     let resumePoint = try await operations.resumePoint()
-    let patching =
-      context.wantsPatches && info.takesPatches ? try await operations.patching() : nil
+    let asksForPatches = context.wantsPatches && info.takesPatches
+    let patching = asksForPatches ? try await operations.patching(while: running) : nil
     var device = DeviceReport(info: info, running: running, resumePoint: resumePoint)
     device.heldStream = patching?.begun.map { stream in
       DeviceReport.HeldStream(stream: stream, offset: patching?.point.nextOffset ?? 0)
@@ -74,9 +74,9 @@ struct OTASession: UpdateSession {
     }
   }
 
-  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
+  func check(_ image: FirmwareImage) async throws(UpdateFault) -> Preflight {
     let preflight = try Preflight.check(image, against: device, options: context.options)
-    if case .send = preflight { try checkPatch() }
+    if case .send = preflight { try await checkPatch() }
     return preflight
   }
 

@@ -29,17 +29,31 @@ struct OTAStream: Sendable {
   func imageOctets(ofFirst count: Int) -> Int {
     if count >= octets.count { return image.size }
     let pages = delivery.octetsAtPages
+    let whole = wholePages(ofFirst: count)
+    // The last octets of a stream make nothing more.
+    guard whole < pages.count else { return image.size - 1 }
+    let began = whole == 0 ? 0 : pages[whole - 1]
+    let made = whole * pageSize
+    let page = min(pageSize, image.size - made)
+    return made + page * (count - began) / (pages[whole] - began)
+  }
+
+  /// How much of the image a device has for certain when it holds the first `count` octets: whole
+  /// pages. What a part ends or begins with makes nothing yet, and a device that has restarted in a
+  /// page has lost it. So much is told where a transfer is taken up, or was broken off.
+  func imageOctetsHeld(ofFirst count: Int) -> Int {
+    if count >= octets.count { return image.size }
+    return min(wholePages(ofFirst: count) * pageSize, image.size - 1)
+  }
+
+  private func wholePages(ofFirst count: Int) -> Int {
+    let pages = delivery.octetsAtPages
     var (low, high) = (0, pages.count)
     while low < high {
       let middle = (low + high) / 2
       if pages[middle] <= count { low = middle + 1 } else { high = middle }
     }
-    // The last octets of a stream make nothing more.
-    guard low < pages.count else { return image.size - 1 }
-    let began = low == 0 ? 0 : pages[low - 1]
-    let made = low * pageSize
-    let page = min(pageSize, image.size - made)
-    return made + page * (count - began) / (pages[low] - began)
+    return low
   }
 }
 
@@ -73,6 +87,8 @@ struct OTAPatchesGivenUp: Sendable {
 struct OTAPatching: Sendable {
   let info: OTAPatchInfo
   let point: OTAPatchPoint
+  /// RUNNING names an image, whether it can be read or not.
+  let namesRunning: Bool
   /// What asking took: a request and its answer.
   let roundTrip: Duration
 
@@ -91,6 +107,10 @@ struct OTAPatching: Sendable {
 
   /// What runs; `nil` where it cannot be read.
   var running: ContentIdentity? { ContentIdentity(info.base) }
+
+  /// Why there is nothing that patches could be made against, where there is nothing: PATCH INFO
+  /// tells what RUNNING does, unless it cannot be read or is damaged (docs/ota-service.md, 13).
+  var absence: PatchObstacle { namesRunning ? .baseUnreadable : .baseNotTold }
 
   /// The stream of which it holds a part.
   var begun: ContentIdentity? {

@@ -308,7 +308,8 @@ extension OTASession {
   private func acknowledge(_ transfer: OTATransfer) {
     if let stream {
       let made = stream.imageOctets(ofFirst: transfer.acknowledged)
-      return context.acknowledged(made, of: stream.image.size)
+      return context.acknowledged(
+        made, of: stream.image.size, held: stream.imageOctetsHeld(ofFirst: transfer.acknowledged))
     }
     context.acknowledged(transfer.acknowledged, of: transfer.total)
   }

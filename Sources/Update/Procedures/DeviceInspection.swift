@@ -158,17 +158,22 @@ public struct DeviceInspection: Sendable {
     let context = UpdateContext(
       clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
     let session = try await spoken.open(on: client, context)
-    let prospects = images.map { image in
-      Inspection.Prospect(
-        image: image, decision: choice.flatMap { _ in decision(on: image, session) })
+    var prospects: [Inspection.Prospect] = []
+    for image in images {
+      let decision: Result<Preflight, UpdateFault> =
+        switch choice {
+        case .success: await decision(on: image, session)
+        case .failure(let fault): .failure(fault)
+        }
+      prospects.append(Inspection.Prospect(image: image, decision: decision))
     }
     return (session.device, prospects)
   }
 
   private func decision(
     on image: FirmwareImage, _ session: any UpdateSession
-  ) -> Result<Preflight, UpdateFault> {
-    do throws(UpdateFault) { return .success(try session.check(image)) } catch {
+  ) async -> Result<Preflight, UpdateFault> {
+    do throws(UpdateFault) { return .success(try await session.check(image)) } catch {
       return .failure(error)
     }
   }

@@ -6,6 +6,8 @@ public enum PatchObstacle: Equatable, Sendable {
   case notUnderstood
   /// It does not tell which image it runs.
   case baseNotTold
+  /// It cannot read the image that it runs, or has read another CRC32 than the image should have.
+  case baseUnreadable
   /// Nobody here has the image that it runs.
   case baseUnknown(ContentIdentity)
   /// The patch has so many octets, and would save little.
@@ -28,6 +30,7 @@ public enum PatchObstacle: Equatable, Sendable {
     switch self {
     case .notUnderstood: "the device understands no patches"
     case .baseNotTold: "the device does not tell which image it runs"
+    case .baseUnreadable: "the device cannot read the image that it runs, or finds it damaged"
     case .baseUnknown(let running): "nobody here has the image that runs there (\(running.words))"
     case .noGain(let octets): "a patch of \(Numerals.grouped(octets)) B would save little"
     case .restIsSooner(let octets):
@@ -48,6 +51,7 @@ public enum PatchObstacle: Equatable, Sendable {
     switch self {
     case .notUnderstood: "not-understood"
     case .baseNotTold: "base-not-told"
+    case .baseUnreadable: "base-unreadable"
     case .baseUnknown: "base-unknown"
     case .noGain: "no-gain"
     case .restIsSooner: "rest-is-sooner"
@@ -63,8 +67,8 @@ public enum PatchObstacle: Equatable, Sendable {
   public var isVerdictOfDevice: Bool {
     switch self {
     case .refused, .madeOtherImage: true
-    case .notUnderstood, .baseNotTold, .baseUnknown, .noGain, .restIsSooner, .givenForAnother,
-      .givenNotUnderstood, .otherBase:
+    case .notUnderstood, .baseNotTold, .baseUnreadable, .baseUnknown, .noGain, .restIsSooner,
+      .givenForAnother, .givenNotUnderstood, .otherBase:
       false
     }
   }

@@ -79,6 +79,7 @@ struct BenchmarkPlot {
         let spread = [5, 95].map { vertical.position(row.rate(at: $0) / 1000) }
         canvas.line((point.0, spread[0]), (point.0, spread[1]), entry.color, width: 1.5)
         canvas.mark(point, entry.shape, entry.color)
+        if row.isBest { canvas.ringBest(point, mtu: row.link.mtu, entry.color, within: horizontal) }
       }
     }
     drawLegend(on: &canvas)

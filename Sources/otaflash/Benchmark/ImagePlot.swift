@@ -47,7 +47,11 @@ struct ImagePlot {
         )
       }
       canvas.path(points, color(index))
-      for point in points { canvas.mark(point, index, color(index)) }
+      for (row, point) in zip(entry.rows, points) {
+        canvas.mark(point, index, color(index))
+        guard row.link.isBest else { continue }
+        canvas.ringBest(point, mtu: row.link.link.mtu, color(index), within: horizontal)
+      }
     }
     canvas.legend(
       series.enumerated().map { ($1.name, color($0), $0) }, to: Self.right,

@@ -46,6 +46,18 @@ extension SVGCanvas {
     if let limit { text("- - " + limit, at: (left, top)) }
   }
 
+  /// Rings the mark of the size that fills connection events, and says which it is: below it, where
+  /// no limit is drawn.
+  mutating func ringBest(
+    _ point: (Double, Double), mtu: Int, _ color: String, within horizontal: PlotAxis
+  ) {
+    ring(point, color)
+    let words = "best \(mtu)"
+    let half = Double(words.count) * Self.characterWidth / 2
+    let middle = min(point.0, horizontal.range.1 - half)
+    text(words, at: (middle, point.1 + 21), .middle, color: color)
+  }
+
   private static func label(_ value: Double) -> String {
     value >= 1000 ? Text.grouped(Int(value)) : Text.decimal(value)
   }

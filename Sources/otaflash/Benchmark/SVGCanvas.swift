@@ -60,6 +60,13 @@ struct SVGCanvas {
     }
   }
 
+  /// A ring around a mark.
+  mutating func ring(_ point: (Double, Double), _ color: String) {
+    elements.append(
+      "<circle cx=\"\(Self.number(point.0))\" cy=\"\(Self.number(point.1))\" r=\"8\" "
+        + "fill=\"none\" stroke=\"\(color)\" stroke-width=\"1.5\"/>")
+  }
+
   mutating func text(
     _ text: String, at point: (Double, Double), _ anchor: Anchor = .start,
     color: String = "#333333", isBold: Bool = false, turned: Bool = false

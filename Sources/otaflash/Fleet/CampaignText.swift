@@ -4,6 +4,7 @@ import Glibc
 import OtaflashFleet
 import OtaflashFleetFiles
 import OtaflashSimulation
+import OtaflashState
 
 /// A campaign's file with its table of devices, before its images are read and its scan is made.
 struct CampaignText: Sendable {
@@ -12,14 +13,17 @@ struct CampaignText: Sendable {
 
   let path: String
   let file: CampaignFile
-  /// Of the campaign and its table: an open run goes on with the same only. What a scan finds is
-  /// another list each time, and no part of it.
+  /// Of the campaign, its table and what the aliases in them stand for: an open run goes on with the
+  /// same only. What a scan finds is another list each time, and no part of it.
   let digest: String
   /// The simulated boards that are its devices, where they are.
   let simulation: FleetProfile?
+  /// The user's own names for devices.
+  let aliases: DeviceAliases
 
-  init(path: String, now: FleetTime) throws(CommandFault) {
+  init(path: String, aliases: DeviceAliases, now: FleetTime) throws(CommandFault) {
     self.path = path
+    self.aliases = aliases
     let text = try Self.read(path, limit: Self.sizeLimit)
     var hash = SHA256()
     hash.update(data: text)
@@ -36,6 +40,14 @@ struct CampaignText: Sendable {
     }
     simulation = try Self.at(path) { [file] () throws(CampaignFileFault) in
       try Self.simulation(of: file)
+    }
+    // The boards of a simulated fleet have the names that it gives them.
+    if simulation == nil {
+      let (resolved, used) = file.resolvingAliases { aliases.device(of: $0) }
+      file = resolved
+      for (alias, device) in used.sorted(by: { $0.key < $1.key }) {
+        hash.update(data: Array("\(alias)=\(device)\n".utf8))
+      }
     }
     self.file = file
     digest = Text.hex(Array(hash.finalize()))

@@ -40,8 +40,9 @@ struct FleetForecastTelling: Sendable {
       throw .fleet(.failed(words: "\(error)"))
     }
     console.show([])
-    console.event("fleet_forecast", Self.members(forecast))
-    for line in Self.lines(forecast) { console.result(line) }
+    let countsWholeImages = trial.countsWholeImages
+    console.event("fleet_forecast", Self.members(forecast, countsWholeImages))
+    for line in Self.lines(forecast, countsWholeImages) { console.result(line) }
   }
 
   private func trial() async throws(CommandFault) -> CampaignTrial {
@@ -73,7 +74,7 @@ struct FleetForecastTelling: Sendable {
 
   // MARK: In words
 
-  private static func lines(_ forecast: FleetForecast) -> [String] {
+  private static func lines(_ forecast: FleetForecast, _ countsWholeImages: Bool) -> [String] {
     let duration = forecast.duration
     var lines = [
       "forecast  \(Text.clock(duration.median)), and in one of twenty cases longer than "
@@ -90,6 +91,10 @@ struct FleetForecastTelling: Sendable {
       lines.append(
         "  sent less: \(count(savings.devices)) devices get \(octets(savings.made)) of image "
           + "by \(octets(savings.sent))")
+    }
+    if countsWholeImages {
+      lines.append(
+        "  counted with whole images: a device that is sent a patch is done sooner")
     }
     if forecast.stoppedShare > 0 {
       lines.append("  \(percent(forecast.stoppedShare)) of the cases stop at the failure limit")
@@ -125,7 +130,9 @@ struct FleetForecastTelling: Sendable {
 
   // MARK: For programs
 
-  private static func members(_ forecast: FleetForecast) -> [JSONValue.Member] {
+  private static func members(
+    _ forecast: FleetForecast, _ countsWholeImages: Bool
+  ) -> [JSONValue.Member] {
     func spread(_ spread: FleetForecast.Spread) -> JSONValue {
       .object([
         "median_ms": .integer(spread.median.inMilliseconds),
@@ -151,6 +158,7 @@ struct FleetForecastTelling: Sendable {
           "devices": .number(forecast.savings.devices), "octets": .number(forecast.savings.sent),
           "image": .number(forecast.savings.made),
         ]) : nil,
+      "counts_whole_images": countsWholeImages ? .bool(true) : nil,
       "what_if": .array(
         forecast.whatIf.map { row in
           .object([

@@ -28,7 +28,7 @@ struct LoadedCampaign: Sendable {
     file = file.adding(found, from: .scan)
     plan = try CampaignText.at(path) { [file, simulation] () throws(CampaignFileFault) in
       let plan = try file.plan(now: now)
-      if simulation == nil { try Self.checkDevices(of: plan, in: file) }
+      if simulation == nil { try Self.checkDevices(of: plan, in: file, text.aliases) }
       return plan
     }
     var images: [String: CampaignImage] = [:]
@@ -43,7 +43,7 @@ struct LoadedCampaign: Sendable {
 
   /// Each must be one that means the same device for as long as a campaign takes.
   private static func checkDevices(
-    of plan: CampaignPlan, in file: CampaignFile
+    of plan: CampaignPlan, in file: CampaignFile, _ aliases: DeviceAliases
   ) throws(CampaignFileFault) {
     for device in plan.waves.flatMap(\.devices) {
       let kind: DeviceSelector.Kind
@@ -52,7 +52,8 @@ struct LoadedCampaign: Sendable {
       }
       switch kind {
       case .address, .unix, .simulated: continue
-      case .name, .last, .alias:
+      case .alias(let alias): throw file.fault(of: device.id, aliases.words(ofUnknown: alias))
+      case .name, .last:
         throw file.fault(
           of: device.id, "'\(device.id)' may be another device tomorrow; write its address")
       }

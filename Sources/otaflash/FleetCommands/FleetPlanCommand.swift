@@ -51,7 +51,7 @@ struct FleetPlanCommand: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let text = try CampaignText(path: campaign, now: .now)
+    let text = try CampaignText(path: campaign, aliases: session.aliases(), now: .now)
     var found: [FleetDevice] = []
     if let scan = text.file.devicesScan {
       found = try await FleetScan(scan).devices(on: global.adapterNumber, in: session)

@@ -63,6 +63,7 @@ struct FleetRequest: Sendable {
     let kept = try store.find(name)
     let run = FleetRun(try await store.history(of: kept.id))
     let events: [FleetEvent]
+    let order = order.resolvingAliases(by: try session.aliases(), in: run)
     do throws(OrderRefusal) { events = try FleetRules.events(for: order, in: run) } catch {
       throw .fleet(.refused(error, run: kept.id))
     }
@@ -80,6 +81,8 @@ struct FleetRequest: Sendable {
   private func ask(_ name: String?, in folder: FleetFolder) async throws(CommandFault) -> String {
     let store = try folder.open()
     let kept = try store.find(name)
+    let run = FleetRun(try await store.history(of: kept.id))
+    let order = order.resolvingAliases(by: try session.aliases(), in: run)
     let deadline = ContinuousClock.now + Self.patience
     do throws(StorageFault) {
       let number = try store.request(order, of: kept.id, at: .now)
@@ -138,7 +141,7 @@ struct FleetRetryCommand: RequestCommand {
   @Argument(help: "The run, by the beginning of its name.")
   var run: String
 
-  @Argument(help: "Devices by id or name.")
+  @Argument(help: "Devices by id, name or alias.")
   var devices: [String] = []
 
   @OptionGroup var global: GlobalOptions

@@ -51,7 +51,7 @@ struct FleetRunCommand: Subcommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let text = try CampaignText(path: campaign, now: .now)
+    let text = try CampaignText(path: campaign, aliases: session.aliases(), now: .now)
     let folder = try FleetFolder(of: session)
     let lock = try folder.lock()
     let store = try folder.open()

@@ -1,0 +1,42 @@
+extension Campaign {
+  /// Puts the ids of devices in the place of the user's own names for them: in the list of devices,
+  /// in waves, and where `select` compares ids. A name becomes that of its device, where the list
+  /// gives it none. What is an id or a name in the list itself is no other device's.
+  ///
+  /// - Parameter device: the id that a name stands for; `nil` = it is nobody's.
+  /// - Returns: the names that stood for a device, and which.
+  package mutating func resolveAliases(
+    by device: (String) -> FleetDevice.ID?
+  ) -> [String: FleetDevice.ID] {
+    var used: [String: FleetDevice.ID] = [:]
+    for index in devices.indices {
+      let alias = devices[index].id
+      guard let id = device(alias) else { continue }
+      used[alias] = id
+      devices[index] = devices[index].identified(by: id)
+      devices[index].name = devices[index].name ?? alias
+    }
+    let listed = Set(devices.map(\.id)).union(devices.compactMap(\.name))
+    func resolved(_ alias: String) -> String {
+      guard !listed.contains(alias), let id = device(alias) else { return alias }
+      used[alias] = id
+      return id
+    }
+    for index in waves.indices {
+      guard case .named(let members) = waves[index].members else { continue }
+      waves[index].members = .named(members.map(resolved))
+    }
+    selector = selector?.mappingIDs(resolved)
+    name(used)
+    return used
+  }
+
+  private mutating func name(_ aliases: [String: FleetDevice.ID]) {
+    guard !aliases.isEmpty else { return }
+    let names = Dictionary(
+      aliases.map { (FleetDevice.identity(of: $1), $0) }, uniquingKeysWith: min)
+    for index in devices.indices where devices[index].name == nil {
+      devices[index].name = names[devices[index].identity]
+    }
+  }
+}
