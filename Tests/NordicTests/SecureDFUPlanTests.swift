@@ -28,7 +28,9 @@ extension SecureDFUProgress {
   }
 
   /// What fills an event is taken, but not where it would bring receipts.
-  @Test(arguments: [(498, 479, 476), (498, 427, 424), (498, 120, 492), (247, 239, 244), (23, 19, 20)])
+  @Test(arguments: [
+    (498, 479, 476), (498, 427, 424), (498, 120, 492), (247, 239, 244), (23, 19, 20),
+  ])
   func aPacketFillsEventsWithoutReceipts(_ mtu: Int, _ commandSize: Int, _ size: Int) {
     #expect(SecureDFUObjects.packetSize(mtu: mtu, filling: commandSize) == size)
   }

@@ -60,11 +60,6 @@ struct SizeTrial: Sendable {
     let isWhole: Bool
   }
 
-  private enum Phase {
-    case running
-    case over
-  }
-
   private struct Stretch {
     let chunk: Int
     /// The first octet that was written so.
@@ -92,7 +87,7 @@ struct SizeTrial: Sendable {
   private var stretches: [Stretch]
   private var flashWaits = Duration.zero
   private var began: LinkInstant?
-  private var phase = Phase.running
+  private(set) var isOver = false
 
   /// - Parameters:
   ///   - first: the size that the model, or an earlier trial, says is the best.
@@ -110,8 +105,6 @@ struct SizeTrial: Sendable {
     self.others = others
     stretches = [Stretch(chunk: first, begin: offset)]
   }
-
-  var isOver: Bool { if case .over = phase { true } else { false } }
 
   /// The size that is kept by what is known so far.
   var best: Int { outcome(isWhole: false).kept }
@@ -133,13 +126,14 @@ struct SizeTrial: Sendable {
     let index = stretches.lastIndex { $0.begin <= offset } ?? 0
     stretches[index].rate.add(offset, at: now)
     if isRefusing || isHeldBackByFlash(took) {
-      phase = .over
+      isOver = true
       return .over(Outcome(kept: stretches[0].chunk, rates: [], isWhole: false))
     }
     guard took <= Self.timeMaximum else { return end() }
     let written = next - stretches[stretches.count - 1].begin
     let measured = stretches[stretches.count - 1].rate
-    let isClear = measured.count >= Self.acknowledgementsMinimum && measured.error <= Self.errorSmall
+    let isClear =
+      measured.count >= Self.acknowledgementsMinimum && measured.error <= Self.errorSmall
     guard written >= bounds.stretch || isClear else { return .goOn }
     if stretches.count == 1, let expected {
       // Whether anything is tried at all, the first stretch must have told.
@@ -177,7 +171,7 @@ struct SizeTrial: Sendable {
   mutating func disturbed() -> Step { isOver ? .goOn : end() }
 
   private mutating func end(isWhole: Bool = false) -> Step {
-    phase = .over
+    isOver = true
     return .over(outcome(isWhole: isWhole))
   }
 
