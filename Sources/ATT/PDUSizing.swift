@@ -58,8 +58,8 @@ package struct PDUSizing: Sendable {
   ///   - octetsPerAnswer: after so many octets the device notifies, which makes an event shorter;
   ///     `nil` = hardly ever.
   ///   - answer: octets of link-layer payload of such a notification.
-  /// - Returns: where the interval is not known, or no packet fits it, the size for a stream without
-  ///   events, whose value need not be whole units.
+  /// - Returns: where the interval is not known, or no packet fits it, the size for a stream
+  ///   without events, whose value need not be whole units.
   package func bestSize(
     mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1,
     octetsPerAnswer: Int? = nil, answer: Int = answerSize

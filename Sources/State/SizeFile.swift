@@ -1,5 +1,4 @@
 import Glibc
-import OtaflashATT
 import OtaflashUpdate
 
 /// The sizes of data writes that were found the best over real links, `sizes.json`. Processes that

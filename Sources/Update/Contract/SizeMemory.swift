@@ -1,8 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// Where it is remembered which sizes of data writes were the best over real links, so that an update
-/// of the same kind of device need not find out again. Who makes one speaks for one adapter.
+/// Where it is remembered which sizes of data writes were the best over real links, so that an
+/// update of the same kind of device need not find out again. Who makes one speaks for one adapter.
 public struct SizeMemory: Sendable {
   /// What a size was the best for: a kind of device, and a link as far as it is known.
   public struct Setting: Hashable, Sendable {

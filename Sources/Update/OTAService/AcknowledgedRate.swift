@@ -1,8 +1,8 @@
 import OtaflashATT
 
 /// The rate at which octets are acknowledged, as the line through the moments at which each
-/// acknowledgement came. They come with connection events, so that from one to another tells little;
-/// how far they lie beside the line tells how much it can be trusted.
+/// acknowledgement came. They come with connection events, so that from one to another tells
+/// little; how far they lie beside the line tells how much it can be trusted.
 struct AcknowledgedRate: Sendable {
   private var first: (offset: Int, time: Duration)?
   private(set) var count = 0

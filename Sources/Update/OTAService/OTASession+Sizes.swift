@@ -39,7 +39,6 @@ extension OTASession {
       transfer.write(inChunksOf: min(settled.chunk, longestChunk))
       return nil
     }
-    context.memory.keep(SettledSize(chunk: transfer.chunk, mtu: client.mtu))
     let setting = SizeMemory.Setting(
       device: "\(Self.updateProtocol) \(info.hardware)", mtu: client.mtu,
       phy: facts.phy, connectionInterval: facts.connectionInterval)
@@ -50,9 +49,12 @@ extension OTASession {
     let window = min(info.bufferSize, options.windowLimit ?? .max)
     let bounds = SizeTrial.Bounds(
       left: transfer.total - transfer.next, window: window, octetsPerAnswer: info.octetsPerStatus)
-    guard let bounds else { return nil }
-    let trial = try await trial(bounds, window, remembered, &transfer)
-    return trial.map { SizeSearch(trial: $0, setting: setting, seen: transfer.verified) }
+    guard let bounds,
+      let trial = try await trial(bounds, window, remembered, &transfer)
+    else { return nil }
+    // A link that is lost before anything was found out leaves this.
+    context.memory.keep(SettledSize(chunk: transfer.chunk, mtu: client.mtu))
+    return SizeSearch(trial: trial, setting: setting, seen: transfer.verified)
   }
 
   private func take(_ size: SizeMemory.Size, _ transfer: inout OTATransfer) {

@@ -35,9 +35,9 @@ struct SizeCandidates: Sendable {
       octetsPerAnswer: octetsPerAnswer)
   }
 
-  /// What is worth trying beside `first`, the likeliest before the others: the best for events with
-  /// so much room, what just fills two packets or one, and what ATT_MTU takes. Nothing shorter than
-  /// half of that but the one packet.
+  /// What is worth trying beside `first`, the likeliest before the others: the best for events
+  /// with so much room, what just fills two packets or one, and what ATT_MTU takes. But for the
+  /// one packet, nothing shorter than half of that.
   func others(than first: Int, rooms: [Duration]) -> [Int] {
     let largest = chunk(mtu.octets)
     let onePacket = chunk(sizing.size(filling: 1))

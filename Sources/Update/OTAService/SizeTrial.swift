@@ -3,9 +3,9 @@ import OtaflashATT
 /// Tries a few sizes of data writes while an image is sent, and keeps the one by which the device
 /// acknowledges the most. Pure; the session writes as it is told.
 ///
-/// Nothing is held back for it: each size is written for a stretch, and what is acknowledged of that
-/// stretch, and of no other, counts for it. A stretch that the device's flash held back tells nothing
-/// of the air, and neither does one in which sending went back: then the trial is over.
+/// Nothing is held back for it: each size is written for a stretch, and what is acknowledged of
+/// that stretch, and of no other, counts for it. A stretch that the device's flash held back tells
+/// nothing of the air, and neither does one in which sending went back: then the trial is over.
 struct SizeTrial: Sendable {
   /// How much is tried.
   struct Bounds: Equatable, Sendable {
@@ -79,7 +79,8 @@ struct SizeTrial: Sendable {
   private static let timeMaximum = Duration.seconds(30)
 
   private let bounds: Bounds
-  /// Octets of data in a second that the first size ought to bring; `nil` = it is tried in any case.
+  /// Octets of data in a second that the first size ought to bring; `nil` = others are tried in any
+  /// case.
   private let expected: Double?
   /// Those that are still to be tried, for a share of what was expected that the first has brought.
   private let others: @Sendable (Double) -> [Int]
@@ -94,8 +95,8 @@ struct SizeTrial: Sendable {
   ///   - offset: where sending begins.
   ///   - expected: octets of data in a second; where it brings nearly as much, nothing else is
   ///     tried.
-  ///   - others: the sizes to try beside it, the likeliest first, by the share of `expected` that it
-  ///     brought.
+  ///   - others: the sizes to try beside it, the likeliest first, by the share of `expected` that
+  ///     it brought.
   init(
     first: Int, at offset: Int, _ bounds: Bounds, expecting expected: Double? = nil,
     others: @escaping @Sendable (Double) -> [Int]
