@@ -53,8 +53,8 @@ struct SizeCandidates: Sendable {
   }
 
   /// The rooms that a round trip speaks for, over a link of which no interval is known: a request
-  /// goes in one event and its answer comes in the next, or in the same one. Intervals are multiples
-  /// of 1.25 ms from 7.5 ms on.
+  /// goes in one event and its answer comes in the next, or in the same one. Intervals are
+  /// multiples of 1.25 ms from 7.5 ms on.
   static func rooms(for roundTrip: Duration) -> [Duration] {
     func interval(_ time: Duration) -> Duration {
       let steps = (time / .microseconds(1250)).rounded()
