@@ -54,27 +54,49 @@ package struct PDUSizing: Sendable {
   ///   - mtu: the largest size.
   ///   - interval: `nil` = not known; the size is that for a stream without events.
   ///   - header: octets of each value that carry none of what is sent.
+  ///   - unit: octets of which each value carries whole ones, beside the header.
   ///   - octetsPerAnswer: after so many octets the device notifies, which makes an event shorter;
   ///     `nil` = hardly ever.
   ///   - answer: octets of link-layer payload of such a notification.
+  /// - Returns: where the interval is not known, or no packet fits it, the size for a stream
+  ///   without events, whose value need not be whole units.
   package func bestSize(
-    mtu: ATTMTU, interval: Duration?, header: Int = 0, octetsPerAnswer: Int? = nil,
-    answer: Int = answerSize
+    mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1,
+    octetsPerAnswer: Int? = nil, answer: Int = answerSize
   ) -> Int {
     let unbounded = bestSize(mtu: mtu)
     guard let interval else { return unbounded }
     let microseconds = Int(interval / .microseconds(1))
-    let taken =
-      phy.airTimeMicroseconds(payload: answer, encrypted: isEncrypted)
-      - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
-    let answers = octetsPerAnswer.map { (octets: max(1, $0), taken: taken) }
-    let (best, most) = (Self.writeHeaderSize + header + 1...max(mtu.octets, 23)).reduce(
+    let answers = answers(octetsPerAnswer, answer)
+    let least = Self.writeHeaderSize + header + unit
+    let (best, most) = stride(from: least, through: max(mtu.octets, 23), by: unit).reduce(
       into: (unbounded, 0.0)
     ) { found, size in
       let rate = octetsPerSecond(size, microseconds, header, answers)
       if rate > found.1 { found = (size, rate) }
     }
     return most > 0 ? best : unbounded
+  }
+
+  /// The size of a PDU, in octets, that just fills so many link-layer packets.
+  package func size(filling packets: Int) -> Int { packets * payload - Self.l2capHeaderSize }
+
+  /// Octets of what is sent that Write Commands of `size` octets carry in a second; the rest as in
+  /// `bestSize`.
+  package func octetsPerSecond(
+    size: Int, interval: Duration, header: Int = 0, octetsPerAnswer: Int? = nil,
+    answer: Int = answerSize
+  ) -> Double {
+    octetsPerSecond(
+      size, Int(interval / .microseconds(1)), header, answers(octetsPerAnswer, answer))
+  }
+
+  /// What answers take of an event.
+  private func answers(_ octets: Int?, _ answer: Int) -> (octets: Int, taken: Int)? {
+    let taken =
+      phy.airTimeMicroseconds(payload: answer, encrypted: isEncrypted)
+      - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
+    return octets.map { (octets: max(1, $0), taken: taken) }
   }
 
   /// Of what is sent, in PDUs of `size` octets, as the mean of events with and without an answer.

@@ -63,6 +63,22 @@ import Testing
       sizing.bestSize(mtu: ATTMTU(clamping: mtu), interval: .microseconds(interval)) == expected)
   }
 
+  /// Values of whole words: none of them fills events better.
+  @Test(arguments: [7500, 15_000, 30_000])
+  func wholeWordsFillEventsAsFarAsTheyCan(_ interval: Int) {
+    for phy in [PHY.le1M, .le2M] {
+      let sizing = PDUSizing(phy: phy)
+      for mtu in [23, 185, 247, 498, 517] {
+        let best = sizing.bestSize(
+          mtu: ATTMTU(clamping: mtu), interval: .microseconds(interval), unit: 4)
+        let fastest = stride(from: 7, through: mtu, by: 4)
+          .map { valueRate(sizing, $0, interval) }.max()
+        #expect((best - 3).isMultiple(of: 4) && best <= mtu)
+        #expect(valueRate(sizing, best, interval) == fastest, "\(phy) \(interval) \(mtu)")
+      }
+    }
+  }
+
   /// A device that notifies in every event takes the place of a packet that just fitted.
   @Test func aDeviceThatAnswersOftenLeavesRoomForItsAnswers() {
     let sizing = PDUSizing(phy: .le2M)

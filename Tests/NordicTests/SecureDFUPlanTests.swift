@@ -27,6 +27,14 @@ extension SecureDFUProgress {
     #expect(SecureDFUObjects.packetSize(mtu: 247, limit: limit) == size)
   }
 
+  /// What fills an event is taken, but not where it would bring receipts.
+  @Test(arguments: [
+    (498, 479, 476), (498, 427, 424), (498, 120, 492), (247, 239, 244), (23, 19, 20),
+  ])
+  func aPacketFillsEventsWithoutReceipts(_ mtu: Int, _ commandSize: Int, _ size: Int) {
+    #expect(SecureDFUObjects.packetSize(mtu: mtu, filling: commandSize) == size)
+  }
+
   @Test func anImageIsCutIntoObjectsAndPackets() {
     let objects = SecureDFUObjects(total: 10_000, objectSize: 4096, packetSize: 244)
     #expect(objects.object(holding: 0) == 0..<4096)

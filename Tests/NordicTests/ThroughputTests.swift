@@ -57,6 +57,18 @@ import Testing
     #expect(share >= 0.8, "\(share) of \(limit) B/s")
   }
 
+  /// What fills connection events brings no less than the longest packets do, and at 1M more.
+  @Test(arguments: [("1M", "15ms", 1.1), ("2M", "15ms", 1), ("1M", "7.5ms", 1.1)])
+  func packetsThatFillEventsAreNoSlowerThanTheLongest(
+    _ phy: String, _ interval: String, _ gain: Double
+  ) throws {
+    let image = try secure(firmware(65_536))
+    let profile = "sim:nordic-dfu?mtu=517&interval=\(interval)&erase=0&write=0&phy=\(phy)"
+    let filling = try Self.rate(flash([image], onto: profile))
+    let longest = try Self.rate(flash([image], onto: profile) { $0.chunk = 512 })
+    #expect(filling >= longest * gain, "\(filling) against \(longest) B/s")
+  }
+
   /// Packets that are lost here and there say nothing of the time that an erase takes: each costs
   /// its object, and no more.
   @Test func strayLossesDoNotSlowTheRest() throws {

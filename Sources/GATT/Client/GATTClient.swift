@@ -55,16 +55,17 @@ public final class GATTClient: Sendable {
   /// - Parameters:
   ///   - most: the largest that the device takes, beside ATT_MTU.
   ///   - header: octets of each value that carry none of what is sent.
+  ///   - unit: octets of which each value carries whole ones, where the interval is known.
   ///   - octetsPerAnswer: octets between two notifications of the device; `nil` = hardly any.
   ///   - answer: octets of link-layer payload of such a notification.
   package func bestCommandSize(
-    atMost most: Int = .max, header: Int = 0, octetsPerAnswer: Int? = nil,
+    atMost most: Int = .max, header: Int = 0, unit: Int = 1, octetsPerAnswer: Int? = nil,
     answer: Int = PDUSizing.answerSize
   ) -> Int {
     let facts = linkFacts
     return PDUSizing(facts, isEncrypted: security.contains(.encryption)).bestSize(
       mtu: ATTMTU(clamping: min(mtu, most)), interval: facts.connectionInterval, header: header,
-      octetsPerAnswer: octetsPerAnswer, answer: answer)
+      unit: unit, octetsPerAnswer: octetsPerAnswer, answer: answer)
   }
 
   /// What the link offers now.

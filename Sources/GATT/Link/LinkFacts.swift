@@ -15,17 +15,22 @@ public struct LinkFacts: Equatable, Sendable {
   public var peripheralLatency: Int?
   /// How long the peer may be silent before the link counts as lost, 100 ms…32 s.
   public var supervisionTimeout: Duration?
+  /// A real radio carries the link, whose controllers may leave more of the air unused than any
+  /// model knows: what is best there, only trying tells. `false` for a socket, for a simulation,
+  /// whose model is exact, and for a link that does not say; on these nothing is tried.
+  public var usesRadio: Bool
 
   /// What is not known is `nil`.
   public init(
     phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
-    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil
+    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil, usesRadio: Bool = false
   ) {
     self.phy = phy
     self.connectionInterval = connectionInterval
     self.linkLayerPayload = linkLayerPayload
     self.peripheralLatency = peripheralLatency
     self.supervisionTimeout = supervisionTimeout
+    self.usesRadio = usesRadio
   }
 }
 

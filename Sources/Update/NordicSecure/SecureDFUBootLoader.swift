@@ -32,10 +32,20 @@ struct SecureDFUBootLoader: Sendable {
       initSelection: try await control.select(.command, .connect))
   }
 
-  /// Octets of a packet on this connection.
+  /// Octets of a packet on this connection at most.
+  var packetSizeMaximum: Int {
+    SecureDFUObjects.packetSize(mtu: client.mtu, limit: context.options.chunk ?? .max)
+  }
+
+  /// Octets of a packet on this connection: as many as fill its events, where their interval is
+  /// known and the caller wants no other.
   var packetSize: Int {
-    SecureDFUObjects.packetSize(
-      mtu: client.mtu, limit: context.options.chunk ?? .max)
+    guard context.options.chunk == nil, client.linkFacts.connectionInterval != nil else {
+      return packetSizeMaximum
+    }
+    return SecureDFUObjects.packetSize(
+      mtu: client.mtu,
+      filling: client.bestCommandSize(unit: SecureDFUObjects.packetAlignment))
   }
 
   /// Makes the boot loader accept the init packet, and asks where it stands in the image.

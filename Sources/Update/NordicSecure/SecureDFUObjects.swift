@@ -25,6 +25,17 @@ struct SecureDFUObjects: Equatable, Sendable {
     max(packetAlignment, min(mtu - 3, limit) / packetAlignment * packetAlignment)
   }
 
+  /// The packets that fill connection events best, where the interval is known: not so short that
+  /// receipts would be wanted for them which the longest do without.
+  ///
+  /// - Parameter commandSize: of a Write Command, as the air takes them best.
+  static func packetSize(mtu: Int, filling commandSize: Int) -> Int {
+    let longest = packetSize(mtu: mtu)
+    let filling = packetSize(mtu: min(mtu, commandSize))
+    let least = min(longest, SecureDFUReceipts.packetSizeWithout)
+    return filling < least ? longest : filling
+  }
+
   /// The object that begins at `start`, or that holds the octet there.
   func object(holding offset: Int) -> Range<Int> {
     let start = offset / objectSize * objectSize

@@ -3,7 +3,7 @@
 struct SecureDFUReceipts: Equatable, Sendable {
   /// From this packet size on no receipts are wanted: an object has hardly more packets than may
   /// go out before its erase has ended.
-  private static let packetSizeWithout = 244
+  static let packetSizeWithout = 244
   /// Packets to one receipt below that: within what a boot loader's queues hold.
   private static let intervalDefault = 12
 

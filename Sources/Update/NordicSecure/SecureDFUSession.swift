@@ -50,7 +50,7 @@ struct SecureDFUSession: UpdateSession {
     var report = DeviceReport(Self.updateProtocol, protocolVersion: 1)
     switch side {
     case .application(let identity, _): report.runningVersion = identity.version
-    case .bootLoader(let bootLoader): report.largestChunk = bootLoader.packetSize
+    case .bootLoader(let bootLoader): report.largestChunk = bootLoader.packetSizeMaximum
     }
     return report
   }

@@ -30,6 +30,8 @@ struct OTATransfer {
   let total: Int
   /// Image octets a data write; shrinks when a device does not take what its ATT_MTU promises.
   private(set) var chunk: Int
+  /// What it has shrunk to: no write is longer from then on.
+  private var ceiling = Int.max
   /// The next octet to send.
   private(set) var next: Int
   /// The device has everything before this.
@@ -72,6 +74,16 @@ struct OTATransfer {
     verifiedEnd = offset
     furthest = offset
   }
+
+  /// From now on data writes have so many octets, 1 or more; no more than the device was seen to
+  /// take.
+  mutating func write(inChunksOf octets: Int) {
+    precondition(octets > 0)
+    chunk = min(octets, ceiling)
+  }
+
+  /// By its last Status the device takes nothing for now.
+  var isRefused: Bool { limit <= verified && verified < total }
 
   /// Everything was sent, acknowledged and compared.
   var isComplete: Bool { verified == total }
@@ -189,7 +201,8 @@ struct OTATransfer {
     guard rewinds <= Self.rewindsMaximum else {
       throw .noProgress(atOffset: offset, repeats: rewinds)
     }
-    for step in Self.chunkLadder where rewinds >= step.rewinds { chunk = min(chunk, step.chunk) }
+    for step in Self.chunkLadder where rewinds >= step.rewinds { ceiling = step.chunk }
+    chunk = min(chunk, ceiling)
     goBack(to: offset)
     return .resend(from: offset, because: reason)
   }

@@ -44,6 +44,7 @@ extension OTASession {
     defer { checkpoint?.write.abandon() }
     while statuses.poll() != nil {}
     try await apply(try await readStatus(), isAnswer: true, to: &transfer)
+    var search = try await beginSearch(&transfer)
     while !transfer.isComplete {
       // Before any Status: the one that comes behind an answer knows more than it.
       if let open = checkpoint, let outcome = open.write.poll() {
@@ -62,6 +63,7 @@ extension OTASession {
         if mode != .withResponse { continue }
       } else {
         let wait = context.meter?.begin(context.clock)
+        let since = context.clock.now
         let cause = waitCause(transfer)
         if let open = checkpoint {
           // No other request goes out before that one is answered.
@@ -72,10 +74,16 @@ extension OTASession {
           try await waitForStatus(&transfer)
         }
         if let wait { context.meter?.waited(wait, for: cause) }
+        if cause == .flash { search?.waitedForFlash(since.duration(to: context.clock.now)) }
       }
-      if let offset = transfer.takeSetback() { patience.fellBack(to: offset) }
+      if let offset = transfer.takeSetback() {
+        patience.fellBack(to: offset)
+        end(&search, &transfer)
+      }
+      follow(&search, &transfer)
       try patience.check(transfer.marks, at: context.clock.now)
     }
+    end(&search, &transfer)
     context.memory.keep(OTADurable(octets: transfer.durable))
   }
 
@@ -85,7 +93,13 @@ extension OTASession {
     return pending * 2 > info.bufferSize ? .flash : .device
   }
 
-  /// Image octets a data write.
+  /// The longest data write that link and device take, in octets of image.
+  var longestChunk: Int { min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize) }
+
+  /// The device was seen not to take what its ATT_MTU promises.
+  var hasChunkCeiling: Bool { context.memory.last(ChunkCeiling.self) != nil }
+
+  /// Image octets a data write, by what is known of the link.
   var chunkSize: Int {
     // With a response a write costs its round trip, however long it is: the longest is the best.
     let pdu =
@@ -97,9 +111,8 @@ extension OTASession {
           header: OTAService.dataHeaderSize, octetsPerAnswer: info.octetsPerStatus)
       }
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
-    let most = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
     let ceiling = context.memory.last(ChunkCeiling.self)?.octets ?? .max
-    return max(1, min(fitting, most, ceiling))
+    return max(1, min(fitting, longestChunk, ceiling))
   }
 
   /// Writes without response what the transport takes at once, so that the task is suspended only
@@ -260,7 +273,7 @@ extension OTASession {
     return try decode(value)
   }
 
-  private func apply(
+  func apply(
     _ status: OTAStatus, isAnswer: Bool, to transfer: inout OTATransfer
   ) async throws(UpdateFault) {
     switch status.note {

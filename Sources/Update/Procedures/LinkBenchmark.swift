@@ -104,6 +104,8 @@ public struct LinkBenchmark: Sendable {
     var options = UpdateOptions()
     options.mode = setting.mode
     options.windowLimit = setting.window
+    // What one size brings is what is measured.
+    options.triesSizes = false
     options.delta = setting.asksForPatches ? .auto : .never
     let opening = UpdateContext(
       clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
@@ -187,7 +189,7 @@ private final class FlowCounts: Sendable {
     case .deviceBusy: counts.withLock { $0.busySigns += 1 }
     case .connecting, .connected, .device, .stageBegan, .stageEnded, .transferBegan, .progress,
       .linkLost, .restarted, .finished, .part, .delivery, .patchGivenUp,
-      .makingPatch, .flowing:
+      .makingPatch, .flowing, .sized:
       break
     }
   }

@@ -31,24 +31,24 @@ struct FleetJob: Sendable {
   /// Works until the run has ended, or only a person could help and nobody is to be asked.
   func perform() async throws(CommandFault) -> FleetRun {
     let records = try DeviceRecords.open(session)
-    let run = try await perform(with: records.bases(besides: nil))
+    let run = try await perform(with: records)
     // What devices run now is what the next campaign's patches are made against.
     for package in packages.values { records.keep(package) }
     return run
   }
 
-  private func perform(with bases: BaseFinder) async throws(CommandFault) -> FleetRun {
+  private func perform(with records: DeviceRecords) async throws(CommandFault) -> FleetRun {
     let result: Result<FleetRun, FleetEngineFault>
     switch try world() {
     case .real(let reach):
       let clock = EventLoopClock()
       result = try await withTaskExecutor { () async throws(CommandFault) in
-        try await reach.serve { await self.work(on: reach, clock, bases, wall: { .now }) }
+        try await reach.serve { await self.work(on: reach, clock, records, wall: { .now }) }
       }
     case .simulated(let boards):
       result = await withTaskExecutorPreference(EventLoop.shared) {
         await withService({ await boards.reach.fleet.run() }) {
-          await self.work(on: boards.reach, boards.clock, bases, wall: boards.wall)
+          await self.work(on: boards.reach, boards.clock, records, wall: boards.wall)
         }
       }
     }
@@ -79,12 +79,12 @@ struct FleetJob: Sendable {
   }
 
   private func work(
-    on reach: any DeviceReach, _ clock: any LinkClock, _ bases: BaseFinder,
+    on reach: any DeviceReach, _ clock: any LinkClock, _ records: DeviceRecords,
     wall: @escaping @Sendable () -> FleetTime
   ) async -> Result<FleetRun, FleetEngineFault> {
     let display = FleetDisplay(
       session.console, soaks: campaign.plan.waves.map(\.wave.soak), clock: clock)
-    let engine = engine(on: reach, clock, bases, wall, display)
+    let engine = engine(on: reach, clock, records, wall, display)
     return await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
@@ -107,7 +107,7 @@ struct FleetJob: Sendable {
   }
 
   private func engine(
-    on reach: any DeviceReach, _ clock: any LinkClock, _ bases: BaseFinder,
+    on reach: any DeviceReach, _ clock: any LinkClock, _ records: DeviceRecords,
     _ wall: @escaping @Sendable () -> FleetTime, _ display: FleetDisplay
   ) -> FleetEngine {
     var choices = campaign.plan.campaign
@@ -117,7 +117,8 @@ struct FleetJob: Sendable {
       campaign: choices, exchange: store, ledger: store.ledger(of: run.id), reach: reach,
       surroundings: FleetSurroundings(
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
-        bases: bases, hooks: ProcessHooks(in: OutputFile.folder(of: campaign.path)),
+        bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },
+        hooks: ProcessHooks(in: OutputFile.folder(of: campaign.path)),
         observe: { display.observe($0, $1) }, notice: { display.notice($0) }))
     engine.orders = store.orders(of: run.id)
     engine.waitsForPeople = !session.global.noInput

@@ -62,7 +62,7 @@ struct FleetScreen: Sendable {
       active[place].device.transfer = nil
       active[place].device.stage = "link lost"
     case .connecting, .connected, .device, .stageEnded, .part, .deviceBusy, .rewound, .finished,
-      .delivery, .flowing:
+      .delivery, .flowing, .sized:
       break
     }
   }
