@@ -171,7 +171,7 @@ extension OTASession {
     let base = try decoding(.prepare) { () throws(OTADecodeFault) -> OTABase in
       try OTABase(decoding: answer.payload)
     }
-    // 0 and 0: what runs was read for this patch, or is not to be read, and is not what it should be.
+    // 0 and 0: what runs cannot be read, or was read for this patch and is not what it should be.
     guard let running = ContentIdentity(base), let expected = ContentIdentity(patch.base) else {
       throw givingUpPatches(.baseUnreadable)
     }

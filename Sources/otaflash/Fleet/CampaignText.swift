@@ -13,8 +13,8 @@ struct CampaignText: Sendable {
 
   let path: String
   let file: CampaignFile
-  /// Of the campaign, its table and what the aliases in them stand for: an open run goes on with the
-  /// same only. What a scan finds is another list each time, and no part of it.
+  /// Of the campaign, its table and what the aliases in them stand for: an open run goes on with
+  /// the same only. What a scan finds is another list each time, and no part of it.
   let digest: String
   /// The simulated boards that are its devices, where they are.
   let simulation: FleetProfile?
