@@ -165,8 +165,8 @@ extension FaultExplanation {
   static let noPatch = FaultExplanation(
     "only a patch was wanted, and none can be sent, or the device made no image of it",
     causes: """
-      --delta require was given. The image that the device runs is not here, the device takes \
-      no patches, or a patch would take longer than the image.
+      --delta require was given. The image that the device runs is not here, or the device \
+      finds it damaged, takes no patches, or would need longer for a patch than for the image.
       """,
     remedy: """
       --base names a file or a folder with the release that the device runs; --delta auto sends \
