@@ -30,9 +30,10 @@ struct PatchGain {
   }
 
   static let profiles = [
+    Profile(name: "20 links, without response", withoutResponse: true, places: 20),
+    Profile(name: "20 links, with response", withoutResponse: false, places: 20),
     Profile(name: "16 links, without response", withoutResponse: true, places: 16),
     Profile(name: "16 links, with response", withoutResponse: false, places: 16),
-    Profile(name: "8 links, without response", withoutResponse: true, places: 8),
     Profile(name: "learned, without response", withoutResponse: true),
     Profile(name: "learned, with response", withoutResponse: false),
   ]
