@@ -28,13 +28,19 @@ struct YAMLTree {
     root = try Self.compose(text)
   }
 
-  /// An alias begins with `*` behind a blank, a line's end or a bracket.
+  /// What an alias may stand behind: a blank, a line's end, an indicator (in a flow collection also
+  /// `:` and `?`, without a blank).
+  private static let aliasPredecessors = Set(" \t\r\n[]{},:?!&|>%@#`".utf8)
+  /// The ends of lines that have several octets, and the byte order mark.
+  private static let longBreaks: Set<UInt32> = [0xE280A8, 0xE280A9, 0xEFBBBF]
+  private static let nextLine: UInt32 = 0xC285
+
   private static func checkAliases(in bytes: [UInt8]) throws(CampaignFileFault) {
     var (line, column, places) = (1, 0, 0)
-    var former = UInt8(ascii: "\n")
+    var former = UInt32(UInt8(ascii: "\n"))
     for byte in bytes {
       column += 1
-      if byte == UInt8(ascii: "*"), Set(" \t\r\n[{,".utf8).contains(former) {
+      if byte == UInt8(ascii: "*"), isBeginning(after: former) {
         places += 1
         guard places <= aliasPlacesMaximum else {
           throw CampaignFileFault(
@@ -42,9 +48,15 @@ struct YAMLTree {
             "aliases are not taken, and there is the \(places)th '*' that could be one")
         }
       }
-      former = byte
+      former = former << 8 | UInt32(byte)
       if byte == UInt8(ascii: "\n") { (line, column) = (line + 1, 0) }
     }
+  }
+
+  /// - Parameter former: the last octets, the very last one lowest.
+  private static func isBeginning(after former: UInt32) -> Bool {
+    aliasPredecessors.contains(UInt8(truncatingIfNeeded: former))
+      || longBreaks.contains(former & 0xFF_FFFF) || former & 0xFFFF == nextLine
   }
 
   private static func checkParts(in bytes: [UInt8]) throws(CampaignFileFault) {
