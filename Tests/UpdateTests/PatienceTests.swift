@@ -59,4 +59,16 @@ import Testing
       try patience.check(Patience.Marks(acknowledged: 100 * step), at: now)
     }
   }
+
+  @Test func whoDiscardsAtOurWordHasItsTimeAnew() throws {
+    var patience = Patience(limit: .seconds(25), at: Self.start)
+    for _ in 0..<Patience.looksMinimum { try patience.check(Patience.Marks(), at: Self.start) }
+    patience.hasDiscarded(at: Self.start.advanced(by: .seconds(20)))
+    for second in [30, 40, 45] {
+      try patience.check(Patience.Marks(), at: Self.start.advanced(by: .seconds(second)))
+    }
+    #expect(throws: UpdateFault.self) {
+      try patience.check(Patience.Marks(), at: Self.start.advanced(by: .seconds(46)))
+    }
+  }
 }

@@ -80,4 +80,11 @@ public struct Patience: Sendable {
   public mutating func fellBack(to offset: Int) {
     furthest.acknowledged = min(furthest.acknowledged, offset)
   }
+
+  /// The device has discarded wrong octets, as it was told to, and has to erase and write their
+  /// pages once more: it has its whole time for that. The caller bounds how often that may be.
+  mutating func hasDiscarded(at now: LinkInstant) {
+    since = now
+    looks = 0
+  }
 }

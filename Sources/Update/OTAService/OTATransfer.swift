@@ -48,6 +48,8 @@ struct OTATransfer {
   private var discards = 0
   /// The lowest offset that sending went back to since the last look.
   private var setback: Int?
+  /// The device has discarded octets since the last look.
+  private var hasDiscarded = false
   /// Where the window that is being filled ended when its first write went out; `nil` before that.
   private var windowEnd: Int?
   /// What the open request writes, as long as sending has not gone back to before its end.
@@ -103,6 +105,13 @@ struct OTATransfer {
   /// The offset that sending went back to since this was called last, if it did. How often it may
   /// is bounded here.
   mutating func takeSetback() -> Int? { setback.take() }
+
+  /// Whether the device has discarded octets since this was called last. How often it may is bounded
+  /// here.
+  mutating func takeDiscard() -> Bool {
+    defer { hasDiscarded = false }
+    return hasDiscarded
+  }
 
   /// The device permits more than our own window limit does: it has no reason to say anything, so
   /// it is asked.
@@ -224,6 +233,7 @@ struct OTATransfer {
       throw .blockKeepsFailing(atOffset: position.nextOffset, attempts: discards)
     }
     goBack(to: position.nextOffset)
+    hasDiscarded = true
     verified = position.nextOffset
     limit = position.nextOffset
   }

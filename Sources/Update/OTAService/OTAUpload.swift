@@ -80,6 +80,7 @@ extension OTASession {
         patience.fellBack(to: offset)
         end(&search, &transfer)
       }
+      if transfer.takeDiscard() { patience.hasDiscarded(at: context.clock.now) }
       follow(&search, &transfer)
       try patience.check(transfer.marks, at: context.clock.now)
     }
