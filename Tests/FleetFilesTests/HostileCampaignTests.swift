@@ -1,0 +1,80 @@
+#if Fleet
+import Foundation
+import OtaflashFleet
+import Testing
+
+@testable import OtaflashFleetFiles
+
+/// Files that are made to cost time or memory, or that are no text, and the largest that are taken.
+@Suite struct HostileCampaignTests {
+  /// Thousands of a small file, in complex keys, which Yams would hash one by one, and with each two
+  /// aliases more twice as many. Where an alias may stand, it stands.
+  @Test(arguments: [
+    ("[", "*", "]"), ("[", "\u{85}*", "]"), ("[", "\u{2028}*", "]"), ("[", "\u{2029}*", "]"),
+    ("{1: x, ? ", "\u{2028}*", "}"), ("{\"1\"", ":*", "}"), ("{1: x, ", "?*", "}"),
+  ])
+  func aBombOfAliasesIsRefusedAtOnce(open: String, alias: String, close: String) throws {
+    var text = "a: [&a0 [x]"
+    for level in 1...12 {
+      let one = open + alias + "a\(level - 1)" + close
+      text += ", &a\(level) [\(one), \(one)]"
+    }
+    text += ", {? *a12 : x}]\n"
+    let fault = #expect(throws: CampaignFileFault.self) { try CampaignFileTests.read(text) }
+    #expect(try #require(fault).description.contains("the 17th '*' that could be one"))
+  }
+
+  @Test func deepNestingIsRefused() {
+    let deep = String(repeating: "[", count: 100_000)
+    #expect(throws: CampaignFileFault.self) { try CampaignFileTests.read("campaign: " + deep) }
+    let nested = String(repeating: "- ", count: 50_000) + "x"
+    #expect(throws: CampaignFileFault.self) { try CampaignFileTests.read(nested) }
+  }
+
+  @Test func bytesThatAreNoTextAreRefused() {
+    #expect(throws: CampaignFileFault(at: .start, "it is no UTF-8 text")) {
+      try CampaignFile(bytes: [0x63, 0xFF, 0x3A], now: CampaignFileTests.now)
+    }
+    #expect(throws: CampaignFileFault.self) {
+      try CampaignFile(bytes: Array("campaign: \u{0}".utf8), now: CampaignFileTests.now)
+    }
+  }
+
+  /// All of it: read, checked, and dealt to the waves, in bounded memory.
+  @Test func aHundredThousandDevicesAreDealtToWaves() throws {
+    let lines = (0..<100_000).map {
+      "  - {id: d\($0), name: door \($0), board: b, tags: [x, y]}\n"
+    }
+    let text =
+      "campaign: c\nimages: {b: i}\nselect: tag:x\nwaves:\n  - devices: 10\n  - devices: 10%\n"
+      + "  - devices: rest\ndevices:\n" + lines.joined()
+    let before = try Self.residentOctets()
+    let plan = try CampaignFileTests.read(text).plan(now: CampaignFileTests.now)
+    let grown = try Self.residentOctets() - before
+    #expect(plan.waves.map(\.devices.count) == [10, 9990, 90_000])
+    #expect(grown < 1024 * 1024 * 1024)
+  }
+
+  /// proc(5), statm: the second field, in pages.
+  private static func residentOctets() throws -> Int {
+    let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+    return try #require(Int(text.split(separator: " ")[1])) * 4096
+  }
+
+  @Test func aHundredThousandDevicesAreReadAndOneMoreIsNot() throws {
+    let head = "campaign: c\nimage: a\ndevices:\n"
+    let lines = (0..<100_000).map { "  - d\($0)\n" }.joined()
+    #expect(try CampaignFileTests.read(head + lines).campaign.devices.count == 100_000)
+    #expect(throws: CampaignFileFault.self) {
+      try CampaignFileTests.read(head + lines + "  - one more\n")
+    }
+  }
+
+  @Test func aDocumentOfTooManyPartsIsRefusedBeforeItTakesTheMemory() {
+    let text = "campaign: c\ndevices: [" + String(repeating: "a,", count: 2_000_000) + "]"
+    #expect {
+      try CampaignFile(bytes: Array(text.utf8), now: FleetTime(milliseconds: 0))
+    } throws: { "\($0)" == "line 2, column 1: it has more than 2000000 parts" }
+  }
+}
+#endif
