@@ -229,6 +229,16 @@ import Testing
     #expect(transfer.sendable == nil, "the window is told anew")
   }
 
+  @Test func whatTheDeviceDiscardedIsToldOnce() throws {
+    var transfer = try startAndSend(window: 500)
+    #expect(!transfer.takeDiscard())
+    _ = try transfer.received(spoilt(400), isAnswer: false)
+    #expect(!transfer.takeDiscard(), "it has been asked to, and has not answered")
+    try transfer.rewound(to: try position(0))
+    #expect(transfer.takeDiscard())
+    #expect(!transfer.takeDiscard())
+  }
+
   @Test func aBlockThatKeepsFailingEndsTheUpload() throws {
     var transfer = try startAndSend(window: 500)
     for _ in 0..<OTATransfer.blockRepeatsMaximum {

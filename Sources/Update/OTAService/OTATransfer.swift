@@ -106,8 +106,8 @@ struct OTATransfer {
   /// is bounded here.
   mutating func takeSetback() -> Int? { setback.take() }
 
-  /// Whether the device has discarded octets since this was called last. How often it may is bounded
-  /// here.
+  /// Whether the device has discarded octets since this was called last. How often it may is
+  /// bounded here.
   mutating func takeDiscard() -> Bool {
     defer { hasDiscarded = false }
     return hasDiscarded
