@@ -4,10 +4,9 @@ import OtaflashUpdate
 extension DeviceRecords {
   /// Where updates over an adapter remember which sizes of data writes were the best.
   ///
-  /// - Parameter adapter: `nil` = the first that works.
-  func sizes(on adapter: String?) -> SizeMemory {
+  /// - Parameter adapter: its name, in campaigns and single updates alike: `hci0` …
+  func sizes(on adapter: String) -> SizeMemory {
     let (file, console) = (SizeFile(in: directory), console)
-    let adapter = adapter ?? "first"
     return SizeMemory(
       recall: { setting in
         let recalled = console.attempt(
