@@ -207,7 +207,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
-    .target(name: "PlainHost", path: "Benchmarks/PlainHost"),
+    .target(name: "PlainHost", dependencies: ["COtaflashZlib"], path: "Benchmarks/PlainHost"),
     .executableTarget(
       name: "goals",
       dependencies: simulatedUpdate + [

@@ -93,7 +93,8 @@ struct HostGoals {
       what: "one process, \(Self.fleetSize) devices on Unix sockets at 100 kB/s each",
       wanted: "≤ 1 core, none below 95 % of its rate",
       measured: "\(Figure.fixed(cores, digits: 2)) cores, slowest \(Figure.percent(slowest)), "
-        + "\(Figure.fixed(ProcessCost.residentMegabytes)) MB",
+        + "\(Figure.fixed(ProcessCost.mostResidentMegabytes)) MB at most, "
+        + "\(Figure.fixed(Double(Self.fleetSize * size) / 1e6)) of them the images",
       isMet: cores <= 1 && slowest >= 0.95)
   }
 }

@@ -24,7 +24,7 @@ struct PatchCost {
         from: PatchBase(pair.old), to: pair.new[...], codec: .heatshrink(parameters))
     }
     let chosen = Self.quickest { _ = Self.planner(of: pair.new).best(base: pair.old) }
-    let megabytes = Self.mostResidentMegabytes
+    let megabytes = ProcessCost.mostResidentMegabytes
     return [
       Goal(
         what: "making what is sent instead of 512 KiB, every codec tried, applied and compared",
@@ -86,12 +86,5 @@ struct PatchCost {
       return (ProcessCost.now - before).processorSeconds
     }
     return times.min() ?? 0
-  }
-
-  /// The most that was ever resident.
-  private static var mostResidentMegabytes: Double {
-    var usage = rusage()
-    getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
-    return Double(usage.ru_maxrss) * 1024 / 1e6
   }
 }

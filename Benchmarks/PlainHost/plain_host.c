@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <zlib.h>
 
 // The sink-device's handles (Benchmarks/Device/main.c) and the messages of docs/ota-service.md.
 enum { CONTROL = 3, CONTROL_CCCD = 4, DATA = 6, STATUS = 8, STATUS_CCCD = 9 };
@@ -13,6 +15,7 @@ enum { PDU_MAXIMUM = 672, DATA_HEADER = 7, STATUS_SIZE = 16, SINK_ANY_DEVICE = 0
 
 typedef struct {
   int socket;
+  const uint8_t *image;
   uint32_t received;
   uint32_t limit;
 } host;
@@ -66,9 +69,10 @@ static int operate(host *h, const uint8_t *pdu, size_t size) {
   return error ? error : answer[4] == 0 ? 0 : EPROTO;
 }
 
-static int begin(host *h, uint32_t size) {
+static int begin(host *h, uint32_t size, uint32_t crc) {
   uint8_t pdu[3 + 18] = {0x12, CONTROL, 0, 0x06, SINK_ANY_DEVICE};
   put32(pdu + 5, size);
+  put32(pdu + 9, crc);
   memset(pdu + 13, 0xFF, 4);
   int error = operate(h, pdu, sizeof pdu);
   const uint8_t read[] = {0x0A, STATUS, 0};
@@ -86,6 +90,7 @@ static int stream(host *h, uint32_t size, uint32_t chunk) {
     uint32_t count = size - sent < chunk ? size - sent : chunk;
     if (count > 0 && sent + count <= h->limit) {
       put32(data + 3, sent);
+      memcpy(data + DATA_HEADER, h->image + sent, count);
       error = transmit(h, data, DATA_HEADER + count);
       sent += count;
     } else {
@@ -95,7 +100,7 @@ static int stream(host *h, uint32_t size, uint32_t chunk) {
   return error;
 }
 
-static int transfer(host *h, uint32_t size, uint32_t repeats, uint32_t chunk) {
+static int transfer(host *h, uint32_t size, uint32_t crc, uint32_t repeats, uint32_t chunk) {
   const uint8_t mtu[] = {0x02, (chunk + DATA_HEADER) & 0xFF, (uint8_t)((chunk + DATA_HEADER) >> 8)};
   const uint8_t indications[] = {0x12, CONTROL_CCCD, 0, 2, 0};
   const uint8_t notifications[] = {0x12, STATUS_CCCD, 0, 1, 0};
@@ -104,10 +109,30 @@ static int transfer(host *h, uint32_t size, uint32_t repeats, uint32_t chunk) {
   if (!error) error = request(h, indications, sizeof indications, 0x13);
   if (!error) error = request(h, notifications, sizeof notifications, 0x13);
   for (uint32_t i = 0; i < repeats && !error; i++) {
-    error = begin(h, size);
+    error = begin(h, size, crc);
     if (!error) error = stream(h, size, chunk);
     if (!error) error = operate(h, abort, sizeof abort);
   }
+  return error;
+}
+
+/// The image that `otaflash bench` makes and sends (LinkBenchmark.pattern). In pages of its own, which the
+/// process does not keep: its memory is measured.
+static uint8_t *make_image(uint32_t size) {
+  uint8_t *image = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (image == MAP_FAILED) return NULL;
+  for (uint32_t i = 0; i < size; i++) image[i] = (uint8_t)(i * 2654435761u >> 24);
+  return image;
+}
+
+static int connect_and_transfer(host *h, const struct sockaddr_un *address, uint32_t size,
+                                uint32_t repeats, uint32_t chunk) {
+  if (connect(h->socket, (const struct sockaddr *)address, sizeof *address) != 0) return errno;
+  uint8_t *image = make_image(size);
+  if (!image) return ENOMEM;
+  h->image = image;
+  int error = transfer(h, size, (uint32_t)crc32_z(0, image, size), repeats, chunk);
+  munmap(image, size);
   return error;
 }
 
@@ -117,8 +142,7 @@ int plain_host_transfer(const char *path, uint32_t size, uint32_t repeats, uint3
   strcpy(address.sun_path, path);
   host h = {.socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
   if (h.socket < 0) return errno;
-  int error = connect(h.socket, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
-  if (!error) error = transfer(&h, size, repeats, chunk);
+  int error = connect_and_transfer(&h, &address, size, repeats, chunk);
   close(h.socket);
   return error;
 }

@@ -19,15 +19,15 @@ package struct OctetReader<Fault: Error> {
     return rest.prefix(count)
   }
 
-  package mutating func uint8() throws(Fault) -> UInt8 { try integer() }
-  package mutating func uint16() throws(Fault) -> UInt16 { try integer() }
-  package mutating func uint32() throws(Fault) -> UInt32 { try integer() }
+  package mutating func uint8() throws(Fault) -> UInt8 { .init(truncatingIfNeeded: try field(1)) }
+  package mutating func uint16() throws(Fault) -> UInt16 { .init(truncatingIfNeeded: try field(2)) }
+  package mutating func uint32() throws(Fault) -> UInt32 { .init(truncatingIfNeeded: try field(4)) }
 
-  private mutating func integer<Value: FixedWidthInteger & UnsignedInteger>() throws(Fault) -> Value
-  {
-    let field = try octets(Value.bitWidth / 8)
-    var value: Value = 0
-    for octet in field.reversed() { value = value << 8 | Value(octet) }
+  /// An unsigned field of 1…8 octets. One type for all: generic arithmetic costs a hundred times
+  /// this, and every Status is read here.
+  private mutating func field(_ size: Int) throws(Fault) -> UInt64 {
+    var value: UInt64 = 0
+    for octet in try octets(size).reversed() { value = value << 8 | UInt64(octet) }
     return value
   }
 }

@@ -47,8 +47,7 @@ extension OTASession {
     var search = try await beginSearch(&transfer)
     while !transfer.isComplete {
       // Before any Status: the one that comes behind an answer knows more than it.
-      if let open = checkpoint, let outcome = open.write.poll() {
-        checkpoint = nil
+      if let outcome = checkpoint?.write.poll(), let open = checkpoint.take() {
         try await settle(open, outcome, of: image, &transfer)
       } else if let notified = statuses.poll() {
         try await apply(try decode(notified.value), isAnswer: false, to: &transfer)
