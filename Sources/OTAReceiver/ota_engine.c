@@ -28,6 +28,8 @@ static void fall_back_to_page(ota_receiver *r) {
     return;
   }
 #if OTA_PATCHES
+  uint32_t end = ota_round_down(s->written, r->config->page_size) + r->config->page_size;
+  if (s->fault_end < end) s->fault_end = end;
   if (ota_is_patch(r)) {
     s->erased = r->patch.point.image_offset;
     ota_patch_go_back(r);
@@ -75,6 +77,9 @@ static void finish_row(ota_receiver *r, bool ok) {
 #endif
   if (s->written % r->config->page_size != 0) return;
   s->page_crc = s->written_crc;
+#if OTA_PATCHES
+  if (s->written < s->fault_end) return;
+#endif
   s->page_faults = 0;
 }
 

@@ -181,19 +181,26 @@ static bool is_worth_telling(const ota_receiver *r) {
          (durable(r) == ota_data_size(r) && !link->told_durable);
 }
 
+/// The next error that is owed. What ended a session comes before what is said of data behind it.
+static uint8_t next_error(uint8_t due) {
+  uint8_t error = OTA_ERROR_PATCH_REFUSED;
+  if (due & 1u << OTA_ERROR_FLASH_FAULT) return OTA_ERROR_FLASH_FAULT;
+  while (!(due & 1u << error)) error--;
+  return error;
+}
+
 /// Sends one status for each error owed, else one for progress. False: the stack is full.
 static bool send_status(ota_receiver *r) {
   uint8_t status[OTA_STATUS_SIZE];
   ota_link *link = &r->link;
   if (link->status_cccd != 1) link->status_due = 0;
   if (link->status_cccd == 1 && is_worth_telling(r)) ota_status_owe(r, OTA_ERROR_NONE);
-  for (uint8_t error = OTA_ERROR_PATCH_REFUSED; link->status_due != 0; error--) {
-    uint8_t bit = (uint8_t)(1u << error);
-    if (!(link->status_due & bit)) continue;
+  while (link->status_due != 0) {
+    uint8_t error = next_error(link->status_due);
     fill_status(r, error, status);
     if (!r->config->notify_status(r->config->context, status)) return false;
     // Whatever was owed without an error is told with it.
-    link->status_due &= (uint8_t) ~(bit | 1u << OTA_ERROR_NONE);
+    link->status_due &= (uint8_t) ~(1u << error | 1u << OTA_ERROR_NONE);
     link->told_next = ota_current(r)->next;
     link->told_window = (uint16_t)window(r);
     link->told_durable = durable(r) == ota_data_size(r);

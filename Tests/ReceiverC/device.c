@@ -71,6 +71,7 @@ static ota_flash_result model_write(
     return OTA_FLASH_FAILED;
   }
   memcpy(f->octets + address, from, size);
+  if (f->worn != 0 && address / page == f->worn / page) f->octets[address] ^= 1;
   if (*bad > 0) {
     --*bad;
     f->octets[address] ^= 1;

@@ -25,6 +25,8 @@ typedef struct {
   uint32_t pending;
   /// The next writes (or erases) of the slot, or of the record, go wrong.
   uint32_t bad_rows, failed_rows, failed_erases, bad_records;
+  /// An address of the slot whose page never holds its data; 0 = there is none.
+  uint32_t worn;
   uint32_t violations;
   uint32_t alignment;
 } flash_model;

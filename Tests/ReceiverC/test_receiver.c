@@ -319,6 +319,18 @@ static void test_full_stack(void) {
   d.stack_full = false;
   device_run(&d);
   CHECK(d.answer_size == 16);
+
+  // What ended the session is told before what came too late for it.
+  make(1, 8);
+  CHECK(begin(&d, image, 9000, 0) == 0 && send_to(&d, image, 2200));
+  d.flash.failed_erases = OTA_FLASH_RETRY_MAXIMUM + 1;
+  d.stack_full = true;
+  for (uint32_t at = 2200; at < 4000; at += CHUNK) data(&d, image, at, CHUNK, false);
+  CHECK(status_state() == OTA_STATE_IDLE && d.errors[OTA_ERROR_FLASH_FAULT] == 0);
+  d.stack_full = false;
+  device_run(&d);
+  CHECK(d.errors[OTA_ERROR_FLASH_FAULT] == 1 && d.errors[OTA_ERROR_NO_SESSION] == 1);
+  CHECK(d.status[1] == OTA_ERROR_NO_SESSION);
 }
 
 static void test_resume(void) {
@@ -423,6 +435,17 @@ static void test_flash_faults(void) {
       CHECK(update(&d, image, 9000));
     }
   }
+}
+
+static void test_worn_page(void) {
+  subject = "a page that never holds its data";
+  make(1, 8);
+  d.flash.worn = 5 * PAGE;
+  CHECK(begin(&d, image, 9000, 0) == 0 && !send_to(&d, image, 9000));
+  CHECK(d.errors[OTA_ERROR_GAP] == OTA_FLASH_RETRY_MAXIMUM && d.errors[OTA_ERROR_FLASH_FAULT] == 1);
+  CHECK(status_state() == OTA_STATE_IDLE);
+  d.flash.worn = 0;
+  CHECK(update(&d, image, 9000));
 }
 
 /// Runs an update whose power fails in flash operation `cut`, and then one that must succeed.
@@ -585,6 +608,7 @@ int main(void) {
   test_rewind();
   test_sink();
   test_flash_faults();
+  test_worn_page();
   test_power_cuts();
   test_vectors();
   test_fuzz();

@@ -88,6 +88,23 @@ import Testing
     #expect(Self.words(decision.verdict(for: text)) == "refuse: base-unknown")
   }
 
+  /// The base was found since, and a patch is there before the rest of what was begun.
+  @Test func aCompressedImageThatWasHardlyBegunMakesWayForAPatch() throws {
+    let text = (0..<12_000).map { UInt8($0 / 5 % 11) ^ UInt8($0 % 3) }
+    var decision = Self.decision()
+    decision.base = nil
+    guard case .stream(let first, _) = decision.verdict(for: text) else {
+      Issue.record("it is compressed")
+      return
+    }
+    decision.begun = ContentIdentity(of: first.octets)
+    #expect(Self.words(decision.verdict(for: text)) == "compressed: base-unknown")
+    decision.base = text.enumerated().map { $0 == 5_000 ? 1 : $1 }
+    #expect(Self.words(decision.verdict(for: text)) == "patch")
+    decision.begunOffset = first.octets.count - 2
+    #expect(Self.words(decision.verdict(for: text)) == "compressed: rest-is-sooner")
+  }
+
   /// The link is another one when the run goes on, and would be given other parts.
   @Test func aStreamThatIsUnderWayIsMadeAgainUnderOtherConditions() throws {
     var decision = Self.decision()

@@ -79,6 +79,18 @@ import Testing
     #expect(result.runningImage == old.bytes && result.flashFaults.isEmpty)
   }
 
+  /// The patch is not at fault, and the receiver is not: its flash is.
+  @Test(arguments: WriteMode.allCases)
+  func aPageThatNeverHoldsIsToldOfAsThat(_ mode: WriteMode) throws {
+    let result = try flash(new, onto: "fast?bad-block", storage: board()) {
+      ($0.mode, $0.bases) = (mode, Self.finder([old.bytes]))
+    }
+    #expect(throws: UpdateFault.declined(.upload, .otaService(.flashFault))) {
+      try result.outcome.get() as UpdateResult
+    }
+    #expect(result.runningImage == old.bytes)
+  }
+
   /// Octets that change on their way to the receiver are seen before they are believed: they are sent
   /// again, or the image follows. Now and then the device has gone back by itself before it is asked to.
   @Test(arguments: WriteMode.allCases)

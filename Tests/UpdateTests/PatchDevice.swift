@@ -20,6 +20,12 @@ final class PatchDevice: Sendable {
     var runsAnother = false
     /// It refuses the stream once it holds so many octets of it.
     var refusesAt: Int?
+    /// Why, as its Status says.
+    var refusal = OTAStatus.Note.patchRefused
+    /// What is notified then is of data that came too late: why, only a Status says that is read.
+    var tellsLateData = false
+    /// Requests that it answers with a result and nothing else.
+    var declines: [UInt8: UInt8] = [:]
     /// What it makes of a stream is another image.
     var spoils = false
     /// What it holds when its link is lost, each once.
@@ -96,6 +102,15 @@ final class PatchDevice: Sendable {
 
   private var told: [UInt8] { memory.withLock { $0.status }.encoded }
 
+  private var notified: [UInt8] {
+    memory.withLock { memory in
+      var status = memory.status
+      let isLate = memory.script.tellsLateData && status.note == memory.script.refusal
+      if isLate { status.note = .noSession }
+      return status
+    }.encoded
+  }
+
   private func perform(_ request: [UInt8]) -> ATTErrorCode? {
     let answer = memory.withLock { memory in
       memory.requests.append(request)
@@ -118,14 +133,14 @@ final class PatchDevice: Sendable {
       memory.session = session
       if let limit = memory.script.refusesAt, session.patch != nil, session.held.count >= limit {
         memory.session = nil
-        memory.note = .patchRefused
+        memory.note = memory.script.refusal
       }
       guard let cut = memory.script.cuts.first, session.held.count >= cut else { return (nil, nil) }
       memory.script.cuts.removeFirst()
       if memory.script.restarts { memory.session?.held = [] }
       return (nil, memory.link)
     }
-    if refusal == nil { server.notify(status, told) }
+    if refusal == nil { server.notify(status, notified) }
     lost?.loseSupervision()
     return refusal
   }
@@ -186,6 +201,7 @@ extension PatchDevice.Memory {
   }
 
   fileprivate mutating func answer(_ request: [UInt8]) -> [UInt8] {
+    if let result = script.declines[request[0]] { return [result] }
     switch request[0] {
     case 0x01: return info
     case 0x02:

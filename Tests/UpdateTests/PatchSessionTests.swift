@@ -221,6 +221,55 @@ import Testing
     #expect(run.beginnings == [0, 0])
   }
 
+  /// What it had acknowledged and then lost was no progress, however far it came each time.
+  @Test func aDeviceThatRestartsAgainAndAgainIsGivenUp() throws {
+    let cuts = (0..<60).map { $0 % 2 == 0 ? 200 : 400 }
+    let run = try update(.init(cuts: cuts, restarts: true))
+    guard case .failure(.linkLost) = run.outcome else {
+      Issue.record("\(run.outcome)")
+      return
+    }
+    #expect(run.beginnings.count == UpdateOptions().reconnection.attemptsMaximum + 1)
+  }
+
+  /// Slow or bad as a link may be, whatever gets further each time ends.
+  @Test func aLinkThatIsLostAgainAndAgainIsNotGivenUp() throws {
+    let run = try update(.init(cuts: (1...40).map { $0 * 12 })) { $0.chunk = 12 }
+    let result = try run.outcome.get()
+    #expect(run.beginnings.count == 41 && run.device.running == Self.new.bytes)
+    #expect(run.device.dataOctets == result.delivery?.octets)
+  }
+
+  /// What a device does not answer of patches takes nothing from its images.
+  @Test(arguments: [0x0D, 0x0E, 0x0F] as [UInt8])
+  func aDeviceThatDeclinesWhatItOffersGetsTheImage(_ opcode: UInt8) throws {
+    let run = try update(.init(declines: [opcode: 1]))
+    let result = try run.outcome.get()
+    #expect(run.device.running == Self.new.bytes && result.delivery?.obstacle == .refused)
+    #expect(result.delivery?.content == .image)
+    let required = try update(.init(declines: [opcode: 1])) { $0.delta = .require }
+    #expect(throws: UpdateFault.noPatch(.refused)) {
+      try required.outcome.get() as UpdateResult
+    }
+  }
+
+  /// That a session has ended is told behind data that came too late, or by an answer; why, only a
+  /// Status tells that is read.
+  @Test(arguments: [false, true])
+  func aFlashFaultIsNoRefusalOfThePatch(_ tellsLateData: Bool) throws {
+    let run = try update(
+      .init(refusesAt: 200, refusal: .flashFault, tellsLateData: tellsLateData))
+    #expect(throws: UpdateFault.declined(.upload, .otaService(.flashFault))) {
+      try run.outcome.get() as UpdateResult
+    }
+  }
+
+  @Test func aRefusalThatIsNotToldIsFoundOut() throws {
+    let run = try update(.init(refusesAt: 200, tellsLateData: true))
+    #expect(try run.outcome.get().delivery?.obstacle == .refused)
+    #expect(run.device.running == Self.new.bytes)
+  }
+
   /// The next process makes the same stream again, and finds the device in the middle of it.
   @Test func anotherRunMakesTheSameStreamAgain() throws {
     let device = PatchDevice(running: Self.old, .init(cuts: [300]))

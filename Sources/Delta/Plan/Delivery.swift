@@ -8,6 +8,9 @@ package struct Delivery: Sendable {
     case difference
   }
 
+  /// Of the image's octets, the share below which a stream saves something.
+  private static let worthwhile = 0.9
+
   package let content: Content
   package let octets: [UInt8]
   /// Which codecs the parts use, in the order of their first use; none for the image itself.
@@ -38,6 +41,11 @@ package struct Delivery: Sendable {
     var other = self
     other.forecast = conditions.forecast(octetsAtPages: octetsAtPages, partEnds: partEnds)
     return other
+  }
+
+  /// It saves enough of the image's octets to be sent instead.
+  package func isWorthwhile(against plain: Delivery) -> Bool {
+    Double(octets.count) < Self.worthwhile * Double(plain.octets.count)
   }
 
   /// In how many parts the octets are sent; the image itself is in one.

@@ -41,8 +41,9 @@ package indirect enum DeviceExpression: Hashable, Sendable {
     case number(Int)
   }
 
-  package enum Truth: Hashable, Sendable {
-    case yes, no, undecided
+  /// In the order in which `and` takes the lesser one and `or` the greater.
+  package enum Truth: Hashable, Comparable, Sendable {
+    case no, undecided, yes
 
     init(_ isTrue: Bool) { self = isTrue ? .yes : .no }
   }
@@ -57,17 +58,11 @@ package indirect enum DeviceExpression: Hashable, Sendable {
       case .undecided: return .undecided
       }
     case .and(let left, let right):
-      switch (left.truth(of: device), right.truth(of: device)) {
-      case (.no, _), (_, .no): return .no
-      case (.yes, .yes): return .yes
-      default: return .undecided
-      }
+      let first = left.truth(of: device)
+      return first == .no ? .no : min(first, right.truth(of: device))
     case .or(let left, let right):
-      switch (left.truth(of: device), right.truth(of: device)) {
-      case (.yes, _), (_, .yes): return .yes
-      case (.no, .no): return .no
-      default: return .undecided
-      }
+      let first = left.truth(of: device)
+      return first == .yes ? .yes : max(first, right.truth(of: device))
     case .compare(let fact, let relation, let operand):
       guard let holds = Self.holds(fact, relation, operand, of: device) else { return .undecided }
       return Truth(holds)

@@ -42,7 +42,10 @@ package struct FleetDevice: Hashable, Sendable {
 
   /// The same of an id alone.
   static func identity(of id: ID) -> String {
-    let octets = id.prefix { $0 != "/" }.split(separator: ":", omittingEmptySubsequences: false)
+    let address = id.prefix { $0 != "/" }
+    // Most ids that are none end here, and campaigns compare them by the million.
+    guard address.utf8.count == 17 else { return id }
+    let octets = address.split(separator: ":", omittingEmptySubsequences: false)
     let isAddress =
       octets.count == 6 && octets.allSatisfy { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
     return isAddress ? octets.joined(separator: ":").uppercased() : id

@@ -276,6 +276,11 @@ typedef struct {
   /// Pages are erased up to this offset.
   uint32_t erased;
   uint8_t page_faults;
+#if OTA_PATCHES
+  /// Where the furthest page ends that did not hold its data: what is made again before it is no
+  /// success.
+  uint32_t fault_end;
+#endif
   /// False after a reset, until BEGIN takes the resume record up.
   bool live;
 } ota_session;

@@ -2,6 +2,8 @@
 public struct PreparedUpload: Sendable {
   /// Octets of the image that the device has already.
   public let offset: Int
+  /// Octets of the image that the device can make of what it has: with a part of a page, more.
+  let made: Int
   let send: @Sendable () async throws(UpdateFault) -> Void
 
   /// - Parameters:
@@ -9,7 +11,15 @@ public struct PreparedUpload: Sendable {
   ///     the update with `.protocolViolation`.
   ///   - send: sends the rest, and returns when the device has all of the image.
   public init(from offset: Int, send: @escaping @Sendable () async throws(UpdateFault) -> Void) {
+    self.init(from: offset, making: offset, send: send)
+  }
+
+  init(
+    from offset: Int, making made: Int,
+    send: @escaping @Sendable () async throws(UpdateFault) -> Void
+  ) {
     self.offset = offset
+    self.made = made
     self.send = send
   }
 }

@@ -26,13 +26,18 @@ final class UpdateTally: Sendable {
     /// The lowest octet that an upload began at.
     var began: Int?
 
-    /// Octets that are still there when the next connection begins.
-    var kept: Int { keepsProgress ? held : 0 }
+    /// Something of it is still there when the next connection begins, if only a part of a page.
+    var isKept: Bool { keepsProgress && acknowledged > 0 }
   }
 
   private struct State: Sendable {
     var counts = Counts()
     var hasConnected = false
+    /// Octets of the images whose transfers were begun on this connection.
+    var passed = 0
+    /// The furthest that a transfer was begun at, and whether that is news.
+    var furthest = 0
+    var isFurther = false
     var hasActivated = false
     var session: (any UpdateSession.Type)?
     var restart: String?
@@ -51,7 +56,30 @@ final class UpdateTally: Sendable {
 
   var now: Counts { state.withLock { $0.counts } }
 
-  func connected() { state.withLock { $0.hasConnected = true } }
+  func connected() {
+    state.withLock {
+      $0.hasConnected = true
+      $0.passed = 0
+    }
+  }
+
+  /// The next transfer sends something else, or the same from its first octet.
+  func startOver() {
+    state.withLock {
+      $0.furthest = 0
+      $0.passed = 0
+    }
+  }
+
+  /// Whether a transfer was begun further on than all before it: then what a lost connection has
+  /// sent was not for nothing. Told once.
+  func takeProgress() -> Bool {
+    state.withLock { state in
+      defer { state.isFurther = false }
+      return state.isFurther
+    }
+  }
+
   func choose(_ session: any UpdateSession.Type) { state.withLock { $0.session = session } }
   func activate() { state.withLock { $0.hasActivated = true } }
 
@@ -73,9 +101,21 @@ final class UpdateTally: Sendable {
     }
   }
   func send(_ octets: Int) { state.withLock { $0.counts.octetsSent += octets } }
-  func begin(at offset: Int) {
-    state.withLock { $0.counts.began = min($0.counts.began ?? offset, offset) }
+
+  /// - Parameters:
+  ///   - offset: octets that the device has of the image for certain.
+  ///   - made: octets that it can make of what it has.
+  func begin(at offset: Int, making made: Int, of total: Int) {
+    state.withLock { state in
+      state.counts.began = min(state.counts.began ?? offset, offset)
+      if state.passed + made > state.furthest {
+        state.furthest = state.passed + made
+        state.isFurther = true
+      }
+      state.passed += total
+    }
   }
+
   func deliver(_ report: DeliveryReport) { state.withLock { $0.counts.delivery = report } }
   func resume() { state.withLock { $0.counts.resumes += 1 } }
   func meet(_ hardware: HardwareID?) {

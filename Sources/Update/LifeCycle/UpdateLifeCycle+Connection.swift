@@ -61,7 +61,7 @@ extension UpdateLifeCycle {
           reason: "\(loss)", acknowledged: counts.held, attempt: attempt, retryIn: delay))
     }
     guard await context.clock.pause(for: delay) else {
-      throw .cancelled(resumable: counts.kept > 0, acknowledged: counts.held)
+      throw .cancelled(resumable: counts.isKept, acknowledged: counts.held)
     }
   }
 
@@ -71,9 +71,9 @@ extension UpdateLifeCycle {
     switch fault {
     case .gatt(let stage, .linkLost(let loss)):
       return .linkLost(
-        loss, stage, resumable: counts.kept > 0, acknowledged: counts.held)
+        loss, stage, resumable: counts.isKept, acknowledged: counts.held)
     case .gatt(_, .cancelled), .couldNotConnect(.cancelled), .linkLost(.cancelled, _, _, _):
-      return .cancelled(resumable: counts.kept > 0, acknowledged: counts.held)
+      return .cancelled(resumable: counts.isKept, acknowledged: counts.held)
     case .gatt, .couldNotConnect, .linkLost, .wrongHardware, .doesNotFit, .downgrade, .olderBuild,
       .versionUnknown, .hardwareUnknown, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered,
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,

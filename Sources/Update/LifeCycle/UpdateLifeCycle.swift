@@ -103,7 +103,6 @@ struct UpdateLifeCycle: Sendable {
     var attempt = 0
     var imageRepeats = 0
     var restart = restart
-    var acknowledgedBefore = 0
     while true {
       var stage = UpdateStage.connect
       var session: (any UpdateSession)?
@@ -119,6 +118,7 @@ struct UpdateLifeCycle: Sendable {
         }
         imageRepeats += 1
         restart = true
+        context.tally.startOver()
         turn.disconnect()
       } catch {
         let fault = attributed(error, stage)
@@ -131,10 +131,8 @@ struct UpdateLifeCycle: Sendable {
           return activated(session, isAnswered: false)
         }
         if let place = session?.bootLoaderPlace, stage == .detach { return .detached(to: place) }
-        let acknowledged = context.tally.now.acknowledged
-        if acknowledged > acknowledgedBefore { attempt = 0 }
-        acknowledgedBefore = acknowledged
-        attempt += 1
+        // What a device has acknowledged, and lost again, was no progress.
+        attempt = context.tally.takeProgress() ? 1 : attempt + 1
         // What was held is now wanted: a restart was carried out by the first connection.
         if stage == .upload || stage == .verify { restart = false }
         try await backOff(loss, attempt, fault)
@@ -216,6 +214,7 @@ struct UpdateLifeCycle: Sendable {
       return try await transfer(plan, over: session, restart: restart, stage: &stage)
     } catch .noPatch(let obstacle) where context.options.delta != .require {
       context.observe(.patchGivenUp(because: obstacle))
+      context.tally.startOver()
       return try await transfer(plan, over: session, restart: true, stage: &stage)
     }
   }
@@ -237,7 +236,7 @@ struct UpdateLifeCycle: Sendable {
     let total = plan.image.bytes.count
     let offset = try upload.offset(in: total, .prepare)
     context.tally.acknowledge(offset)
-    context.tally.begin(at: offset)
+    context.tally.begin(at: offset, making: upload.made, of: total)
     // Where all of it is held there is nothing to take up.
     if offset > 0 && offset < total { context.tally.resume() }
     context.observe(.transferBegan(offset: offset, total: total, resumed: offset > 0))

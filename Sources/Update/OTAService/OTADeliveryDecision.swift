@@ -23,8 +23,6 @@ struct OTADeliveryDecision {
 
   /// A base whose octets are not here is as long as the device says; none has more.
   private static let baseMaximum = 1 << 26
-  /// Of the image's octets, the share that a stream may have and still save something.
-  private static let worthwhile = 0.9
 
   var policy: DeltaPolicy
   /// `nil` = the device takes no streams, or none that are made here.
@@ -40,8 +38,9 @@ struct OTADeliveryDecision {
   var given: ReadyPatch?
   /// Octets of the image itself that the device holds of an earlier transfer.
   var held = 0
-  /// The stream of which the device holds a part.
+  /// The stream of which the device holds a part, and how many of its octets.
   var begun: ContentIdentity?
+  var begunOffset = 0
   /// Why patches were given up in this update.
   var givenUp: PatchObstacle?
 
@@ -108,11 +107,15 @@ struct OTADeliveryDecision {
   }
 
   private func verdict(for image: [UInt8], by planner: DeliveryPlanner) -> Verdict {
-    if let begun,
-      let again = planner.again(size: begun.size, crc32: begun.crc32, base: base),
-      again.content == .difference || policy == .auto
-    {
-      return .stream(again, because: again.content == .difference ? nil : obstacle)
+    if let begun, let again = planner.again(size: begun.size, crc32: begun.crc32, base: base) {
+      if again.content == .difference { return .stream(again, because: nil) }
+      let rest = max(0, begun.size - begunOffset)
+      // A base that was found since may make a patch of less than what is left.
+      if policy == .auto,
+        base == nil || again.isSooner(last: rest, than: planner.best(base: base))
+      {
+        return .stream(again, because: obstacle ?? .restIsSooner(octets: rest))
+      }
     }
     if policy == .require, let base {
       return .stream(planner.composed(against: PatchBase(base)), because: nil)
@@ -122,14 +125,21 @@ struct OTADeliveryDecision {
 
   private func judged(_ best: Delivery, against plain: Delivery) -> Verdict {
     let size = plain.octets.count
-    guard best.content != .plain, Double(best.octets.count) < Self.worthwhile * Double(size) else {
+    guard best.content != .plain, best.isWorthwhile(against: plain) else {
       return .image(because: obstacle ?? .noGain(octets: best.octets.count))
     }
-    let left = Double(size - held) / Double(size)
-    if held > 0, plain.forecast.expectedSeconds * left <= best.forecast.expectedSeconds {
+    if held > 0, plain.isSooner(last: size - held, than: best) {
       return .image(because: .restIsSooner(octets: size - held))
     }
     guard best.content == .compressed else { return .stream(best, because: nil) }
     return .stream(best, because: obstacle ?? .noGain(octets: best.octets.count))
+  }
+}
+
+extension Delivery {
+  /// Whether its last octets are there no later than all of another.
+  fileprivate func isSooner(last count: Int, than other: Delivery) -> Bool {
+    let left = Double(count) / Double(octets.count)
+    return forecast.expectedSeconds * left <= other.forecast.expectedSeconds
   }
 }

@@ -118,6 +118,7 @@ extension OTASession {
     if let image, !restart {
       decision.held = device.resumeOffset(for: image)
       decision.begun = patching?.begun
+      decision.begunOffset = patching?.point.nextOffset ?? 0
     }
     return decision
   }
@@ -156,8 +157,9 @@ extension OTASession {
   func upload(of stream: OTAStream, from offset: Int) -> PreparedUpload {
     var session = self
     session.stream = stream
-    return PreparedUpload(from: stream.imageOctetsHeld(ofFirst: offset)) {
-      [session] () async throws(UpdateFault) in
+    return PreparedUpload(
+      from: stream.imageOctetsHeld(ofFirst: offset), making: stream.imageOctets(ofFirst: offset)
+    ) { [session] () async throws(UpdateFault) in
       try await session.upload(stream.octets, from: offset)
     }
   }
@@ -165,7 +167,9 @@ extension OTASession {
   private func announce(_ patch: OTAPatch) async throws(UpdateFault) {
     let answer = try await control.exchange(.patch(patch), .prepare)
     guard answer.result == OTARefusal.otherBase.rawValue else {
-      _ = try control.payload(of: answer, .prepare)
+      do throws(UpdateFault) { _ = try control.payload(of: answer, .prepare) } catch {
+        throw error.concernsPatches ? givingUpPatches(.refused) : error
+      }
       return
     }
     let base = try decoding(.prepare) { () throws(OTADecodeFault) -> OTABase in
@@ -182,6 +186,17 @@ extension OTASession {
   func givingUpPatches(_ obstacle: PatchObstacle) -> UpdateFault {
     context.memory.keep(OTAPatchesGivenUp(obstacle: obstacle))
     return .noPatch(obstacle)
+  }
+}
+
+extension UpdateFault {
+  /// A device that does not do what it says of patches may take images all the same.
+  fileprivate var concernsPatches: Bool {
+    switch self {
+    case .declined(_, .otaService(.notAuthorized)): false
+    case .declined, .protocolViolation: true
+    default: false
+    }
   }
 }
 
@@ -206,7 +221,20 @@ extension UpdateContext {
 }
 
 extension OTAControl {
-  func patching(while running: OTARunning) async throws(UpdateFault) -> OTAPatching {
+  /// What the device says of patches; `nil` where its answers are none, which gives patches up.
+  func patching(
+    while running: OTARunning, _ context: UpdateContext
+  ) async throws(UpdateFault) -> OTAPatching? {
+    do throws(UpdateFault) {
+      return try await patching(while: running)
+    } catch {
+      guard error.concernsPatches else { throw error }
+      context.memory.keep(OTAPatchesGivenUp(obstacle: .refused))
+      return nil
+    }
+  }
+
+  private func patching(while running: OTARunning) async throws(UpdateFault) -> OTAPatching {
     let began = clock.now
     let info = try await perform(.patchInfo, .connect)
     let roundTrip = began.duration(to: clock.now)

@@ -51,7 +51,7 @@ struct OTASession: UpdateSession {
     let running = try await operations.running(.connect)
     let resumePoint = try await operations.resumePoint()
     let asksForPatches = context.wantsPatches && info.takesPatches
-    let patching = asksForPatches ? try await operations.patching(while: running) : nil
+    let patching = asksForPatches ? try await operations.patching(while: running, context) : nil
     var device = DeviceReport(info: info, running: running, resumePoint: resumePoint)
     device.heldStream = patching?.begun.map { stream in
       DeviceReport.HeldStream(stream: stream, offset: patching?.point.nextOffset ?? 0)
@@ -110,7 +110,7 @@ struct OTASession: UpdateSession {
     let position = try await position(in: prefixes, restart: !mayContinue) {
       (restart) async throws(UpdateFault) in try await begin(plan, restart: restart)
     }
-    if let obstacle, patching != nil {
+    if let obstacle, info.takesPatches {
       var report = DeliveryReport(
         content: .image, octets: prefixes.count, imageSize: prefixes.count, obstacle: obstacle)
       report.unused = unused
@@ -171,8 +171,7 @@ struct OTASession: UpdateSession {
       let status = try await readStatus()
       let octets = sentStream?.octets ?? PrefixChecksums(image.bytes)
       guard status.state == .receiving, status.nextOffset < octets.count else {
-        throw status.note == .patchRefused && sentStream != nil
-          ? givingUpPatches(.refused) : .declined(.verify, .otaService(.wrongState))
+        throw ending(.verify, status.note)
       }
       if let stream = sentStream { return .wanted(upload(of: stream, from: status.nextOffset)) }
       return .wanted(upload(of: octets, from: status.nextOffset))

@@ -277,13 +277,9 @@ extension OTASession {
     _ status: OTAStatus, isAnswer: Bool, to transfer: inout OTATransfer
   ) async throws(UpdateFault) {
     switch status.note {
-    case .flashFault: throw .declined(.upload, .otaService(.flashFault))
-    // What was on its way when the session ended is refused in its turn, and is told last.
-    case .patchRefused where stream != nil, .noSession where stream != nil:
-      throw givingUpPatches(.refused)
-    // An image as it is has nothing that could be refused in this way.
-    case .noSession, .patchRefused: throw .declined(.upload, .otaService(.wrongState))
-    case .notAuthorized: throw .declined(.upload, .otaService(.notAuthorized))
+    case .flashFault, .patchRefused, .notAuthorized: throw ending(.upload, status.note)
+    // Of data that came too late for a session. What ended it is told by a Status that is read.
+    case .noSession: throw ending(.upload, try await readStatus().note)
     case .none, .gap, .overrun: break
     }
     guard status.state == .receiving else { throw .declined(.upload, .otaService(.wrongState)) }
@@ -314,7 +310,19 @@ extension OTASession {
     } catch {
       // Octets that are wrong are no patch, so that the session may have ended meanwhile.
       let hasEnded = error == .declined(.upload, .otaService(.wrongState))
-      throw hasEnded && stream != nil ? givingUpPatches(.refused) : error
+      throw hasEnded ? ending(.upload, try await readStatus().note) : error
+    }
+  }
+
+  /// Why a device has no session any more, by what its Status says of that.
+  func ending(_ stage: UpdateStage, _ note: OTAStatus.Note) -> UpdateFault {
+    switch note {
+    case .flashFault: .declined(stage, .otaService(.flashFault))
+    case .notAuthorized: .declined(stage, .otaService(.notAuthorized))
+    case .patchRefused where sentStream != nil: givingUpPatches(.refused)
+    // An image as it is has nothing that could be refused in this way.
+    case .patchRefused, .none, .gap, .overrun, .noSession:
+      .declined(stage, .otaService(.wrongState))
     }
   }
 

@@ -10,9 +10,10 @@ public enum PatchObstacle: Equatable, Sendable {
   case baseUnreadable
   /// Nobody here has the image that it runs.
   case baseUnknown(ContentIdentity)
-  /// The patch has so many octets, and would save little.
+  /// What is best without it has so many octets, and a patch would save little of them.
   case noGain(octets: Int)
-  /// The device holds a part of the image, and its last octets are there sooner than a patch.
+  /// The device holds a part of the image, or of what is sent instead, and its last octets are
+  /// there sooner than a patch.
   case restIsSooner(octets: Int)
   /// The patch that was given is not for the image that the device runs.
   case givenForAnother(running: ContentIdentity)
@@ -32,7 +33,7 @@ public enum PatchObstacle: Equatable, Sendable {
     case .baseNotTold: "the device does not tell which image it runs"
     case .baseUnreadable: "the device cannot read the image that it runs, or finds it damaged"
     case .baseUnknown(let running): "nobody here has the image that runs there (\(running.words))"
-    case .noGain(let octets): "a patch of \(Numerals.grouped(octets)) B would save little"
+    case .noGain(let octets): "no patch would save much: \(Numerals.grouped(octets)) B at best"
     case .restIsSooner(let octets):
       "the device holds a part of the image, and wants \(Numerals.grouped(octets)) B more"
     case .givenForAnother(let running):

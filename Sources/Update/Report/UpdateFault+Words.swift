@@ -142,9 +142,11 @@ extension UpdateFault: ExplainedFault {
 
   /// What a broken transfer leaves behind.
   private static func kept(_ resumable: Bool, _ acknowledged: Int) -> String {
-    resumable
-      ? "The device keeps \(Numerals.grouped(acknowledged)) B; the next attempt goes on from there."
-      : "The device holds no part of the image; the next attempt starts over."
+    guard resumable else {
+      return "The device holds no part of the image; the next attempt starts over."
+    }
+    let octets = acknowledged == 0 ? "a part of a page" : "\(Numerals.grouped(acknowledged)) B"
+    return "The device keeps \(octets); the next attempt goes on from there."
   }
 
   private static func list(_ protocols: [UpdateProtocol]) -> String {

@@ -55,7 +55,7 @@ struct ImagePatch: Subcommand {
 
   private var codecs: [PatchCodec] {
     switch codec {
-    case .auto: [.crle] + heatshrink.codecs
+    case .auto: [.none, .crle] + heatshrink.codecs
     case .none: [.none]
     case .crle: [.crle]
     case .heatshrink: heatshrink.codecs

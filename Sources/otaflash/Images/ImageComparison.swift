@@ -36,7 +36,7 @@ struct ImageComparison {
     imageSize = image.count
     sizes =
       [Size(content: .plain, codec: nil, octets: image.count)]
-      + Self.sizes(.compressed, of: image, against: empty, [], windows)
+      + Self.sizes(.compressed, of: image, against: empty, [.crle], windows)
       + Self.sizes(.difference, of: image, against: base, [.none, .crle], windows)
     let abilities = DecoderAbilities(
       hasCRLE: true, largestWindow: window, largestLookahead: window,
@@ -68,8 +68,10 @@ struct ImageComparison {
   /// What would be sent under some conditions, with the pages that the comparison was made for.
   func prediction(under conditions: DeliveryConditions) -> Prediction {
     let predicted = deliveries.map { $0.predicted(under: conditions) }
+    let plain = predicted[0]
+    let best = DeliveryPlanner.best(of: predicted)
     return Prediction(
-      conditions: conditions, plain: predicted[0], best: DeliveryPlanner.best(of: predicted))
+      conditions: conditions, plain: plain, best: best.isWorthwhile(against: plain) ? best : plain)
   }
 }
 

@@ -417,6 +417,24 @@ static void test_flash_faults(void) {
   }
 }
 
+/// A part is made again from its start, so that good pages are written before the bad one each time.
+static void test_worn_pages(void) {
+  subject = "a page that never holds its data";
+  const uint32_t parts[] = {PAGE, 3 * PAGE, 8 * PAGE};
+  for (uint64_t seed = 1; seed <= 24; seed++) {
+    make_parts(&p, seed, 500, 8 * PAGE, parts[seed % 3]);
+    make_device(seed, 8);
+    d.flash.slow = seed & 1;
+    d.flash.worn = seed % 8 * PAGE + 1;
+    CHECK(begin_stream(0) == 0 && !send_anyhow());
+    CHECK(d.errors[OTA_ERROR_GAP] == OTA_FLASH_RETRY_MAXIMUM);
+    CHECK(d.errors[OTA_ERROR_FLASH_FAULT] == 1 && device_state() == OTA_STATE_IDLE);
+    CHECK(d.flash.slot_erases <= 8 * (2 + OTA_FLASH_RETRY_MAXIMUM));
+    d.flash.worn = 0;
+    CHECK(patch_update());
+  }
+}
+
 /// Anything at any time; the device must stay within its flash, and must still take a patch.
 static void fuzz(uint64_t seed) {
   draw(seed % 60 + 1);
@@ -488,6 +506,7 @@ int main(void) {
   test_rewinds();
   test_other_sessions();
   test_flash_faults();
+  test_worn_pages();
   test_erase_ahead();
   test_fuzz();
   printf("patch sessions: %u passed, %u failed\n", passed, failed);
