@@ -149,6 +149,9 @@ public enum ImageFile {
       bytes = try read(path: path, limit: sidecarLimit)
     } catch .missing {
       return nil
+    } catch .unreadable(_, .nameTooLong) {
+      // There can be none behind so long a name.
+      return nil
     }
     do throws(SidecarFault) {
       return try sidecar(decoding: bytes)

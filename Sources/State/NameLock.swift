@@ -28,6 +28,20 @@ struct NameLock: ~Copyable, Sendable {
     }
   }
 
+  /// Whether a process has the name now.
+  static func isHeld(_ name: String) -> Bool {
+    let address = AbstractAddress(name)
+    do throws(FileErrno.Failure) {
+      let asking = try stream()
+      let number = asking.number
+      _ = try FileErrno.checked { address.call { connect(number, $0, $1) } }
+      return true
+    } catch {
+      // Any other refusal than that nobody listens comes from somebody.
+      return error.errno.rawValue != ECONNREFUSED
+    }
+  }
+
   private static func stream() throws(FileErrno.Failure) -> FileDescriptor {
     FileDescriptor(
       owning: try FileErrno.checked {

@@ -26,6 +26,13 @@ package struct RunLock: ~Copyable, Sendable {
     }
   }
 
+  /// Whether a process works with the jobs of a store now.
+  package static func isHeld(store: String) -> Bool {
+    let identity = DeviceIdentity(path: store, device: store)
+    return [identity.name, identity.otherName].compactMap(\.self)
+      .contains { NameLock.isHeld(prefix + $0) }
+  }
+
   /// Ends the lock here, where the reader can see it.
   package consuming func release() {}
 }

@@ -90,6 +90,8 @@ import Testing
     let taken = try program.run(["devices", "name", "sim:smp", "door-01"])
     #expect(taken.errors.contains("door-01 is sim:fast already"), "\(taken.errors)")
     #expect(taken.errors.contains("otaflash devices unname door-01 && "), "\(taken.errors)")
+    let none = try program.run(["devices", "unname", "sim:fast"])
+    #expect(none.errors.contains("'sim:fast' is no alias\n"), "\(none.errors)")
     #expect(try program.run(["devices", "unname", "door-01"]).status == 0)
     #expect(try program.run(["info", "-d", "door-01"]).status == 64)
   }

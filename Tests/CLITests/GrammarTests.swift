@@ -86,6 +86,28 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ["image", "verify", "-h.bin"], ["image", "info", "-dash.bin"], ["help", "nosuch"],
+    ["help", "image", "nosuch"], ["bench", "-d", "sim:", "--fail-below", "80%"],
+  ])
+  func whatIsNoWishForHelpIsRefused(_ words: [String]) {
+    guard case .malformed = CommandLineReading(words, environment: [:]) else {
+      Issue.record("\(words) was read")
+      return
+    }
+  }
+
+  @Test(arguments: [
+    ["-h"], ["flash", "-vh"], ["flash", "--help"], ["help"], ["help", "image", "info"],
+    ["--version"], ["image", "verify", "-h.bin", "-h"],
+  ])
+  func aWishForHelpIsFollowed(_ words: [String]) {
+    guard case .text = CommandLineReading(words, environment: [:]) else {
+      Issue.record("\(words) was read otherwise")
+      return
+    }
+  }
+
   @Test func aVariableThatCannotBeReadIsNamed() {
     guard
       case .malformed(let message, "flash") = CommandLineReading(

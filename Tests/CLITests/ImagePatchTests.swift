@@ -88,6 +88,24 @@ import Testing
     #expect(other.output.contains("heatshrink 9,"), "\(other.output)")
   }
 
+  /// Of octets without a pattern, a few of which are zeros, nothing is sent that is hardly shorter.
+  @Test func whatFlashWouldNotSendIsNotPredicted() throws {
+    let program = try Program()
+    var state: UInt64 = 9
+    let old = (0..<20_000).map { index -> UInt8 in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(truncatingIfNeeded: state >> 33)
+    }
+    let new = old.reversed().enumerated().map { $0 < 1_200 ? 0 : $1 }
+    let diff = try program.run([
+      "image", "diff", try program.file("old.bin", old), try program.file("new.bin", new),
+    ])
+    #expect(diff.output.contains("compressed  crle"), "\(diff.output)")
+    #expect(!diff.output.contains("compressed, "), "\(diff.output)")
+    let rows = diff.output.split(separator: "\n").filter { $0.contains("kB/s") }
+    #expect(!rows.isEmpty && rows.allSatisfy { $0.contains("as it is  20,000 B") }, "\(rows)")
+  }
+
   @Test func nothingButAPatchIsWrittenOverAndNoInput() throws {
     let program = try Program()
     let image = try program.file("old.bin", try Self.bytes(Self.old))

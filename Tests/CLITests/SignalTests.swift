@@ -59,6 +59,18 @@ import Testing
     #expect(resumed.output.contains("running 1.3.0, verified"))
   }
 
+  /// As timeout(1) sends it: to its child, and to the group that the child is in.
+  @Test func theEchoOfASignalIsNoSecondOne() throws {
+    let program = try Program()
+    let run = try program.start(Self.flash + ["--mode", "without-response", "-vvv"])
+    try #require(Self.isAcknowledged(run))
+    // Those that are not taken yet when they are sent again are one.
+    for _ in 0..<100 { run.send(SIGTERM) }
+    let stopped = run.end()
+    #expect(stopped.reason == .uncaughtSignal && stopped.status == SIGTERM)
+    #expect(stopped.code == "E-INTERRUPTED", "\(stopped.errors)")
+  }
+
   /// A person at a terminal: the cursor, the note of the update, and the way on.
   @Test func keysThatEndOrStopItInATerminal() throws {
     let check = try Program.runTool(["python3", "-B", "Tests/Kill/ctrl-c", Program.path()])

@@ -59,6 +59,8 @@ enum TroubleshootingPage {
   }
 
   private static func exits(of code: FaultCode) -> String {
+    // Whatever was begun, the process dies by the signal.
+    if code == .interrupted { return "128 and the signal's number, as 130 by Ctrl-C" }
     let codes = exits[code, default: []].sorted().map(String.init)
     return codes.count < 2
       ? codes.joined() : codes.dropLast().joined(separator: ", ") + " or " + codes[codes.count - 1]

@@ -15,6 +15,7 @@ struct DeviceLockTests {
   @Test("is held by one at a time and names the holder")
   func exclusive() throws {
     let temporary = try TemporaryDirectory()
+    defer { withExtendedLifetime(temporary) {} }
     let device = Self.identity(try temporary.file("device", []))
     let lock = try DeviceLock(device)
     #expect(throws: StateFault.deviceBusy(device: device.device, holder: getpid())) {
@@ -28,6 +29,7 @@ struct DeviceLockTests {
   @Test("one device is one, however its path is written")
   func spellings() throws {
     let temporary = try TemporaryDirectory()
+    defer { withExtendedLifetime(temporary) {} }
     let path = try temporary.file("two.sock", [])
     let folder = temporary.path
     try FileManager.default.createSymbolicLink(
@@ -50,6 +52,7 @@ struct DeviceLockTests {
   @Test("a device that restarted, with a new file at the same place, is the same")
   func restarted() throws {
     let temporary = try TemporaryDirectory()
+    defer { withExtendedLifetime(temporary) {} }
     let path = try temporary.file("device", [])
     let lock = try DeviceLock(Self.identity(path))
     // What was there stays, so that the new file has a number of its own.
@@ -75,6 +78,7 @@ struct DeviceLockTests {
   @Test("a refusal leaves no descriptor open")
   func noLeak() throws {
     let temporary = try TemporaryDirectory()
+    defer { withExtendedLifetime(temporary) {} }
     let device = Self.identity(try temporary.file("device", []))
     let lock = try DeviceLock(device)
     // Other tests open some meanwhile, and none so many.

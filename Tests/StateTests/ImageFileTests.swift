@@ -27,6 +27,14 @@ struct ImageFileTests {
     #expect(overridden.version == FirmwareVersion(9, 0, 0))
   }
 
+  @Test("may have a name behind which no sidecar's has room")
+  func longName() throws {
+    let temporary = try TemporaryDirectory()
+    defer { withExtendedLifetime(temporary) {} }
+    let path = try temporary.file(String(repeating: "b", count: 251) + ".bin", [1, 2])
+    #expect(try ImageFile.load(path).bytes == [1, 2])
+  }
+
   @Test("a package is read as a whole, and is no single image")
   func package() throws {
     let fixtures = URL(filePath: #filePath).deletingLastPathComponent()

@@ -9,6 +9,8 @@ struct RunLockTests {
   @Test("is held by one at a time and names the holder")
   func exclusive() throws {
     let temporary = try TemporaryDirectory()
+    // Gone while its store is locked, it would leave its inode, and so the lock, to another's.
+    defer { withExtendedLifetime(temporary) {} }
     let store = try temporary.file("fleet.sqlite", [])
     let lock = try RunLock(store: store)
     #expect(throws: RunLockFault.held(store: store, by: getpid())) {
@@ -22,6 +24,7 @@ struct RunLockTests {
   @Test("counts for a store that is only made once it is held")
   func beforeTheFile() throws {
     let temporary = try TemporaryDirectory()
+    defer { withExtendedLifetime(temporary) {} }
     let store = temporary.path + "/fleet.sqlite"
     let lock = try RunLock(store: store)
     let held = RunLockFault.held(store: store, by: getpid())
@@ -34,6 +37,7 @@ struct RunLockTests {
   @Test("is one, however the path is written")
   func spellings() throws {
     let temporary = try TemporaryDirectory()
+    defer { withExtendedLifetime(temporary) {} }
     let store = try temporary.file("fleet.sqlite", [])
     try FileManager.default.createSymbolicLink(
       atPath: temporary.path + "/link", withDestinationPath: store)
@@ -49,6 +53,7 @@ struct RunLockTests {
   @Test("is another than a device's")
   func kinds() throws {
     let temporary = try TemporaryDirectory()
+    defer { withExtendedLifetime(temporary) {} }
     let path = try temporary.file("both", [])
     let device = try DeviceLock(DeviceIdentity(path: path, device: path))
     try RunLock(store: path).release()

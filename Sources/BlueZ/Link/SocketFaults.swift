@@ -132,6 +132,10 @@ extension ConnectFault {
     case EACCES, EPERM:
       self = .permissionDenied(
         cause: "The permissions of \(path) forbid it.", remedy: .checkPermissions(path: path))
+    case EADDRINUSE where !UnixAddress.isSocket(path):
+      self = .systemCall(
+        name: stage.systemCall, errno: number, cause: "\(path) is there, and is no socket.",
+        remedy: .chooseAnotherPath)
     case EADDRINUSE:
       self = .busy(
         cause: "Another process listens at \(path).", remedy: .chooseAnotherPath)

@@ -99,6 +99,11 @@ struct UnixAddress {
     self.address = address
   }
 
+  static func isSocket(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+  }
+
   static func socket() throws(SystemError) -> FileDescriptor {
     try FileDescriptor(result: Glibc.socket(AF_UNIX, otaflash_seqpacket_type, 0))
   }

@@ -12,7 +12,7 @@ public final class UnixListener: Sendable {
   private let socket: ListeningSocket
 
   /// Listens at `path`. A socket file that nobody listens on is replaced; one with a listener, or
-  /// a file of another kind, is left alone and refused with `.busy`.
+  /// a file of another kind, is left alone and refused: `.busy`, and `.systemCall`.
   public init(path: String) throws(ConnectFault) {
     let address = try UnixAddress(path)
     do throws(SystemError) {
@@ -51,10 +51,7 @@ public final class UnixListener: Sendable {
 
   /// A socket file outlives its process; only a refused connection proves that nobody listens.
   private static func isStale(_ address: UnixAddress) throws(SystemError) -> Bool {
-    var status = stat()
-    guard lstat(address.path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
-      return false
-    }
+    guard UnixAddress.isSocket(address.path) else { return false }
     return address.connect(try UnixAddress.socket()) == ECONNREFUSED
   }
 }

@@ -82,9 +82,11 @@ struct Bench: TargetedCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The share of the baseline that must be reached.", valueName: "percent"),
+    help: ArgumentHelp(
+      "The share of --baseline that must be reached, such as 95%; 90% unless told.",
+      valueName: "percent"),
     transform: Percentage.parse)
-  var failBelow = Percentage(90)
+  var failBelow: Percentage?
 
   @Flag(name: .long, help: "Measure a sim: device at its own pace.")
   var realTime = false
@@ -114,6 +116,9 @@ struct Bench: TargetedCommand {
     if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
     if case .simulated = target.device.kind, images.setsTimes {
       throw ValidationError("a sim: device has its own flash: write sim:?erase=85ms&write=40ms")
+    }
+    if failBelow != nil, baseline == nil {
+      throw ValidationError("--fail-below says what share of --baseline must be reached")
     }
     guard phy != nil || interval != nil else { return }
     switch target.device.kind {
@@ -187,7 +192,7 @@ struct Bench: TargetedCommand {
   ) throws(CommandFault) {
     let shortfalls: [Baseline.Shortfall]
     do throws(BaselineFault) {
-      shortfalls = try earlier.shortfalls(of: rows, below: failBelow.share)
+      shortfalls = try earlier.shortfalls(of: rows, below: wanted.share)
     } catch {
       throw .baseline(error)
     }
@@ -195,6 +200,8 @@ struct Bench: TargetedCommand {
       session.console.note("slower: \(shortfall.sentence)")
     }
     guard let worst = shortfalls.min(by: { $0.share < $1.share }) else { return }
-    throw .belowBaseline(count: shortfalls.count, worst: worst.sentence, wanted: failBelow)
+    throw .belowBaseline(count: shortfalls.count, worst: worst.sentence, wanted: wanted)
   }
+
+  private var wanted: Percentage { failBelow ?? Percentage(90) }
 }

@@ -93,7 +93,7 @@ struct DevicesUnname: Subcommand {
     commandName: "unname", abstract: "Take an alias from the device that has it.")
   static let words = "devices unname"
 
-  @Argument(help: "The alias.", completion: DeviceWords.completion) var alias: String
+  @Argument(help: "The alias.", completion: DeviceWords.completionOfAliases) var alias: String
 
   @OptionGroup var global: GlobalOptions
 
@@ -101,9 +101,13 @@ struct DevicesUnname: Subcommand {
     let lookup = DeviceLookup(environment: session.environment)
     let name: DeviceAlias
     do throws(DeviceAlias.Fault) { name = try DeviceAlias(alias) } catch {
-      throw .noSuchAlias(alias, nearest: nil)
+      throw .noSuchAlias(alias, nearest: nil, mayBeDevice: false)
     }
-    let device = try lookup.device(of: name).id
+    let device: String
+    do throws(CommandFault) { device = try lookup.device(of: name).id } catch {
+      guard case .noSuchAlias(let alias, let nearest, _) = error else { throw error }
+      throw .noSuchAlias(alias, nearest: nearest, mayBeDevice: false)
+    }
     try DeviceRecords.open(session).unname(name)
     session.console.result("\(name) is no alias any more; it was \(device)")
     return .done("unnamed", devices: [Ending.Device(id: device, outcome: "unnamed")])

@@ -80,12 +80,13 @@ extension FaultReport {
           .usage, "no device was named", why: why,
           help: suggestion.map { context.again(with: "-d", $0) } ?? context.command(["scan"]),
           exit: .usage)
-      case .noSuchAlias(let word, let nearest):
+      case .noSuchAlias(let word, let nearest, let mayBeDevice):
         FaultReport(
           .usage,
-          "'\(word)' is no device, and no alias"
+          "'\(word)' is \(mayBeDevice ? "no device, and no alias" : "no alias")"
             + (nearest.map { "; did you mean '\($0)'?" } ?? ""),
-          why: "Write \(DeviceSelector.forms); `\(context.program) devices` lists them.",
+          why: (mayBeDevice ? "Write \(DeviceSelector.forms); " : "Nothing was changed; ")
+            + "`\(context.program) devices` lists them.",
           help: context.command(["devices"]), exit: .usage)
       case .aliasRefused(let alias, .taken(let device)):
         FaultReport(
@@ -137,7 +138,7 @@ extension FaultReport {
       case .output(let errno):
         FaultReport(
           .output, "the output cannot be written: \(SystemError.text(errno))",
-          why: "Whoever reads it has gone, or the disk is full.", help: context.again,
+          why: SystemError.reasonOfOutput(errno) + ".", help: context.again,
           exit: .outputFailed)
       case .outputFile(let file, let fault): FaultReport(fault, of: file, in: context)
       case .shortage(let shortage): FaultReport(shortage, in: context)

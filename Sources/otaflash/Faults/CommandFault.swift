@@ -45,7 +45,7 @@ enum CommandFault: Error {
   ///   - suggestion: what a person may want to name.
   case noDeviceNamed(why: String, suggestion: String?)
   /// A word that is neither a form of DEVICE nor an alias, and the alias that is most like it.
-  case noSuchAlias(String, nearest: String?)
+  case noSuchAlias(String, nearest: String?, mayBeDevice: Bool = true)
   /// A device that cannot be called so.
   case aliasRefused(String, DeviceAliases.Fault)
   /// Several devices match; each with address and name.

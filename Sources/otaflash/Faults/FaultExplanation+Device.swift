@@ -51,8 +51,8 @@ extension FaultExplanation {
       knows. It may be another device, or one that has to be put into its update mode first.
       """,
     remedy: """
-      `otaflash info -d name:door-01` lists its services. For a device of your own, docs/your- \
-      device.md tells how to add one.
+      `otaflash info -d name:door-01` lists its services. For a device of your own, \
+      docs/your-device.md tells how to add one.
       """)
 
   static let protocolVersion = FaultExplanation(
@@ -149,8 +149,8 @@ extension FaultExplanation {
       what it is sent.
       """,
     remedy: """
-      Restart the device and run the same command. Where it happens again, try --mode with- \
-      response, and report it to the device's maker.
+      Restart the device and run the same command. Where it happens again, try \
+      --mode with-response, and report it to the device's maker.
       """)
 
   static let linkLost = FaultExplanation(

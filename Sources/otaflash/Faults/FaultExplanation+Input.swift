@@ -135,8 +135,8 @@ extension FaultExplanation {
       could not be refused.
       """,
     remedy: """
-      --hardware says it, or a sidecar file or the descriptor does, for good: see docs/image- \
-      descriptor.md. --allow-unknown goes without.
+      --hardware says it, or a sidecar file or the descriptor does, for good: see \
+      docs/image-descriptor.md. --allow-unknown goes without.
       """)
 
   static let imageNotTaken = FaultExplanation(

@@ -37,6 +37,9 @@ struct FaultContext: Sendable {
   /// This run's command. `--restart` is left out: what is printed must go on, not start over.
   var again: String { command(arguments.filter { $0 != "--restart" }) }
 
+  /// This run's command, which shall go on with what it has begun.
+  var goingOn: String { command(arguments.filter { $0 != "--restart" && $0 != "--again" }) }
+
   /// This run's command with another value of an option.
   func again(choosing option: String, _ value: String) -> String {
     var rest: [String] = []

@@ -49,8 +49,8 @@ extension FaultReport {
       case .interrupted(let run):
         FaultReport(
           .interrupted, "run \(run) was interrupted",
-          why: "All that was done is recorded; the same command goes on where the devices are.",
-          help: context.again, exit: .linkLostResumable, retryable: true)
+          why: "All that was done is recorded; this command goes on where the devices are.",
+          help: context.goingOn, exit: .linkLostResumable, retryable: true)
       case .failed(let words):
         FaultReport(
           .bug, words, why: "This is an error of otaflash; what was recorded is kept.",

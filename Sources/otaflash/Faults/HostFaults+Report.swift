@@ -46,8 +46,7 @@ extension FaultReport {
     case .system(let errno):
       self.init(
         .output, "\(file.path) cannot be written: \(SystemError.text(errno))",
-        why:
-          "The disk is full, or the folder or whoever reads it is gone: "
+        why: SystemError.reasonOfOutput(errno) + ": "
           + (file.kind == .patch
             ? "what was there is still there." : "what is there is not complete."),
         help: "ls -ld -- " + ShellWords.quote(OutputFile.folder(of: file.path)),

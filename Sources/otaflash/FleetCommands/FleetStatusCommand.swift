@@ -3,6 +3,7 @@ import ArgumentParser
 import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetStore
+import OtaflashState
 
 /// Where a run stands, also while another process works on it.
 struct FleetStatusCommand: Subcommand {
@@ -20,7 +21,8 @@ struct FleetStatusCommand: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    guard let store = try FleetFolder(of: session).look() else { throw .fleet(.search(.none)) }
+    let folder = try FleetFolder(of: session)
+    guard let store = try folder.look() else { throw .fleet(.search(.none)) }
     let kept = try store.find(option.run)
     var seen = 0
     while true {
@@ -28,7 +30,8 @@ struct FleetStatusCommand: Subcommand {
       guard let report = RunReport(history) else {
         throw .fleet(.failed(words: "run \(kept.id) has no events"))
       }
-      let status = FleetStatus(report, FleetRun(history))
+      let isWorkedOn = RunLock.isHeld(store: folder.store)
+      let status = FleetStatus(report, FleetRun(history), isWorkedOn: isWorkedOn)
       let isLast = !watch || status.hasEnded
       if isLast || history.count != seen { show(status, isLast: isLast, in: session) }
       seen = history.count
@@ -60,10 +63,13 @@ struct FleetStatus: Sendable {
 
   private let report: RunReport
   private let run: FleetRun
+  /// A process works on runs.
+  private let isWorkedOn: Bool
 
-  init(_ report: RunReport, _ run: FleetRun) {
+  init(_ report: RunReport, _ run: FleetRun, isWorkedOn: Bool) {
     self.report = report
     self.run = run
+    self.isWorkedOn = isWorkedOn
   }
 
   var hasEnded: Bool { if case .ended = run.control { true } else { false } }
@@ -73,6 +79,9 @@ struct FleetStatus: Sendable {
     var lines = [
       "run \(id)  \(run.beginning?.campaign ?? "")  \(report.stateWords)", "  \(report.headline)",
     ]
+    if !hasEnded, !isWorkedOn {
+      lines.append("  nobody works on it: 'fleet run' of its campaign goes on with it")
+    }
     lines += Text.table([Self.waveColumns] + rows).map { "  \($0)" }
     let busy = run.devices.filter(\.phase.isClaimed)
     lines += busy.prefix(Self.namedMaximum).map { device in
@@ -112,6 +121,7 @@ struct FleetStatus: Sendable {
     return JSONValue.fields([
       "run": .text(run.beginning?.id), "campaign": .text(run.beginning?.campaign),
       "state": .string(report.stateWords), "ended": .bool(hasEnded),
+      "worked_on": .bool(isWorkedOn),
       "devices": .integer(run.devices.count), "settled": .integer(run.settledCount),
       "running": .integer(run.claimedCount), "waves": .array(waves),
     ])

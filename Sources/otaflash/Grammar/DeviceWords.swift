@@ -10,6 +10,12 @@ enum DeviceWords {
     }
   }
 
+  static var completionOfAliases: CompletionKind {
+    .custom { _, _, prefix in
+      aliases(ProcessInfo.processInfo.environment).filter { $0.hasPrefix(prefix) }
+    }
+  }
+
   /// Nothing is told of aliases that cannot be read: a shell shows no errors.
   static func words(beginning prefix: String, environment: [String: String]) -> [String] {
     (["last", "sim:"] + aliases(environment)).filter { $0.hasPrefix(prefix) }

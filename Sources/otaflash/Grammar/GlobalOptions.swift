@@ -33,7 +33,9 @@ struct GlobalOptions: ParsableArguments, Sendable {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("How long to look for a device, or to wait for it.", valueName: "time"),
+    help: ArgumentHelp(
+      "How long to look for a device, or to wait for it; with scan, how long to listen.",
+      valueName: "time"),
     transform: TimeSpan.parse)
   var timeout: TimeSpan?
 

@@ -70,7 +70,10 @@ enum CommandLineReading {
     of error: any Error, arguments: [String], fromEnvironment added: [String]
   ) -> CommandLineReading {
     let text = Otaflash.fullMessage(for: error)
-    guard Otaflash.exitCode(for: error) != .success else { return .text(text) }
+    if Otaflash.exitCode(for: error) == .success {
+      let complaint = complaintOfHelp(arguments)
+      return complaint.map { .malformed(message: $0, name: "") } ?? .text(text)
+    }
     let message = firstSentence(of: Otaflash.message(for: error))
     do {
       let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(arguments)
@@ -86,6 +89,27 @@ enum CommandLineReading {
     } catch {
       return .malformed(message: message, name: "")
     }
+  }
+
+  /// What is wrong with a command line that the parser takes for a wish for help: a file that is
+  /// called `-h.bin`, and help with a command that there is not.
+  private static func complaintOfHelp(_ arguments: [String]) -> String? {
+    let options = arguments.prefix { $0 != "--" }
+    if options.first == "help" {
+      do {
+        let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(Array(options.dropFirst()))
+        return path.stranger.map { "there is no command '\($0)'" }
+      } catch {
+        return nil
+      }
+    }
+    // Of one dash, and made of flags; or of two.
+    let asks = options.contains { word in
+      word.hasPrefix("--") || word.hasPrefix("-") && word.allSatisfy("-hqvy".contains)
+    }
+    guard !asks, let cluster = options.first(where: { $0.hasPrefix("-") && $0.contains("h") })
+    else { return nil }
+    return "'\(cluster)' is no option; a file that is called so is given as ./\(cluster)"
   }
 
   private static func firstSentence(of message: String) -> String {

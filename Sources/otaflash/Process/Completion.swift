@@ -18,7 +18,9 @@ struct Completion: Subcommand {
     commandName: "completion",
     abstract: "Print a shell's completion script.",
     discussion: """
-      For bash: otaflash completion bash > ~/.local/share/bash-completion/completions/otaflash
+      For bash:
+
+        otaflash completion bash > ~/.local/share/bash-completion/completions/otaflash
       """)
 
   @Argument(help: "The shell: bash, zsh or fish.") var shell: Shell

@@ -3,14 +3,17 @@ import Synchronization
 
 /// The signals that end or stop this process. The first SIGINT, SIGTERM or SIGHUP asks the running
 /// work to stop at a safe point; a second one, or two seconds without an end, kills the process by
-/// that signal. All others that end a process do so at once. The terminal is put right before each.
+/// that signal. The same one again from a program in the same moment is the first one's echo:
+/// timeout(1) sends it to its child, and to the group that the child is in. All others that end a
+/// process do so at once. The terminal is put right before each.
 final class Interruption: Sendable {
   private struct State {
     var signal: Int32?
     var stop: (@Sendable () -> Void)?
   }
 
-  private static let graceSeconds = 2
+  private static let grace = Duration.seconds(2)
+  private static let echo = Duration.seconds(1)
   private static let polite = [SIGINT, SIGTERM, SIGHUP]
   /// What would end the process without a word. Not those that a fault of its own raises.
   private static let immediate = [
@@ -103,30 +106,49 @@ final class Interruption: Sendable {
     }
 
     func run() {
-      guard let first = ending(withinSeconds: nil) else { return }
+      guard let first = ending(within: nil)?.number else { return }
+      let began = ContinuousClock.now
       guard Interruption.polite.contains(first) else { die(by: first) }
       let stop = interruption.state.withLock { state in
         state.signal = first
         return state.stop
       }
       stop?()
-      die(by: ending(withinSeconds: Interruption.graceSeconds) ?? first)
+      while let next = ending(within: began + Interruption.grace) {
+        let isEcho = next.number == first && next.isFromProgram
+        guard isEcho, .now - began < Interruption.echo else { die(by: next.number) }
+      }
+      die(by: first)
     }
 
     /// The next signal that ends the process; `nil` when none came in time.
-    private func ending(withinSeconds limit: Int?) -> Int32? {
-      var signals = signals
+    private func ending(
+      within deadline: ContinuousClock.Instant?
+    ) -> (number: Int32, isFromProgram: Bool)? {
       while true {
-        var number: Int32 = -1
-        if let limit {
-          var grace = timespec(tv_sec: limit, tv_nsec: 0)
-          number = sigtimedwait(&signals, nil, &grace)
-        } else if sigwait(&signals, &number) != 0 {
+        var origin = siginfo_t()
+        let number = next(&origin, before: deadline)
+        if number == SIGTSTP {
+          suspend()
+        } else if number > 0 {
+          // Keys that are pressed come from the kernel.
+          return (number, origin.si_code == SI_USER)
+        } else if errno != EINTR {
+          // Whoever was stopped and continued is interrupted, and waits on.
           return nil
         }
-        guard number == SIGTSTP else { return number > 0 ? number : nil }
-        suspend()
       }
+    }
+
+    private func next(
+      _ origin: inout siginfo_t, before deadline: ContinuousClock.Instant?
+    ) -> Int32 {
+      var signals = signals
+      guard let deadline else { return sigwaitinfo(&signals, &origin) }
+      let left = max(ContinuousClock.now.duration(to: deadline), .zero)
+      let (seconds, fraction) = left.components
+      var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int(fraction / 1_000_000_000))
+      return sigtimedwait(&signals, &origin, &limit)
     }
 
     /// Stops the process, as the terminal's user wanted it; returns when it was continued.
