@@ -74,6 +74,7 @@ struct ProcessCost {
     guard fields.count > 1, let pages = Double(fields[1]) else { return 0 }
     return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1e6
   }
+
   /// The most that was ever resident, in MB.
   static var mostResidentMegabytes: Double {
     var usage = rusage()

@@ -111,6 +111,16 @@ import Testing
     #expect(!UpdateFault.downgrade(running: .init(2, 0, 0), image: .init(1, 0, 0)).endsTransfer)
   }
 
+  #if Fleet
+    /// The same words again would give up the very run that they speak of.
+    @Test func aRunThatWasBegunAnewAndInterruptedGoesOn() {
+      let context = FaultContext(
+        program: "otaflash", arguments: ["fleet", "run", "--again", "doors.yaml"])
+      let report = FaultReport(.fleet(.interrupted(run: "7f3a")), in: context)
+      #expect(report.help == "otaflash fleet run doors.yaml")
+    }
+  #endif
+
   @Test func aRefusalThatAsksForANewStartShowsHow() {
     let refusal = ProtocolRefusal(
       code: "8", meaning: "m", advice: "r.", kind: .protocolBroken, remedy: .startOver)

@@ -1,6 +1,6 @@
 /// The least that a host can do: the PDUs of an `otaflash bench` transfer without response, from a loop
-/// around `send` and `recv` that knows the device beforehand and checks next to nothing. What otaflash
-/// costs is told as a multiple of what this costs, in the same run on the same machine.
+/// around `send` and `recv` that knows the device beforehand and checks next to nothing. The image is made,
+/// and its CRC32, as `otaflash bench` makes them. What otaflash costs is told as a multiple of what this costs, in the same run on the same machine.
 #ifndef PLAIN_HOST_H
 #define PLAIN_HOST_H
 

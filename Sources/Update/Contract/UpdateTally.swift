@@ -102,6 +102,8 @@ final class UpdateTally: Sendable {
   }
   func send(_ octets: Int) { state.withLock { $0.counts.octetsSent += octets } }
 
+  /// The transfer of an image begins.
+  ///
   /// - Parameters:
   ///   - offset: octets that the device has of the image for certain.
   ///   - made: octets that it can make of what it has.
