@@ -112,13 +112,13 @@ import Testing
   }
 
   #if Fleet
-    /// The same words again would give up the very run that they speak of.
-    @Test func aRunThatWasBegunAnewAndInterruptedGoesOn() {
-      let context = FaultContext(
-        program: "otaflash", arguments: ["fleet", "run", "--again", "doors.yaml"])
-      let report = FaultReport(.fleet(.interrupted(run: "7f3a")), in: context)
-      #expect(report.help == "otaflash fleet run doors.yaml")
-    }
+  /// The same words again would give up the very run that they speak of.
+  @Test func aRunThatWasBegunAnewAndInterruptedGoesOn() {
+    let context = FaultContext(
+      program: "otaflash", arguments: ["fleet", "run", "--again", "doors.yaml"])
+    let report = FaultReport(.fleet(.interrupted(run: "7f3a")), in: context)
+    #expect(report.help == "otaflash fleet run doors.yaml")
+  }
   #endif
 
   @Test func aRefusalThatAsksForANewStartShowsHow() {
