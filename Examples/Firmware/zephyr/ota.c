@@ -1,8 +1,9 @@
 /// The OTA service in a Zephyr application that MCUboot starts.
 ///
-/// Three contexts meet here: Bluetooth's callbacks, a queue that polls the receiver, and a queue that
-/// waits for flash. A mutex lets one of them at the receiver at a time. It is never held while flash is
-/// erased or written, so that Bluetooth does not wait for either.
+/// Four contexts share the receiver: Bluetooth's callbacks, a queue that polls the receiver, a queue that
+/// waits for flash, and a queue that waits for the host's buffers. A mutex admits one of them at a time. It
+/// is not held while flash is erased or written, or while `bt_gatt_notify` and `bt_gatt_indicate` wait for
+/// a buffer: Bluetooth's receive thread, which has to release that buffer, may be waiting for the mutex.
 #include <zephyr/bluetooth/bluetooth.h>
 #include <zephyr/bluetooth/conn.h>
 #include <zephyr/bluetooth/gatt.h>
@@ -36,8 +37,9 @@ static const struct flash_area *slot, *record;
 static struct bt_conn *host;
 K_MUTEX_DEFINE(receiver_lock);
 
-static struct k_work_q poll_queue, flash_queue;
+static struct k_work_q poll_queue, flash_queue, send_queue;
 static K_THREAD_STACK_DEFINE(poll_stack, 2048);
+static K_THREAD_STACK_DEFINE(send_stack, 1024);
 static K_THREAD_STACK_DEFINE(flash_stack, 1024);
 
 static void poll_receiver(struct k_work *work);
@@ -195,29 +197,77 @@ enum { CONTROL_VALUE = 2, STATUS_VALUE = 7 };
 static void control_confirmed(
     struct bt_conn *conn, struct bt_gatt_indicate_params *params, uint8_t error) {
   ARG_UNUSED(conn), ARG_UNUSED(params);
-  if (error != 0) return;  // the connection is gone, which is told by itself
+  if (error != 0) return;  // the link is lost, which `disconnected` reports
   begin_event();
   ota_receiver_indication_confirmed(&receiver);
   end_event();
 }
 
-static bool indicate_control(void *context, const uint8_t *bytes, uint32_t size) {
-  ARG_UNUSED(context);
-  // Both must stay until the indication is confirmed; the receiver sends one at a time.
-  static uint8_t answer[OTA_ANSWER_MAXIMUM];
-  static struct bt_gatt_indicate_params params;
-  memcpy(answer, bytes, size);
-  params = (struct bt_gatt_indicate_params){
-      .attr = &ota_service.attrs[CONTROL_VALUE],
-      .func = control_confirmed,
-      .data = answer,
-      .len = (uint16_t)size};
-  return bt_gatt_indicate(host, &params) == 0;
+/// One value on its way to the host. Until `to` is null again, the receiver must wait with the next.
+struct message {
+  struct k_work work;
+  struct bt_conn *to;
+  uint8_t bytes[OTA_ANSWER_MAXIMUM];
+  uint16_t size;
+};
+static struct message notification, indication;
+static struct bt_gatt_indicate_params indication_params;
+
+/// Takes a value from the receiver, which holds the mutex. False: the one before it is not sent yet.
+static bool submit(struct message *message, const uint8_t *bytes, uint32_t size) {
+  if (message->to || !host) return false;
+  message->to = bt_conn_ref(host);
+  message->size = (uint16_t)size;
+  memcpy(message->bytes, bytes, size);
+  k_work_submit_to_queue(&send_queue, &message->work);
+  return true;
+}
+
+static void sent(struct message *message) {
+  begin_event();
+  struct bt_conn *to = message->to;
+  message->to = NULL;
+  end_event();
+  bt_conn_unref(to);
 }
 
 static bool notify_status(void *context, const uint8_t *bytes) {
   ARG_UNUSED(context);
-  return bt_gatt_notify(host, &ota_service.attrs[STATUS_VALUE], bytes, OTA_STATUS_SIZE) == 0;
+  return submit(&notification, bytes, OTA_STATUS_SIZE);
+}
+
+static bool indicate_control(void *context, const uint8_t *bytes, uint32_t size) {
+  ARG_UNUSED(context);
+  return submit(&indication, bytes, size);
+}
+
+/// Without a buffer the call fails with -ENOMEM; without a connection with another error, which ends this.
+static void send_notification(struct k_work *work) {
+  ARG_UNUSED(work);
+  while (bt_gatt_notify(
+             notification.to, &ota_service.attrs[STATUS_VALUE], notification.bytes,
+             notification.size) == -ENOMEM)
+    k_msleep(5);
+  sent(&notification);
+}
+
+static void indication_ended(struct bt_gatt_indicate_params *params) {
+  ARG_UNUSED(params);
+  sent(&indication);
+}
+
+static void send_indication(struct k_work *work) {
+  ARG_UNUSED(work);
+  // The parameters belong to the host until it calls `destroy`.
+  indication_params = (struct bt_gatt_indicate_params){
+      .attr = &ota_service.attrs[CONTROL_VALUE],
+      .func = control_confirmed,
+      .destroy = indication_ended,
+      .data = indication.bytes,
+      .len = indication.size};
+  int error;
+  while ((error = bt_gatt_indicate(indication.to, &indication_params)) == -ENOMEM) k_msleep(5);
+  if (error != 0) sent(&indication);
 }
 
 static void connected(struct bt_conn *conn, uint8_t error) {
@@ -317,9 +367,13 @@ int ota_start(void) {
   if (!ota_receiver_init(&receiver, &config)) return -EINVAL;
 
   k_work_init(&flash_job.work, do_flash_job);
+  k_work_init(&notification.work, send_notification);
+  k_work_init(&indication.work, send_indication);
   // Preemptible, below Bluetooth: its Write Response is queued before the indication that follows it.
   k_work_queue_start(
       &poll_queue, poll_stack, K_THREAD_STACK_SIZEOF(poll_stack), K_PRIO_PREEMPT(8), NULL);
+  k_work_queue_start(
+      &send_queue, send_stack, K_THREAD_STACK_SIZEOF(send_stack), K_PRIO_PREEMPT(8), NULL);
   k_work_queue_start(
       &flash_queue, flash_stack, K_THREAD_STACK_SIZEOF(flash_stack), K_PRIO_PREEMPT(9), NULL);
   k_work_schedule_for_queue(&poll_queue, &poll_work, K_NO_WAIT);

@@ -26,6 +26,8 @@ extern port_seen seen;
 uint32_t port_running_crc32(void);
 /// Flash as it left the factory, then a boot.
 bool port_boot(void);
+/// Whether a scanning host finds the device. A connection ends advertising.
+bool port_is_advertising(void);
 void port_connect(void);
 void port_disconnect(void);
 /// A Write Request, or a Write Command; the ATT error of the first.

@@ -67,10 +67,25 @@ static bool send_to(uint32_t end) {
   return false;
 }
 
+/// The device can be found again after each connection, however often.
+static int connect_often(void) {
+  for (int i = 0; i < 100; i++) {
+    port_run();
+    EXPECT(port_is_advertising());
+    port_connect();
+    EXPECT(!port_is_advertising());
+    if (i % 2 == 0) port_subscribe();
+    port_disconnect();
+  }
+  port_run();
+  EXPECT(port_is_advertising());
+  return 0;
+}
+
 int main(void) {
   for (uint32_t i = 0; i < SIZE; i++) image[i] = (uint8_t)(i * i >> 7 ^ i);
   EXPECT(port_boot());
-  port_run();
+  EXPECT(connect_often() == 0);
   port_connect();
   EXPECT(ask(OTA_OP_RUNNING) == (0x100 | OTA_ATT_CCCD_IMPROPER));
   port_subscribe();
@@ -100,6 +115,7 @@ int main(void) {
   port_disconnect();
   port_run();
 
+  EXPECT(port_is_advertising());
   port_connect();
   port_subscribe();
   EXPECT(begin() == 0);
@@ -115,6 +131,6 @@ int main(void) {
   port_run();
   EXPECT(seen.reset && port_asked_for(image, SIZE, ota_crc32(0, image, SIZE)));
   EXPECT(seen.violations == 0);
-  printf("a port's whole update: %d octets, a lost link, a restart\n", SIZE);
+  printf("a complete update of a port: %d bytes, 100 connections, a lost link, a restart\n", SIZE);
   return 0;
 }

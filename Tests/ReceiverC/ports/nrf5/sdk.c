@@ -2,6 +2,7 @@
 /// the hardware's.
 #include "sdk.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ enum { PAGE = 4096, FIRST = SLOT_ADDRESS, LAST = BOOT_REPORT_ADDRESS + PAGE, QUE
 
 port_seen seen;
 
-extern const nrf_sdh_ble_evt_observer_t ota_observer;
+extern const nrf_sdh_ble_evt_observer_t ota_observer, main_observer;
+int app_main(void);
 
 static uint8_t octets[LAST - FIRST];
 static nrf_fstorage_t *storage;
@@ -26,11 +28,55 @@ static bool unconfirmed;
 static uint8_t authorized_error, authorized_value[16];
 static app_timer_t *timer;
 static uint32_t ticks;
+static bool is_configured, is_connected, is_advertising;
+static jmp_buf application_sleeps;
 
 nrf_fstorage_api_t nrf_fstorage_sd = {0};
 
 uint32_t sd_nvic_SystemReset(void) {
   seen.reset = true;
+  return NRF_SUCCESS;
+}
+
+// The application
+
+ret_code_t app_timer_init(void) { return NRF_SUCCESS; }
+ret_code_t nrf_pwr_mgmt_init(void) { return NRF_SUCCESS; }
+ret_code_t nrf_sdh_enable_request(void) { return NRF_SUCCESS; }
+ret_code_t nrf_sdh_ble_default_cfg_set(uint8_t tag, uint32_t *ram_start) {
+  (void)tag, (void)ram_start;
+  return NRF_SUCCESS;
+}
+ret_code_t nrf_sdh_ble_enable(uint32_t *ram_start) {
+  (void)ram_start;
+  return NRF_SUCCESS;
+}
+ret_code_t nrf_ble_gatt_init(nrf_ble_gatt_t *gatt, void *handler) {
+  (void)gatt, (void)handler;
+  return NRF_SUCCESS;
+}
+void app_sched_execute(void) {}
+// The rest of the main loop is port_run.
+void nrf_pwr_mgmt_run(void) { longjmp(application_sleeps, 1); }
+
+ret_code_t ble_advdata_encode(ble_advdata_t const *content, uint8_t *to, uint16_t *size) {
+  (void)content, (void)to;
+  *size = 12;
+  return NRF_SUCCESS;
+}
+
+uint32_t sd_ble_gap_adv_set_configure(
+    uint8_t *handle, ble_gap_adv_data_t const *data, ble_gap_adv_params_t const *params) {
+  seen.violations += data->adv_data.len == 0 || params->interval < 32;
+  *handle = 0;
+  is_configured = true;
+  return NRF_SUCCESS;
+}
+
+uint32_t sd_ble_gap_adv_start(uint8_t handle, uint8_t tag) {
+  (void)tag;
+  seen.violations += handle != 0 || !is_configured || is_connected || is_advertising;
+  is_advertising = true;
   return NRF_SUCCESS;
 }
 
@@ -184,6 +230,7 @@ uint32_t sd_ble_gatts_rw_authorize_reply(
 static void tell(ble_evt_t *event, uint16_t id) {
   event->header.evt_id = id;
   ota_observer.handler(event, NULL);
+  main_observer.handler(event, NULL);
 }
 
 void port_run(void) {
@@ -218,15 +265,20 @@ bool port_boot(void) {
   memset(octets + RECORD_ADDRESS - FIRST, 0xFF, 2 * PAGE);
   memcpy(octets + BOOT_REPORT_ADDRESS - FIRST, &report, sizeof report);
   ticks = 0xFFFF00;  // the counter wraps early
-  bool started = ota_start() == NRF_SUCCESS;
+  if (setjmp(application_sleeps) == 0) app_main();
   seen.violations += !properties[2].is_defered_write || !properties[3].is_defered_write ||
                      !properties[4].is_defered_read || !properties[2].char_props.indicate ||
                      !properties[3].char_props.write_wo_resp || !properties[4].char_props.notify;
-  return started;
+  return is_configured;
 }
+
+bool port_is_advertising(void) { return is_advertising; }
 
 void port_connect(void) {
   ble_evt_t event = {0};
+  seen.violations += !is_advertising;
+  is_advertising = false;
+  is_connected = true;
   event.evt.gap_evt.conn_handle = HOST;
   tell(&event, BLE_GAP_EVT_CONNECTED);
   tell(&event, BLE_GATTS_EVT_SYS_ATTR_MISSING);
@@ -235,6 +287,7 @@ void port_connect(void) {
 void port_disconnect(void) {
   ble_evt_t event = {0};
   unconfirmed = false;
+  is_connected = false;
   tell(&event, BLE_GAP_EVT_DISCONNECTED);
 }
 

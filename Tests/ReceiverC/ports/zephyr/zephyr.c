@@ -10,7 +10,8 @@ enum { PAGE = 4096, CONTROL = 2, CONTROL_CCC = 3, DATA = 5, STATUS = 7, STATUS_C
 port_seen seen;
 
 extern const struct bt_gatt_service_static ota_service;
-extern const struct bt_conn_cb connection_callbacks;
+extern const struct bt_conn_cb connection_callbacks, advertising_callbacks;
+int app_main(void);
 extern struct k_mutex receiver_lock;
 
 static uint8_t octets[3][SIZE_slot1_partition];
@@ -20,8 +21,14 @@ static const struct flash_area areas[3] = {
     {ID_ota_record_partition, 0, 2 * PAGE},
 };
 static struct bt_conn connection;
-static struct k_work *submitted;
-static struct k_work_delayable *delayed;
+// In the order of their submission. The system work queue is the first queue.
+enum { WORK_MAXIMUM = 8, DELAYED_MAXIMUM = 2 };
+static struct k_work *submitted[WORK_MAXIMUM];
+static uint32_t submitted_count;
+static struct k_work_delayable *delayed[DELAYED_MAXIMUM];
+static bool is_connected, is_advertising, is_recycling;
+// How often the host has no buffer before it has one.
+static uint32_t full_buffers;
 static struct bt_gatt_indicate_params *indicated;
 static bool upgrade;
 static uint32_t now;
@@ -48,15 +55,23 @@ void k_work_queue_start(
 }
 
 int k_work_submit_to_queue(struct k_work_q *queue, struct k_work *work) {
-  seen.violations += !queue->started || submitted != NULL;
-  submitted = work;
+  seen.violations += !queue->started || submitted_count == WORK_MAXIMUM;
+  for (uint32_t i = 0; i < submitted_count; i++) {
+    if (submitted[i] == work) return 0;
+  }
+  submitted[submitted_count++ % WORK_MAXIMUM] = work;
   return 1;
 }
+
+static struct k_work_q system_queue = {true};
 
 int k_work_reschedule_for_queue(
     struct k_work_q *queue, struct k_work_delayable *work, k_timeout_t delay) {
   seen.violations += !queue->started;
-  delayed = work;
+  uint32_t place = 0;
+  while (place < DELAYED_MAXIMUM && delayed[place] && delayed[place] != work) place++;
+  seen.violations += place == DELAYED_MAXIMUM;
+  delayed[place % DELAYED_MAXIMUM] = work;
   work->scheduled = true;
   work->due = now + (uint32_t)delay.ms;
   return 1;
@@ -67,21 +82,43 @@ int k_work_schedule_for_queue(
   return work->scheduled ? 0 : k_work_reschedule_for_queue(queue, work, delay);
 }
 
+int k_work_schedule(struct k_work_delayable *work, k_timeout_t delay) {
+  return k_work_schedule_for_queue(&system_queue, work, delay);
+}
+
 uint32_t k_uptime_get_32(void) { return now; }
 
+int32_t k_msleep(int32_t ms) {
+  // Whoever sleeps with the mutex stops Bluetooth.
+  seen.violations += receiver_lock.depth != 0 || ms <= 0;
+  now += (uint32_t)ms;
+  return 0;
+}
+
+static struct k_work_delayable *next_delayed(void) {
+  struct k_work_delayable *next = NULL;
+  for (uint32_t i = 0; i < DELAYED_MAXIMUM; i++) {
+    struct k_work_delayable *work = delayed[i];
+    if (work && work->scheduled && (!next || work->due < next->due)) next = work;
+  }
+  return next;
+}
+
 static bool run_one(void) {
-  if (submitted) {
-    struct k_work *work = submitted;
-    submitted = NULL;
+  struct k_work_delayable *due = next_delayed();
+  if (submitted_count > 0) {
+    struct k_work *work = submitted[0];
+    memmove(submitted, submitted + 1, --submitted_count * sizeof submitted[0]);
     work->handler(work);
   } else if (indicated) {
     struct bt_gatt_indicate_params *params = indicated;
     indicated = NULL;
     params->func(&connection, params, 0);
-  } else if (delayed && delayed->scheduled) {
-    if (delayed->due > now) now = delayed->due;
-    delayed->scheduled = false;
-    delayed->work.handler(&delayed->work);
+    if (params->destroy) params->destroy(params);
+  } else if (due) {
+    if (due->due > now) now = due->due;
+    due->scheduled = false;
+    due->work.handler(&due->work);
   } else {
     return false;
   }
@@ -160,7 +197,12 @@ int bt_enable(bt_ready_cb_t ready) {
 int bt_le_adv_start(
     const struct bt_le_adv_param *param, const struct bt_data *ad, size_t ad_len,
     const struct bt_data *sd, size_t sd_len) {
-  (void)param, (void)ad, (void)ad_len, (void)sd, (void)sd_len;
+  (void)ad, (void)ad_len, (void)sd, (void)sd_len;
+  seen.violations += !(param->options & 1) || is_recycling;
+  // One connection at most, and its object is not free yet.
+  if (connection.references > 0) return -ENOMEM;
+  if (is_advertising) return -EALREADY;
+  is_advertising = true;
   return 0;
 }
 
@@ -169,7 +211,25 @@ struct bt_conn *bt_conn_ref(struct bt_conn *conn) {
   return conn;
 }
 
-void bt_conn_unref(struct bt_conn *conn) { seen.violations += conn->references-- != 1; }
+void bt_conn_unref(struct bt_conn *conn) {
+  seen.violations += conn->references == 0;
+  if (--conn->references > 0) return;
+  is_recycling = true;
+  if (advertising_callbacks.recycled) advertising_callbacks.recycled();
+  is_recycling = false;
+}
+
+/// A call that may wait for a buffer: while it does, no callback may wait for the caller.
+static int take_buffer(struct bt_conn *conn) {
+  seen.violations += receiver_lock.depth != 0 || conn != &connection;
+  if (!is_connected) return -ENOTCONN;
+  if (full_buffers > 0) {
+    full_buffers--;
+    return -ENOMEM;
+  }
+  full_buffers = seen.statuses % 3;
+  return 0;
+}
 
 ssize_t bt_gatt_attr_read(
     struct bt_conn *conn, const struct bt_gatt_attr *attr, void *to, uint16_t size,
@@ -182,8 +242,9 @@ ssize_t bt_gatt_attr_read(
 }
 
 int bt_gatt_indicate(struct bt_conn *conn, struct bt_gatt_indicate_params *params) {
-  seen.violations += conn != &connection || params->attr != &ota_service.attrs[CONTROL];
-  if (indicated) return -EBUSY;
+  seen.violations += params->attr != &ota_service.attrs[CONTROL] || indicated != NULL;
+  int error = take_buffer(conn);
+  if (error != 0) return error;
   memcpy(seen.answer, params->data, params->len);
   seen.answer_size = params->len;
   indicated = params;
@@ -192,7 +253,9 @@ int bt_gatt_indicate(struct bt_conn *conn, struct bt_gatt_indicate_params *param
 
 int bt_gatt_notify(
     struct bt_conn *conn, const struct bt_gatt_attr *attr, const void *data, uint16_t size) {
-  seen.violations += conn != &connection || attr != &ota_service.attrs[STATUS] || size != 16;
+  seen.violations += attr != &ota_service.attrs[STATUS] || size != 16;
+  int error = take_buffer(conn);
+  if (error != 0) return error;
   memcpy(seen.status, data, 16);
   seen.statuses++;
   return 0;
@@ -211,14 +274,29 @@ bool port_boot(void) {
   memcpy(octets[0] + 132, tlvs, sizeof tlvs);
   // What an earlier update has left.
   memset(octets[ID_slot1_partition], 0x5A, SIZE_slot1_partition);
-  return ota_start() == 0;
+  return app_main() == 0;
 }
 
-void port_connect(void) { connection_callbacks.connected(&connection, 0); }
+bool port_is_advertising(void) { return is_advertising; }
+
+void port_connect(void) {
+  seen.violations += !is_advertising || connection.references != 0;
+  is_advertising = false;
+  is_connected = true;
+  connection.references = 1;  // the stack's own
+  connection_callbacks.connected(&connection, 0);
+}
 
 void port_disconnect(void) {
+  struct bt_gatt_indicate_params *params = indicated;
   indicated = NULL;
+  is_connected = false;
+  if (params) {
+    params->func(&connection, params, 0x0E);
+    if (params->destroy) params->destroy(params);
+  }
   connection_callbacks.disconnected(&connection, 0x08);
+  bt_conn_unref(&connection);
 }
 
 uint8_t port_write(port_value value, const uint8_t *bytes, uint32_t size, bool with_response) {

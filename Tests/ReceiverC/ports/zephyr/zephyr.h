@@ -25,6 +25,7 @@ typedef struct { int64_t ms; } k_timeout_t;
 #define K_NO_WAIT ((k_timeout_t){0})
 #define K_FOREVER ((k_timeout_t){-1})
 #define K_MSEC(t) ((k_timeout_t){(int64_t)(t)})
+#define K_SECONDS(t) K_MSEC((t) * 1000)
 #define K_PRIO_PREEMPT(x) (x)
 
 struct k_mutex { int depth; };
@@ -52,7 +53,9 @@ int k_work_schedule_for_queue(
     struct k_work_q *queue, struct k_work_delayable *work, k_timeout_t delay);
 int k_work_reschedule_for_queue(
     struct k_work_q *queue, struct k_work_delayable *work, k_timeout_t delay);
+int k_work_schedule(struct k_work_delayable *work, k_timeout_t delay);
 uint32_t k_uptime_get_32(void);
+int32_t k_msleep(int32_t ms);
 
 // storage/flash_map.h
 struct flash_area { uint8_t fa_id; off_t fa_off; size_t fa_size; };
@@ -95,6 +98,7 @@ struct bt_data { uint8_t type; uint8_t data_len; const uint8_t *data; };
 #define BT_LE_AD_GENERAL 0x02
 #define BT_LE_AD_NO_BREDR 0x04
 struct bt_le_adv_param { uint32_t options; };
+// Connectable once: a connection ends it (BT_LE_ADV_OPT_CONN of Zephyr 4).
 #define BT_LE_ADV_CONN_FAST_1 (&(const struct bt_le_adv_param){1})
 typedef void (*bt_ready_cb_t)(int error);
 int bt_enable(bt_ready_cb_t ready);
@@ -109,6 +113,7 @@ void bt_conn_unref(struct bt_conn *conn);
 struct bt_conn_cb {
   void (*connected)(struct bt_conn *conn, uint8_t error);
   void (*disconnected)(struct bt_conn *conn, uint8_t reason);
+  void (*recycled)(void);
 };
 #define BT_CONN_CB_DEFINE(name) const struct bt_conn_cb name
 
