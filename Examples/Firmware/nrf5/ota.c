@@ -45,7 +45,7 @@ static void storage_event(nrf_fstorage_evt_t *event) {
 
 NRF_FSTORAGE_DEF(nrf_fstorage_t storage) = {
     .evt_handler = storage_event,
-    .start_addr = SLOT_ADDRESS,
+    .start_addr = APPLICATION_ADDRESS,
     .end_addr = BOOT_REPORT_ADDRESS + PAGE,
 };
 
@@ -66,6 +66,18 @@ static ota_flash_result flash_erase(void *context, uint32_t page_address) {
   (void)context;
   return nrf_fstorage_erase(&storage, page_address, 1, NULL) == NRF_SUCCESS ? OTA_FLASH_PENDING
                                                                             : OTA_FLASH_FAILED;
+}
+
+/// The running image, the base of patches.
+static bool base_read(void *context, uint32_t offset, uint8_t *to, uint32_t size) {
+  return flash_read(context, APPLICATION_ADDRESS + offset, to, size);
+}
+
+/// The slot may be erased before an update starts, unless the bootloader is to start it.
+static bool may_erase(void *context) {
+  boot_request pending;
+  return flash_read(context, BOOT_REQUEST_ADDRESS, (uint8_t *)&pending, sizeof pending) &&
+         pending.magic != BOOT_REQUEST_MAGIC;
 }
 
 static void activate(void *context, uint32_t size, uint32_t crc32) {
@@ -276,6 +288,9 @@ uint32_t ota_start(void) {
       .write_alignment = 4,
       .metadata_address = {RECORD_ADDRESS, RECORD_ADDRESS + PAGE},
       .erase_ahead = true,
+      .may_erase = may_erase,
+      .patches = true,
+      .base_read = base_read,
   };
   uint32_t error = nrf_fstorage_init(&storage, &nrf_fstorage_sd, NULL);
   boot_report report;

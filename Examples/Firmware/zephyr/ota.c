@@ -33,7 +33,7 @@ enum {
 
 static ota_receiver receiver;
 static uint8_t ring[RING] __aligned(4);
-static const struct flash_area *slot, *record;
+static const struct flash_area *slot, *record, *running;
 static struct bt_conn *host;
 K_MUTEX_DEFINE(receiver_lock);
 
@@ -80,6 +80,12 @@ static bool flash_read(void *context, uint32_t address, uint8_t *to, uint32_t si
   ARG_UNUSED(context);
   const struct flash_area *area = area_at(&address);
   return flash_area_read(area, address, to, size) == 0;
+}
+
+/// Slot 0 starts with the running image, the base of patches.
+static bool base_read(void *context, uint32_t offset, uint8_t *to, uint32_t size) {
+  ARG_UNUSED(context);
+  return flash_area_read(running, offset, to, size) == 0;
 }
 
 static void do_flash_job(struct k_work *work) {
@@ -299,6 +305,12 @@ static void activate(void *context, uint32_t size, uint32_t crc32) {
   sys_reboot(SYS_REBOOT_COLD);
 }
 
+/// Slot 1 may be erased before an update starts, unless MCUboot is to start it or may have to go back to it.
+static bool may_erase(void *context) {
+  ARG_UNUSED(context);
+  return boot_is_img_confirmed() && mcuboot_swap_type() == BOOT_SWAP_TYPE_NONE;
+}
+
 static bool confirm(void *context) {
   ARG_UNUSED(context);
   return boot_write_img_confirmed() == 0;
@@ -314,26 +326,23 @@ static uint32_t number(const uint8_t *from, int octets) {
 static ota_image running_image(void) {
   enum { MAGIC = 0, HEADER_SIZE = 8, PROTECTED_SIZE = 10, IMAGE_SIZE = 12, VERSION = 20 };
   ota_image image = {.hardware_id = BOARD};
-  const struct flash_area *area;
   uint8_t header[32], tlvs[4];
-  if (flash_area_open(FIXED_PARTITION_ID(slot0_partition), &area) != 0) return image;
-  if (flash_area_read(area, 0, header, sizeof header) == 0 &&
+  if (flash_area_read(running, 0, header, sizeof header) == 0 &&
       number(header + MAGIC, 4) == 0x96F3B83D) {
     image.version = ota_version(
         header[VERSION], header[VERSION + 1], (uint16_t)number(header + VERSION + 2, 2));
     uint32_t end = number(header + HEADER_SIZE, 2) + number(header + IMAGE_SIZE, 4) +
                    number(header + PROTECTED_SIZE, 2);
-    if (flash_area_read(area, end, tlvs, sizeof tlvs) == 0) end += number(tlvs + 2, 2);
-    if (end <= area->fa_size) image.size = end;
+    if (flash_area_read(running, end, tlvs, sizeof tlvs) == 0) end += number(tlvs + 2, 2);
+    if (end <= running->fa_size) image.size = end;
   }
   for (uint32_t at = 0; at < image.size;) {
     uint8_t piece[64];
     uint32_t size = MIN(sizeof piece, image.size - at);
-    if (flash_area_read(area, at, piece, size) != 0) break;
+    if (flash_area_read(running, at, piece, size) != 0) break;
     image.crc32 = ota_crc32(image.crc32, piece, size);
     at += size;
   }
-  flash_area_close(area);
   return image;
 }
 
@@ -357,9 +366,13 @@ int ota_start(void) {
       .write_alignment = 4,
       .metadata_address = {RECORD_ADDRESS, RECORD_ADDRESS + PAGE},
       .erase_ahead = true,
+      .may_erase = may_erase,
+      .patches = true,
+      .base_read = base_read,
   };
   int error = flash_area_open(FIXED_PARTITION_ID(slot1_partition), &slot);
   if (error == 0) error = flash_area_open(FIXED_PARTITION_ID(ota_record_partition), &record);
+  if (error == 0) error = flash_area_open(FIXED_PARTITION_ID(slot0_partition), &running);
   if (error != 0) return error;
   config.running = running_image();
   config.trial = !boot_is_img_confirmed();

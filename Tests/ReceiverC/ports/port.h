@@ -26,6 +26,8 @@ extern port_seen seen;
 uint32_t port_running_crc32(void);
 /// Flash as it left the factory, then a boot.
 bool port_boot(void);
+/// The slot is erased before an update starts.
+bool port_slot_is_erased(void);
 /// Whether a scanning host finds the device. A connection ends advertising.
 bool port_is_advertising(void);
 void port_connect(void);

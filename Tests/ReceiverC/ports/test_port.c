@@ -67,6 +67,21 @@ static bool send_to(uint32_t end) {
   return false;
 }
 
+/// PATCH makes the device read its running image, the base, and compare its CRC32.
+static int offers_patches(void) {
+  EXPECT(ask(OTA_OP_PATCH_INFO) == 0);
+  EXPECT(get32(seen.answer + 11) == PORT_RUNNING_SIZE);
+  EXPECT(get32(seen.answer + 15) == port_running_crc32());
+  uint8_t patch[17] = {OTA_OP_PATCH};
+  put32(patch + 1, PORT_RUNNING_SIZE);
+  put32(patch + 5, port_running_crc32());
+  put32(patch + 9, 46);
+  EXPECT(request(patch, sizeof patch) == 0);
+  put32(patch + 5, ~port_running_crc32());
+  EXPECT(request(patch, sizeof patch) == OTA_RESULT_OTHER_BASE);
+  return 0;
+}
+
 /// The device can be found again after each connection, however often.
 static int connect_often(void) {
   for (int i = 0; i < 100; i++) {
@@ -85,7 +100,9 @@ static int connect_often(void) {
 int main(void) {
   for (uint32_t i = 0; i < SIZE; i++) image[i] = (uint8_t)(i * i >> 7 ^ i);
   EXPECT(port_boot());
+  EXPECT(!port_slot_is_erased());
   EXPECT(connect_often() == 0);
+  EXPECT(port_slot_is_erased());
   port_connect();
   EXPECT(ask(OTA_OP_RUNNING) == (0x100 | OTA_ATT_CCCD_IMPROPER));
   port_subscribe();
@@ -97,6 +114,7 @@ int main(void) {
   EXPECT(seen.answer[2] == 1 && seen.answer[3] == 2 && seen.answer[4] == 3);
   EXPECT(get32(seen.answer + 6) == PORT_RUNNING_SIZE);
   EXPECT(get32(seen.answer + 10) == port_running_crc32());
+  EXPECT(offers_patches() == 0);
   EXPECT(ask(0x7E) == OTA_RESULT_UNKNOWN_OPCODE);
   uint8_t early[8] = {0};
   EXPECT(port_write(PORT_DATA, early, sizeof early, true) == OTA_ATT_NO_SESSION);

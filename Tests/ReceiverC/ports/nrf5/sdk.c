@@ -11,7 +11,7 @@
 #include "ota_receiver.h"
 #include "port.h"
 
-enum { PAGE = 4096, FIRST = SLOT_ADDRESS, LAST = BOOT_REPORT_ADDRESS + PAGE, QUEUE = 4, HOST = 0 };
+enum { PAGE = 4096, FIRST = APPLICATION_ADDRESS, LAST = BOOT_REPORT_ADDRESS + PAGE, QUEUE = 4, HOST = 0 };
 
 port_seen seen;
 
@@ -152,7 +152,7 @@ ret_code_t nrf_fstorage_write(
 ret_code_t nrf_fstorage_erase(
     nrf_fstorage_t const *instance, uint32_t address, uint32_t pages, void *param) {
   if (!lies_in(instance, address, pages * PAGE)) return NRF_ERROR_INVALID_ADDR;
-  seen.violations += address % PAGE != 0;
+  seen.violations += address % PAGE != 0 || address < SLOT_ADDRESS;
   memset(octets + address - FIRST, 0xFF, pages * PAGE);
   return queue(NRF_FSTORAGE_EVT_ERASE_RESULT, address, pages, param);
 }
@@ -255,13 +255,14 @@ void port_run(void) {
 
 // The host
 
-uint32_t port_running_crc32(void) { return 0x11223344; }
+uint32_t port_running_crc32(void) { return ota_crc32(0, octets, PORT_RUNNING_SIZE); }
 
 bool port_boot(void) {
+  memset(octets, 0x5A, sizeof octets);
+  for (uint32_t i = 0; i < PORT_RUNNING_SIZE; i++) octets[i] = (uint8_t)(i * 7);
   boot_report report = {
       BOOT_REPORT_MAGIC, PORT_RUNNING_SIZE, port_running_crc32(), ota_version(1, 2, 3),
       OTA_BOOT_NORMAL};
-  memset(octets, 0x5A, sizeof octets);
   memset(octets + RECORD_ADDRESS - FIRST, 0xFF, 2 * PAGE);
   memcpy(octets + BOOT_REPORT_ADDRESS - FIRST, &report, sizeof report);
   ticks = 0xFFFF00;  // the counter wraps early
@@ -270,6 +271,13 @@ bool port_boot(void) {
                      !properties[4].is_defered_read || !properties[2].char_props.indicate ||
                      !properties[3].char_props.write_wo_resp || !properties[4].char_props.notify;
   return is_configured;
+}
+
+bool port_slot_is_erased(void) {
+  for (uint32_t i = 0; i < SLOT_SIZE; i++) {
+    if (octets[SLOT_ADDRESS - FIRST + i] != 0xFF) return false;
+  }
+  return true;
 }
 
 bool port_is_advertising(void) { return is_advertising; }
@@ -343,5 +351,5 @@ bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32) {
   boot_request request;
   memcpy(&request, octets + BOOT_REQUEST_ADDRESS - FIRST, sizeof request);
   return request.magic == BOOT_REQUEST_MAGIC && request.size == size && request.crc32 == crc32 &&
-         memcmp(octets, image, size) == 0;
+         memcmp(octets + SLOT_ADDRESS - FIRST, image, size) == 0;
 }

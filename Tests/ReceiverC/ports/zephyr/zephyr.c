@@ -138,8 +138,6 @@ int flash_area_open(uint8_t id, const struct flash_area **area) {
   return 0;
 }
 
-void flash_area_close(const struct flash_area *area) { (void)area; }
-
 static bool lies_in(const struct flash_area *area, off_t offset, size_t size) {
   bool fits = offset >= 0 && (size_t)offset <= area->fa_size && size <= area->fa_size - (size_t)offset;
   seen.violations += !fits;
@@ -182,6 +180,8 @@ int boot_request_upgrade(int permanent) {
 }
 
 bool boot_is_img_confirmed(void) { return true; }
+
+int mcuboot_swap_type(void) { return upgrade ? BOOT_SWAP_TYPE_TEST : BOOT_SWAP_TYPE_NONE; }
 
 int boot_write_img_confirmed(void) { return 0; }
 
@@ -275,6 +275,15 @@ bool port_boot(void) {
   // What an earlier update has left.
   memset(octets[ID_slot1_partition], 0x5A, SIZE_slot1_partition);
   return app_main() == 0;
+}
+
+bool port_slot_is_erased(void) {
+  const uint8_t *bytes = octets[ID_slot1_partition];
+  // The last page is MCUboot's.
+  for (uint32_t i = 0; i < SIZE_slot1_partition - PAGE; i++) {
+    if (bytes[i] != 0xFF) return false;
+  }
+  return true;
 }
 
 bool port_is_advertising(void) { return is_advertising; }

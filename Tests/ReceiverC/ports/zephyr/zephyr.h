@@ -64,16 +64,18 @@ enum { SIZE_slot1_partition = 0x10000 };
 #define FIXED_PARTITION_ID(label) ID_##label
 #define FIXED_PARTITION_SIZE(label) SIZE_##label
 int flash_area_open(uint8_t id, const struct flash_area **area);
-void flash_area_close(const struct flash_area *area);
 int flash_area_read(const struct flash_area *area, off_t offset, void *to, size_t size);
 int flash_area_write(const struct flash_area *area, off_t offset, const void *from, size_t size);
 int flash_area_erase(const struct flash_area *area, off_t offset, size_t size);
 
 // dfu/mcuboot.h, sys/reboot.h
 #define BOOT_UPGRADE_TEST 0
+#define BOOT_SWAP_TYPE_NONE 1
+#define BOOT_SWAP_TYPE_TEST 2
 #define SYS_REBOOT_COLD 1
 int boot_request_upgrade(int permanent);
 bool boot_is_img_confirmed(void);
+int mcuboot_swap_type(void);
 int boot_write_img_confirmed(void);
 void sys_reboot(int type);
 
