@@ -14,6 +14,7 @@ struct Attempt: Sendable {
   let claim: JobClaim
   let lane: AdapterLane
   let choices: FlashChoices
+  let conditions: DeviceConditions
   let exchange: any JobExchange
   let reach: any DeviceReach
   let surroundings: FleetSurroundings
@@ -132,6 +133,7 @@ struct Attempt: Sendable {
       return .returned(.stopping)
     }
     let ending = await update(gone)
+    if case .skipped = ending { return ending }
     do throws(ExchangeFault) { return try await hooks.after(ending) } catch { return ending }
   }
 
@@ -174,6 +176,7 @@ struct Attempt: Sendable {
       }
       return AttemptEnding(result)
     } catch {
+      if let refusal = conditions.refusal { return .skipped(words: refusal) }
       return AttemptEnding(error, interruption: .stopping)
     }
   }
@@ -191,7 +194,10 @@ struct Attempt: Sendable {
     options.allowsOtherHardware = choices.allowOtherHardware
     // A device that may run the image already is looked at, never flashed blindly.
     options.sendsAnyway = choices.force && !claim.job.look
-    let (exchange, claim) = (exchange, claim)
+    let (exchange, claim, conditions) = (exchange, claim, conditions)
+    options.beforeTransfer = { (device, client) async throws(UpdateFault) in
+      try await conditions.check(device, over: client)
+    }
     options.beforeActivation = { () async throws(UpdateFault) in
       do throws(ExchangeFault) { try await exchange.report(claim, .activating) } catch {
         // What cannot be recorded is not done: the device holds the image, and can wait.

@@ -144,7 +144,8 @@ struct Workshop: Sendable {
 
   private func attempt(_ claim: JobClaim, on lane: AdapterLane) -> Attempt {
     Attempt(
-      claim: claim, lane: lane, choices: campaign.flash, exchange: exchange, reach: reach,
+      claim: claim, lane: lane, choices: campaign.flash,
+      conditions: DeviceConditions(campaign.requirements), exchange: exchange, reach: reach,
       surroundings: surroundings, time: time, hooks: hooks(around: claim))
   }
 

@@ -7,8 +7,9 @@ import Yams
 /// wrong.
 package struct CampaignFile: Sendable {
   static let keys = [
-    "campaign", "image", "images", "devices", "devices-file", "devices-scan", "select", "waves",
-    "window", "retries", "parallel", "flash", "hooks", "seed",
+    "campaign", "image", "images", "key", "devices", "devices-file", "devices-scan", "select",
+    "requires", "min-battery", "waves", "window", "sites", "retries", "parallel", "flash", "hooks",
+    "seed",
   ]
 
   /// Without the devices of the devices' file, of the scan and of the simulated fleet.
@@ -50,14 +51,21 @@ package struct CampaignFile: Sendable {
     if let waves = fields["waves"] {
       let read = try WaveReading.waves(in: waves)
       campaign.waves = read.map(\.wave)
-      for (wave, place) in read where places["wave \(wave.name)"] == nil {
+      for (wave, place, stop) in read where places["wave \(wave.name)"] == nil {
         places["wave \(wave.name)"] = place
+        places["stop \(wave.name)"] = stop
       }
     }
     campaign.selector = try Self.selector(in: fields)
     campaign.window = try fields["window"].map { (node) throws(CampaignFileFault) in
       try WindowReading.window(in: node, now: now)
     }
+    for site in try WindowReading.sites(in: fields, default: campaign.window, now: now) {
+      campaign.siteWindows[site.name] = site.window
+      places["site \(site.name)"] = site.place
+    }
+    campaign.keyFile = try fields.text("key")
+    campaign.requirements = try RequirementReading.requirements(in: fields)
     campaign.retries = try OptionReading.retries(in: fields["retries"])
     campaign.flash = try OptionReading.flash(in: fields["flash"])
     campaign.hooks = try HookReading.hooks(in: fields["hooks"])
@@ -115,9 +123,24 @@ package struct CampaignFile: Sendable {
   ///
   /// - Throws: what is wrong, with its place.
   package func plan(now: FleetTime) throws(CampaignFileFault) -> CampaignPlan {
-    do throws(CampaignFault) { return try CampaignPlan(campaign, now: now) } catch {
+    let plan: CampaignPlan
+    do throws(CampaignFault) { plan = try CampaignPlan(campaign, now: now) } catch {
       let (file, place) = place(of: error)
       throw CampaignFileFault(file, at: place, "\(error)")
+    }
+    try checkStops(of: plan)
+    return plan
+  }
+
+  /// A limit above a wave's size never stops it, which its owner cannot have meant.
+  private func checkStops(of plan: CampaignPlan) throws(CampaignFileFault) {
+    for planned in plan.waves {
+      let (wave, size) = (planned.wave, planned.devices.count)
+      guard case .count(let failures) = wave.thresholds.stop, failures > size else { continue }
+      throw CampaignFileFault(
+        at: places["stop \(wave.name)"] ?? places["wave \(wave.name)"] ?? .start,
+        "wave '\(wave.name)' stops at \(failures) failed devices, and it has \(size); write 100% "
+          + "for a wave that stops only when all have failed")
     }
   }
 
@@ -156,7 +179,8 @@ package struct CampaignFile: Sendable {
         return key("wave \(wave.name)")
       }
       return key(what == "parallel" ? "parallel" : what == "mtu" ? "flash" : "retries")
-    case .windowInThePast: return key("window")
+    case .windowInThePast(nil): return key("window")
+    case .windowInThePast(let site?), .unknownSite(let site): return key("site \(site)")
     }
   }
 

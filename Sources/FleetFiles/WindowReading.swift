@@ -13,26 +13,53 @@ enum WindowReading {
     "sat": .saturday, "sun": .sunday,
   ]
 
-  static func window(in node: Node, now: FleetTime) throws(CampaignFileFault) -> TransferWindow {
+  /// The windows of sites.
+  ///
+  /// - Parameter window: the campaign's, whose values stand in for keys that a site leaves out.
+  static func sites(
+    in fields: YAMLFields, default window: TransferWindow?, now: FleetTime
+  ) throws(CampaignFileFault) -> [(name: String, window: TransferWindow, place: FilePlace)] {
+    guard let node = fields["sites"] else { return [] }
+    guard case .mapping(let mapping) = node, !mapping.isEmpty else {
+      throw CampaignFileFault(at: node.place, "sites are written as 'SITE: {zone: …, from: …}'")
+    }
+    var sites: [(name: String, window: TransferWindow, place: FilePlace)] = []
+    for (site, value) in mapping {
+      sites.append(
+        (
+          try site.text(of: "a site"),
+          try Self.window(in: value, default: window ?? TransferWindow(), now: now), site.place
+        ))
+    }
+    return sites
+  }
+
+  /// - Parameter window: its values stand in for keys that are left out.
+  static func window(
+    in node: Node, default window: TransferWindow = TransferWindow(), now: FleetTime
+  ) throws(CampaignFileFault) -> TransferWindow {
     let fields = try YAMLFields(node, of: "a window", known: keys)
-    var window = TransferWindow()
+    var window = window
     if let days = fields["days"] { window.days = try Self.days(days) }
-    window.opens = try fields.read("from", "a time of day, such as 22:00") { minutes($0) } ?? 0
+    window.opens =
+      try fields.read("from", "a time of day, such as 22:00") { minutes($0) } ?? window.opens
     window.closes =
       try fields.read("to", "a time of day, such as 04:00") { minutes($0) }.map {
         $0 == 0 ? 24 * 60 : $0
-      } ?? 24 * 60
+      } ?? window.closes
     guard window.opens < 24 * 60 else {
       throw CampaignFileFault(at: fields.place(of: "from"), "a day ends at 24:00")
     }
     window.zone =
       try fields.read("zone", "UTC, +02:00 or a name such as Europe/Berlin") {
         zone($0, around: now)
-      } ?? .utc
-    window.atEnd = try fields.choice("at-end", TransferWindow.AtEnd.self) ?? .finish
+      } ?? window.zone
+    window.atEnd = try fields.choice("at-end", TransferWindow.AtEnd.self) ?? window.atEnd
     let moment = "a moment, such as 2026-11-23T22:00:00Z"
-    window.notBefore = try fields.read("not-before", moment) { FleetTime(iso8601: $0) }
-    window.notAfter = try fields.read("not-after", moment) { FleetTime(iso8601: $0) }
+    window.notBefore =
+      try fields.read("not-before", moment) { FleetTime(iso8601: $0) } ?? window.notBefore
+    window.notAfter =
+      try fields.read("not-after", moment) { FleetTime(iso8601: $0) } ?? window.notAfter
     return window
   }
 

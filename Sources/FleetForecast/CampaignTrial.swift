@@ -37,7 +37,10 @@ package struct CampaignTrial: Sendable {
     self.packages = packages
     self.start = start
     campaign = plan.campaign
-    for index in campaign.waves.indices { campaign.waves[index].needsApproval = false }
+    for index in campaign.waves.indices {
+      campaign.waves[index].needsApproval = false
+      campaign.waves[index].thresholds.stopAction = nil
+    }
   }
 
   /// How a run ended, and what the boards and radios say of it.

@@ -14,7 +14,7 @@ import Testing
     ("nordic-legacy", "nordic-legacy?slot=64K&erase=0&write=0"),
   ]
 
-  private static func scene(each count: Int) throws -> Scene {
+  static func scene(each count: Int) throws -> Scene {
     var scene = Scene(0)
     scene.campaign.images = [nil: "app.bin"]
     scene.packages = [:]

@@ -416,6 +416,7 @@ import Testing
     "campaign": CampaignFile.keys, "device": DeviceListReading.keys, "wave": WaveReading.keys,
     "window": WindowReading.keys, "retries": OptionReading.retryKeys,
     "flash": OptionReading.flashKeys, "hooks": HookReading.keys, "scan": ScanReading.keys,
+    "stop": WaveReading.stopKeys, "battery": RequirementReading.batteryKeys,
   ]
 
   /// An editor that knows the schema knows what the reader knows.

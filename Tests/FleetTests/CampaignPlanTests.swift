@@ -151,7 +151,7 @@ import Testing
     Refusal(.valueOutOfRange(what: "the share of wave 'all'", value: 0, range: 1...100)) {
       $0.waves[0].members = .percent(0)
     },
-    Refusal(.windowInThePast) { $0.window = TransferWindow(notAfter: now) },
+    Refusal(.windowInThePast(site: nil)) { $0.window = TransferWindow(notAfter: now) },
   ]
 
   @Test(arguments: refusals)

@@ -17,7 +17,8 @@ import Testing
     var now = start
     var newsNumber = 0
 
-    init(_ campaign: Campaign) throws {
+    init(_ campaign: Campaign, at moment: FleetTime = start) throws {
+      now = moment
       rules = FleetRules(campaign)
       let plan = try CampaignPlan(campaign, now: now)
       for event in plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]) {

@@ -10,11 +10,17 @@ package struct Campaign: Hashable, Sendable {
   /// In their order; one or more.
   package var waves: [Wave]
   package var window: TransferWindow?
+  /// The windows of sites that have one of their own, in the place of `window`.
+  package var siteWindows: [String: TransferWindow] = [:]
   package var retries = RetryPolicy()
   /// Transfers side by side on an adapter; `nil` = learned.
   package var parallel: Int?
   package var flash = FlashChoices()
   package var hooks = CampaignHooks()
+  package var requirements = DeviceRequirements()
+  /// The file of the public key that every image must be signed by; `nil` = no signature is
+  /// required.
+  package var keyFile: String?
   /// Orders the devices within waves that name a number of them: the same seed, the same order.
   package var seed: UInt64 = 1
 
@@ -35,6 +41,15 @@ package struct Campaign: Hashable, Sendable {
   /// The file for a device.
   package func image(for device: FleetDevice) -> String? {
     device.board.flatMap { images[$0] } ?? images[nil]
+  }
+
+  package var windows: [TransferWindow] {
+    (window.map { [$0] } ?? []) + siteWindows.values
+  }
+
+  /// When transfers to devices of a site may begin; `nil` = always.
+  package func window(at site: String?) -> TransferWindow? {
+    site.flatMap { siteWindows[$0] } ?? window
   }
 }
 
@@ -61,8 +76,9 @@ package enum CampaignFault: Error, Hashable, Sendable {
   case tooFewDevices(wave: String, wanted: Int, left: Int)
   case uncovered(count: Int)
   case valueOutOfRange(what: String, value: Int, range: ClosedRange<Int>)
-  /// The window closed before the campaign began.
-  case windowInThePast
+  /// The window closed before the campaign began; `site` = that of a site.
+  case windowInThePast(site: String?)
+  case unknownSite(String)
 }
 
 extension CampaignFault: CustomStringConvertible {
@@ -98,13 +114,17 @@ extension CampaignFault: CustomStringConvertible {
     case .uncovered(let count): "\(count) devices are in no wave; end with a wave of the rest"
     case .valueOutOfRange(let what, let value, let range):
       "\(what) is \(value); it is \(range.lowerBound) to \(range.upperBound)"
-    case .windowInThePast: "the time in which transfers may begin is over"
+    case .windowInThePast(nil): "the time in which transfers may begin is over"
+    case .windowInThePast(let site?):
+      "the time in which transfers may begin at site '\(site)' is over"
+    case .unknownSite(let site): "no device is at site '\(site)'"
     }
   }
 
   /// The first few by name, the others by number.
   private static func list(_ names: [String]) -> String {
     let shown = names.prefix(3).joined(separator: ", ")
-    return names.count > 3 ? "\(shown) and \(names.count - 3) others" : shown
+    guard names.count > 3 else { return shown }
+    return names.count == 4 ? "\(shown) and 1 other" : "\(shown) and \(names.count - 3) others"
   }
 }

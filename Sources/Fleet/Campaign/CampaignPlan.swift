@@ -19,8 +19,8 @@ package struct CampaignPlan: Hashable, Sendable {
   /// - Parameter now: a window that closed before then is refused.
   package init(_ campaign: Campaign, now: FleetTime) throws(CampaignFault) {
     try Self.checkValues(of: campaign)
-    if let window = campaign.window, window.standing(at: now) == .over { throw .windowInThePast }
     try Self.checkNames(of: campaign.devices)
+    try Self.checkWindows(of: campaign, now: now)
     let (chosen, leftOut) = try Self.select(campaign)
     for device in chosen where campaign.image(for: device) == nil {
       throw .noImage(device: device.id, board: device.board)
@@ -32,6 +32,19 @@ package struct CampaignPlan: Hashable, Sendable {
     self.campaign = campaign
     self.leftOut = leftOut
     waves = try Self.deal(chosen, of: campaign)
+  }
+
+  private static func checkWindows(
+    of campaign: Campaign, now: FleetTime
+  ) throws(CampaignFault) {
+    if let window = campaign.window, window.standing(at: now) == .over {
+      throw .windowInThePast(site: nil)
+    }
+    let sites = Set(campaign.devices.compactMap(\.site))
+    for (site, window) in campaign.siteWindows.sorted(by: { $0.key < $1.key }) {
+      guard sites.contains(site) else { throw .unknownSite(site) }
+      guard window.standing(at: now) != .over else { throw .windowInThePast(site: site) }
+    }
   }
 
   private static func checkValues(of campaign: Campaign) throws(CampaignFault) {
@@ -191,5 +204,7 @@ extension Wave {
     case .percent(let percent):
       try CampaignPlan.check("stop of wave '\(name)'", percent, 1...100)
     }
+    try CampaignPlan.check(
+      "overshoot of wave '\(name)'", thresholds.overshoot ?? 0, 0...Campaign.devicesMaximum)
   }
 }

@@ -50,6 +50,14 @@ package struct WaveThresholds: Hashable, Sendable, Codable {
     }
   }
 
+  /// What follows when a wave has reached its failure limit.
+  package enum StopAction: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The run ends.
+    case end
+    /// The run pauses; an operator who resumes it accepts the failures so far.
+    case pause
+  }
+
   /// Of the devices that were judged, the least share that must have succeeded for the next wave to
   /// begin, in percent, 0…100.
   package var successPercent: Int
@@ -58,10 +66,20 @@ package struct WaveThresholds: Hashable, Sendable, Codable {
   /// Of the wave's devices, the least share that must have been seen for a verdict, in percent,
   /// 0…100.
   package var seenPercent: Int
+  /// `nil` = the run ends.
+  package var stopAction: StopAction?
+  /// Failures beyond the limit that devices in flight may still cause: near the limit fewer devices
+  /// are updated at the same time. `nil` = as many as are in flight.
+  package var overshoot: Int?
 
-  package init(successPercent: Int = 80, stop: Limit = .percent(20), seenPercent: Int = 50) {
+  package init(
+    successPercent: Int = 80, stop: Limit = .percent(20), seenPercent: Int = 50,
+    stopAction: StopAction? = nil, overshoot: Int? = nil
+  ) {
     self.successPercent = successPercent
     self.stop = stop
     self.seenPercent = seenPercent
+    self.stopAction = stopAction
+    self.overshoot = overshoot
   }
 }

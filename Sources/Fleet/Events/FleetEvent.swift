@@ -67,6 +67,8 @@ package enum PauseReason: Hashable, Sendable, Codable {
   case noAdapter
   /// Too few devices were seen for a verdict on the wave.
   case inconclusive(wave: Int)
+  /// The wave reached its failure limit, and the campaign pauses there.
+  case failureLimit(wave: Int)
   /// A hook of the wave failed.
   case hook(wave: Int, point: HookPoint, words: String)
 }

@@ -14,6 +14,8 @@ package struct WaveTally: Hashable, Sendable {
   package var failed = 0
   package var unseen = 0
   package var neutral = 0
+  /// Failures that an operator accepted when he resumed a run which had paused at the limit.
+  package var accepted = 0
 
   package init(size: Int) { self.size = size }
 
@@ -30,7 +32,16 @@ package struct WaveTally: Hashable, Sendable {
 
   /// Whether the failures so far end the campaign, whatever is still to come.
   package func reachesStop(of thresholds: WaveThresholds) -> Bool {
-    failed >= thresholds.stop.devices(of: size)
+    failed - accepted >= thresholds.stop.devices(of: size)
+  }
+
+  /// How many more devices may be in flight; `nil` = any number.
+  ///
+  /// - Parameter open: devices that are in flight.
+  package func room(beside open: Int, by thresholds: WaveThresholds) -> Int? {
+    thresholds.overshoot.map { overshoot in
+      max(0, thresholds.stop.devices(of: size) + overshoot - (failed - accepted) - open)
+    }
   }
 
   /// The verdict when all devices are settled.

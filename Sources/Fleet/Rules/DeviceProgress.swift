@@ -117,6 +117,19 @@ package struct WaveProgress: Hashable, Sendable {
   /// The hook that is to run now, or runs.
   package var runningHook: HookPoint? { hooks.first { $0.value == .running }?.key }
 
+  /// An operator continues after the verdict. A wave that paused at its failure limit with devices
+  /// left is open again, and the failures so far no longer count towards the limit.
+  mutating func approve() {
+    guard case .stop = verdict, !isSettled else {
+      phase = .passed
+      return
+    }
+    tally.accepted = tally.failed
+    phase = .open
+    verdict = nil
+    hooks[.afterWave] = nil
+  }
+
   /// A person goes on after a pause: the hook before the wave runs once more, the one behind it has
   /// said what it had to say.
   mutating func passHooks() {

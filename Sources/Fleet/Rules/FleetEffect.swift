@@ -14,8 +14,8 @@ extension FleetRules {
       guard let job = run.job(of: id, attempt: attempt, look: look) else { return [] }
       return [.publish(job)]
     case .waveHookBegan(let wave, let point): return [.runHook(wave: wave, point)]
-    case .waveJudged(_, .stop), .runPaused: return run.recall { $0 == .published }
-    case .runCancelled: return run.recall { $0 == .published || $0.isClaimed }
+    case .waveJudged(_, .stop), .runPaused: return run.recall { $0.phase == .published }
+    case .runCancelled: return run.recall { $0.phase == .published || $0.phase.isClaimed }
     default: return []
     }
   }
@@ -33,8 +33,8 @@ extension FleetRules {
         ).map { .publish($0) }
       }
     switch run.control {
-    case .cancelling: return jobs + run.recall { $0 == .published || $0.isClaimed }
-    case .paused: return jobs + run.recall { $0 == .published }
+    case .cancelling: return jobs + run.recall { $0.phase == .published || $0.phase.isClaimed }
+    case .paused: return jobs + run.recall { $0.phase == .published }
     case .running, .ended: return jobs
     }
   }
@@ -44,9 +44,20 @@ extension FleetRules {
   ///
   /// - Parameter wall: what the wall's clock shows.
   package func effectsOfClosing(in run: FleetRun, wall: FleetTime) -> [FleetEffect] {
-    guard let window = campaign.window, case .running = run.control else { return [] }
-    if case .open = window.standing(at: wall) { return [] }
-    return run.recall { $0 == .published || ($0.isClaimed && window.atEnd == .breakOff) }
+    guard case .running = run.control else { return [] }
+    // Most campaigns have no window or one, and runs have thousands of devices.
+    var closed: [String?: TransferWindow] = [:]
+    for site in Set(campaign.siteWindows.keys.map { $0 as String? } + [nil]) {
+      guard let window = campaign.window(at: site) else { continue }
+      if case .open = window.standing(at: wall) { continue }
+      closed[site] = window
+    }
+    guard !closed.isEmpty else { return [] }
+    return run.recall { device in
+      let site = device.device.site.flatMap { campaign.siteWindows[$0] == nil ? nil : $0 }
+      guard let window = closed[site] else { return false }
+      return device.phase == .published || (device.phase.isClaimed && window.atEnd == .breakOff)
+    }
   }
 }
 
@@ -58,9 +69,9 @@ extension FleetRun {
       image: device.image, look: look)
   }
 
-  fileprivate func recall(_ isMeant: (DeviceProgress.Phase) -> Bool) -> [FleetEffect] {
+  fileprivate func recall(_ isMeant: (DeviceProgress) -> Bool) -> [FleetEffect] {
     guard let run = beginning?.id else { return [] }
-    let jobs = devices.filter { isMeant($0.phase) }.map {
+    let jobs = devices.filter(isMeant).map {
       FleetJob.ID(run: run, device: $0.device.id, attempt: $0.attempts)
     }
     return jobs.isEmpty ? [] : [.cancel(jobs)]

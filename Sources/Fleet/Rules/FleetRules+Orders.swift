@@ -59,6 +59,8 @@ extension FleetRules {
       // Whoever goes on with a wave that cannot be judged has judged it.
       case (.awaitingApproval, _), (.judged, .inconclusive):
         events.append(.waveApproved(wave: wave))
+      case (.judged, .stop) where run.control == .paused(.failureLimit(wave: wave)):
+        events.append(.waveApproved(wave: wave))
       default: break
       }
     }

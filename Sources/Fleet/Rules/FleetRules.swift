@@ -68,6 +68,8 @@ package struct FleetRules: Sendable {
         return [.runEnded(.complete(failed: run.notSucceeded))]
       }
       switch progress.verdict {
+      case .stop where thresholds.stopAction == .pause:
+        return [.runPaused(because: .failureLimit(wave: wave))]
       case .stop: return [.runEnded(.stopped(wave: wave))]
       case .inconclusive, .continue, nil: return [.runPaused(because: .inconclusive(wave: wave))]
       }
@@ -88,9 +90,10 @@ package struct FleetRules: Sendable {
   private func publication(
     in run: FleetRun, now: FleetTime, wall: FleetTime
   ) -> [FleetEvent] {
-    guard isOpen(at: wall),
-      let device = waiting(in: run).first(where: { $0.notBefore <= now })?.device
-    else { return [] }
+    let next = waiting(in: run).first { candidate in
+      candidate.notBefore <= now && isOpen(at: candidate.device.device.site, wall)
+    }
+    guard let device = next?.device else { return [] }
     return [
       .devicePublished(
         device: device.device.id, attempt: device.attempts + 1, look: device.mayRunNewImage)
@@ -99,11 +102,20 @@ package struct FleetRules: Sendable {
 
   /// The next device of each place that has room for another job.
   private func waiting(in run: FleetRun) -> [(device: DeviceProgress, notBefore: FleetTime)] {
-    run.nextInQueues.filter { run.published[$0.device.device.site] ?? 0 < publishedAhead }
+    guard hasRoom(in: run) else { return [] }
+    return run.nextInQueues.filter { run.published[$0.device.device.site] ?? 0 < publishedAhead }
   }
 
-  private func isOpen(at now: FleetTime) -> Bool {
-    guard let window = campaign.window else { return true }
+  /// Whether another failure would still be within what the wave permits beyond its limit.
+  private func hasRoom(in run: FleetRun) -> Bool {
+    guard let wave = run.currentWave else { return true }
+    let room = run.waves[wave].tally.room(
+      beside: run.openCount, by: campaign.waves[wave].thresholds)
+    return room.map { $0 > 0 } ?? true
+  }
+
+  private func isOpen(at site: String?, _ now: FleetTime) -> Bool {
+    guard let window = campaign.window(at: site) else { return true }
     if case .open = window.standing(at: now) { return true }
     return false
   }
@@ -127,25 +139,39 @@ package struct FleetRules: Sendable {
     switch run.waves[wave].phase {
     case .soaking(let until): return until
     case .open:
-      guard let notBefore = waiting(in: run).first?.notBefore else {
+      let waiting = waiting(in: run)
+      guard !waiting.isEmpty else {
         return windowEnd(wall).map { now.advanced(by: wall.duration(to: $0)) }
       }
-      guard let window = campaign.window else { return notBefore }
-      let begins = wall.advanced(by: now.duration(to: max(now, notBefore)))
-      switch window.standing(at: begins) {
-      case .open: return notBefore
-      case .closed(let until): return now.advanced(by: wall.duration(to: until))
-      case .over: return nil
-      }
+      return waiting.compactMap { candidate in
+        moment(
+          from: candidate.notBefore, at: candidate.device.device.site, now: now, wall: wall)
+      }.min()
     case .planned, .judged, .awaitingApproval, .passed: return nil
     }
   }
 
+  /// When a device of a site may be published.
+  private func moment(
+    from notBefore: FleetTime, at site: String?, now: FleetTime, wall: FleetTime
+  ) -> FleetTime? {
+    guard let window = campaign.window(at: site) else { return notBefore }
+    let begins = wall.advanced(by: now.duration(to: max(now, notBefore)))
+    switch window.standing(at: begins) {
+    case .open: return notBefore
+    case .closed(let until): return now.advanced(by: wall.duration(to: until))
+    case .over: return nil
+    }
+  }
+
+  /// When the next window closes that interrupts transfers.
   private func windowEnd(_ wall: FleetTime) -> FleetTime? {
-    guard let window = campaign.window, window.atEnd == .breakOff,
-      case .open(let until) = window.standing(at: wall)
-    else { return nil }
-    return until
+    campaign.windows.compactMap { window in
+      guard window.atEnd == .breakOff, case .open(let until) = window.standing(at: wall) else {
+        return nil
+      }
+      return until
+    }.min()
   }
 
   // MARK: After news

@@ -96,7 +96,7 @@ package struct FleetRun: Sendable {
       waves[wave].judgedAt = moment
       waves[wave].phase = verdict == .continue ? .passed : .judged
     case .approvalAwaited(let wave): waves[wave].phase = .awaitingApproval
-    case .waveApproved(let wave): waves[wave].phase = .passed
+    case .waveApproved(let wave): waves[wave].approve()
     case .runPaused(let reason): control = .paused(reason)
     case .runResumed:
       control = .running

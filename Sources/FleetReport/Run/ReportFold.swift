@@ -73,6 +73,7 @@ struct ReportFold {
         .approvalAwaited(let wave), .waveApproved(let wave),
         .waveHookBegan(let wave, _), .waveHookEnded(let wave, _, _),
         .runPaused(because: .inconclusive(let wave)), .runPaused(because: .hook(let wave, _, _)),
+        .runPaused(because: .failureLimit(let wave)),
         .runEnded(.stopped(let wave)):
         guard (0..<planned).contains(wave) else { return false }
       case .runBegan, .devicePublished, .deviceClaimed, .devicePlaced, .deviceActivating,

@@ -61,6 +61,7 @@ extension RunReport {
     case .infrastructure(let failures, let words):
       "\(Figures.counted(failures, "attempt")) in a row failed on this side: \(words)"
     case .noAdapter: "there is no adapter"
+    case .failureLimit(let wave): "wave \(waves[wave].name) reached its failure limit"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
     case .inconclusive(let wave):
       "too few devices of wave \(waves[wave].name) could be judged"
@@ -93,7 +94,8 @@ extension WaveReport {
     let stop = rule.thresholds.stop.devices(of: devices.count)
     var parts = [
       "success from \(rule.thresholds.successPercent) %",
-      "stops at \(Figures.counted(stop, "failure"))",
+      (rule.thresholds.stopAction == .pause ? "pauses at " : "stops at ")
+        + Figures.counted(stop, "failure"),
       "judged from \(rule.thresholds.seenPercent) % seen",
     ]
     if rule.soakMilliseconds > 0 {

@@ -7,6 +7,8 @@ extension LocalService {
   private static let appearance = BluetoothUUID(0x2A01)
   private static let serviceChanged = BluetoothUUID(0x2A05)
   private static let deviceInformation = BluetoothUUID(0x180A)
+  private static let batteryService = BluetoothUUID(0x180F)
+  private static let batteryLevel = BluetoothUUID(0x2A19)
 
   /// Core 5.4, Vol 3, Part C, 12.
   static func genericAccess(name: String) -> LocalService {
@@ -26,6 +28,15 @@ extension LocalService {
       characteristics: [
         LocalCharacteristic(serviceChanged, properties: .indicate, value: .fixed([]))
       ])
+  }
+
+  /// Battery Service 1.0, where the board has a battery.
+  static func battery(of settings: BoardSettings) -> [LocalService] {
+    guard let level = settings.batteryLevel else { return [] }
+    return [
+      LocalService(
+        batteryService, characteristics: [.readOnly(batteryLevel, [UInt8(clamping: level)])])
+    ]
   }
 
   /// Device Information Service 1.1, with the texts by their UUIDs.

@@ -31,6 +31,7 @@ final class LegacyApplication: BoardProgram {
     ]
     if let information { services.append(information) }
     if hasService { services.append(Self.service(state, parts)) }
+    services += LocalService.battery(of: parts.settings)
     let table = AttributeTable(services: services)
     let control = table.valueHandle(of: LegacyUUID.controlPoint)
     advertisement = Advertisement(

@@ -117,7 +117,8 @@ final class LegacyFirmware: BoardFirmware {
     if settings.variant == .infinitime {
       return program(
         InfiniTimeReceiver(settings, bootRecord: bootRecord, parts: parts),
-        name: parts.applicationName, at: applicationAddress, information(of: image), random)
+        name: parts.applicationName, at: applicationAddress, information(of: image),
+        LocalService.battery(of: parts.settings), random)
     }
     guard entersBootLoader else {
       return LegacyApplication(
@@ -126,16 +127,16 @@ final class LegacyFirmware: BoardFirmware {
     return program(
       LegacyBootLoader(settings, bootRecord: bootRecord, parts: parts),
       name: settings.variant == .adafruit ? "AdaDFU" : "DfuTarg", at: bootLoaderAddress,
-      bootLoaderInformation, random)
+      bootLoaderInformation, [], random)
   }
 
   private func program(
     _ machine: some DFUMachine, name: String, at address: DeviceAddress,
-    _ information: LocalService?, _ random: SeededRandom
+    _ information: LocalService?, _ others: [LocalService], _ random: SeededRandom
   ) -> any BoardProgram {
     DFUProgram(
       machine, as: .legacyDFU(of: settings.variant), name: name, address: address,
-      information: information, receiveMTU: receiveMTU,
+      information: information, others: others, receiveMTU: receiveMTU,
       writesWholeWords: settings.variant == .adafruit, with: parts, random: random)
   }
 

@@ -27,6 +27,7 @@ final class ButtonlessApplication: BoardProgram {
         ]))
     }
     if let service = Self.service(of: settings.entry, state, parts) { services.append(service) }
+    services += LocalService.battery(of: parts.settings)
     let table = AttributeTable(services: services)
     let control = Self.characteristic(of: settings.entry).map { table.handle(of: $0) }
     self.control = control

@@ -13,18 +13,20 @@ final class DFUProgram<Machine: DFUMachine>: BoardProgram {
 
   /// - Parameters:
   ///   - information: the Device Information that it tells, if any.
+  ///   - others: further services of an application.
   ///   - writesWholeWords: whether it answers with an ATT_MTU whose packets are whole words.
   ///   - keep: called with the machine as it stands when the program ends.
   init(
     _ machine: Machine, as service: DFUService, name: String, address: DeviceAddress,
-    information: LocalService? = nil, receiveMTU: ATTMTU, writesWholeWords: Bool,
+    information: LocalService? = nil, others: [LocalService] = [], receiveMTU: ATTMTU,
+    writesWholeWords: Bool,
     keep: @escaping @Sendable (Machine) -> Void = { _ in }, with parts: BoardParts,
     random: SeededRandom
   ) {
     let unit = DFUUnit(machine, with: parts, random: random)
     let table = AttributeTable(
       services: [.genericAccess(name: name), .genericAttribute()]
-        + (information.map { [$0] } ?? []) + [service.attributes(of: unit)])
+        + (information.map { [$0] } ?? []) + [service.attributes(of: unit)] + others)
     let control = table.handle(of: service.control)
     (self.unit, self.control, self.keep) = (unit, control, keep)
     alteration = writesWholeWords ? WholeWordMTU() : nil

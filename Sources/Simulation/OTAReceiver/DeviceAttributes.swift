@@ -19,11 +19,12 @@ struct DeviceAttributes: Sendable {
   init(
     _ parts: BoardParts, running: SlotImage, receiver: Shared<ReceiverMachine>
   ) {
-    table = AttributeTable(services: [
-      LocalService.genericAccess(name: parts.applicationName),
-      Self.deviceInformation(parts.settings, running),
-      Self.otaService(parts.settings, receiver, wake: parts.wake),
-    ])
+    table = AttributeTable(
+      services: [
+        LocalService.genericAccess(name: parts.applicationName),
+        Self.deviceInformation(parts.settings, running),
+        Self.otaService(parts.settings, receiver, wake: parts.wake),
+      ] + LocalService.battery(of: parts.settings))
     control = table.handle(of: DeviceUUID.otaControl)
     data = table.handle(of: DeviceUUID.otaData)
     status = table.handle(of: DeviceUUID.otaStatus)

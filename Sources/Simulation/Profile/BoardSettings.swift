@@ -65,6 +65,8 @@ public struct BoardSettings: Hashable, Sendable {
   public var linkDrop = LinkDrop.timeout
   /// What a link must offer for an update.
   public var security = Security.none
+  /// In percent, 0…100; `nil` = the application has no Battery Service.
+  public var batteryLevel: Int?
   /// What goes wrong with it.
   package var faults = FaultPlan()
 

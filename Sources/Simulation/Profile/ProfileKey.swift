@@ -4,7 +4,7 @@ import OtaflashFirmware
 /// The keys of a profile that are not faults: each sets one of the settings.
 package enum ProfileKey: String, CaseIterable, Sendable {
   case seed, interval, phy, ll, loss, errors, mtu, erase, write, buffers, queue, ring, slot, version
-  case hardware, key, boot, trial, response, drop, security
+  case hardware, key, boot, trial, response, drop, security, battery
 
   /// What a value must look like.
   package var allowedValues: String {
@@ -29,6 +29,7 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .response: return "same or next"
     case .drop: return "timeout or close"
     case .security: return "none, encrypted or authenticated"
+    case .battery: return "a level in percent, 0 to 100"
     }
   }
 
@@ -62,6 +63,9 @@ package enum ProfileKey: String, CaseIterable, Sendable {
       return set(&settings.radio.responseEvent, RadioModel.ResponseEvent(rawValue: text))
     case .drop: return set(&settings.linkDrop, BoardSettings.LinkDrop(rawValue: text))
     case .security: return set(&settings.security, BoardSettings.Security(rawValue: text))
+    case .battery:
+      let level = text == "0" ? 0 : Quantity.count(text)
+      return set(&settings.batteryLevel, level.flatMap { $0 <= 100 ? $0 : nil })
     }
   }
 

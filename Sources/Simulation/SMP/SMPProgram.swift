@@ -37,7 +37,9 @@ final class SMPProgram: BoardProgram {
     let state = Shared(State(server: machine, random: random))
     self.state = state
     let name = machine.isRecovery ? "MCUboot" : parts.applicationName
-    let table = AttributeTable(services: Self.services(name: name, image, state, parts))
+    let table = AttributeTable(
+      services: Self.services(name: name, image, state, parts)
+        + (machine.isRecovery ? [] : LocalService.battery(of: parts.settings)))
     let handle = table.handle(of: Self.characteristic)
     self.handle = handle
     dataPath = DataPath(handle: handle)

@@ -41,6 +41,11 @@ public struct UpdateOptions: Sendable {
   public var sendsAnyway = false
   /// Stop before the first byte.
   public var isDryRun = false
+  /// Awaited on each connection over which something is to be sent: after the device was compared
+  /// with the image, and before anything is written to it. Conditions of the caller's own, such as
+  /// a battery level, are checked here. A thrown error ends the update.
+  public var beforeTransfer:
+    (@Sendable (DeviceReport, GATTClient) async throws(UpdateFault) -> Void)?
   /// Awaited each time before a device is told to start what it holds: who must record that it may
   /// run the new image does so here. What it throws ends the update; the device keeps what it has.
   public var beforeActivation: (@Sendable () async throws(UpdateFault) -> Void)?

@@ -159,6 +159,12 @@ struct UpdateLifeCycle: Sendable {
     if context.options.delta == .require && !session.device.takesPatches {
       throw .noPatch(.notUnderstood)
     }
+    if let check = context.options.beforeTransfer {
+      guard let client = turn.connectedClient else {
+        throw .gatt(stage, .linkLost(.supervisionTimeout))
+      }
+      try await check(session.device, client)
+    }
     if context.options.isDryRun { return .wouldFlash }
     if context.options.patch != nil, !session.device.takesPatches {
       let size = images.map(\.bytes.count).reduce(0, +)

@@ -63,6 +63,7 @@ struct LegacyDFUSession: UpdateSession {
     var report = DeviceReport(Self.updateProtocol, protocolVersion: 1)
     // A boot loader's Device Information is its own.
     if isApplication { report.runningVersion = identity.version }
+    report.isInBootloader = !isApplication
     if case .receiver(let receiver) = side { report.slotSize = receiver.device.imageSizeMaximum }
     return report
   }

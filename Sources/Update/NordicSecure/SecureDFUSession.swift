@@ -50,7 +50,9 @@ struct SecureDFUSession: UpdateSession {
     var report = DeviceReport(Self.updateProtocol, protocolVersion: 1)
     switch side {
     case .application(let identity, _): report.runningVersion = identity.version
-    case .bootLoader(let bootLoader): report.largestChunk = bootLoader.packetSizeMaximum
+    case .bootLoader(let bootLoader):
+      report.isInBootloader = true
+      report.largestChunk = bootLoader.packetSizeMaximum
     }
     return report
   }

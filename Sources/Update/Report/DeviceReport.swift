@@ -50,6 +50,8 @@ public struct DeviceReport: Equatable, Sendable {
   public var updateProtocol: UpdateProtocol
   /// The protocol's version, as the device tells it.
   public var protocolVersion: Int
+  /// The device runs its bootloader, which reports nothing of the application.
+  public var isInBootloader = false
   /// The board's id; `nil` where nobody tells.
   public var hardware: HardwareID?
   /// The version that runs; `nil` where nobody tells.

@@ -29,7 +29,16 @@ enum ImageSource {
   static func prove(
     _ package: FirmwarePackage, signedBy keyPath: String?
   ) throws(CommandFault) {
-    let key = try keyPath.map { path throws(CommandFault) in try VerificationKeyFile.load(path) }
+    try prove(
+      package,
+      by: try keyPath.map { path throws(CommandFault) in try VerificationKeyFile.load(path) }
+    )
+  }
+
+  /// The same with a key that was read.
+  static func prove(
+    _ package: FirmwarePackage, by key: VerificationKey?
+  ) throws(CommandFault) {
     do throws(PartFault) {
       try package.checkIntegrity()
       if let key { try package.checkSignatures(by: key) }

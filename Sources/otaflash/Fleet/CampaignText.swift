@@ -1,6 +1,7 @@
 #if Fleet
 import Crypto
 import Glibc
+import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetFiles
 import OtaflashSimulation
@@ -51,6 +52,12 @@ struct CampaignText: Sendable {
     }
     self.file = file
     digest = Text.hex(Array(hash.finalize()))
+  }
+
+  /// The public key that its images must be signed by.
+  func key() throws(CommandFault) -> VerificationKey? {
+    guard let name = file.campaign.keyFile else { return nil }
+    return try VerificationKeyFile.load(resolve(name))
   }
 
   /// Paths begin at the campaign's file.

@@ -118,6 +118,7 @@ extension PauseReason {
     case .infrastructure: "infrastructure"
     case .noAdapter: "no-adapter"
     case .inconclusive: "inconclusive"
+    case .failureLimit: "failure-limit"
     case .hook: "hook"
     }
   }

@@ -13,6 +13,8 @@ struct FleetProspects: Sendable {
     case current
     case update(from: FirmwareVersion?)
     case refused(String)
+    /// It does not meet the campaign's conditions.
+    case skipped(String)
     case unreachable(String)
 
     var name: String {
@@ -20,6 +22,7 @@ struct FleetProspects: Sendable {
       case .current: "already-current"
       case .update: "would-flash"
       case .refused: "refused"
+      case .skipped: "skipped"
       case .unreachable: "unreachable"
       }
     }
@@ -29,6 +32,7 @@ struct FleetProspects: Sendable {
       case .current: "runs it already"
       case .update(let from): from.map { "from \($0)" } ?? "would be sent"
       case .refused(let words): "refused: \(words)"
+      case .skipped(let words): "skipped: \(words)"
       case .unreachable(let words): "not reached: \(words)"
       }
     }
@@ -82,8 +86,12 @@ struct FleetProspects: Sendable {
       let package = campaign.images[file]?.package,
       let adapter = Self.best(reach.hearing(of: device.id))
     else { return .unreachable("no adapter hears it") }
-    let options = UpdateOptions(
+    let conditions = DeviceConditions(campaign.plan.campaign.requirements)
+    var options = UpdateOptions(
       looking: campaign.plan.campaign.flash, key: campaign.keys[device.id], bases: bases)
+    options.beforeTransfer = { (device, client) async throws(UpdateFault) in
+      try await conditions.check(device, over: client)
+    }
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       try await reach.connect(to: device.id, at: place, on: adapter)
     })
@@ -93,6 +101,7 @@ struct FleetProspects: Sendable {
         do throws(UpdateFault) {
           return Prospect(try await update.run(on: dialer, clock: EventLoopClock()))
         } catch {
+          if let refusal = conditions.refusal { return .skipped(refusal) }
           return Prospect(error)
         }
       }

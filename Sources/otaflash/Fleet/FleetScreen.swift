@@ -241,6 +241,8 @@ extension PauseReason {
       "\(failures) attempts in a row failed on this side, the last since \(words)"
     case .noAdapter: "there is no adapter; the run goes on when one is back"
     case .inconclusive(let wave): "too few devices of wave \(wave + 1) were seen"
+    case .failureLimit(let wave):
+      "wave \(wave + 1) reached its failure limit; to resume accepts the failures so far"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
     }
   }

@@ -78,12 +78,14 @@ struct FleetStart: Sendable {
       let name = last.run.beginning?.images?.first { $0.digest == digest }?.name ?? "an image"
       session.console.note(
         "note: \(name) has changed; run \(last.kept.id) goes on with the one that it began with")
-      packages[digest] = try await kept(digest)
+      packages[digest] = try await kept(digest, signedBy: campaign.key)
     }
     return packages
   }
 
-  private func kept(_ digest: String) async throws(CommandFault) -> FirmwarePackage {
+  private func kept(
+    _ digest: String, signedBy key: VerificationKey?
+  ) async throws(CommandFault) -> FirmwarePackage {
     let octets: [UInt8]
     do throws(ExchangeFault) { octets = try await store.blob(digest) } catch {
       throw .fleet(FleetFault(error))
@@ -92,7 +94,7 @@ struct FleetStart: Sendable {
     do throws(ImageBlobFault) { blob = try ImageBlob(octets: octets) } catch {
       throw .fleet(.failed(words: "\(error)"))
     }
-    return try CampaignImage(blob).package
+    return try CampaignImage(blob, signedBy: key).package
   }
 
   private func giveUp(_ last: Found) async throws(CommandFault) {

@@ -12,6 +12,8 @@ struct LoadedCampaign: Sendable {
   /// By their names in the campaign.
   let images: [String: CampaignImage]
   let keys: [FleetDevice.ID: [UInt8]]
+  /// The public key that every image must be signed by; `nil` = no signature is required.
+  let key: VerificationKey?
   let digest: String
   /// The simulated boards that are its devices, where they are.
   let simulation: FleetProfile?
@@ -32,9 +34,11 @@ struct LoadedCampaign: Sendable {
       return plan
     }
     var images: [String: CampaignImage] = [:]
+    let key = try text.key()
     for name in Set(plan.campaign.images.values).sorted() {
-      images[name] = try Self.image(text.resolve(name))
+      images[name] = try Self.image(text.resolve(name), signedBy: key)
     }
+    self.key = key
     self.images = images
     keys = try Self.keys(of: plan, in: text)
   }
@@ -62,7 +66,9 @@ struct LoadedCampaign: Sendable {
 
   // MARK: Images and keys
 
-  private static func image(_ path: String) throws(CommandFault) -> CampaignImage {
+  private static func image(
+    _ path: String, signedBy key: VerificationKey?
+  ) throws(CommandFault) -> CampaignImage {
     let (content, sidecar): ([UInt8], ImageIdentity?)
     do throws(ImageFileFault) { (content, sidecar) = try ImageFile.readContent(path) } catch {
       throw .image(error)
@@ -74,7 +80,7 @@ struct LoadedCampaign: Sendable {
     } catch {
       throw .fleet(.failed(words: "\(error)"))
     }
-    return try CampaignImage(blob)
+    return try CampaignImage(blob, signedBy: key)
   }
 
   private static func keys(
@@ -101,12 +107,13 @@ struct CampaignImage: Sendable {
   let package: FirmwarePackage
 
   /// Reads a blob, and refuses what is no firmware or damaged: what a campaign does, it does often.
-  init(_ blob: ImageBlob) throws(CommandFault) {
+  /// An image that is not signed by the campaign's key is refused, too.
+  init(_ blob: ImageBlob, signedBy key: VerificationKey?) throws(CommandFault) {
     do throws(FirmwareFault) { package = try blob.package() } catch {
       throw .image(.malformed(path: blob.name, error))
     }
     self.blob = blob
-    try ImageSource.prove(package, signedBy: nil)
+    try ImageSource.prove(package, by: key)
     try ImageSource.checkContent(of: package)
   }
 }

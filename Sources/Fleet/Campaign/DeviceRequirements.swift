@@ -1,0 +1,56 @@
+import OtaflashFirmware
+
+/// The conditions that a device must meet before anything is sent to it. A device that runs its
+/// image already is not asked.
+package struct DeviceRequirements: Hashable, Sendable {
+  package struct Battery: Hashable, Sendable {
+    /// The treatment of a device that reports no battery level.
+    package enum Unknown: String, CaseIterable, Sendable {
+      case proceed, refuse
+    }
+
+    /// The lowest level, 1…100.
+    package var percent: Int
+    package var unknown: Unknown
+
+    package init(percent: Int, unknown: Unknown = .proceed) {
+      self.percent = percent
+      self.unknown = unknown
+    }
+  }
+
+  /// The lowest version that a device may be updated from.
+  package var version: FirmwareVersion?
+  package var battery: Battery?
+
+  package init(version: FirmwareVersion? = nil, battery: Battery? = nil) {
+    self.version = version
+    self.battery = battery
+  }
+
+  package var isEmpty: Bool { version == nil && battery == nil }
+
+  /// Why a device that runs `running` is left out: a clause; `nil` = it is not. A device that
+  /// reports no version is: an update that skips a version may not be reversible.
+  package func refusal(running: FirmwareVersion?) -> String? {
+    guard let version else { return nil }
+    guard let running else {
+      return "it reports no version, and the campaign requires \(version) or later"
+    }
+    return running < version
+      ? "it runs \(running), and the campaign requires \(version) or later" : nil
+  }
+
+  /// Why a device with a battery level is left out: a clause; `nil` = it is not.
+  ///
+  /// - Parameter level: in percent; `nil` = the device reports none.
+  package func refusal(batteryLevel level: Int?) -> String? {
+    guard let battery else { return nil }
+    guard let level else {
+      return battery.unknown == .refuse
+        ? "it reports no battery level, and the campaign requires \(battery.percent) %" : nil
+    }
+    return level < battery.percent
+      ? "its battery level is \(level) %, and the campaign requires \(battery.percent) %" : nil
+  }
+}
