@@ -47,6 +47,9 @@ import Testing
     #expect(checks[4].finding.hasPrefix("CAP_NET_RAW missing"))
   }
 
+  /// Below a file no other file can exist.
+  private static let missingPath = #filePath + "/missing"
+
   @Test func factsAreRead() {
     #expect(Capabilities(status: "Name:\tx\n") == nil)
     #expect(Capabilities(status: "CapEff:\tzz\n") == nil)
@@ -54,7 +57,7 @@ import Testing
     #expect(RFKillSwitch(decoding: [1, 0, 0, 0, 1, 0, 1, 1]) == nil)
     #expect(RFKillSwitch(decoding: [1, 0, 0, 0, 2, 1, 1, 1]) == nil)
     #expect(RFKillSwitch(decoding: [1, 0, 0, 0, 2]) == nil)
-    #expect(RFKillSwitch.all(device: "/nonexistent") == nil)
+    #expect(RFKillSwitch.all(device: Self.missingPath) == nil)
     #expect(ProcessFile.isRunning("no-such-process-name") == false)
   }
 }

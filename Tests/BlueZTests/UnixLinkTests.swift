@@ -143,7 +143,7 @@ private func scratchPath() -> String {
   }
 
   @Test func listeningInAFolderThatDoesNotExistIsNoMissingDevice() {
-    let path = "/nonexistent/device.sock"
+    let path = scratchPath() + "/device.sock"
     #expect(throws: ConnectFault(unixError: ENOENT, at: .bind, path: path)) {
       try UnixListener(path: path)
     }

@@ -70,7 +70,9 @@ import Testing
     Case("downgrade", ["flash", small, "-d", "sim:fast"], 5, "E-DOWNGRADE"),
     Case("no such profile", flash(small, "sim:nosuch"), 64, "E-USAGE"),
     Case("no device at all", flash(small, "door-01"), 64, "E-USAGE"),
-    Case("unknown device", flash(small, "unix:/nonexistent"), 69, "E-DEVICE-NOT-FOUND"),
+    Case(
+      "unknown device", flash(small, "unix:\(Program.homePlaceholder)/none"), 69,
+      "E-DEVICE-NOT-FOUND"),
     Case("no key", flash(small, "sim:fast?key=00112233"), 77, "E-AUTHORIZATION-REQUIRED"),
     Case(
       "missing key file", flash(small, "sim:fast?key=00112233", "--key-file", "nofile"), 66,
@@ -317,7 +319,10 @@ import Testing
     #expect(try program.run(words + ["--reset"]).status == 78)
     #expect(FileManager.default.contents(atPath: file)?.count == 4096)
     let nowhere = try program.run(
-      ["simulate", "--listen", program.home.path + "/d", "--flash-file", "/nonexistent/f"])
+      [
+        "simulate", "--listen", program.home.path + "/d", "--flash-file",
+        program.home.path + "/none/f",
+      ])
     #expect(nowhere.status == 78, "\(nowhere.errors)")
   }
 }

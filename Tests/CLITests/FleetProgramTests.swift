@@ -71,7 +71,7 @@ import Testing
     let text = """
       campaign: bench
       image: \(Self.image)
-      devices: ["sim:fast", "sim:fast?seed=2", "sim:fast?seed=3", "unix:/nonexistent/board"]
+      devices: ["sim:fast", "sim:fast?seed=2", "sim:fast?seed=3", "unix:\(program.home.path)/none"]
       retries: {link: 1}
       waves: [{devices: rest, seen: 0%, stop: 100%}]
       flash: {allow-downgrade: true}

@@ -119,7 +119,7 @@ import Testing
   /// program, and tells us what it looked for.
   static func commands(of lines: [String]) throws -> [[[String]]] {
     let script = #"""
-      PATH=/nowhere
+      PATH="$1/none"
       command_not_found_handle() { printf '%s\0' "$@" $'\1' >&3; }
       exec 3>&1 >/dev/null
       while IFS= read -r -d '' line; do eval "$line"; printf '%s\0' $'\2' >&3; done <"$1"

@@ -191,7 +191,7 @@ import Testing
       (patch, ["--base", base], "it does not make the image of the base"),
     ] {
       let outcome = try program.run(
-        ["flash", Self.new, "-d", "unix:/nowhere", "--patch", file] + words)
+        ["flash", Self.new, "-d", "unix:" + program.home.path + "/none", "--patch", file] + words)
       #expect(outcome.status == 65 && outcome.code == "E-IMAGE", "\(outcome.errors)")
       #expect(outcome.errors.contains(reason), "\(outcome.errors)")
     }

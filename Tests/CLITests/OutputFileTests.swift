@@ -114,7 +114,7 @@ import Testing
       (Self.flash(image, "--capture", image), image),
       (Self.flash(image, "--capture", program.home.path + "/./app.bin"), image),
       (Self.flash(image, "--key-file", key, "--capture", key), key),
-      (["info", "-d", "unix:/nonexistent", "--capture", image], image),
+      (["info", "-d", "unix:" + program.home.path + "/none", "--capture", image], image),
       (["bench", "-d", "sim:fast", "--baseline", baseline, "--capture", baseline], baseline),
       (["bench", "-d", "sim:fast", "--plot", image + ".svg", "--mtu", "247"], image + ".svg"),
     ] {

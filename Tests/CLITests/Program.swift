@@ -49,6 +49,9 @@ final class Program {
     ["XDG_STATE_HOME": home.path, "XDG_RUNTIME_DIR": home.path, "LANG": "C.UTF-8"]
   }
 
+  /// Stands for the home in the words of a test's arguments, which exist before the home does.
+  static let homePlaceholder = "@HOME@"
+
   func run(
     _ words: [String], environment more: [String: String] = [:]
   ) throws -> Outcome {
@@ -59,7 +62,8 @@ final class Program {
     _ words: [String], environment more: [String: String] = [:]
   ) throws -> RunningProgram {
     try RunningProgram(
-      Program.path(), words, environment: environment.merging(more) { $1 }, input: "")
+      Program.path(), words.map { $0.replacing(Self.homePlaceholder, with: home.path) },
+      environment: environment.merging(more) { $1 }, input: "")
   }
 
   /// Runs any other command, such as `python3`.

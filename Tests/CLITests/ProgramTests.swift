@@ -31,11 +31,13 @@ import Testing
     (verify("Nordic/everything.zip", "Nordic/ecdsa-p256"), 0),
     (verify("Nordic/everything.zip", "MCUboot/ecdsa-p256"), 65),
     (verify("DeviceManager/two-images.zip", "MCUboot/ed25519"), 0),
-    (["flash", "firmware-samples/app-1.3.0.bin", "-d", "unix:/nonexistent.sock"], 69),
+    (
+      ["flash", "firmware-samples/app-1.3.0.bin", "-d", "unix:\(Program.homePlaceholder)/none"], 69
+    ),
     (["flash", "firmware-samples/other-board-2.0.0.bin", "-d", "sim:fast"], 5),
     (["completion", "fish"], 0), (["info", "-d", "sim:fast?security=authenticated"], 0),
     (["info", "-d", "sim:fast", "--capture", "/dev/full"], 73),
-    (["info", "-d", "sim:fast", "--capture", "/nonexistent/file"], 73),
+    (["info", "-d", "sim:fast", "--capture", Program.homePlaceholder + "/none/file"], 73),
     (["unpair", "-d", "name:door"], 64),
   ]
 

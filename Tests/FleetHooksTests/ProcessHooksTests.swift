@@ -170,8 +170,9 @@ import Testing
 
   // MARK: What cannot be run
 
-  @Test func aProgramThatIsNotThereIsTold() async {
-    for words in [["no-such-program-at-all"], ["/no/such/program"], ["./no-such"]] {
+  @Test func aProgramThatIsNotThereIsTold() async throws {
+    let folder = try Folder()
+    for words in [["no-such-program-at-all"], [folder.url.path + "/none"], ["./no-such"]] {
       let outcome = await Self.run(.words(words))
       #expect(outcome.end == .notRun(words: "there is no program '\(words[0])'"))
       #expect(outcome.words == "could not be run: there is no program '\(words[0])'")
@@ -194,14 +195,16 @@ import Testing
 
   @Test func aScriptWhoseProgramIsNotThereIsTold() async throws {
     let folder = try Folder()
-    try folder.write("hook", "#!/no/such/shell\n", mode: 0o755)
+    try folder.write("hook", "#!\(folder.url.path)/none\n", mode: 0o755)
     let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
     #expect(outcome.words.contains("is the program there that its first line names?"))
   }
 
-  @Test func aFolderThatIsNotThereIsTold() async {
-    let outcome = await Self.run(.words(["true"]), in: "/no/such/folder")
-    #expect(outcome.end == .notRun(words: "there is no folder /no/such/folder"))
+  @Test func aFolderThatIsNotThereIsTold() async throws {
+    let folder = try Folder()
+    let path = folder.url.path + "/none"
+    let outcome = await Self.run(.words(["true"]), in: path)
+    #expect(outcome.end == .notRun(words: "there is no folder \(path)"))
   }
 
   @Test func manyRunSideBySide() async {

@@ -109,9 +109,10 @@ import Testing
     }
   }
 
-  @Test func aFolderThatIsNotThereIsAFault() {
+  @Test func aFolderThatIsNotThereIsAFault() throws {
+    let folder = try StoreFolder()
     expectFault(.system) { () throws(StorageFault) in
-      try FleetStore(path: "/nowhere/at/all/fleet.sqlite")
+      try FleetStore(path: folder.path + ".none/fleet.sqlite")
     }
   }
 

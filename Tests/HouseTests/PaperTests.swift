@@ -39,6 +39,20 @@ import Testing
     }
   }
 
+  /// Any machine can have a file of any name outside a test's own folder.
+  @Test func noTestReliesOnAMissingFileOutsideItsFolder() throws {
+    let base = ImportTests.root.appending(path: "Tests")
+    let names = ["nonexistent", "nowhere", "no/such", "no-such", "tmp/no-such"].map { "/" + $0 }
+    let openings = ["\"", "'", ":", " ", "="]
+    let found = try FileManager.default.subpathsOfDirectory(atPath: base.path).filter { path in
+      guard let content = FileManager.default.contents(atPath: base.appending(path: path).path)
+      else { return false }
+      let text = String(decoding: content, as: UTF8.self)
+      return names.contains { name in openings.contains { text.contains($0 + name) } }
+    }
+    #expect(found.isEmpty, "\(found)")
+  }
+
   /// A link to a file that was moved leads a newcomer nowhere.
   @Test func everyLinkLeadsToAFile() throws {
     let folders = ["", "docs/", "Sources/", "Tests/", "Examples/"]

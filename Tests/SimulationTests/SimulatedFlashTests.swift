@@ -137,8 +137,8 @@ import Testing
         try FlashFile(path: path, size: size)
       }
     }
-    #expect(throws: FlashFault.medium(operation: "open", errno: ENOENT)) {
-      try FlashFile(path: "/tmp/no-such-directory-here/flash", size: 8192)
+    #expect(throws: FlashFault.medium(operation: "open", errno: ENOTDIR)) {
+      try FlashFile(path: path + "/flash", size: 8192)
     }
   }
 }

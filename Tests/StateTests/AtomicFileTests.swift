@@ -83,9 +83,11 @@ struct AtomicFileTests {
   }
 
   @Test("without its directory the fault names the file")
-  func noDirectory() {
-    #expect(throws: StateFault.system(.open, path: "/nowhere/a", .noEntry)) {
-      try AtomicFile(path: "/nowhere/a", limit: 3).replace(with: [])
+  func noDirectory() throws {
+    let temporary = try TemporaryDirectory()
+    let path = temporary.path + "/none/a"
+    #expect(throws: StateFault.system(.open, path: path, .noEntry)) {
+      try AtomicFile(path: path, limit: 3).replace(with: [])
     }
   }
 }

@@ -51,8 +51,8 @@ says 'Value UUID: Vendor specific \(2f3e0003-21b4-4807-8bdc-74db56699529\)'
 says 'ATT: Write Command \(0x52\)'
 
 echo "== a capture that cannot be written is an error, before and after"
-expect 73 otaflash info --capture /nowhere/file -d "$DEVICE_ADDRESS"
-says 'error\[E-OUTPUT\]: /nowhere/file cannot be written'
+expect 73 otaflash info --capture "$PWD/none/file" -d "$DEVICE_ADDRESS"
+says "error\\[E-OUTPUT\\]: $PWD/none/file cannot be written"
 expect 73 otaflash info --capture /dev/full -d "$DEVICE_ADDRESS"
 says 'running +1\.3\.0'
 says 'error\[E-OUTPUT\]: /dev/full cannot be written: No space left'
