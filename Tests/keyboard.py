@@ -125,11 +125,15 @@ def script(program: str, home: str) -> None:
     assert "\x07" not in Screen(program, words, home).end(0)
 
 
-if __name__ == "__main__":
-    # A test runner may block signals, or ignore them, and its children inherit that.
+def default_signals() -> None:
+    """A test runner may block signals, or ignore them, and its children inherit that."""
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
     for number in [signal.SIGQUIT, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM, signal.SIGHUP]:
         signal.signal(number, signal.SIG_DFL)
+
+
+if __name__ == "__main__":
+    default_signals()
     scenes = {scene.__name__: scene for scene in [choose, leave, die, watch, script]}
     for name in sys.argv[2:] or scenes:
         with tempfile.TemporaryDirectory() as home:

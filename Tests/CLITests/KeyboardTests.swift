@@ -12,6 +12,25 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
+  /// A terminal that accepts nothing more, as after a lost connection.
+  @Test(arguments: ["scan", "chooser", "flash", "fleet", "complete"])
+  func aFullTerminalStopsNeitherASignalNorACampaign(_ scene: String) throws {
+    let outcome = try Program.runTool(
+      ["python3", "-B", "Tests/full-terminal.py", Program.path(), scene])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+  }
+
+  @Test func aFrameReplacesTheFormerOne() {
+    var frame = FrameRenderer()
+    #expect(frame.erase(columns: 80) == "" && frame.showCursor() == "")
+    #expect(frame.draw(["a", "b"], columns: 80) == "\u{1B}[?25l\ra\u{1B}[K\nb\u{1B}[K\u{1B}[J")
+    #expect(frame.draw(["c"], columns: 80) == "\r\u{1B}[1Ac\u{1B}[K\u{1B}[J")
+    // The terminal has wrapped a line since.
+    _ = frame.draw([Line(String(repeating: "x", count: 50))], columns: 80)
+    #expect(frame.erase(columns: 20) == "\r\u{1B}[2A\u{1B}[J")
+    #expect(frame.showCursor() == "\u{1B}[?25h" && frame.showCursor() == "")
+  }
+
   @Test func aNotificationGoesWhereThePersonIs() {
     typealias Way = DesktopNotification.Way
     let desktop = ["DBUS_SESSION_BUS_ADDRESS": "unix:/bus", "WAYLAND_DISPLAY": "w"]

@@ -9,6 +9,19 @@ struct FileOutput: Sendable {
 
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
+  /// Whether it accepts text now.
+  var isWritable: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  /// The same open file, pipe or terminal, by another descriptor or another open(2).
+  func isSameFile(as other: FileOutput) -> Bool {
+    var (own, others) = (stat(), stat())
+    guard fstat(descriptor, &own) == 0, fstat(other.descriptor, &others) == 0 else { return false }
+    return own.st_dev == others.st_dev && own.st_ino == others.st_ino
+  }
+
   /// The terminal's width; 80 where there is none.
   var columns: Int { size.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil } ?? 80 }
 

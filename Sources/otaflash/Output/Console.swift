@@ -1,4 +1,3 @@
-import Glibc
 import OtaflashUpdate
 import Synchronization
 
@@ -9,8 +8,6 @@ final class Console: Sendable {
   private struct State: Sendable {
     var json: JSONLines?
     var transcript: HumanTranscript
-    /// The widths of the lines that the next step replaces, the cursor behind the last.
-    var transientWidths: [Int] = []
     /// The first errno of a write to standard output that failed.
     var failure: Int32?
   }
@@ -19,18 +16,15 @@ final class Console: Sendable {
   private let device: String
   private let state: Mutex<State>
   private let start = ContinuousClock.now
-  private let cursor = Atomic(Cursor.shown)
-  /// Others wrote below what was drawn, which therefore stays.
-  private let isForgotten = Atomic(false)
+  private let queue: OutputQueue
 
-  private enum Cursor: UInt8, AtomicRepresentable {
-    case shown, hidden
-    /// The process dies or stops: nothing is drawn over that would hide it again.
-    case keptShown
-  }
-
-  init(settings: OutputSettings, command: String, device: String?, targetVersion: String? = nil) {
+  init(
+    settings: OutputSettings, command: String, device: String?, targetVersion: String? = nil,
+    queue: OutputQueue
+  ) {
     self.settings = settings
+    self.queue = queue
+    queue.enter()
     let name = device ?? ""
     self.device = name
     state = Mutex(
@@ -48,7 +42,7 @@ final class Console: Sendable {
   }
 
   /// The errno with which standard output failed, if it did.
-  var outputFailure: Int32? { state.withLock { $0.failure } }
+  var outputFailure: Int32? { state.withLock { $0.failure } ?? queue.outputFailure }
 
   /// The version that `flash` is about to bring, for the headline.
   func announce(targetVersion: String?) {
@@ -63,7 +57,7 @@ final class Console: Sendable {
   func result(_ line: Line) {
     state.withLock { state in
       guard state.json == nil else { return }
-      eraseTransientLine(&state)
+      if !queue.carriesOutput { queue.show([]) }
       writeOut(line.shown + "\n", &state)
     }
   }
@@ -72,7 +66,7 @@ final class Console: Sendable {
   func result(ownText text: String) {
     state.withLock { state in
       guard state.json == nil else { return }
-      eraseTransientLine(&state)
+      if !queue.carriesOutput { queue.show([]) }
       writeOut(text + "\n", &state)
     }
   }
@@ -99,15 +93,14 @@ final class Console: Sendable {
 
   func note(_ line: Line, verbosity: Int = 0) {
     guard tells(atVerbosity: verbosity) else { return }
-    state.withLock { perform([.line(line)], &$0) }
+    state.withLock { _ in perform([.line(line)]) }
   }
 
   /// A question, also with `-q` and `--json`: without it nobody could answer. The cursor stays
   /// behind it, unless `breaksLine`.
   func prompt(_ text: String, breaksLine: Bool = false) {
-    state.withLock { state in
-      eraseTransientLine(&state)
-      writeError(VisibleText.escaped(text) + (breaksLine ? "\n" : ""))
+    state.withLock { _ in
+      queue.addError(VisibleText.escaped(text) + (breaksLine ? "\n" : ""))
     }
   }
 
@@ -120,7 +113,7 @@ final class Console: Sendable {
         return
       }
       let steps = state.transcript.observe(update, at: now)
-      if !settings.quiet { perform(steps, &state) }
+      if !settings.quiet { perform(steps) }
     }
   }
 
@@ -143,12 +136,12 @@ final class Console: Sendable {
   }
 
   /// Shows lines in the place of those shown before; no wider and no more than the terminal has.
-  func show(_ block: [Line]) { state.withLock { perform([.block(block)], &$0) } }
+  func show(_ block: [Line]) { state.withLock { _ in perform([.block(block)]) } }
 
   /// Redraws what time alone changes.
   func tick() {
     let now = ContinuousClock.now - start
-    state.withLock { perform($0.transcript.tick(at: now), &$0) }
+    state.withLock { perform($0.transcript.tick(at: now)) }
   }
 
   func fail(_ report: FaultReport) {
@@ -166,29 +159,26 @@ final class Console: Sendable {
       "\(style.red("error[\(report.code.rawValue)]")): \(report.what)", "  \(report.why)",
       "  help: \(report.help)",
     ]
-    state.withLock { perform(lines.map { .line($0) }, &$0) }
+    state.withLock { _ in
+      for line in lines { queue.addError(line.shown + "\n") }
+    }
   }
 
-  /// The last word. Nothing may follow.
+  /// The last word. Nothing may follow. Waits until all of it is written.
   func end(_ ending: Ending) {
     closeTask(ok: ending.exit == .done)
     event("result", ending.members)
-    state.withLock { eraseTransientLine(&$0) }
-    restoreTerminal()
+    queue.show([])
+    queue.leave()
+    queue.drain()
   }
 
-  /// Shows the cursor, and keeps it so. Takes no lock, so that a dying process can call it at any
-  /// time.
-  func restoreTerminal() {
-    guard cursor.exchange(.keptShown, ordering: .relaxed) == .hidden else { return }
-    _ = FileOutput.standardError.write("\u{1B}[?25h")
-  }
+  /// Shows the cursor, and keeps it so. A dying process can call it at any time: it waits for no
+  /// lock that is held during a write, and not for a terminal that accepts nothing.
+  func restoreTerminal() { queue.leave() }
 
   /// The process goes on after it was stopped.
-  func takeTerminalBack() {
-    isForgotten.store(true, ordering: .relaxed)
-    cursor.store(.shown, ordering: .relaxed)
-  }
+  func takeTerminalBack() { queue.takeBack() }
 
   // MARK: Writing
 
@@ -199,50 +189,22 @@ final class Console: Sendable {
     }
   }
 
-  private func perform(_ steps: [HumanTranscript.Step], _ state: inout State) {
+  private func perform(_ steps: [HumanTranscript.Step]) {
     for step in steps {
       switch step {
-      case .line(let text):
-        eraseTransientLine(&state)
-        writeError(text.shown + "\n")
-      case .transient(let text): draw(text.isEmpty ? [] : [text], &state)
-      case .block(let lines): draw(lines, &state)
+      case .line(let text): queue.addRemark(text.shown + "\n")
+      case .transient(let text): queue.show(text.isEmpty ? [] : [text])
+      case .block(let lines): queue.show(lines)
       }
     }
   }
 
-  /// Over what was drawn before, in one write, so that nothing flickers.
-  private func draw(_ lines: [Line], _ state: inout State) {
-    if isForgotten.exchange(false, ordering: .relaxed) { state.transientWidths = [] }
-    guard !lines.isEmpty || !state.transientWidths.isEmpty else { return }
-    let hiding = cursor.compareExchange(expected: .shown, desired: .hidden, ordering: .relaxed)
-    if hiding.exchanged { writeError("\u{1B}[?25l") }
-    guard hiding.original != .keptShown else { return }
-    let rows = lines.map { $0.shown + "\u{1B}[K" }.joined(separator: "\n")
-    writeError(Self.home(of: state.transientWidths) + rows + "\u{1B}[J")
-    state.transientWidths = lines.map(\.columns)
-  }
-
-  private func eraseTransientLine(_ state: inout State) {
-    if isForgotten.exchange(false, ordering: .relaxed) { state.transientWidths = [] }
-    guard !state.transientWidths.isEmpty else { return }
-    writeError(Self.home(of: state.transientWidths) + "\u{1B}[J")
-    state.transientWidths = []
-  }
-
-  /// From the end of lines of such widths to the beginning of the first. A terminal that has become
-  /// narrower since has broken them.
-  private static func home(of widths: [Int]) -> String {
-    let columns = FileOutput.standardError.columns
-    let rows = widths.reduce(0) { $0 + max(($1 + columns - 1) / columns, 1) }
-    return rows > 1 ? "\r\u{1B}[\(rows - 1)A" : "\r"
-  }
-
   private func writeOut(_ text: String, _ state: inout State) {
     guard state.failure == nil else { return }
-    state.failure = FileOutput.standardOutput.write(text)
+    if queue.carriesOutput {
+      queue.addResult(text)
+    } else {
+      state.failure = FileOutput.standardOutput.write(text)
+    }
   }
-
-  /// Nobody can be told when standard error fails; the exit status still tells the outcome.
-  private func writeError(_ text: String) { _ = FileOutput.standardError.write(text) }
 }

@@ -9,21 +9,21 @@ enum Program {
     let environment = ProcessInfo.processInfo.environment
     Startup.occupyStandardStreams()
     Startup.turnBacktracesOff(environment: environment)
-    let interruption = Interruption()
+    let (interruption, queue) = (Interruption(), OutputQueue())
     let run = Run(
       program: CommandLine.arguments.first ?? "otaflash",
       arguments: Array(CommandLine.arguments.dropFirst()),
-      environment: environment, interruption: interruption)
+      environment: environment, interruption: interruption, queue: queue)
     if let shortage = Startup.shortage() { exit(run.refuse(shortage).code) }
     interruption.watch()
-    // Detached: a job of the main actor would wait for ever, since this thread only waits for
-    // signals. It is the program's whole life, so nobody waits for it or cancels it from outside.
+    // Detached: a job of the main actor would never run, since this thread only writes. It is the
+    // program's whole life, so nothing waits for it or cancels it from outside.
     Task.detached {
       switch await run.perform() {
       case .signal(let number): Interruption.die(by: number)
       case let status: exit(status.code)
       }
     }
-    while true { pause() }
+    queue.serve()
   }
 }

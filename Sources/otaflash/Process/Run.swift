@@ -6,6 +6,7 @@ struct Run: Sendable {
   let arguments: [String]
   let environment: [String: String]
   let interruption: Interruption
+  let queue: OutputQueue
 
   func perform() async -> ExitStatus {
     switch CommandLineReading(arguments, environment: environment) {
@@ -40,7 +41,8 @@ struct Run: Sendable {
     var named = deviceCommand.naming(found)
     do { try named.validate() } catch { return refuse("\(error)", in: name) }
     return await Run(
-      program: program, arguments: words, environment: environment, interruption: interruption
+      program: program, arguments: words, environment: environment, interruption: interruption,
+      queue: queue
     ).run(named, called: name, beginning: note)
   }
 
@@ -50,7 +52,7 @@ struct Run: Sendable {
   ) async -> ExitStatus {
     let console = Console(
       settings: OutputSettings(command.global, in: .current(environment: environment)),
-      command: name, device: command.subject.device)
+      command: name, device: command.subject.device, queue: queue)
     interruption.onLeaving(
       { console.restoreTerminal() }, onReturn: { console.takeTerminalBack() })
     let inputs = InputFiles(command.inputFiles, folders: stateFolders)
@@ -65,7 +67,8 @@ struct Run: Sendable {
     console.end(ending)
     if let next = ending.next, interruption.signal == nil {
       return await Run(
-        program: program, arguments: next, environment: environment, interruption: interruption
+        program: program, arguments: next, environment: environment, interruption: interruption,
+        queue: queue
       ).perform()
     }
     if command.notifies, interruption.signal == nil {
@@ -161,7 +164,8 @@ struct Run: Sendable {
     _ fault: CommandFault, of name: String, about subject: Subject
   ) -> ExitStatus {
     let settings = OutputSettings(json: wantsJSON, in: .current(environment: environment))
-    let console = Console(settings: settings, command: name, device: subject.device)
+    let console = Console(
+      settings: settings, command: name, device: subject.device, queue: queue)
     let context = FaultContext(program: program, arguments: arguments, subject: subject)
     let report = FaultReport(fault, in: context)
     console.fail(report)

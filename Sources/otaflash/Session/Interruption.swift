@@ -12,7 +12,8 @@ final class Interruption: Sendable {
     var stop: (@Sendable () -> Void)?
   }
 
-  private static let grace = Duration.seconds(2)
+  /// With what a full terminal is waited for after it, two seconds.
+  private static let grace = Duration.milliseconds(1900)
   private static let echo = Duration.seconds(1)
   private static let polite = [SIGINT, SIGTERM, SIGHUP]
   /// What would end the process without a word. Not those that a fault of its own raises.
