@@ -55,8 +55,10 @@ struct NordicOutcome: Sendable {
 /// - Parameters:
 ///   - cancelAfter: cancels the first of them.
 ///   - losing: which packets never reach the device, by their number from 1 and their octets.
+///   - late: the delay of each timer, of the host and of the device.
 func flash(
   _ images: [FirmwareImage], onto profile: String, cancelAfter: Duration? = nil,
+  late: Duration = .zero,
   _ adjust: (inout UpdateOptions) -> Void = { _ in },
   losing: (@Sendable (Int, [UInt8]) -> Bool)? = nil
 ) throws -> NordicOutcome {
@@ -64,12 +66,14 @@ func flash(
     FirmwarePackage(name: $0.name, kind: .nordicSecureDFU, parts: [$0])
   }
   return try flash(
-    packages: packages, onto: profile, cancelAfter: cancelAfter, adjust, losing: losing)
+    packages: packages, onto: profile, cancelAfter: cancelAfter, late: late, adjust,
+    losing: losing)
 }
 
 /// The same with whole packages.
 func flash(
   packages: [FirmwarePackage], onto profile: String, cancelAfter: Duration? = nil,
+  late: Duration = .zero,
   _ adjust: (inout UpdateOptions) -> Void = { _ in },
   losing: (@Sendable (Int, [UInt8]) -> Bool)? = nil
 ) throws -> NordicOutcome {
@@ -80,8 +84,9 @@ func flash(
   let timeline = VirtualTimeline()
   let log = EventLog()
   let counter = PacketCounter()
-  let board = try SimulatedBoard(profile: profile, clock: timeline.clock)
-  let results = try timeline.run(limit: .seconds(7200)) { clock in
+  let clock = LateClock(base: timeline.clock, lateness: late)
+  let board = try SimulatedBoard(profile: profile, clock: clock)
+  let results = try timeline.run(limit: .seconds(7200)) { _ in
     await withTaskGroup(of: [Result<UpdateResult, UpdateFault>]?.self) { group in
       group.addTask {
         await board.run()

@@ -53,6 +53,9 @@ extension SimulatedBoard {
   /// The main loop: polls the program, lets flash operations take their time.
   private func operate(_ boot: Boot) async -> BootEnding {
     var flashReady: LinkInstant?
+    // The end of an operation after which the next one was already waiting: that one starts then,
+    // however late the process is. A real device's flash does not wait for a busy host.
+    var flashFree: LinkInstant?
     while !Task.isCancelled {
       if state.withLock({ $0.takePowerCut() }) {
         if let operation = boot.program.pendingOperation { tear(operation) }
@@ -61,13 +64,16 @@ extension SimulatedBoard {
       let wait = boot.program.poll(at: clock.now)
       if let ending = boot.program.ending { return ending }
       if let operation = boot.program.pendingOperation {
-        let ready = flashReady ?? clock.now.advanced(by: flash.geometry.duration(of: operation))
+        let start = flashFree ?? clock.now
+        let ready = flashReady ?? start.advanced(by: flash.geometry.duration(of: operation))
         flashReady = ready
         if clock.now >= ready, !isBusyForEver {
-          flashReady = nil
+          (flashReady, flashFree) = (nil, ready)
           guard complete(operation, of: boot.program) else { return .reset }
           continue
         }
+      } else {
+        flashFree = nil
       }
       await rest(wait, until: isBusyForEver ? nil : flashReady)
     }

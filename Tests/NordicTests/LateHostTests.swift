@@ -1,0 +1,33 @@
+import OtaflashATT
+import OtaflashGATT
+import Testing
+
+@testable import OtaflashUpdate
+
+/// Timers that fire late, as on a machine with other work. A real device's flash does not depend on
+/// that, so a simulated one's must not either.
+@Suite struct LateHostTests {
+  @Test(arguments: [Duration.microseconds(200), .milliseconds(1), .milliseconds(5)], ["50", "51"])
+  func aLateProcessCostsNoRestart(_ lateness: Duration, _ seed: String) throws {
+    for device in ["nordic-legacy?interval=7.5ms", "nordic-legacy?interval=15ms", "infinitime?"] {
+      let outcome = try flash(
+        [legacy(firmware(40_000))], onto: "sim:\(device)&seed=\(seed)", late: lateness)
+      #expect(try outcome.last.get().outcome == .flashed)
+      #expect(outcome.log.rewinds == 0, "\(device)")
+    }
+  }
+}
+
+/// Wakes each sleeper later than it asked for.
+struct LateClock: LinkClock {
+  let base: any LinkClock
+  let lateness: Duration
+
+  var now: LinkInstant { base.now }
+  var minimumResolution: Duration { base.minimumResolution }
+  func randomFraction() -> Double { base.randomFraction() }
+
+  func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
+    try await base.sleep(until: deadline.advanced(by: lateness), tolerance: tolerance)
+  }
+}
