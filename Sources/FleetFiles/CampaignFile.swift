@@ -7,9 +7,9 @@ import Yams
 /// wrong.
 package struct CampaignFile: Sendable {
   static let keys = [
-    "campaign", "image", "images", "key", "devices", "devices-file", "devices-scan", "select",
-    "requires", "min-battery", "waves", "window", "sites", "retries", "parallel", "flash", "hooks",
-    "seed",
+    "campaign", "image", "images", "key", "devices", "devices-file", "devices-scan",
+    "devices-from", "select", "requires", "min-battery", "waves", "window", "sites", "retries",
+    "parallel", "flash", "hooks", "seed",
   ]
 
   /// Without the devices of the devices' file, of the scan and of the simulated fleet.
@@ -18,6 +18,8 @@ package struct CampaignFile: Sendable {
   package let devicesFile: String?
   /// The devices that are to be looked for; those that are found are added (`adding`).
   package let devicesScan: DeviceScan?
+  /// `devices-from: known`: the devices that are known from earlier commands are added.
+  package let usesKnownDevices: Bool
   /// `sim-fleet:N?…`, a neighbourhood of simulated boards; its devices are added, too.
   package let simulatedFleet: String?
   /// By device id, or by `wave NAME`, or by key.
@@ -42,9 +44,17 @@ package struct CampaignFile: Sendable {
     devicesScan = try fields["devices-scan"].map { (node) throws(CampaignFileFault) in
       try ScanReading.scan(in: node)
     }
-    guard fields["devices"] != nil || devicesFile != nil || devicesScan != nil else {
+    usesKnownDevices = try fields.choice(KnownSource.key, KnownSource.self) != nil
+    let hasDevices = fields["devices"] != nil || devicesFile != nil || devicesScan != nil
+    guard hasDevices || usesKnownDevices else {
       throw CampaignFileFault(
-        at: fields.place, "there are neither 'devices' nor a 'devices-file' nor a 'devices-scan'")
+        at: fields.place,
+        "there are neither 'devices' nor a 'devices-file' nor a 'devices-scan' nor 'devices-from'")
+    }
+    guard !usesKnownDevices || fields["select"] != nil else {
+      throw CampaignFileFault(
+        at: fields.place(of: KnownSource.key),
+        "'devices-from: known' requires 'select': without it every known device takes part")
     }
     campaign = Campaign(
       name: name, devices: devices.map(\.device), images: try Self.images(in: fields))
@@ -97,7 +107,15 @@ package struct CampaignFile: Sendable {
 
   /// Where devices that the file does not list come from.
   package enum Source: Hashable, Sendable {
-    case scan, simulatedFleet
+    case scan, simulatedFleet, known
+
+    fileprivate var key: String {
+      switch self {
+      case .scan: "devices-scan"
+      case .simulatedFleet: DeviceListReading.simulatedFleet
+      case .known: KnownSource.key
+      }
+    }
   }
 
   /// The same, with devices that were found for it behind its own. One that it has already stays as
@@ -109,14 +127,46 @@ package struct CampaignFile: Sendable {
     for device in campaign.devices + fresh {
       for name in Set([device.id, device.name].compactMap(\.self)) { names[name, default: 0] += 1 }
     }
-    let key = source == .scan ? "devices-scan" : DeviceListReading.simulatedFleet
     var whole = self
     for var device in fresh {
       if let name = device.name, names[name] != 1 { device.name = nil }
       whole.campaign.devices.append(device)
-      whole.devicePlaces.append((.campaign, places[key] ?? .start))
+      whole.devicePlaces.append((.campaign, places[source.key] ?? .start))
     }
     return whole
+  }
+
+  /// The same for a run that is resumed: the run's devices take part, whatever they run now.
+  package func resuming(_ devices: Set<FleetDevice.ID>) -> CampaignFile {
+    var whole = self
+    whole.campaign.resumed = devices
+    return whole
+  }
+
+  /// The same with the versions of its devices that are known and that the file does not give. If
+  /// the file has `devices-from: known`, the known devices are added.
+  ///
+  /// - Returns: the file, and the known devices for which `select` cannot be answered: they are not
+  ///   added.
+  package func knowing(
+    _ known: [FleetDevice]
+  ) -> (file: CampaignFile, undecided: [FleetDevice]) {
+    var whole = self
+    let versions = Dictionary(known.map { ($0.identity, $0.version) }) { first, _ in first }
+    for index in whole.campaign.devices.indices
+    where whole.campaign.devices[index].version == nil {
+      let identity = whole.campaign.devices[index].identity
+      whole.campaign.devices[index].version = versions[identity] ?? nil
+    }
+    guard usesKnownDevices else { return (whole, []) }
+    let listed = Set(campaign.devices.map(\.identity))
+    func isUndecided(_ device: FleetDevice) -> Bool {
+      guard campaign.resumed == nil, let selector = campaign.selector else { return false }
+      return !listed.contains(device.identity) && selector.truth(of: device) == .undecided
+    }
+    return (
+      whole.adding(known.filter { !isUndecided($0) }, from: .known), known.filter(isUndecided)
+    )
   }
 
   /// Checks the whole, and deals the devices to the waves.
@@ -167,6 +217,7 @@ package struct CampaignFile: Sendable {
       return place(ofLast: { $0.name == name || $0.id == name }) ?? key("devices")
     case .noImage(let device, _): return place(ofLast: { $0.id == device }) ?? key("images")
     case .noDevices where devicesScan != nil: return key("devices-scan")
+    case .noDevices where usesKnownDevices: return key(KnownSource.key)
     case .noDevices, .tooManyDevices: return key("devices")
     case .imageForNoDevice: return key("images")
     case .noSelection, .undecided: return key("select")

@@ -40,13 +40,20 @@ package struct DeviceRow: Hashable, Sendable {
   package var lastConnected: FleetTime?
   package var lastFlashing: Flashing?
   /// What it ran when it last said so.
-  package var version: FirmwareVersion?
+  package private(set) var version: FirmwareVersion?
+  package private(set) var versionRead: FleetTime?
   /// As a campaign has them, the last that said something.
   package var board: String?
   package var site: String?
   package var tags: Set<String> = []
 
   package init(id: FleetDevice.ID) { self.id = id }
+
+  /// - Parameter moment: when the device reported the version.
+  package mutating func setVersion(_ version: FirmwareVersion?, at moment: FleetTime) {
+    self.version = version
+    versionRead = version.map { _ in moment }
+  }
 
   init(_ row: Row) throws {
     id = row["id"]
@@ -61,6 +68,8 @@ package struct DeviceRow: Hashable, Sendable {
       lastFlashing = Flashing(outcome: outcome, version: try row.version("image"), at: at)
     }
     version = try row.version("version")
+    // Another process may not have brought the store to this version yet.
+    versionRead = row.hasColumn("version_at") ? row.time("version_at") : lastConnected
     board = row["board"]
     site = row["site"]
     let tags: String? = row["tags"]

@@ -14,19 +14,20 @@ enum DeviceTable {
         row.id, row.name, row.address, row.lastSeen?.milliseconds, row.lastConnected?.milliseconds,
         row.lastFlashing?.outcome.rawValue, row.lastFlashing?.version?.description,
         row.lastFlashing?.at.milliseconds, row.version?.description, row.board, row.site, tags,
+        row.versionRead?.milliseconds,
       ])
   }
 
   private static let merging = """
-    INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
       name = CASE WHEN excluded.seen IS NOT NULL OR name IS NULL
         THEN coalesce(excluded.name, name) ELSE name END,
       address = coalesce(excluded.address, address),
       outcome = CASE WHEN \(isLater) THEN excluded.outcome ELSE outcome END,
       image = CASE WHEN \(isLater) THEN excluded.image ELSE image END,
-      version = CASE WHEN coalesce(excluded.connected, 0) >= coalesce(connected, 0)
-        THEN coalesce(excluded.version, version) ELSE coalesce(version, excluded.version) END,
+      version = CASE WHEN \(isVersionLater) THEN excluded.version ELSE version END,
+      version_at = CASE WHEN \(isVersionLater) THEN excluded.version_at ELSE version_at END,
       flashed = \(later("flashed")), seen = \(later("seen")), connected = \(later("connected")),
       board = coalesce(excluded.board, board), site = coalesce(excluded.site, site),
       tags = coalesce(excluded.tags, tags)
@@ -35,6 +36,9 @@ enum DeviceTable {
   /// In an update SQLite reads all columns as they were before it (sqlite.org/lang_update.html).
   private static let isLater =
     "excluded.flashed IS NOT NULL AND excluded.flashed >= coalesce(flashed, 0)"
+
+  private static let isVersionLater =
+    "excluded.version IS NOT NULL AND coalesce(excluded.version_at, 0) >= coalesce(version_at, 0)"
 
   private static func later(_ column: String) -> String {
     """
@@ -52,8 +56,23 @@ enum DeviceTable {
       for device in devices { try merge(DeviceRow(device), in: database) }
     case .attemptEnded(let id, _, let ending):
       if let row = DeviceRow(id, ending, at: moment) { try merge(row, in: database) }
+    case .deviceSettled(let id, .updated): try noteUpdated(id, at: moment, in: database)
     default: break
     }
+  }
+
+  /// A device whose update was interrupted after the activation runs the image already when it is
+  /// asked again. The run knows that the run itself updated it.
+  private static func noteUpdated(
+    _ id: FleetDevice.ID, at moment: FleetTime, in database: Database
+  ) throws {
+    try database.cachedStatement(
+      sql: "UPDATE device SET outcome = ? WHERE id = ? AND outcome = ? AND flashed <= ?"
+    ).execute(
+      arguments: [
+        DeviceRow.Flashing.Outcome.flashed.rawValue, id,
+        DeviceRow.Flashing.Outcome.alreadyCurrent.rawValue, moment.milliseconds,
+      ])
   }
 
   /// From all events that there are, in the order of their time.
@@ -84,10 +103,10 @@ extension DeviceRow {
     switch ending {
     case .updated(let figures):
       lastFlashing = Flashing(outcome: .flashed, version: figures.to, at: moment)
-      version = figures.to
+      setVersion(figures.to, at: moment)
     case .current(let running):
       lastFlashing = Flashing(outcome: .alreadyCurrent, version: running, at: moment)
-      version = running
+      setVersion(running, at: moment)
     case .failed(let failure):
       guard failure.wasSeen else { return nil }
       switch failure.kind {

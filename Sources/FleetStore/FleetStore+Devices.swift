@@ -44,7 +44,7 @@ extension FleetStore {
     row.lastConnected = flashing.at
     row.lastFlashing = flashing
     switch flashing.outcome {
-    case .flashed, .alreadyCurrent: row.version = flashing.version
+    case .flashed, .alreadyCurrent: row.setVersion(flashing.version, at: flashing.at)
     case .interrupted, .failed: break
     }
     let flashed = row
@@ -73,6 +73,44 @@ extension FleetStore {
       guard try database.tableExists("device") else { return nil }
       return try Row.fetchOne(database, sql: "SELECT * FROM device WHERE id = ?", arguments: [id])
         .map { try DeviceRow($0) }
+    }
+  }
+
+  /// The events about one device, with those that start and end a run, by run; the last run first.
+  package func history(
+    ofDevice id: FleetDevice.ID
+  ) throws(StorageFault) -> [(run: KeptRun, events: [RecordedEvent])] {
+    var history: [(run: KeptRun, events: [RecordedEvent])] = []
+    for run in try runs() {
+      let events = try events(of: run.id, about: id)
+      if !events.isEmpty { history.append((run, events)) }
+    }
+    return history
+  }
+
+  /// Searches the stored texts first, because few events of a run are about one device. Empty if the device is not part of the run.
+  private func events(
+    of run: String, about id: FleetDevice.ID
+  ) throws(StorageFault) -> [RecordedEvent] {
+    try read { database in
+      let events = try Row.fetchAll(
+        database,
+        sql: """
+          SELECT number, at, payload FROM event
+          WHERE run = ? AND (instr(payload, ?) > 0 OR instr(payload, '"runBegan"') = 2
+            OR instr(payload, '"runEnded"') = 2)
+          ORDER BY number
+          """, arguments: [run, try StoredValue.text(id)]
+      ).map { row in
+        RecordedEvent(
+          number: row["number"], at: FleetTime(milliseconds: row["at"]),
+          event: try StoredValue.value(FleetEvent.self, row["payload"]))
+      }
+      let isPart = events.contains { recorded in
+        guard case .wavePlanned(_, _, let devices) = recorded.event else { return false }
+        return devices.contains { $0.id == id }
+      }
+      return isPart ? events : []
     }
   }
 

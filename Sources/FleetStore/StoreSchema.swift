@@ -10,7 +10,7 @@ enum StoreSchema {
 
   /// The n-th brings a store of version n − 1 to version n.
   private static let migrations: [(sql: String, step: Step)] = [
-    (first, { _ in }), (devices, DeviceTable.foldHistory),
+    (first, { _ in }), (devices, { _ in }), (versionTimes, DeviceTable.foldHistory),
   ]
 
   static func migrate(_ queue: DatabaseQueue) throws {
@@ -74,5 +74,9 @@ enum StoreSchema {
 
     CREATE TABLE taken_over (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     """
+
+  /// When the version was read. Devices are folded from the events with this step only, because the
+  /// fold writes this column, too.
+  private static let versionTimes = "ALTER TABLE device ADD COLUMN version_at INTEGER;"
 }
 #endif

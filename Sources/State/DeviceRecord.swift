@@ -32,6 +32,21 @@ public struct DeviceRecord: Equatable, Sendable {
     }
   }
 
+  /// The version that the device reported last.
+  public struct Running: Equatable, Sendable {
+    /// Of its first image.
+    public var version: FirmwareVersion
+    /// When the device reported it, in seconds since 1970.
+    public var at: Double
+    var others = KeptMembers()
+
+    /// A version that was read `at` so many seconds after 1970 began.
+    public init(version: FirmwareVersion, at: Double) {
+      self.version = version
+      self.at = at
+    }
+  }
+
   /// What the user writes for DEVICE, and unique: `C0:FF:EE:00:00:01`, `unix:/run/door`, `sim:`.
   public let id: String
   /// The name that it advertised last; `nil` where it was never heard to.
@@ -46,6 +61,8 @@ public struct DeviceRecord: Equatable, Sendable {
   package var lastChosen: Double?
   /// `nil` when nobody tried from here.
   public var lastFlashing: Flashing?
+  /// `nil` when no version was ever read.
+  public var running: Running?
   var others = KeptMembers()
 
   /// A device that was seen, and not connected to.
@@ -55,8 +72,9 @@ public struct DeviceRecord: Equatable, Sendable {
   }
 
   var isSound: Bool {
-    [lastSeen, lastConnected, lastChosen, lastFlashing?.at].compactMap(\.self).allSatisfy(
-      KeptTime.isSound)
+    [lastSeen, lastConnected, lastChosen, lastFlashing?.at, running?.at].compactMap(\.self)
+      .allSatisfy(
+        KeptTime.isSound)
   }
 }
 
@@ -70,7 +88,7 @@ enum KeptTime {
 
 extension DeviceRecord: Codable {
   private enum CodingKeys: CodingKey, CaseIterable {
-    case id, name, address, lastSeen, lastConnected, lastChosen, lastFlashing
+    case id, name, address, lastSeen, lastConnected, lastChosen, lastFlashing, running
   }
 
   public init(from decoder: any Decoder) throws {
@@ -82,6 +100,7 @@ extension DeviceRecord: Codable {
     lastConnected = try container.decodeIfPresent(Double.self, forKey: .lastConnected)
     lastChosen = try container.decodeIfPresent(Double.self, forKey: .lastChosen)
     lastFlashing = try container.decodeIfPresent(Flashing.self, forKey: .lastFlashing)
+    running = try container.decodeIfPresent(Running.self, forKey: .running)
     others = try KeptMembers(in: decoder, besides: CodingKeys.allCases)
   }
 
@@ -95,6 +114,7 @@ extension DeviceRecord: Codable {
     try container.encodeIfPresent(lastConnected, forKey: .lastConnected)
     try container.encodeIfPresent(lastChosen, forKey: .lastChosen)
     try container.encodeIfPresent(lastFlashing, forKey: .lastFlashing)
+    try container.encodeIfPresent(running, forKey: .running)
   }
 }
 
@@ -115,5 +135,63 @@ extension DeviceRecord.Flashing: Codable {
     try container.encode(outcome, forKey: .outcome)
     try container.encodeIfPresent(version, forKey: .version)
     try container.encode(at, forKey: .at)
+  }
+}
+
+extension DeviceRecord.Running: Codable {
+  private enum CodingKeys: CodingKey, CaseIterable { case version, at }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    version = try container.decode(FirmwareVersion.self, forKey: .version)
+    at = try container.decode(Double.self, forKey: .at)
+    others = try KeptMembers(in: decoder, besides: CodingKeys.allCases)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    try others.encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(version, forKey: .version)
+    try container.encode(at, forKey: .at)
+  }
+}
+
+extension DeviceRecord {
+  /// The version that the device runs, as it was read or written last; also of records that were
+  /// written before versions were kept by themselves.
+  package var lastVersion: Running? {
+    var known = running
+    if let flashing = lastFlashing, let version = flashing.version {
+      switch flashing.outcome {
+      case .flashed, .alreadyCurrent:
+        if flashing.at > known?.at ?? -.infinity {
+          known = Running(version: version, at: flashing.at)
+        }
+      case .interrupted, .failed: break
+      }
+    }
+    return known
+  }
+
+  /// This record and another one of the same device: each field by its own time, so that a record
+  /// that lacks a field does not empty it.
+  package func merged(with other: DeviceRecord) -> DeviceRecord {
+    let (older, newer) = lastSeen <= other.lastSeen ? (self, other) : (other, self)
+    var merged = self
+    merged.name = newer.name ?? older.name
+    merged.address = newer.address ?? older.address
+    merged.lastSeen = newer.lastSeen
+    merged.lastConnected = Self.later(lastConnected, other.lastConnected) { $0 }
+    merged.lastChosen = Self.later(lastChosen, other.lastChosen) { $0 }
+    merged.lastFlashing = Self.later(lastFlashing, other.lastFlashing, by: \.at)
+    merged.running = Self.later(lastVersion, other.lastVersion, by: \.at)
+    return merged
+  }
+
+  private static func later<Value>(
+    _ first: Value?, _ second: Value?, by time: (Value) -> Double
+  ) -> Value? {
+    guard let first, let second else { return first ?? second }
+    return time(first) >= time(second) ? first : second
   }
 }

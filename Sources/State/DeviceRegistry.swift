@@ -1,3 +1,5 @@
+import OtaflashFirmware
+
 /// The devices seen and flashed from here: last connected first, then last seen.
 public struct DeviceRegistry: Equatable, Sendable {
   /// Devices kept; beyond it those at the end of the order are forgotten.
@@ -25,11 +27,16 @@ public struct DeviceRegistry: Equatable, Sendable {
   }
 
   /// Notes a connection. What it does not tell (`nil`) stays as it was.
-  public mutating func connected(_ id: String, name: String?, address: String?, at time: Double) {
+  ///
+  /// - Parameter version: the version that the device reported.
+  public mutating func connected(
+    _ id: String, name: String?, address: String?, version: FirmwareVersion? = nil, at time: Double
+  ) {
     change(id, at: time) { record in
       record.name = name ?? record.name
       record.address = address ?? record.address
       record.lastConnected = time
+      if let version { record.running = DeviceRecord.Running(version: version, at: time) }
     }
   }
 
@@ -38,6 +45,7 @@ public struct DeviceRegistry: Equatable, Sendable {
     change(id, at: flashing.at) { record in
       record.lastConnected = max(record.lastConnected ?? flashing.at, flashing.at)
       record.lastFlashing = flashing
+      record.running = record.lastVersion
     }
   }
 

@@ -45,6 +45,7 @@ enum FaultSamples {
       .noDeviceNamed(why: "None.", suggestion: nil),
       .noDeviceNamed(why: "Heard: one.", suggestion: "sim:smp?seed=2"),
       .noSuchAlias("door-10", nearest: "door-01"), .noSuchAlias("x", nearest: nil),
+      .unknownDevice("C0:FF:EE:00:00:09"),
       .aliasRefused("door-01", .taken(by: "sim:smp")), .aliasRefused("a", .full(maximum: 9)),
       .selfTestFailed(["SMP", "wrong key"], of: 13),
       .unhealthy(failed: 2, command: "rfkill unblock bluetooth"),
@@ -122,6 +123,7 @@ enum FaultSamples {
     case .noSuchAlias: 33
     case .aliasRefused: 34
     case .noDeviceNamed: 35
+    case .unknownDevice: 36
     }
   }
 

@@ -34,7 +34,7 @@ import Testing
     expected.lastSeen = Self.time(3)
     expected.lastConnected = Self.time(3)
     expected.lastFlashing = flashing
-    expected.version = FirmwareVersion(1, 3, 0)
+    expected.setVersion(FirmwareVersion(1, 3, 0), at: Self.time(3))
     #expect(try store.device(address) == expected)
     #expect(try folder.store(isReadOnly: true).devices() == [expected])
     try store.forget(address)
@@ -136,6 +136,42 @@ import Testing
     #expect(try store.device("f")?.board == "door" && store.device("f")?.lastSeen == nil)
     try store.seen([Self.sighting("a", "advertised", at: 99)])
     #expect(try store.device("a")?.name == "advertised")
+  }
+
+  /// A later connection that tells no version does not make an older version newer.
+  @Test func aVersionHasTheTimeAtWhichItWasRead() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    try await Self.record(store)
+    try store.connected(Self.sighting("a", at: 90))
+    #expect(try store.device("a")?.versionRead == Self.time(10))
+    #expect(try store.device("a")?.lastConnected == Self.time(90))
+  }
+
+  /// The process was killed after the activation: the device is asked again, runs the image, and
+  /// was updated by the run.
+  @Test func aDeviceThatWasUpdatedBeforeAKillWasFlashed() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    try await Self.record(store)
+    try await store.ledger(of: "r1").append(
+      [.deviceSettled(device: "b", ending: .updated)], at: Self.time(30), newsSeen: 9)
+    #expect(try store.device("b")?.lastFlashing?.outcome == .flashed)
+    #expect(try store.device("a")?.lastFlashing?.outcome == .flashed)
+    try await store.ledger(of: "r1").append(
+      [.attemptEnded(device: "b", attempt: 2, ending: .current(version: nil))],
+      at: Self.time(31), newsSeen: 10)
+    #expect(try store.device("b")?.lastFlashing?.outcome == .alreadyCurrent)
+  }
+
+  @Test func theHistoryOfADeviceIsFoundAmongTheEventsOfAllRuns() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    try await Self.record(store)
+    let history = try store.history(ofDevice: "c")
+    #expect(history.map(\.run.id) == ["r1"])
+    #expect(history.first?.events.map(\.number) == [1, 2, 5])
+    #expect(try store.history(ofDevice: "i").isEmpty, "an image's digest is no device")
   }
 
   /// A batch that the disk refuses says nothing of its devices either.

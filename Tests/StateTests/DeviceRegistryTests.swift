@@ -36,6 +36,38 @@ struct DeviceRegistryTests {
     #expect(registry["a"]?.lastConnected == 1)
   }
 
+  @Test("two records of a device become one, each field by its own time")
+  func merged() {
+    var campaign = DeviceRecord(id: "a", lastSeen: 50)
+    campaign.name = "door"
+    campaign.lastConnected = 50
+    campaign.lastFlashing = Self.flashing
+    var info = DeviceRecord(id: "a", lastSeen: 60)
+    info.lastConnected = 60
+    for merged in [campaign.merged(with: info), info.merged(with: campaign)] {
+      #expect(merged.name == "door" && merged.lastFlashing == Self.flashing)
+      #expect(merged.lastConnected == 60 && merged.lastSeen == 60)
+      #expect(merged.lastVersion == .init(version: FirmwareVersion(1, 3, 0), at: 50))
+    }
+    info.running = .init(version: FirmwareVersion(1, 2, 0), at: 60)
+    info.name = "gate"
+    let merged = campaign.merged(with: info)
+    #expect(merged.lastVersion?.version == FirmwareVersion(1, 2, 0) && merged.name == "gate")
+  }
+
+  @Test("keeps the version that was read last, and not that of an image that failed")
+  func version() {
+    var registry = DeviceRegistry()
+    registry.connected("a", name: nil, address: nil, version: FirmwareVersion(1, 2, 0), at: 10)
+    registry.connected("a", name: nil, address: nil, at: 20)
+    #expect(registry["a"]?.lastVersion == .init(version: FirmwareVersion(1, 2, 0), at: 10))
+    registry.flashed(
+      "a", .init(outcome: .failed, version: FirmwareVersion(1, 4, 0), at: 30))
+    #expect(registry["a"]?.lastVersion?.version == FirmwareVersion(1, 2, 0))
+    registry.flashed("a", Self.flashing)
+    #expect(registry["a"]?.lastVersion == .init(version: FirmwareVersion(1, 3, 0), at: 50))
+  }
+
   @Test("keeps 1000 devices and forgets those not met for longest")
   func capacity() {
     var registry = DeviceRegistry()

@@ -7,6 +7,9 @@ package struct Campaign: Hashable, Sendable {
   package var images: [String?: String]
   /// Which of the devices take part; `nil` = all.
   package var selector: DeviceExpression?
+  /// The devices of the run that is resumed, in the place of `selector`: what is known of a device
+  /// changes during a run, and its devices do not. `nil` = a run starts.
+  package var resumed: Set<FleetDevice.ID>?
   /// In their order; one or more.
   package var waves: [Wave]
   package var window: TransferWindow?

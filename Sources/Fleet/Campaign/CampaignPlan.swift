@@ -93,6 +93,10 @@ package struct CampaignPlan: Hashable, Sendable {
   private static func select(
     _ campaign: Campaign
   ) throws(CampaignFault) -> (chosen: [FleetDevice], leftOut: [FleetDevice]) {
+    if let resumed = campaign.resumed {
+      let leftOut = campaign.devices.filter { !resumed.contains($0.id) }
+      return (campaign.devices.filter { resumed.contains($0.id) }, leftOut)
+    }
     guard let selector = campaign.selector else { return (campaign.devices, []) }
     var (chosen, leftOut, undecided): ([FleetDevice], [FleetDevice], [FleetDevice]) = ([], [], [])
     for device in campaign.devices {

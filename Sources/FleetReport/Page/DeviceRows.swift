@@ -28,7 +28,7 @@ struct DeviceRows {
         row["paper"] = " paper"
       }
       row["sign"] = device.outcome.sign
-      row["outcome"] = Self.words(of: device)
+      row["outcome"] = device.outcomeWords
       row["name"] = Self.cut(device.label)
       if device.device.name != nil { row["deviceID"] = Self.cut(device.device.id) }
       if hasBoards { row["board"] = ["text": Self.cut(device.device.board ?? "")] }
@@ -82,14 +82,6 @@ struct DeviceRows {
       ]
     }
     return ["several": ["number": String(attempts.count), "tries": lines] as PageValues]
-  }
-
-  private static func words(of device: DeviceReport) -> String {
-    switch device.standing {
-    case .settled(.current): "ran it already"
-    case .settled(.quarantined): "quarantined"
-    case .settled, .running, .waiting, .leftOut: device.outcome.words
-    }
   }
 
   private static func versions(of device: DeviceReport) -> String {

@@ -68,6 +68,15 @@ package struct DeviceReport: Hashable, Sendable {
     }
   }
 
+  /// The outcome in a word or three, finer than `outcome`.
+  package var outcomeWords: String {
+    switch standing {
+    case .settled(.current): "ran it already"
+    case .settled(.quarantined): "quarantined"
+    case .settled, .running, .waiting, .leftOut: outcome.words
+    }
+  }
+
   /// The adapter of its last attempt that had one.
   package var adapter: String? { attempts.last { $0.adapter != nil }?.adapter }
 

@@ -7,25 +7,36 @@ struct Devices: Subcommand {
     commandName: "devices",
     abstract: "List the devices seen and flashed, last connected first; name them.",
     discussion: """
-      A device that was given an alias can be named by it wherever a device is named.
+      A device that was given an alias can be named by it wherever a device is named. VERSION is \
+      the version that the device reported last.
       """,
-    subcommands: [DevicesName.self, DevicesUnname.self])
+    subcommands: [DevicesShow.self, DevicesName.self, DevicesUnname.self])
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Only devices whose version was read and fits: '<1.4.0', '>=1.2.0,<1.4.0', 1.3.0.",
+      valueName: "condition"),
+    transform: VersionCondition.parse)
+  var version: VersionCondition?
 
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let aliases = try DeviceRecords.open(session).aliases()
-    let devices = try KnownDevices(session).all()
-    let known = Set(devices.map(\.id))
+    let all = try KnownDevices(session).all()
+    let devices = all.filter { fits($0) }
+    let known = Set(all.map(\.id))
     let rows = devices.map { ($0, aliases.alias(of: $0.id)) }
-    let unseen = aliases.all.filter { !known.contains($0.device) }
+    let unseen = version == nil ? aliases.all.filter { !known.contains($0.device) } : []
     for (device, alias) in rows {
       session.console.event("known_device", device.members(alias: alias))
     }
     for (alias, device) in unseen {
       session.console.event(alias, of: device)
     }
-    guard !rows.isEmpty || !unseen.isEmpty else {
+    noteUnread(all, in: session)
+    guard !rows.isEmpty || !unseen.isEmpty || version != nil else {
       session.console.note("no device is known yet; " + session.command("scan") + " looks for some")
       return .done("listed")
     }
@@ -34,6 +45,21 @@ struct Devices: Subcommand {
       + unseen.map { [$0.device, $0.alias.description] }
     for line in Text.table(cells) { session.console.result(line) }
     return .done("listed")
+  }
+
+  private func fits(_ device: DeviceRecord) -> Bool {
+    guard let version else { return true }
+    return device.lastVersion.map { version.holds(for: $0.version) } ?? false
+  }
+
+  private func noteUnread(_ devices: [DeviceRecord], in session: Session) {
+    guard version != nil, let unread = devices.first(where: { $0.lastVersion == nil }) else {
+      return
+    }
+    let count = devices.count { $0.lastVersion == nil }
+    session.console.note(
+      "note: the version of " + Text.counted(count, "known device") + " is unknown; "
+        + session.command("info", "-d", unread.id) + " reads it")
   }
 }
 
@@ -127,7 +153,7 @@ extension DeviceRecord {
 
   func row(alias: DeviceAlias?) -> [String] {
     [
-      id, alias?.description ?? "", name ?? "", lastFlashing?.version?.description ?? "",
+      id, alias?.description ?? "", name ?? "", lastVersion?.version.description ?? "",
       lastFlashing?.outcome.rawValue ?? "", lastConnected.map { Timestamp.text($0) } ?? "",
       Timestamp.text(lastSeen),
     ]
@@ -138,7 +164,9 @@ extension DeviceRecord {
       "id": .string(id), "alias": .text(alias), "name": name.map { .string($0) },
       "address": address.map { .string($0) }, "last_seen": .string(Timestamp.text(lastSeen)),
       "last_connected": lastConnected.map { .string(Timestamp.text($0)) },
-      "version": .text(lastFlashing?.version),
+      "version": .text(lastVersion?.version),
+      "version_at": lastVersion.map { .string(Timestamp.text($0.at)) },
+      "image_version": .text(lastFlashing?.version),
       "outcome": lastFlashing.map { .string($0.outcome.rawValue) },
       "flashed_at": lastFlashing.map { .string(Timestamp.text($0.at)) },
     ])

@@ -230,7 +230,8 @@ struct Flash: DeviceCommand {
   ) -> Ending {
     switch result.outcome {
     case .flashed: records.flashed(destination, outcome: .flashed, version: result.to)
-    case .alreadyCurrent, .wouldFlash: records.connected(destination)
+    case .alreadyCurrent: records.connected(destination, version: result.to ?? result.from)
+    case .wouldFlash: records.connected(destination, version: result.from)
     }
     if result.proof == .readBack { records.keep(firmware) }
     let name = firmware.version.flatMap { version in firmware.versionName.map { (version, $0) } }

@@ -46,7 +46,9 @@ struct Info: TargetedCommand {
     let result = await destination.withDevice { await Self.run(inspect, on: destination) }
     let inspection: Inspection
     do throws(UpdateFault) { inspection = try result.get() } catch { throw .update(error) }
-    if let records = recordsIfAny(session) { records.connected(destination) }
+    if let records = recordsIfAny(session) {
+      records.connected(destination, version: inspection.device?.runningVersion)
+    }
     show(inspection, on: session.console)
     foretell(inspection, in: session)
     return .done(

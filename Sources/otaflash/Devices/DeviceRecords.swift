@@ -87,10 +87,12 @@ struct DeviceRecords: Sendable {
     }
   }
 
-  func connected(_ device: ResolvedDevice) {
+  /// - Parameter version: the version that the device reported.
+  func connected(_ device: ResolvedDevice, version: FirmwareVersion? = nil) {
     let now = Timestamp.secondsSince1970()
     change {
-      $0.connected(device.identity, name: device.name, address: device.address, at: now)
+      $0.connected(
+        device.identity, name: device.name, address: device.address, version: version, at: now)
     }
   }
 

@@ -88,6 +88,11 @@ extension FaultReport {
           why: (mayBeDevice ? "Write \(DeviceSelector.forms); " : "Nothing was changed; ")
             + "`\(context.program) devices` lists them.",
           help: context.command(["devices"]), exit: .usage)
+      case .unknownDevice(let device):
+        FaultReport(
+          .deviceNotFound, "nothing is known of \(device)",
+          why: "No command and no campaign of this user has met it.",
+          help: context.command(["devices"]), exit: .deviceUnavailable)
       case .aliasRefused(let alias, .taken(let device)):
         FaultReport(
           .usage, "\(alias) is \(device) already",

@@ -48,6 +48,8 @@ enum CommandFault: Error {
   case noSuchAlias(String, nearest: String?, mayBeDevice: Bool = true)
   /// A device that cannot be called so.
   case aliasRefused(String, DeviceAliases.Fault)
+  /// A device that no command and no campaign from here has met.
+  case unknownDevice(String)
   /// Several devices match; each with address and name.
   case ambiguous(pattern: String, matches: [String])
   case state(StateFault)

@@ -60,6 +60,14 @@ struct CampaignText: Sendable {
     return try VerificationKeyFile.load(resolve(name))
   }
 
+  /// The devices that are known from earlier commands and campaigns, if the campaign asks for
+  /// them or for versions.
+  func knownDevices(in session: Session) throws(CommandFault) -> [FleetDevice] {
+    let asksForVersions = file.campaign.selector?.facts.contains(.version) ?? false
+    guard simulation == nil, file.usesKnownDevices || asksForVersions else { return [] }
+    return try KnownDevices(session).inventory(aliases)
+  }
+
   /// Paths begin at the campaign's file.
   func resolve(_ name: String) -> String { Self.resolve(name, beside: path) }
 
@@ -90,7 +98,7 @@ struct CampaignText: Sendable {
     of file: CampaignFile
   ) throws(CampaignFileFault) -> FleetProfile? {
     guard let text = file.simulatedFleet else { return nil }
-    guard file.campaign.devices.isEmpty, file.devicesScan == nil else {
+    guard file.campaign.devices.isEmpty, file.devicesScan == nil, !file.usesKnownDevices else {
       throw file.faultOfSimulatedFleet(
         "a simulated fleet has its own adapters; no other devices stand beside it")
     }

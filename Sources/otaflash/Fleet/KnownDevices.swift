@@ -34,25 +34,39 @@ extension KnownDevices {
     }
   }
 
-  /// Boards of simulated fleets have no name that a command takes, and are left out.
+  /// The known devices as a campaign takes them, with their aliases as names.
+  func inventory(_ aliases: DeviceAliases) throws(CommandFault) -> [FleetDevice] {
+    let rows = Dictionary(try rows().map { ($0.id, $0) }) { first, _ in first }
+    var identities: Set<String> = []
+    return try all().compactMap { record in
+      let row = rows[record.id]
+      let device = FleetDevice(
+        id: record.id, name: aliases.alias(of: record.id)?.description ?? record.name,
+        board: row?.board, site: row?.site, tags: row?.tags ?? [],
+        version: record.lastVersion?.version)
+      return identities.insert(device.identity).inserted ? device : nil
+    }
+  }
+
   private func ofCampaigns() throws(CommandFault) -> [DeviceRecord] {
+    try rows().compactMap { DeviceRecord($0) }
+  }
+
+  /// Boards of simulated fleets have no name that a command takes, and are left out.
+  private func rows() throws(CommandFault) -> [DeviceRow] {
     guard let store = try FleetFolder(of: session).look() else { return [] }
     do throws(StorageFault) {
       return try store.devices().filter { row in
         do { return try DeviceSelector.parse(row.id).text == row.id } catch { return false }
-      }.compactMap { DeviceRecord($0) }
+      }
     } catch {
       throw .fleet(.store(error))
     }
   }
 
-  /// Of two records of one device the later counts.
+  /// Two records of one device become one, each field by its own time.
   static func merged(_ first: [DeviceRecord], _ second: [DeviceRecord]) -> [DeviceRecord] {
-    var records: [String: DeviceRecord] = [:]
-    for record in first + second {
-      if let known = records[record.id], known.place >= record.place { continue }
-      records[record.id] = record
-    }
+    let records = Dictionary((first + second).map { ($0.id, $0) }) { $0.merged(with: $1) }
     return records.values.sorted { left, right in
       (left.place.0, left.place.1, right.id) > (right.place.0, right.place.1, left.id)
     }
@@ -63,7 +77,7 @@ extension DeviceRecord {
   /// For the order.
   fileprivate var place: (Double, Double) { (lastConnected ?? -.infinity, lastSeen) }
 
-  fileprivate init?(_ row: DeviceRow) {
+  init?(_ row: DeviceRow) {
     guard let seen = row.lastSeen else { return nil }
     self.init(id: row.id, lastSeen: seen.seconds)
     name = row.name
@@ -73,6 +87,9 @@ extension DeviceRecord {
       Flashing.Outcome(rawValue: flashing.outcome.rawValue).map {
         Flashing(outcome: $0, version: flashing.version, at: flashing.at.seconds)
       }
+    }
+    if let version = row.version, let read = row.versionRead {
+      running = Running(version: version, at: read.seconds)
     }
   }
 }
@@ -88,6 +105,9 @@ extension DeviceRow {
       Flashing.Outcome(rawValue: flashing.outcome.rawValue).map {
         Flashing(outcome: $0, version: flashing.version, at: FleetTime(seconds: flashing.at))
       }
+    }
+    if let known = record.lastVersion {
+      setVersion(known.version, at: FleetTime(seconds: known.at))
     }
   }
 }

@@ -17,17 +17,26 @@ struct LoadedCampaign: Sendable {
   let digest: String
   /// The simulated boards that are its devices, where they are.
   let simulation: FleetProfile?
+  /// Known devices that are left out, because `select` asks for something that is unknown of them.
+  private let undecided: [FleetDevice]
 
   /// Reads what the campaign names, and checks the whole.
   ///
-  /// - Parameter found: the devices that its scan has found.
-  init(_ text: CampaignText, found: [FleetDevice] = [], now: FleetTime) throws(CommandFault) {
+  /// - Parameters:
+  ///   - found: the devices that its scan has found.
+  ///   - known: the devices that are known from earlier commands and campaigns.
+  ///   - resumed: the devices of the run that is resumed; `nil` = a run starts.
+  init(
+    _ text: CampaignText, found: [FleetDevice] = [], known: [FleetDevice] = [],
+    resuming resumed: Set<FleetDevice.ID>? = nil, now: FleetTime
+  ) throws(CommandFault) {
     path = text.path
     digest = text.digest
     simulation = text.simulation
     var file = text.file
+    if let resumed { file = file.resuming(resumed) }
     if let simulation { file = file.adding(simulation.devices, from: .simulatedFleet) }
-    file = file.adding(found, from: .scan)
+    (file, undecided) = file.adding(found, from: .scan).knowing(known)
     plan = try CampaignText.at(path) { [file, simulation] () throws(CampaignFileFault) in
       let plan = try file.plan(now: now)
       if simulation == nil { try Self.checkDevices(of: plan, in: file, text.aliases) }
@@ -44,6 +53,19 @@ struct LoadedCampaign: Sendable {
   }
 
   // MARK: Devices
+
+  private static let namedMaximum = 3
+
+  /// Says which known devices are left out because too little is known of them.
+  func noteUndecided(in session: Session) {
+    guard !undecided.isEmpty else { return }
+    let facts = plan.campaign.selector?.facts.map(\.rawValue).joined(separator: ", ") ?? ""
+    session.console.note(
+      Text.counted(undecided.count, "known device") + " left out, \(facts) unknown: "
+        + undecided.prefix(Self.namedMaximum).map(\.id).joined(separator: ", ")
+        + (undecided.count > Self.namedMaximum ? ", …; " : "; ")
+        + session.command("info", "-d", undecided[0].id) + " reads the version")
+  }
 
   /// Each must be one that means the same device for as long as a campaign takes.
   private static func checkDevices(

@@ -56,7 +56,9 @@ struct FleetPlanCommand: Subcommand {
     if let scan = text.file.devicesScan {
       found = try await FleetScan(scan).devices(on: global.adapterNumber, in: session)
     }
-    let loaded = try LoadedCampaign(text, found: found, now: .now)
+    let known = try text.knownDevices(in: session)
+    let loaded = try LoadedCampaign(text, found: found, known: known, now: .now)
+    loaded.noteUndecided(in: session)
     let prospects = live ? try await FleetProspects(loaded, session).look() : [:]
     tell(loaded, prospects, in: session)
     if forecast { try await FleetForecastTelling(loaded, fleet, seeds.value, session).tell() }

@@ -58,12 +58,11 @@ struct FleetRunCommand: Subcommand {
     try KnownDevices(session).takeOver(into: store)
     let start = FleetStart(store: store, again: again, session: session)
     let last = try await start.last(of: text.file.campaign.name)
-    let found = try await found(text, last, in: session)
-    let loaded = try LoadedCampaign(text, found: found, now: .now)
-    if let last, !again, FleetStart.isDone(last, loaded) {
+    if let last, try hasEnded(last, text) {
       session.console.note("run \(last.kept.id) of this campaign has ended; --again begins another")
       return try await FleetSummary(last.kept.id, store, session).tell()
     }
+    let loaded = try await loaded(text, last, in: session)
     if loaded.simulation == nil {
       let devices = loaded.plan.waves.flatMap { $0.devices.map(\.id) }
       try await FleetReach(devices, on: chosenAdapters, in: session).check()
@@ -91,15 +90,38 @@ struct FleetRunCommand: Subcommand {
     adapters.map { Set($0.elements.map(\.number)) } ?? global.adapterNumber.map { [$0] }
   }
 
-  /// The devices of the campaign's scan: those of the open run, where there is one.
-  private func found(
+  /// Whether the campaign has ended, and neither its text nor its images have changed since. Its
+  /// devices are those of the run: what a scan would find now, and what is known of devices now,
+  /// does not count.
+  private func hasEnded(_ last: FleetStart.Found, _ text: CampaignText) throws(CommandFault) -> Bool
+  {
+    guard !again, !last.isOpen, last.kept.digest == text.digest else { return false }
+    return FleetStart.isDone(last, try resumed(last, text))
+  }
+
+  /// The campaign with the devices that take part: those of the open run if there is one.
+  private func loaded(
     _ text: CampaignText, _ last: FleetStart.Found?, in session: Session
-  ) async throws(CommandFault) -> [FleetDevice] {
-    guard let scan = text.file.devicesScan else { return [] }
+  ) async throws(CommandFault) -> LoadedCampaign {
     if let last, last.isOpen, !again, last.kept.digest == text.digest {
-      return last.run.devices.map { FleetDevice($0.device) }
+      return try resumed(last, text)
     }
-    return try await FleetScan(scan).devices(on: chosenAdapters?.min(), in: session)
+    var found: [FleetDevice] = []
+    if let scan = text.file.devicesScan {
+      found = try await FleetScan(scan).devices(on: chosenAdapters?.min(), in: session)
+    }
+    let known = try text.knownDevices(in: session)
+    let loaded = try LoadedCampaign(text, found: found, known: known, now: .now)
+    loaded.noteUndecided(in: session)
+    return loaded
+  }
+
+  private func resumed(
+    _ last: FleetStart.Found, _ text: CampaignText
+  ) throws(CommandFault) -> LoadedCampaign {
+    let devices = last.run.devices.map { FleetDevice($0.device) }
+    return try LoadedCampaign(
+      text, found: devices, resuming: Set(devices.map(\.id)), now: .now)
   }
 
   private func tell(

@@ -1,0 +1,29 @@
+import OtaflashFleet
+
+extension DeviceReport {
+  /// The report of one device, from those events of a run that are about it: the run's first, those
+  /// that name the device, and the run's end.
+  ///
+  /// - Returns: `nil` if the device was not part of the run.
+  package init?(of id: FleetDevice.ID, in events: [RecordedEvent]) {
+    var fold = ReportFold()
+    for recorded in events {
+      switch recorded.event {
+      case .wavePlanned(_, let name, let devices):
+        // The other devices of the wave are not reported, and neither are the other waves.
+        let planned = FleetEvent.wavePlanned(
+          wave: fold.run.waves.count, name: name, devices: devices.filter { $0.id == id })
+        fold.apply(RecordedEvent(number: recorded.number, at: recorded.at, event: planned))
+      case .runBegan, .runEnded, .deviceHookEnded, .devicePublished, .deviceClaimed, .devicePlaced,
+        .deviceActivating, .claimExpired, .attemptEnded, .deviceDeferred, .deviceSettled,
+        .deviceRetried:
+        fold.apply(recorded)
+      case .waveBegan, .waveHookBegan, .waveHookEnded, .waveSoaking, .waveJudged, .approvalAwaited,
+        .waveApproved, .runPaused, .runResumed, .runCancelled:
+        break
+      }
+    }
+    guard let report = fold.devices.first(where: { $0.device.id == id }) else { return nil }
+    self = report
+  }
+}

@@ -1,0 +1,73 @@
+#if Fleet
+import OtaflashFleet
+import OtaflashFleetReport
+import OtaflashFleetStore
+
+/// The campaign runs that a device was part of, the last one first.
+struct DeviceHistory: Sendable {
+  private static let columns = ["RUN", "CAMPAIGN", "BEGAN", "OUTCOME", "FROM", "TO", "ATTEMPTS"]
+
+  private struct Entry: Sendable {
+    let run: KeptRun
+    let device: DeviceReport
+  }
+
+  private let entries: [Entry]
+  /// As the last campaign listed it.
+  private let row: DeviceRow?
+
+  init(of device: FleetDevice.ID, in session: Session) throws(CommandFault) {
+    guard let store = try FleetFolder(of: session).look() else {
+      entries = []
+      row = nil
+      return
+    }
+    do throws(StorageFault) {
+      row = try store.device(device)
+      entries = try store.history(ofDevice: device).compactMap { run, events in
+        DeviceReport(of: device, in: events).map { Entry(run: run, device: $0) }
+      }
+    } catch {
+      throw .fleet(.store(error))
+    }
+  }
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  var facts: [[String]] {
+    [
+      ("board", row?.board), ("site", row?.site),
+      ("tags", row.flatMap { $0.tags.isEmpty ? nil : $0.tags.sorted().joined(separator: " ") }),
+    ].compactMap { name, value in value.map { [name, $0] } }
+  }
+
+  func show(on console: Console) {
+    guard !isEmpty else { return }
+    var rows = [Self.columns]
+    for entry in entries {
+      let device = entry.device
+      rows.append([
+        entry.run.id, entry.run.campaign, entry.run.began.text, device.outcomeWords,
+        device.from?.description ?? "", device.to?.description ?? "", "\(device.attempts.count)",
+      ])
+      console.event(
+        "device_run",
+        JSONValue.fields([
+          "run": .string(entry.run.id), "campaign": .string(entry.run.campaign),
+          "began": .string(entry.run.began.text),
+        ]) + device.members)
+    }
+    for line in Text.table(rows) { console.result(line) }
+  }
+}
+#else
+/// Without campaigns there are no runs.
+struct DeviceHistory: Sendable {
+  let isEmpty = true
+  let facts: [[String]] = []
+
+  init(of device: String, in session: Session) throws(CommandFault) {}
+
+  func show(on console: Console) {}
+}
+#endif
