@@ -49,6 +49,9 @@ public enum Preflight: Equatable, Sendable {
     let isRunning =
       device.runningCRC32 == image.crc32
       && (image.version == nil || image.version == device.runningVersion ?? .unknown)
+    // Before anything is reported of the octets: a board that reports another hardware id is
+    // another device, or its image was forced onto it.
+    try checkBoard(image.hardware, device, options)
     if isRunning && !options.sendsAnyway { return .alreadyCurrent }
     let hardware = try hardware(of: image, for: device, options)
     if let slotSize = device.slotSize, image.bytes.count > slotSize {
@@ -63,6 +66,15 @@ public enum Preflight: Equatable, Sendable {
         allowsOtherHardware: options.allowsOtherHardware))
   }
 
+  private static func checkBoard(
+    _ hardware: HardwareID?, _ device: DeviceReport, _ options: UpdateOptions
+  ) throws(UpdateFault) {
+    guard let hardware, hardware != .any, let board = device.hardware, board != hardware,
+      !options.allowsOtherHardware
+    else { return }
+    throw .wrongHardware(device: board, image: hardware)
+  }
+
   private static func hardware(
     of image: FirmwareImage, for device: DeviceReport, _ options: UpdateOptions
   ) throws(UpdateFault) -> HardwareID {
@@ -71,11 +83,7 @@ public enum Preflight: Equatable, Sendable {
       return device.hardware ?? .any
     }
     // A device knows no wildcard: it is told its own (docs/ota-service.md, 4.2).
-    if hardware == .any { return device.hardware ?? .any }
-    if let board = device.hardware, board != hardware, !options.allowsOtherHardware {
-      throw .wrongHardware(device: board, image: hardware)
-    }
-    return hardware
+    return hardware == .any ? device.hardware ?? .any : hardware
   }
 
   private static func version(

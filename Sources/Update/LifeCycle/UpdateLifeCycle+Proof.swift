@@ -7,12 +7,18 @@ extension UpdateLifeCycle {
   /// Between two looks for a device that is restarting.
   private static let rebootPoll = Duration.milliseconds(250)
 
+  /// How long a boot loader that has accepted an image may store that before it restarts. Two pages
+  /// of an nRF52 take a quarter of a second; a restart after a longer silence may be the one by
+  /// which a boot loader leaves without the image, when its inactivity timer ends.
+  private var storeLimit: Duration { context.options.rebootLimit / 20 }
+
   /// Waits for the restart and reads what runs: only that is success.
   ///
   /// - Parameters:
   ///   - startTime: how much longer than `rebootLimit` the restart may take.
   ///   - before: the version that ran before; `nil` when that was not told.
-  ///   - isTaken: becomes `false` for a device that did not end the link for its restart.
+  ///   - isTaken: becomes `false` for a device that did not end the link for its restart, or only
+  ///     when its inactivity timer may have ended.
   func prove(
     _ search: inout PlaceSearch, _ startTime: Duration, before: FirmwareVersion?,
     isTaken: inout Bool
@@ -24,9 +30,19 @@ extension UpdateLifeCycle {
       if !isLetGo { isTaken = false }
     }
     let running = try await within(.reconnect) { () async throws(UpdateFault) -> RunningImage in
+      let activated = context.clock.now
       isLetGo = await turn.waitUntilLost(within: context.options.rebootLimit / 6)
+      if activated.duration(to: context.clock.now) > storeLimit { isLetGo = false }
       turn.disconnect()
-      return try await readAfterRestart(&looking, within: context.options.rebootLimit + startTime)
+      let deadline = context.clock.now.advanced(by: context.options.rebootLimit + startTime)
+      let running = try await readAfterRestart(&looking, before: deadline)
+      // A link that was lost by chance is found again before the restart: a boot loader that is
+      // still storing the image ends this one, too.
+      guard running.isInBootLoader, await turn.waitUntilLost(within: storeLimit) else {
+        return running
+      }
+      turn.disconnect()
+      return try await readAfterRestart(&looking, before: deadline)
     }
     guard running.agreement == .different else { return running }
     if running.outcome == .rejected { throw .reverted(running: running.version) }
@@ -41,9 +57,8 @@ extension UpdateLifeCycle {
   }
 
   private func readAfterRestart(
-    _ search: inout PlaceSearch, within limit: Duration
+    _ search: inout PlaceSearch, before deadline: LinkInstant
   ) async throws(UpdateFault) -> RunningImage {
-    let deadline = context.clock.now.advanced(by: limit)
     var loss = LinkLoss.supervisionTimeout
     var attempt = 0
     while context.clock.now < deadline {
@@ -116,4 +131,9 @@ extension UpdateLifeCycle {
       return confirmed
     }
   }
+}
+
+extension RunningImage {
+  /// A boot loader answered, and no application.
+  fileprivate var isInBootLoader: Bool { agreement == .different && version == nil }
 }

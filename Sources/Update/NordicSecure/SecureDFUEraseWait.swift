@@ -30,9 +30,10 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   mutating func missed() { duration = min(duration * 2, Self.maximum) }
 
   /// It was missed although the wait was longer already: the queue may be shorter, or the flash
-  /// slower, and stays so.
+  /// slower, and stays so. No packet goes out before the erase from then on: writes of the object
+  /// that was given up may still fill the queue when the object is created again.
   mutating func overflowed() {
-    packets = max(1, packets / 2)
+    packets = 0
     paceByOctet = max(Self.paceInitial, min(paceByOctet * 4, Self.paceMaximum))
   }
 

@@ -53,11 +53,12 @@ extension ScenarioEnding {
   /// How often the octets of an image may cross the air, on average.
   static let repetitionsMaximum = 40
 
-  public func violations(of scenario: Scenario) -> [Violation] {
+  /// - Parameter former: images that the device held before, one of which may run as well.
+  public func violations(of scenario: Scenario, former: [[UInt8]] = []) -> [Violation] {
     var found: [Violation] = []
     let wanted = scenario.images.map(\.bytes)
     let runsNew = running == wanted
-    if !isWhole(scenario) { found.append(.mixedImage) }
+    if !isWhole(scenario, former + scenario.earlier.map(\.image.bytes)) { found.append(.mixedImage) }
     // Power that fails behind a boot loader's word takes it back, and an application that tells
     // nothing of itself does not show it: that is what such a proof is worth, and is said to be.
     if case .success(let result) = outcome, !(result.isVerified && runsNew),
@@ -87,12 +88,12 @@ extension ScenarioEnding {
 
   /// Whether each image is the old one or the new one, or somebody else's; or none, in a device that receives an image
   /// over the one that ran.
-  private func isWhole(_ scenario: Scenario) -> Bool {
+  private func isWhole(_ scenario: Scenario, _ former: [[UInt8]]) -> Bool {
     zip(zip(running, before), scenario.images).allSatisfy { images, sent in
       let (running, before) = images
       return running == sent.bytes || running == before
         || running.isEmpty && scenario.overwritesWhatRuns
-        || scenario.earlier.contains { $0.image.bytes == running }
+        || former.contains(running)
     }
   }
 
@@ -194,7 +195,10 @@ public struct Judgement: Sendable {
       switch cured.outcome {
       // What is refused before a byte is written stays refused.
       case .success, .failure(.downgrade), .failure(.doesNotFit):
-        return cured.violations(of: cure)
+        // The restart before this run may start an image that an earlier update activated, or take
+        // back one that was on trial.
+        return cured.violations(
+          of: cure, former: ending.before + scenario.earlier.map(\.image.bytes))
       // What a button sends to its boot loader is not found once it runs the image.
       case .failure(.couldNotConnect(.deviceNotFound))
       where scenario.hasButton && cured.running == scenario.images.map(\.bytes):
