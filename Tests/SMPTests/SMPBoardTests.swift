@@ -333,6 +333,29 @@ import Testing
     #expect(try result.imagesAfterReset() == package.parts.map(\.bytes))
   }
 
+  @Test(
+    "the application is marked last, so that the network core is updated too",
+    arguments: [[0, 1], [1, 0]])
+  func networkCore(order: [Int]) throws {
+    let package = try Self.package(order)
+    let result = try Self.flash(package, onto: "slot=64K&images=2&netcore=nrf5340")
+    #expect(try result.outcome.get().proof == .readBack)
+    let parts = package.parts.sorted { $0.place.imageIndex < $1.place.imageIndex }
+    let sent = parts.map(\.bytes)
+    #expect(result.runningImages == sent && result.counters.resets == 1)
+    #expect(try result.imagesAfterReset() == sent)
+  }
+
+  @Test("a device that can mark no image starts the higher version of its own accord")
+  func ramLoadWithoutInformation() throws {
+    let image = try Self.image()
+    let settings = "slot=64K&mode=ram-load&bootinfo=no"
+    try expectFlashed(try Self.flash(image, onto: settings), image)
+    let older = try bootable(MCUbootVersion(1, 1, 0), size: 9_000, seed: 3)
+    let refused = try Self.flash(older, onto: settings) { $0.allowsDowngrade = true }
+    guard case .failure(.reverted) = refused.outcome else { throw Mismatch(refused.outcome) }
+  }
+
   @Test("a package with an image that the device has not is refused before the first byte")
   func imageThatIsNotThere() throws {
     let result = try Self.flash(try Self.package([0, 1]), onto: "slot=64K")

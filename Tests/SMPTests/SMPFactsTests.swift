@@ -47,6 +47,7 @@ import Testing
     #expect(trial.agreement == .same && trial.isOnTrial)
     let kept = RunningImage(list(.confirmed), mode: .swapUsingScratch, expecting: new)
     #expect(kept.agreement == .same && !kept.isOnTrial)
+    #expect(kept.build == nil, "build 0 is not written")
     #expect(!RunningImage(list([]), mode: .overwriteOnly, expecting: new).isOnTrial)
   }
 

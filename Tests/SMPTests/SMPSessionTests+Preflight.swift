@@ -93,7 +93,10 @@ extension SMPSessionTests {
 
   @Test(
     "where no slot is free the flags tell why, whatever the code",
-    arguments: [SMPRefusal(.general(5)), SMPRefusal(.general(6)), SMPRefusal(.group(.image, 9))])
+    arguments: [
+      SMPRefusal(.general(2)), SMPRefusal(.general(5)), SMPRefusal(.general(6)),
+      SMPRefusal(.group(.image, 9)),
+    ])
   func noFreeSlot(refusal: SMPRefusal) throws {
     for (isPending, words) in [
       (true, "no slot is free: 1.1.0 in slot 1 waits for the next start"),
@@ -110,6 +113,7 @@ extension SMPSessionTests {
         throw Mismatch(result.outcome)
       }
       #expect(refusal.meaning == words)
+      #expect(refusal.remedy == (isPending ? .restartIntoWaitingImage : .confirmRunningImage))
     }
   }
 

@@ -133,7 +133,7 @@ import Testing
   func deadServer() throws {
     let server = Self.server { $0.lostRequests = Set(4...1_000) }
     let result = try update(server, to: try Self.image())
-    guard case .failure(.stalled(let offset, _)) = result.outcome else {
+    guard case .failure(.stalled(let offset, _, _)) = result.outcome else {
       throw Mismatch(result.outcome)
     }
     #expect(offset > 0 && result.elapsed < .seconds(200))
@@ -219,7 +219,7 @@ import Testing
   func busyFromTheMiddleOn() throws {
     let server = Self.server { $0.busyFrom = 5 }
     let result = try update(server, to: try Self.image())
-    guard case .failure(.stalled(let offset, _)) = result.outcome else {
+    guard case .failure(.stalled(let offset, _, _)) = result.outcome else {
       throw Mismatch(result.outcome)
     }
     #expect(offset > 0 && result.elapsed < .seconds(40))
@@ -295,6 +295,26 @@ import Testing
     let result = try update(server, to: image)
     #expect(try result.outcome.get().proof == .version)
     #expect(server.runningImage == image.bytes)
+  }
+
+  @Test("an image on trial that runs already is confirmed, and the result says so")
+  func confirmsTrial() throws {
+    let server = Self.server()
+    server.leave(isPending: false)
+    let result = try update(server, to: try bootable(MCUbootVersion(1, 0, 0), seed: 9))
+    #expect(try result.outcome.get().confirmedTrial)
+    #expect(server.state.confirmed)
+  }
+
+  @Test("a stall reports the time that passed, and the length of the unanswered requests")
+  func stallTime() throws {
+    let server = Self.server { $0.lostRequests = Set(3...100) }
+    let result = try update(server, to: try Self.image())
+    guard case .failure(.stalled(_, let waited, let size)) = result.outcome else {
+      throw Mismatch(result.outcome)
+    }
+    #expect(waited > .seconds(100), "six silences of 5 s to 40 s")
+    #expect(size != nil)
   }
 
   @Test("what runs already is not sent")

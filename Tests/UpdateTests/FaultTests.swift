@@ -65,7 +65,7 @@ import Testing
     expectTruth(result)
     #expect(result.elapsed < .seconds(45))
     switch result.outcome {
-    case .failure(.stalled(_, let waited)):
+    case .failure(.stalled(_, let waited, _)):
       #expect(waited >= .seconds(25) && waited < .seconds(26))
     // What is refused is sent again, so often.
     case .failure(.noProgress) where fault == "refuses-data": break

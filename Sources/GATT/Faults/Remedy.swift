@@ -105,6 +105,8 @@ public enum Remedy: Hashable, Sendable {
   case requestSmallerMTU
   /// Data writes of the size that every device takes: 20 octets.
   case sendSmallestPackets
+  /// Requests that carry fewer bytes of the image.
+  case sendSmallerRequests
   /// This software is older than the device.
   case updateSoftware
 
@@ -167,6 +169,7 @@ extension Remedy: CustomStringConvertible {
     case .allowWholeImage: "Allow that the whole image is sent."
     case .requestSmallerMTU: "A smaller ATT_MTU may help."
     case .sendSmallestPackets: "Send packets of 20 octets, which every device takes."
+    case .sendSmallerRequests: "Send fewer bytes in each request."
     case .updateSoftware: "Use a newer version of this software."
     case .listSlots: "Look at what its slots hold."
     case .confirmRunningImage: "Confirm the image that runs."

@@ -25,6 +25,8 @@ struct BootRecord: Hashable, Sendable {
   var isPending = false
   /// The pending image needs no confirmation.
   var isPermanent = false
+  /// The pending image is not started: the mark of another image came before its own.
+  var isSkipped = false
   /// The running image goes back to the other slot at the next reset.
   var isOnTrial = false
   var images = [SlotImage(), SlotImage()]
@@ -35,7 +37,7 @@ struct BootRecord: Hashable, Sendable {
     var words: [UInt32] = [
       Self.magic, sequence,
       UInt32(active) | (isPending ? 2 : 0) | (isOnTrial ? 4 : 0)
-        | (isPermanent ? 8 : 0),
+        | (isPermanent ? 8 : 0) | (isSkipped ? 16 : 0),
     ]
     for image in images {
       words += [image.size, image.crc32, image.version.word, image.hardware.rawValue]
@@ -56,6 +58,7 @@ struct BootRecord: Hashable, Sendable {
     isPending = words[2] & 2 != 0
     isOnTrial = words[2] & 4 != 0
     isPermanent = words[2] & 8 != 0
+    isSkipped = words[2] & 16 != 0
     images = [3, 7].map {
       SlotImage(
         size: words[$0], crc32: words[$0 + 1], version: FirmwareVersion(word: words[$0 + 2]),

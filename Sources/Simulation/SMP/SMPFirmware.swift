@@ -172,6 +172,11 @@ final class SMPFirmware: BoardFirmware {
   private func chooseByMark(
     _ record: inout BootRecord, _ loader: BootLoader
   ) throws(FlashFault) -> BootLoader.Outcome {
+    if record.isSkipped {
+      (record.isPending, record.isPermanent, record.isSkipped) = (false, false, false)
+      record = try loader.storeNext(record)
+      return .normal
+    }
     if record.isPending, settings.forbidsDowngrade,
       record.images[record.inactive].version < record.images[record.active].version
     {

@@ -98,6 +98,8 @@ extension SMPServer {
   // MARK: What runs next
 
   func setImageState(_ request: SMPImage.WriteState) throws(SMPServerRefusal) -> Work {
+    // Zephyr builds the command out where MCUboot loads the image into RAM.
+    guard settings.mode != .ramLoad else { throw .general(.notSupported) }
     let place = try place(of: request)
     let image = images[place.image]
     var next = image.record
@@ -113,6 +115,9 @@ extension SMPServer {
       guard !next.isOnTrial else { throw .image(.alreadyPending) }
       next.isPending = true
       next.isPermanent = request.isConfirmed || !settings.mode.reverts
+      if settings.networkCore == .nrf5340, place.image == 1, images[0].record.isPending {
+        next.isSkipped = true
+      }
     }
     guard next != image.record else {
       return Work(answer: .imageState(next, image: place.image))

@@ -72,6 +72,15 @@ public struct SMPServerSettings: Hashable, Sendable {
     case zephyr2026 = "2026"
   }
 
+  /// What image 1 runs on.
+  public enum NetworkCore: String, CaseIterable, Sendable {
+    /// A core without rules of its own.
+    case none
+    /// The network core of an nRF5340 under nRF Connect SDK 2.6.0 to 3.4.0: its image is skipped
+    /// if the application's was marked before it (NCSDK-34106).
+    case nrf5340
+  }
+
   /// Network buffers, shared by requests and responses.
   public struct NetBuffers: Hashable, Sendable {
     /// How many there are.
@@ -90,6 +99,8 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var mode = BootMode.swapMove
   /// Images with two slots each: the application's, and those of other cores or parts.
   public var imageCount = 1
+  /// The core that image 1 is for, and its bootloader's peculiarity.
+  public var networkCore = NetworkCore.none
   /// Images beside the application's may be confirmed once they run
   /// (MCUMGR_GRP_IMG_ALLOW_CONFIRM_NON_ACTIVE_IMAGE_ANY).
   public var confirmsOtherImages = true
@@ -148,6 +159,7 @@ extension SMPServerSettings: KindSettings {
     KindKey("images", "images with two slots each", "1 or 2", \.imageCount) {
       Int($0).filter { (1...2).contains($0) }
     },
+    KindKey("netcore", "the core that image 1 is for", \.networkCore),
     KindKey(
       "confirm-others", "images beside the application may be confirmed", \.confirmsOtherImages),
     KindKey(

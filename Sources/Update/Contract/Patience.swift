@@ -70,8 +70,9 @@ public struct Patience: Sendable {
       return
     }
     looks += 1
-    guard looks < Self.looksMinimum || since.duration(to: now) <= limit else {
-      throw .stalled(atOffset: marks.acknowledged, waited: limit)
+    let waited = since.duration(to: now)
+    guard looks < Self.looksMinimum || waited <= limit else {
+      throw .stalled(atOffset: marks.acknowledged, waited: waited)
     }
   }
 

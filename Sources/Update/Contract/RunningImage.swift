@@ -20,6 +20,8 @@ public struct RunningImage: Equatable, Sendable {
 
   /// `nil` when the device does not tell.
   public let version: FirmwareVersion?
+  /// The build number of the version; `nil` where the device reports none, or 0.
+  public var build: UInt32?
   /// What is known of it, compared with the image of the update.
   public let agreement: Agreement
   /// What the device's last start came to, as it says itself.

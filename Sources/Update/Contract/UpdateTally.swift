@@ -26,6 +26,9 @@ final class UpdateTally: Sendable {
     /// The lowest octet that an upload began at.
     var began: Int?
 
+    /// An image that ran on trial before the update was confirmed.
+    var confirmedTrial = false
+
     /// Something of it is still there when the next connection begins, if only a part of a page.
     var isKept: Bool { keepsProgress && acknowledged > 0 }
   }
@@ -119,6 +122,7 @@ final class UpdateTally: Sendable {
   }
 
   func deliver(_ report: DeliveryReport) { state.withLock { $0.counts.delivery = report } }
+  func confirmTrial() { state.withLock { $0.counts.confirmedTrial = true } }
   func resume() { state.withLock { $0.counts.resumes += 1 } }
   func meet(_ hardware: HardwareID?) {
     state.withLock { $0.counts.hardware = $0.counts.hardware ?? hardware }

@@ -30,6 +30,7 @@ struct RoundSummary: Sendable {
       validation: validation, delivery: counts.delivery,
       octetsMade: counts.delivery.map { $0.imageSize - (counts.began ?? 0) })
     result.flow = counts.flow
+    result.confirmedTrial = counts.confirmedTrial && outcome == .alreadyCurrent
     result.verifyTook = counts.verifyTook
     return result
   }

@@ -45,7 +45,9 @@ extension UpdateLifeCycle {
       return try await readAfterRestart(&looking, before: deadline)
     }
     guard running.agreement == .different else { return running }
-    if running.outcome == .rejected { throw .reverted(running: running.version) }
+    if running.outcome == .rejected {
+      throw .reverted(running: running.version, build: running.build)
+    }
     if let version = running.version, images.contains(where: { $0.version == version }) {
       throw .differentImageRuns(running: version)
     }
@@ -110,10 +112,12 @@ extension UpdateLifeCycle {
     for image in images { all.append(try await session.running(expecting: image)) }
     let weakest = all.map(\.agreement).max()
     let telling = all.first { $0.agreement == weakest } ?? all[0]
-    return RunningImage(
+    var running = RunningImage(
       version: telling.version, agreement: telling.agreement, outcome: telling.outcome,
       isOnTrial: all.contains(where: \.isOnTrial),
       validation: all.lazy.compactMap(\.validation).first)
+    running.build = telling.build
+    return running
   }
 
   func confirmIfOnTrial(

@@ -208,7 +208,9 @@ struct UpdateLifeCycle: Sendable {
     if context.options.isDryRun || !running.isOnTrial { return .alreadyCurrent(running) }
     // An earlier run was broken off before it could confirm the image.
     try await authorize(session, stage: &stage)
-    return .alreadyCurrent(try await confirmIfOnTrial(running, session))
+    let confirmed = try await confirmIfOnTrial(running, session)
+    context.tally.confirmTrial()
+    return .alreadyCurrent(confirmed)
   }
 
   /// What makes no image of a patch gets the image, once: a session that has given up patches makes

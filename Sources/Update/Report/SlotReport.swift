@@ -24,7 +24,7 @@ public struct SlotReport: Equatable, Sendable {
   init(_ slot: SMPImage.Slot) {
     image = slot.image ?? 0
     self.slot = slot.slot
-    version = slot.version
+    version = slot.versionName
     hash = slot.hash
     isActive = slot.flags.contains(.active)
     isConfirmed = slot.flags.contains(.confirmed)

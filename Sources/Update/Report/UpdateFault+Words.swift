@@ -28,8 +28,8 @@ extension UpdateFault: ExplainedFault {
     case .noUpdateService: "the device has no update service that is known here"
     case .unsupportedProtocolVersion(let lowest, let highest):
       "the device speaks protocol versions \(lowest) to \(highest) only"
-    case .reverted(let running):
-      "the device runs \(Self.name(running)) again, not the image that was sent"
+    case .reverted(let running, let build):
+      "the device runs \(Self.name(running, build: build)) again, not the image that was sent"
     case .oldVersionStillRuns(let running):
       "the device restarted and still runs \(Self.name(running))"
     case .differentImageRuns(let running):
@@ -43,7 +43,7 @@ extension UpdateFault: ExplainedFault {
     case .blockKeepsFailing(let offset, let attempts):
       "the block at \(Numerals.grouped(offset)) is still wrong after "
         + (attempts == 1 ? "1 attempt" : "\(attempts) attempts")
-    case .stalled(let offset, _):
+    case .stalled(let offset, _, _):
       "the device took nothing more from byte \(Numerals.grouped(offset)) on"
     case .noProgress(let offset, let repeats):
       "the device asked \(repeats) times for byte \(Numerals.grouped(offset))"
@@ -100,8 +100,10 @@ extension UpdateFault: ExplainedFault {
       "CRC32 \(Numerals.hex(expected)) was sent, \(Numerals.hex(found)) was read back."
     case .blockKeepsFailing:
       "The device's memory or its receiver is at fault; the link has its own checksum."
-    case .stalled(_, let waited):
+    case .stalled(_, let waited, let requestSize):
       "In \(Numerals.seconds(waited)) it got no further than before. What it holds is kept."
+        + (requestSize.map { " Requests of \($0) bytes stayed unanswered; shorter ones may help." }
+          ?? "")
     case .noProgress: "Each time it was sent, and it did not go on: its receiver is at fault."
     case .linkLost(let loss, _, let resumable, let acknowledged):
       loss.sentence + " " + Self.kept(resumable, acknowledged)
@@ -132,6 +134,7 @@ extension UpdateFault: ExplainedFault {
     case .reverted, .oldVersionStillRuns, .differentImageRuns, .nothingStarted,
       .unreachableAfterActivation, .protocolViolation:
       .inspectDevice
+    case .stalled(_, _, _?): .sendSmallerRequests
     case .imageRejected, .stalled, .linkLost, .cancelled, .timedOut: .tryAgain
     case .blockKeepsFailing, .noProgress: .startOver
     case .declined(_, let refusal): refusal.remedy
@@ -153,8 +156,9 @@ extension UpdateFault: ExplainedFault {
     protocols.map(\.name).joined(separator: ", ")
   }
 
-  private static func name(_ version: FirmwareVersion?) -> String {
-    version?.description ?? "the old version"
+  private static func name(_ version: FirmwareVersion?, build: UInt32? = nil) -> String {
+    let number = build.map { "+\($0)" } ?? ""
+    return version.map { "\($0)\(number)" } ?? "the old version"
   }
 }
 

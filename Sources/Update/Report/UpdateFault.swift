@@ -39,7 +39,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case unsupportedProtocolVersion(deviceLowest: Int, deviceHighest: Int)
   // After activation.
   /// The device says that its boot loader rejected the image, and runs what it ran before.
-  case reverted(running: FirmwareVersion?)
+  case reverted(running: FirmwareVersion?, build: UInt32? = nil)
   /// The device came back with what ran before, and says nothing of the new image.
   case oldVersionStillRuns(running: FirmwareVersion?)
   /// The device came back with an image that is neither the new one nor what ran before.
@@ -57,7 +57,10 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// The same block arrived damaged, so many times in a row.
   case blockKeepsFailing(atOffset: Int, attempts: Int)
   /// The device said nothing for so long that would have let the transfer go on.
-  case stalled(atOffset: Int, waited: Duration)
+  ///
+  /// `requestSize` is the length in bytes of requests that stayed unanswered, where a shorter one
+  /// can be sent; `nil` otherwise.
+  case stalled(atOffset: Int, waited: Duration, requestSize: Int? = nil)
   /// The device told the same offset again and again.
   case noProgress(atOffset: Int, repeats: Int)
   // The link.

@@ -56,6 +56,8 @@ public struct UpdateResult: Equatable, Sendable {
   /// What only the device's user can do so that the new image outlives the next restart: one whole
   /// sentence. `nil` where nothing is needed.
   public var validation: String?
+  /// The image ran on trial already, and this run confirmed it.
+  public var confirmedTrial = false
 
   /// What was sent; `nil` where the device takes nothing but images, or nothing was sent.
   public var delivery: DeliveryReport?

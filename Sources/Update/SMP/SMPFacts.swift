@@ -11,7 +11,16 @@ struct SMPFacts: Equatable, Sendable {
   var state: SMPImage.State
   var sizes: SMPImage.SlotInfo.Response?
 
-  var mode: MCUbootMode { bootloader.mode.map(MCUbootMode.init) ?? .unknown }
+  /// Whether the server has the command that chooses the next image; learned when it is needed.
+  var stateWrite = StateWriteSupport.unknown
+
+  enum StateWriteSupport: Sendable { case unknown, missing }
+
+  /// A server without the command that chooses the next image is one of a bootloader that chooses
+  /// by version, such as Zephyr's in RAM-load mode.
+  var mode: MCUbootMode {
+    bootloader.mode.map(MCUbootMode.init) ?? (stateWrite == .missing ? .ramLoad : .unknown)
+  }
 
   /// The slot that runs, of one of the device's images.
   func running(_ image: Int) -> SMPImage.Slot? { state.running(image) }

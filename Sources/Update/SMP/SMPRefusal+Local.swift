@@ -5,7 +5,8 @@ extension SMPFacts {
   /// A refusal of an upload or an erase: where no slot is free, the flags that were read tell why.
   func inWords(_ refusal: SMPRefusal, image: Int) -> ProtocolRefusal {
     let words = refusal.inWords
-    guard refusal.meansNoFreeSlot else { return words }
+    // Mynewt's server has no code of its own for this, and says that it has no memory.
+    guard refusal.meansNoFreeSlot || refusal.isOutOfMemory else { return words }
     if let waiting = state.slots(of: image).first(where: { $0.flags.contains(.pending) }) {
       return .waits(waiting.versionName, in: waiting.slot, code: words.code)
     }

@@ -22,8 +22,9 @@ struct SMPSession: UpdateSession {
     let channel = try await SMPChannel(on: client, context)
     let tries =
       context.tally.wasConnected ? SMPFacts.triesOfBusyServer : SMPChannel.triesDefault
-    return SMPSession(
-      channel: channel, facts: try await SMPFacts(asking: channel, tries: tries), context: context)
+    var facts = try await SMPFacts(asking: channel, tries: tries)
+    facts.stateWrite = context.memory.last(SMPFacts.StateWriteSupport.self) ?? .unknown
+    return SMPSession(channel: channel, facts: facts, context: context)
   }
 
   private init(channel: SMPChannel, facts: SMPFacts, context: UpdateContext) {
@@ -67,14 +68,40 @@ struct SMPSession: UpdateSession {
       for image in current where facts.mode.reverts && state.isOnTrial(image.place.imageIndex) {
         try await confirm(image, .activate)
       }
-      // An earlier run may have come as far as this.
-      for image in images where !(state.received(image)?.flags.contains(.pending) ?? false) {
-        _ = try await channel.perform(
-          SMPImage.WriteState(hash: image.mcuboot?.hash?.octets, isConfirmed: false), .activate,
-          within: Self.eraseLimit)
+      guard try await mark(images, state) else {
+        // The bootloader chooses by version: the restart decides, and what runs then is read.
+        context.memory.keep(SMPFacts.StateWriteSupport.missing)
+        return try await restart()
       }
     }
+    try await restart()
+  }
+
+  private func restart() async throws(UpdateFault) {
     _ = try await channel.perform(SMPOS.Reset(), .activate)
+  }
+
+  /// Marks the images for the next start, the application (image 0) last: MCUboot of nRF Connect
+  /// SDK 2.6.0 to 3.4.0 skips the network core's image if the application's was marked before it
+  /// (Nordic's known issue NCSDK-34106).
+  ///
+  /// - Returns: `false` if neither the bootloader's mode nor the command is known to the server.
+  private func mark(
+    _ images: [FirmwareImage], _ state: SMPImage.State
+  ) async throws(UpdateFault) -> Bool {
+    let applicationLast =
+      images.filter { $0.place.imageIndex != 0 } + images.filter { $0.place.imageIndex == 0 }
+    // An earlier run may have come as far as this.
+    for image in applicationLast
+    where !(state.received(image)?.flags.contains(.pending) ?? false) {
+      let result = try await channel.ask(
+        SMPImage.WriteState(hash: image.mcuboot?.hash?.octets, isConfirmed: false), .activate,
+        within: Self.eraseLimit)
+      guard case .failure(let refusal) = result else { continue }
+      if refusal.isNotSupported, facts.bootloader.mode == nil { return false }
+      throw .declined(.activate, refusal.inWords)
+    }
+    return true
   }
 
   /// What MCUboot takes to move a page of 4 KiB, up to three times with an erase each.
@@ -135,6 +162,7 @@ extension RunningImage {
       agreement: agreement,
       outcome: agreement != .different ? .activated : waits ? .normal : .rejected,
       isOnTrial: mode.reverts && state.isOnTrial(index))
+    build = (slot?.version).flatMap(MCUbootVersion.init).flatMap { $0.build == 0 ? nil : $0.build }
   }
 }
 

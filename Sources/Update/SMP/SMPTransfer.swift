@@ -139,9 +139,15 @@ struct SMPTransfer {
     return try resumeIfDrained(because: .overrun, counting: !isBusy)
   }
 
-  /// No answer has come for `limit`: everything under way counts as lost, and one request alone
-  /// goes out next.
-  mutating func timedOut(after limit: Duration) throws(UpdateFault) -> Reaction {
+  /// No answer has come in time: everything under way counts as lost, and one request alone goes
+  /// out next.
+  ///
+  /// - Parameters:
+  ///   - waited: the time since the server last got further.
+  ///   - requestSize: the length of the requests in bytes, where they can be shorter.
+  mutating func timedOut(
+    after waited: Duration, requestSize: Int? = nil
+  ) throws(UpdateFault) -> Reaction {
     underWay = []
     silences += 1
     let offset = wanted ?? acknowledged
@@ -149,7 +155,7 @@ struct SMPTransfer {
     do throws(UpdateFault) {
       return try resume(at: offset, because: .silence)
     } catch {
-      throw .stalled(atOffset: acknowledged, waited: limit)
+      throw .stalled(atOffset: acknowledged, waited: waited, requestSize: requestSize)
     }
   }
 

@@ -10,6 +10,8 @@ struct SMPUpload {
   private static let answerLimit = Duration.seconds(5)
   /// There and back, and one more that an event was missed by.
   private static let roundTripIntervals = 3
+  /// Bytes of the image in a request for which no shorter one is worth trying.
+  private static let shortData = 64
   private static let busyPause = Duration.milliseconds(100)
 
   private let image: [UInt8]
@@ -19,6 +21,9 @@ struct SMPUpload {
   private var transfer: SMPTransfer
   private var matches: Bool?
   private var patience: Patience
+  /// When the server last got further than ever before, or the upload started.
+  private var advanced: LinkInstant
+  private var furthest: Int
 
   init(of image: [UInt8], _ begun: SMPUploadStart, over session: SMPSession) {
     self.image = image
@@ -27,6 +32,8 @@ struct SMPUpload {
     context = session.context
     matches = begun.matches
     patience = Patience(with: channel.client, context)
+    advanced = context.clock.now
+    furthest = begun.offset
     let wish = max(1, (context.options.windowLimit ?? .max) / max(1, size.data(at: image.count)))
     let facts = session.facts
     transfer = SMPTransfer(
@@ -77,7 +84,12 @@ struct SMPUpload {
     if let wait { context.meter?.waited(wait, for: waitCause(wait)) }
     guard let reply = received else {
       channel.forgetAll()
-      return report(try transfer.timedOut(after: limit))
+      let waited = advanced.duration(to: context.clock.now)
+      let isLong =
+        size.data(
+          at: transfer.acknowledged, of: transfer.total, to: transfer.unit) > Self.shortData
+      return report(
+        try transfer.timedOut(after: waited, requestSize: isLong ? size.octets : nil))
     }
     let result = try decoding(.upload) {
       () throws(SMPDecodeFault) -> Result<SMPImage.Upload.Response, SMPRefusal> in
@@ -128,7 +140,11 @@ struct SMPUpload {
     }
   }
 
-  private func acknowledge() {
+  private mutating func acknowledge() {
+    if transfer.acknowledged > furthest {
+      furthest = transfer.acknowledged
+      advanced = context.clock.now
+    }
     context.acknowledged(transfer.acknowledged, of: transfer.total)
   }
 }

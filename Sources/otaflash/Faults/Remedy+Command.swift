@@ -22,6 +22,7 @@ extension Remedy {
     case .allowWholeImage: context.again(choosing: "--delta", "auto")
     case .requestSmallerMTU: context.again(choosing: "--mtu", "185")
     case .sendSmallestPackets: context.again(choosing: "--chunk", "20")
+    case .sendSmallerRequests: context.again(choosing: "--chunk", "64")
     case .updateSoftware: context.command(["--version"])
     case .listSlots: context.aboutDevice("slots", "list")
     case .confirmRunningImage: context.aboutDevice("slots", "confirm")
@@ -72,8 +73,9 @@ extension Remedy {
     case .wait, .chooseAnotherPath, .restartAdapter, .comeCloser, .advice: description
     case .tryAgain, .startOver, .examineSystem, .restartDevice, .inspectDevice,
       .enterUpdateMode, .pair, .checkKey, .chooseAnotherImage, .allowDowngrade, .chooseProtocol,
-      .allowWholeImage, .requestSmallerMTU, .sendSmallestPackets, .updateSoftware, .listSlots,
-      .confirmRunningImage, .restartIntoWaitingImage:
+      .allowWholeImage, .requestSmallerMTU, .sendSmallestPackets, .sendSmallerRequests,
+      .updateSoftware,
+      .listSlots, .confirmRunningImage, .restartIntoWaitingImage:
       nil
     }
   }

@@ -10,7 +10,8 @@ extension UpdateResult {
     switch outcome {
     case .alreadyCurrent:
       let known = proof == .version ? ", by its version" : ""
-      return style.green("done") + "    already running \(version)\(known); nothing was sent"
+      return style.green("done") + "    already running \(version)\(known); "
+        + (confirmedTrial ? "confirmed, " : "") + "nothing was sent"
     case .wouldFlash:
       let change = from.map { "\($0) \(style.arrow) \(version)" } ?? version
       return style.green("done") + "    dry run: nothing stands in the way of \(change)"
