@@ -89,7 +89,7 @@ import Testing
     let adapter = LocalAdapter()
     #expect(
       Whereabouts.allCases.map { adapter.id(of: device, at: $0) } == [
-        "C0:FF:EE:00:00:FF", "C0:FF:EE:00:00:00", "C0:FF:EE:00:00:FE",
+        "C0:FF:EE:00:00:FF", "C0:FF:EE:00:00:FF", "C0:FF:EE:00:00:00", "C0:FF:EE:00:00:FE",
       ])
   }
 

@@ -24,4 +24,16 @@ import Testing
     let later = try program.run(words)
     #expect(later.status == 0, "\(later.errors)")
   }
+
+  /// A device of the air that draws another random address at each start is found by its name.
+  @Test func aNamedDeviceIsFoundUnderItsNewAddress() throws {
+    let program = try Program()
+    let outcome = try program.run(
+      [
+        "flash", "Tests/FirmwareTests/Fixtures/MCUboot/unsigned.bin", "-d", "name:node",
+        "--adapter", "sim:8", "--timeout", "1s", "--allow-downgrade",
+      ])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains("done"), "\(outcome.output)")
+  }
 }

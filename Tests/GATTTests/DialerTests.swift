@@ -55,7 +55,7 @@ private final class TwoStraps: Central {
 
   func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
     switch place {
-    case .home: device.id
+    case .home, .homeOrNewAddress: device.id
     case .nextAddress, .previousAddress:
       knowsAddresses ? "\(device.id)+\(place.addressOffset)" : nil
     }
@@ -111,6 +111,21 @@ private final class TwoStraps: Central {
       Issue.record("\(faults)")
       return
     }
+  }
+
+  @Test func aNewAddressIsAcceptedWhereTheDialerIsAskedTo() throws {
+    let seen = Mutex<[String]>([])
+    let faults = try Self.connections { turn, straps in
+      let first = await Self.connect(turn)
+      straps.takeFirstAway()
+      let moved = await Self.connect(turn, at: .homeOrNewAddress)
+      // It stays the device from then on.
+      let again = await Self.connect(turn)
+      seen.withLock { $0 = straps.connections }
+      return [first, moved, again]
+    }.faults
+    #expect(faults == [nil, nil, nil])
+    #expect(seen.withLock { $0 } == ["strap:1", "strap:2", "strap:2"])
   }
 
   @Test func withoutAPinTheFirstThatPassesIsTakenEachTime() throws {

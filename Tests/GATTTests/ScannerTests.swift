@@ -115,6 +115,56 @@ private func device(
     #expect(at.elapsed == .seconds(10))
   }
 
+  // MARK: A new address
+
+  /// The outcome of a search for `one`, or for any other device with the name Strap, and its time.
+  private static func search(
+    _ heard: [(id: String, name: String?)]
+  ) throws -> (found: Result<String, ConnectFault>, took: Duration) {
+    let (found, at) = try VirtualTimeline().run {
+      clock -> (Result<String, ConnectFault>, LinkInstant) in
+      let scanner = ScriptedScanner(
+        heard.map { Advertisement(id: $0.id, name: $0.name, rssi: -60, services: []) },
+        clock: clock)
+      do throws(ConnectFault) {
+        let device = try await scanner.relocated(
+          "one", orMatching: AdvertisementFilter(name: /Strap/), on: clock)
+        return (.success(device.id), clock.now)
+      } catch {
+        return (.failure(error), clock.now)
+      }
+    }
+    return (found, at.elapsed)
+  }
+
+  @Test func theKnownAddressWinsAsSoonAsItIsHeard() throws {
+    let search = try Self.search([("two", "Strap"), ("ONE", nil), ("three", "Strap")])
+    #expect(search.found == .success("ONE"))
+    #expect(search.took == .seconds(2))
+  }
+
+  @Test func theOnlyOtherDeviceThatMatchesIsTheOneWithANewAddress() throws {
+    let search = try Self.search([("lamp", "Lamp"), ("two", nil), ("two", "Strap")])
+    #expect(search.found == .success("two"))
+    #expect(search.took == .seconds(4), "another one may match until then")
+  }
+
+  @Test func severalDevicesThatMatchAreRefused() throws {
+    let search = try Self.search([("two", "Strap"), ("three", "Strap")])
+    guard case .failure(.lostWhileConnecting(.failed(_, let reason))) = search.found else {
+      Issue.record("\(search.found)")
+      return
+    }
+    #expect(reason.contains("several devices match: three, two"))
+  }
+
+  @Test func withoutAMatchTheDeviceIsNotFound() throws {
+    guard case .failure(.deviceNotFound) = try Self.search([("lamp", "Lamp")]).found else {
+      Issue.record("a lamp is no strap")
+      return
+    }
+  }
+
   @Test func aFaultOfTheScannerIsToldAsItIs() throws {
     let off = ScanFault.adapterUnavailable(
       cause: "The adapter is off.", remedy: .advice("Switch it on."))

@@ -107,6 +107,14 @@ import Testing
     #expect(result.flashFaults == [], sourceLocation: sourceLocation)
   }
 
+  @Test(arguments: ["", "&drop=close", "&cut-at-pdu=60"])
+  func aDeviceThatDrawsANewAddressAtEachStartIsFound(_ more: String) throws {
+    let image = try Self.image()
+    let result = try Self.flash(image, onto: "slot=64K&address=random" + more)
+    try expectFlashed(result, image)
+    #expect(try result.imagesAfterReset()[0] == image.bytes, "it is confirmed")
+  }
+
   @Test(
     "every boot loader mode ends with the image running",
     arguments: SMPServerSettings.BootMode.allCases)

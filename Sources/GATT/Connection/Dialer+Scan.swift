@@ -20,16 +20,20 @@ extension Dialer {
       (request) async throws(ConnectFault) -> any Link in
       request.report(.scanStarted)
       let device: Advertisement
-      do throws(ScanFault) {
-        let sought = try Self.sought(request, filter, central, within: limit, pins: pins)
-        device = try await central.first(matching: sought, within: limit, on: clock)
-      } catch {
-        throw ConnectFault(error)
+      if request.whereabouts == .homeOrNewAddress, let known = request.pin.device {
+        device = try await central.relocated(known.id, orMatching: filter, on: clock)
+      } else {
+        do throws(ScanFault) {
+          let sought = try Self.sought(request, filter, central, within: limit, pins: pins)
+          device = try await central.first(matching: sought, within: limit, on: clock)
+        } catch {
+          throw ConnectFault(error)
+        }
       }
       request.report(.deviceFound)
       request.report(.connectStarted)
       let link = try await central.connect(to: device, within: limit)
-      if request.whereabouts == .home {
+      if request.whereabouts.addressOffset == 0 {
         if pins { request.pin.set(device) }
         request.pin.connected(to: device)
       }
@@ -43,7 +47,7 @@ extension Dialer {
     within limit: Duration, pins: Bool
   ) throws(ScanFault) -> AdvertisementFilter {
     guard pins else {
-      guard request.whereabouts == .home else {
+      guard request.whereabouts.addressOffset == 0 else {
         throw .unsupported(
           cause: "A dialer that takes any device of a kind cannot follow one to its boot loader.",
           remedy: .advice("Use a dialer that keeps to its device (pins: true)."))
@@ -51,7 +55,7 @@ extension Dialer {
       return filter
     }
     guard let known = request.pin.device else {
-      guard request.whereabouts == .home else {
+      guard request.whereabouts.addressOffset == 0 else {
         // Nobody was heard yet, so there is no address to look next to.
         throw .notFound(within: limit)
       }

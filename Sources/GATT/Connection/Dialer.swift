@@ -133,7 +133,8 @@ final class DevicePin: Sendable {
   /// The device that was connected to last at its own address, whether or not it is pinned.
   var heard: KnownDevice? { connected.withLock { $0 } }
 
-  func set(_ device: Advertisement) { found.withLock { $0 = $0 ?? device } }
+  /// Pins the device, which may have drawn a new address since it was pinned first.
+  func set(_ device: Advertisement) { found.withLock { $0 = device } }
 
   func connected(to device: Advertisement) {
     connected.withLock { $0 = KnownDevice(id: device.id, name: device.name) }

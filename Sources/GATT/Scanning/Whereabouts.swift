@@ -4,6 +4,10 @@
 public enum Whereabouts: Hashable, Sendable, CaseIterable {
   /// At the address that was given.
   case home
+  /// At the address that was given, or at a new one under which a device advertises that matches
+  /// what the user selected: some devices draw another random address at each start (Core 5.4,
+  /// Vol 6, Part B, 1.3.2.1). A dialer that cannot search looks at the given address.
+  case homeOrNewAddress
   /// At the address whose last octet is one higher, modulo 256.
   case nextAddress
   /// At the address whose last octet is one lower, modulo 256: where the given address was already
@@ -13,7 +17,7 @@ public enum Whereabouts: Hashable, Sendable, CaseIterable {
   /// What to add to the address's last octet.
   public var addressOffset: Int8 {
     switch self {
-    case .home: 0
+    case .home, .homeOrNewAddress: 0
     case .nextAddress: 1
     case .previousAddress: -1
     }

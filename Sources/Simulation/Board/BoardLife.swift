@@ -45,6 +45,10 @@ extension SimulatedBoard {
     state.withLock {
       if isElsewhere { $0.hasNewAddress = true }
       $0.advertisement = boot.program.advertisement
+      if settings.addressing == .random, $0.resets > 0 {
+        let drawn = settings.address(afterRestart: $0.resets)
+        $0.advertisement = boot.program.advertisement.advertised(under: drawn)
+      }
       $0.phase = .advertising
     }
   }

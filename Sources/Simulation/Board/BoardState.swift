@@ -26,6 +26,8 @@ struct BoardState: Sendable {
   var isPowerCut = false
   var isAdapterGone = false
   var hasNewAddress = false
+  /// Where a host last connected to a device that draws another address at each start.
+  var knownAddress: DeviceAddress?
   /// PDUs that earlier connections have carried.
   var pdusBefore = 0
 

@@ -1,3 +1,5 @@
+import OtaflashGATT
+
 /// A Bluetooth device address (Core 5.4, Vol 6, Part B, 1.3), as a simulated device has one.
 public struct DeviceAddress: Hashable, Sendable {
   /// The 48 bits, most significant first in the text.
@@ -40,5 +42,21 @@ extension BoardSettings {
   /// highest bits are set (1.3.2.1).
   public var address: DeviceAddress {
     DeviceAddress(rawValue: 0xC0FF_EE00_0000 | (seed & 0xFFFF) << 8)
+  }
+
+  /// The address that a device with random addresses draws after so many restarts, from 1 on.
+  func address(afterRestart number: Int) -> DeviceAddress {
+    var random = SeededRandom(seed: seed).forked(for: 1000 + UInt64(number))
+    return DeviceAddress(rawValue: 0xC000_0000_0000 | random.next() & 0x3FFF_FFFF_FFFF)
+  }
+}
+
+extension Advertisement {
+  /// The same, under an address that the device has drawn.
+  func advertised(under address: DeviceAddress) -> Advertisement {
+    Advertisement(
+      id: address.description, name: name, rssi: rssi, services: services,
+      manufacturerData: manufacturerData, serviceData: serviceData, txPower: txPower,
+      appearance: appearance, isConnectable: isConnectable, flags: flags)
   }
 }

@@ -84,7 +84,14 @@ public final class SimulatedBoard: Sendable {
   public func dial(
     at place: Whereabouts, within limit: Duration = .seconds(10)
   ) async throws(ConnectFault) -> any Link {
-    try await dial(address: address.moved(by: place.addressOffset), within: limit)
+    try await dial(address: address(at: place), within: limit)
+  }
+
+  /// The address that a host looks for; `nil` = any, where it also looks for a new one.
+  private func address(at place: Whereabouts) -> DeviceAddress? {
+    guard settings.addressing == .random else { return address.moved(by: place.addressOffset) }
+    if place == .homeOrNewAddress { return nil }
+    return (state.withLock { $0.knownAddress } ?? address).moved(by: place.addressOffset)
   }
 
   /// Connects to whatever of the device advertises under `address`, such as its boot loader.
@@ -105,8 +112,7 @@ public final class SimulatedBoard: Sendable {
   package func dial(
     at place: Whereabouts, within limit: Duration = .seconds(10), over air: SharedRadio
   ) async throws(ConnectFault) -> any Link {
-    try await dial(
-      address: address.moved(by: place.addressOffset), within: limit, over: air)
+    try await dial(address: self.address(at: place), within: limit, over: air)
   }
 
   private func dial(
@@ -187,6 +193,7 @@ extension SimulatedBoard {
       guard case .advertising = state.phase, !state.hasNewAddress,
         address.map({ state.advertisement?.id == $0.description }) ?? true
       else { return nil }
+      state.knownAddress = state.advertisement.flatMap { DeviceAddress($0.id) }
       let connection = makeConnection(&state, over: air)
       state.phase = .connected(connection)
       state.offered = connection

@@ -110,7 +110,7 @@ extension LegacyBootLoaderSettings: KindSettings {
     .inactivity(\.inactivity), .information(\.hasDeviceInformation),
   ]
 
-  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key]
+  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key, .address]
 
   static let faults = Fault.ofAnyDevice.union([.repeatOffset, .otherImage, .nonsense])
 

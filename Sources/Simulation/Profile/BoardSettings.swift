@@ -11,6 +11,14 @@ public struct BoardSettings: Hashable, Sendable {
     case close
   }
 
+  /// How long the device keeps its address (Core 5.4, Vol 6, Part B, 1.3.2.1).
+  public enum Addressing: String, CaseIterable, Sendable {
+    /// As long as it exists.
+    case `static`
+    /// From one start to the next, when it draws another one.
+    case random
+  }
+
   /// What a link must offer before the device takes an update over it.
   public enum Security: String, CaseIterable, Sendable {
     /// None.
@@ -67,6 +75,8 @@ public struct BoardSettings: Hashable, Sendable {
   public var security = Security.none
   /// In percent, 0…100; `nil` = the application has no Battery Service.
   public var batteryLevel: Int?
+  /// Whether the device draws another address at each start.
+  public var addressing = Addressing.static
   /// What goes wrong with it.
   package var faults = FaultPlan()
 

@@ -4,7 +4,7 @@ import OtaflashFirmware
 /// The keys of a profile that are not faults: each sets one of the settings.
 package enum ProfileKey: String, CaseIterable, Sendable {
   case seed, interval, phy, ll, loss, errors, mtu, erase, write, buffers, queue, ring, slot, version
-  case hardware, key, boot, trial, response, drop, security, battery
+  case hardware, key, boot, trial, response, drop, security, battery, address
 
   /// What a value must look like.
   package var allowedValues: String {
@@ -30,6 +30,7 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .drop: return "timeout or close"
     case .security: return "none, encrypted or authenticated"
     case .battery: return "a level in percent, 0 to 100"
+    case .address: return "static, or random for another one at each start"
     }
   }
 
@@ -66,6 +67,7 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .battery:
       let level = text == "0" ? 0 : Quantity.count(text)
       return set(&settings.batteryLevel, level.flatMap { $0 <= 100 ? $0 : nil })
+    case .address: return set(&settings.addressing, BoardSettings.Addressing(rawValue: text))
     }
   }
 

@@ -12,7 +12,8 @@ extension UpdateLifeCycle {
       let client = try await turn.connect(requestingMTU: context.options.mtu)
       context.observe(.connected(LinkReport(of: client)))
       var found = context
-      found.place = place
+      // A new address is the device's own.
+      found.place = place == .homeOrNewAddress ? .home : place
       let session = try await chosenSession(on: client).open(on: client, found)
       context.tally.connected()
       context.tally.keepsProgress(session.keepsProgress)

@@ -69,7 +69,8 @@ struct UpdateLifeCycle: Sendable {
         }
         search = PlaceSearch([place, .home])
       case .activated(let activation):
-        search = PlaceSearch(activation.places)
+        // A device may draw another random address at each start.
+        search = PlaceSearch(activation.places.map { $0 == .home ? .homeOrNewAddress : $0 })
         var isTaken = activation.isAnswered
         do throws(UpdateFault) {
           let running = try await prove(

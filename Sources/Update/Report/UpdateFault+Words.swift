@@ -95,7 +95,9 @@ extension UpdateFault: ExplainedFault {
       "\(running) was not seen before the update, so this may be the image under another version, "
         + "or another image."
     case .unreachableAfterActivation(let loss):
-      "\(loss.sentence) The whole image was sent and checked; whether it runs is not known."
+      "\(loss.sentence) The complete image was sent and activated; whether it runs is not known. "
+        + "If it runs on trial, the same command confirms it, as long as the device has not "
+        + "restarted again."
     case .imageRejected(let expected, let found):
       "CRC32 \(Numerals.hex(expected)) was sent, \(Numerals.hex(found)) was read back."
     case .blockKeepsFailing:
@@ -132,10 +134,12 @@ extension UpdateFault: ExplainedFault {
     case .unsupportedProtocolVersion: .updateSoftware
     case .otherVersionRuns: .correctVersion
     case .reverted, .oldVersionStillRuns, .differentImageRuns, .nothingStarted,
-      .unreachableAfterActivation, .protocolViolation:
+      .protocolViolation:
       .inspectDevice
     case .stalled(_, _, _?): .sendSmallerRequests
-    case .imageRejected, .stalled, .linkLost, .cancelled, .timedOut: .tryAgain
+    case .imageRejected, .stalled, .linkLost, .cancelled, .timedOut,
+      .unreachableAfterActivation:
+      .tryAgain
     case .blockKeepsFailing, .noProgress: .startOver
     case .declined(_, let refusal): refusal.remedy
     case .couldNotConnect(let fault): fault.remedy

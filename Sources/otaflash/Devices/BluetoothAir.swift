@@ -4,12 +4,13 @@ import OtaflashGATT
 /// The real radio: links to addresses, and the devices that advertise.
 enum BluetoothAir {
   static func dialer(
-    to address: BluetoothAddress, adapter: UInt16?, within limit: Duration, pairing: PairingAgent,
+    to location: DeviceLocation, adapter: UInt16?, within limit: Duration, pairing: PairingAgent,
     tuner: LinkTuner
   ) -> Dialer {
     Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       try await L2CAPLink.connect(
-        to: address.neighbour(place.addressOffset),
+        to: try await location.address(
+          at: place, hearing: LocalAdapter(adapter ?? 0), on: EventLoopClock()),
         adapter: try await LocalAdapter.address(of: adapter),
         within: limit,
         pairing: pairing, tuner: tuner)

@@ -5,12 +5,13 @@ import OtaflashState
 
 /// A device that a selector led to: how to reach it, and how it is remembered.
 struct ResolvedDevice: Sendable {
-  /// The name of its records: its address, socket or profile.
-  let identity: String
+  /// As it was found first: its address, socket or profile.
+  private let firstIdentity: String
   /// What is locked, however the device was written.
   private let lockIdentity: DeviceIdentity
   let name: String?
-  let address: String?
+  /// Where a device on the air was found last; `nil` for every other one.
+  private let location: DeviceLocation?
   private(set) var dialer: Dialer
   let clock: any LinkClock
   /// The device itself, where it lives in this process.
@@ -18,6 +19,12 @@ struct ResolvedDevice: Sendable {
   /// Who pairs with it and tunes the link, where it is reached over the air.
   let pairing: PairingAgent?
   private var tuner: LinkTuner?
+
+  /// The name of its records: its address, socket or profile.
+  var identity: String { address ?? firstIdentity }
+
+  /// Its Bluetooth address, which may be a new one after a restart.
+  var address: String? { location?.address.description }
 
   private static let connectLimit = Duration.seconds(20)
 
@@ -54,11 +61,12 @@ struct ResolvedDevice: Sendable {
           message: "--adapter sim hears no '\(selector.text)', only devices that begin with sim:",
           command: "scan")
       }
-      return radio(address, name: nil, in: session, within: limit, policy, tuner)
+      return radio(address, matching: nil, name: nil, in: session, within: limit, policy, tuner)
     case .name(let pattern):
       let found = try await find(pattern, within: limit, in: session)
       if let address = found.address {
-        return radio(address, name: found.name, in: session, within: limit, policy, tuner)
+        return radio(
+          address, matching: pattern, name: found.name, in: session, within: limit, policy, tuner)
       }
       let simulated: DeviceSelector
       do { simulated = try DeviceSelector.parse(found.id) } catch {
@@ -70,13 +78,15 @@ struct ResolvedDevice: Sendable {
         try await UnixLink.connect(path: path, within: limit)
       }
       return ResolvedDevice(
-        identity: selector.id, lockIdentity: DeviceIdentity(path: path, device: selector.id),
-        name: nil, address: nil, dialer: dialer, clock: EventLoopClock(), device: nil, pairing: nil)
+        firstIdentity: selector.id,
+        lockIdentity: DeviceIdentity(path: path, device: selector.id),
+        name: nil, location: nil, dialer: dialer, clock: EventLoopClock(), device: nil, pairing: nil)
     case .simulated(let profile):
       let (device, path) = try SimulatedDevice.persistent(selector.id, profile, in: session)
       return ResolvedDevice(
-        identity: selector.id, lockIdentity: DeviceIdentity(path: path, device: selector.id),
-        name: nil, address: nil, dialer: device.dialer, clock: EventLoopClock(), device: device,
+        firstIdentity: selector.id,
+        lockIdentity: DeviceIdentity(path: path, device: selector.id),
+        name: nil, location: nil, dialer: device.dialer, clock: EventLoopClock(), device: device,
         pairing: nil)
     case .last, .alias: preconditionFailure("a run names its device before it begins")
     }
@@ -91,8 +101,8 @@ struct ResolvedDevice: Sendable {
     let recorded = capture?.recording(
       device.dialer, to: CapturedPeer(standingFor: text), on: clock)
     return ResolvedDevice(
-      identity: text, lockIdentity: DeviceIdentity(path: text, device: text), name: nil,
-      address: nil, dialer: recorded ?? device.dialer, clock: clock, device: device, pairing: nil)
+      firstIdentity: text, lockIdentity: DeviceIdentity(path: text, device: text), name: nil,
+      location: nil, dialer: recorded ?? device.dialer, clock: clock, device: device, pairing: nil)
   }
 
   /// Keeps every other process from changing the device until the lock is released.
@@ -112,16 +122,21 @@ struct ResolvedDevice: Sendable {
   }
 
   private static func radio(
-    _ address: BluetoothAddress, name: String?, in session: Session, within limit: Duration,
-    _ policy: RadioPairing.Policy, _ tuner: LinkTuner
+    _ address: BluetoothAddress, matching pattern: NamePattern?, name: String?,
+    in session: Session, within limit: Duration, _ policy: RadioPairing.Policy, _ tuner: LinkTuner
   ) -> ResolvedDevice {
     let pairing = RadioPairing.agent(policy, in: session)
+    let console = session.console
+    let location = DeviceLocation(address, matching: pattern) { former, new in
+      console.note("  the device has a new address: \(new) (it was \(former))")
+      console.event("link", ["event": .string("moved"), "address": .string("\(new)")])
+    }
     return ResolvedDevice(
-      identity: address.description,
+      firstIdentity: address.description,
       lockIdentity: DeviceIdentity(address),
-      name: name, address: address.description,
+      name: name, location: location,
       dialer: BluetoothAir.dialer(
-        to: address, adapter: session.global.adapterNumber, within: limit, pairing: pairing,
+        to: location, adapter: session.global.adapterNumber, within: limit, pairing: pairing,
         tuner: tuner),
       clock: EventLoopClock(), device: nil, pairing: pairing, tuner: tuner)
   }

@@ -19,7 +19,7 @@ struct SimulatedAir: Equatable, Sendable {
   private static let counts = 1...100
   private static let kinds: [(profile: String, name: String)] = [
     ("plain", "door"), ("smp", "sensor"), ("nordic-dfu", "lamp"), ("plain", "door"),
-    ("infinitime", "watch"), ("nordic-legacy", "tag"),
+    ("infinitime", "watch"), ("nordic-legacy", "tag"), ("smp?address=random", "node"),
   ]
 
   let stations: [Station]
@@ -35,7 +35,7 @@ struct SimulatedAir: Equatable, Sendable {
 
   private static func station(_ number: Int) -> Station? {
     let (profile, name) = kinds[(number - 1) % kinds.count]
-    let id = "sim:\(profile)?seed=\(number)"
+    let id = "sim:\(profile)\(profile.contains("?") ? "&" : "?")seed=\(number)"
     guard let device = SimulationProfile.read(id)?.device else { return nil }
     var random = SeededRandom(seed: UInt64(number))
     return Station(

@@ -1,0 +1,64 @@
+import OtaflashATT
+import Synchronization
+
+/// The search for a device that may have drawn a new random address at its last start.
+extension Scanner {
+  /// Looks for a device under the address that is known, and for any other device that passes
+  /// `filter`.
+  ///
+  /// The known address wins as soon as it is received. A new address is accepted at the end of
+  /// `window`, if one device passes `filter` and no other: nothing is picked from several. Most
+  /// devices advertise more than once in 4 s.
+  ///
+  /// - Throws: `.deviceNotFound` when no device matched; `.lostWhileConnecting` with the addresses
+  ///   when several did, which may change; what the scan throws.
+  package func relocated(
+    _ known: Advertisement.ID, orMatching filter: AdvertisementFilter,
+    within window: Duration = .seconds(4), on clock: any LinkClock
+  ) async throws(ConnectFault) -> Advertisement {
+    let others = Mutex<[Advertisement.ID: Advertisement]>([:])
+    let deadline = clock.now.advanced(by: window)
+    do throws(ScanFault) {
+      return try await withDeadline(deadline, on: clock, orThrow: .notFound(within: window)) {
+        () async throws(ScanFault) -> Advertisement in
+        // A name may come in a scan response, after the first report of its device.
+        for try await device in advertisements(matching: AdvertisementFilter(), eachOnce: false) {
+          if device.id.uppercased() == known.uppercased() { return device }
+          guard filter.accepts(device) else { continue }
+          others.withLock { others in
+            if others.count < Self.collectedMaximum { others[device.id] = device }
+          }
+        }
+        throw Task.isCancelled ? .cancelled : .failed(reason: "The scan ended by itself.")
+      }
+    } catch .notFound {
+      return try Self.only(others.withLock { Array($0.values) }, insteadOf: known)
+    } catch {
+      throw ConnectFault(error)
+    }
+  }
+
+  private static func only(
+    _ found: [Advertisement], insteadOf known: Advertisement.ID
+  ) throws(ConnectFault) -> Advertisement {
+    guard let device = found.first else {
+      throw .deviceNotFound(
+        cause: "Neither \(known) nor another device that matches advertised.",
+        remedy: .comeCloser)
+    }
+    guard found.count == 1 else {
+      let ids = found.map(\.id).sorted().joined(separator: ", ")
+      throw .lostWhileConnecting(
+        .failed(
+          errno: LinkLoss.severalMatch,
+          reason: "\(known) does not advertise, and several devices match: \(ids). Which of them "
+            + "it is cannot be told, so none was connected to."))
+    }
+    return device
+  }
+}
+
+extension LinkLoss {
+  /// ENOTUNIQ.
+  static let severalMatch: Int32 = 76
+}
