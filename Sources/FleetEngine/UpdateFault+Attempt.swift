@@ -35,7 +35,7 @@ extension UpdateFault {
       .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .reverted, .oldVersionStillRuns,
       .differentImageRuns, .otherVersionRuns, .nothingStarted, .unreachableAfterActivation,
       .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost, .protocolViolation,
-      .gatt, .timedOut, .noPatch:
+      .bondForgotten, .gatt, .timedOut, .noPatch:
       return nil
     }
   }
@@ -61,7 +61,7 @@ extension UpdateFault {
       .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .reverted,
       .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
-      .protocolViolation, .noPatch:
+      .protocolViolation, .bondForgotten, .noPatch:
       .device
     case .cancelled: .infrastructure
     }
@@ -72,7 +72,7 @@ extension UpdateFault {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .noUpdateService,
-      .unsupportedProtocolVersion, .authorizationRequired, .wrongKey, .noPatch:
+      .unsupportedProtocolVersion, .authorizationRequired, .wrongKey, .bondForgotten, .noPatch:
       true
     case .couldNotConnect(let fault):
       switch fault {
@@ -113,6 +113,7 @@ extension UpdateFault {
     case .stalled: "stalled"
     case .noProgress: "no-progress"
     case .linkLost, .couldNotConnect: "link-lost"
+    case .bondForgotten: "bond-forgotten"
     case .protocolViolation: "protocol-violation"
     case .gatt(_, let fault):
       switch fault {

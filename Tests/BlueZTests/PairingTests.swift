@@ -109,16 +109,18 @@ import Testing
   // MARK: The agent
 
   private func agent(
-    _ kernel: FakeKernel, makesBonds: Bool = true, bonds: [Bond] = [], passkey: UInt32? = nil,
-    daemon: Bool = false, kept: Record<Bond> = Record()
+    _ kernel: FakeKernel, makesBonds: Bool = true, bonding: PairingAgent.Bonding = .always,
+    bonds: [Bond] = [], passkey: UInt32? = nil, daemon: Bool = false, kept: Record<Bond> = Record(),
+    paired: Record<PairingAgent.Pairing> = Record()
   ) -> PairingAgent {
     let session = kernel.session
     return PairingAgent(
-      adapter: 0, makesBonds: makesBonds,
+      adapter: 0, makesBonds: makesBonds, bonding: bonding,
       user: PairingUser(
         capability: .keyboardDisplay, confirm: { _ in true }, passkey: { _ in passkey },
         show: { _, _ in }),
       bonds: { _ in bonds }, keep: { bond, _ in kept.append(bond) },
+      paired: { paired.append($0) },
       open: { () throws(MgmtFault) in session }, isDaemonRunning: { daemon })
   }
 
@@ -195,6 +197,57 @@ import Testing
     #expect(try await kernel.receive() == [0x1F, 0, 0, 0, 7, 0] + Self.device + [2])
     let device = try Self.address()
     #expect(throws: SecurityFault.notPaired) { try SecurityAttempt(on: device, with: agent) }
+    agent.stop()
+    await running
+  }
+
+  /// Set Bondable of the kernel's mgmt.h.
+  private static func setBondable(_ isOn: Bool) -> [UInt8] { [0x09, 0, 0, 0, 1, 0, isOn ? 1 : 0] }
+
+  @Test func onlyALinkThatMustBeSecuredLeavesABond() async throws {
+    let kernel = try FakeKernel()
+    let kept = Record<Bond>()
+    let paired = Record<PairingAgent.Pairing>()
+    let agent = agent(kernel, bonding: .whenRequired, kept: kept, paired: paired)
+    async let started: Void = agent.start()
+    // The adapter is not bondable, and stays so.
+    let seen = try await prepare(kernel, commands: 3)
+    #expect(!seen.contains(Self.setBondable(true)))
+    await started
+    async let running: Void = agent.run()
+    // The device asked by itself: the keys are for this link, and one line tells of two keys.
+    try await kernel.send(event: 0x000A, [0] + Self.key)
+    try await kernel.send(event: 0x000A, [0] + Self.key)
+    try await kernel.send(event: 0x000C, Self.device + [2, 3])
+    // An attribute requires it.
+    let device = try Self.address()
+    let attempt = try SecurityAttempt(on: device, with: agent)
+    #expect(try await kernel.receive() == Self.setBondable(true))
+    try await kernel.send(event: 0x000A, [1] + Self.key)
+    #expect(await agent.newBond(with: device, within: .seconds(3600)) == (try bond()))
+    attempt.finish()
+    #expect(try await kernel.receive() == Self.setBondable(false))
+    #expect(kept.elements == [try bond()])
+    #expect(
+      paired.elements == [
+        PairingAgent.Pairing(device: device, isAuthenticated: false, isKept: false),
+        PairingAgent.Pairing(device: device, isAuthenticated: false, isKept: true),
+      ])
+    agent.stop()
+    await running
+  }
+
+  @Test func aDeviceThatLeavesWhenItIsRefusedGetsItsPairing() async throws {
+    let kernel = try FakeKernel()
+    let agent = agent(kernel, bonding: .whenRequired)
+    async let started: Void = agent.start()
+    _ = try await prepare(kernel, commands: 3)
+    await started
+    async let running: Void = agent.run()
+    // Refused by the kernel, as the adapter is not bondable; then the device ends the link.
+    try await kernel.send(event: 0x0011, Self.device + [2, 5])
+    try await kernel.send(event: 0x000C, Self.device + [2, 3])
+    #expect(try await kernel.receive() == Self.setBondable(true))
     agent.stop()
     await running
   }

@@ -59,8 +59,8 @@ private struct Row: Sendable, CustomTestStringConvertible {
     Row(.completion, ENOSYS, .lostWhileConnecting, .tryAgain),
     Row(.completion, ECONNRESET, .lostWhileConnecting, .tryAgain),
     Row(.completion, ECONNABORTED, .lostWhileConnecting, .tryAgain),
-    Row(.completion, EACCES, .permissionDenied, .pairAgain(device: device)),
-    Row(.completion, EBADE, .permissionDenied, .pairAgain(device: device)),
+    Row(.completion, EACCES, .lostWhileConnecting, .pairAgain(device: nil)),
+    Row(.completion, EBADE, .lostWhileConnecting, .pairAgain(device: nil)),
     Row(.completion, EMLINK, .busy, .endAConnection),
     Row(.completion, EPROTO, .lostWhileConnecting, .tryAgain),
     Row(.completion, EOPNOTSUPP, .adapterUnavailable, .turnLowEnergyOn(adapter: nil)),
@@ -80,7 +80,8 @@ private struct Row: Sendable, CustomTestStringConvertible {
     #expect(LinkLoss(socketError: ECONNRESET) == .closedByPeer)
     #expect(LinkLoss(socketError: EPIPE) == .closedByPeer)
     #expect(LinkLoss(socketError: ETIMEDOUT) == .supervisionTimeout)
-    for number in [ECONNABORTED, ENOTCONN, EACCES, EBADE, ENOSYS, EIO] {
+    #expect([EACCES, EBADE].map(LinkLoss.init(socketError:)) == [.keysRefused, .keysRefused])
+    for number in [ECONNABORTED, ENOTCONN, ENOSYS, EIO] {
       guard case .failed(number, let reason) = LinkLoss(socketError: number) else {
         Issue.record("\(number)")
         continue

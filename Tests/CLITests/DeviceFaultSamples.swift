@@ -47,6 +47,8 @@ extension FaultSamples {
     .timedOut(after: .seconds(5), resumable: true, acknowledged: 7),
     .timedOut(after: .seconds(5), resumable: false, acknowledged: 0),
     .noPatch(.notUnderstood), .noPatch(.refused),
+    .bondForgotten(isActivated: true, resumable: true, acknowledged: 9),
+    .bondForgotten(isActivated: false, resumable: false, acknowledged: 0),
   ]
 
   static let remedies: [Remedy] = [
@@ -61,7 +63,7 @@ extension FaultSamples {
     .chooseAnotherImage, .allowDowngrade, .sayVersion, .sayHardware, .correctVersion,
     .chooseProtocol(["smp"]), .chooseProtocol([]), .leaveProtocolOpen, .requestSmallerMTU,
     .sendSmallestPackets, .updateSoftware, .listSlots, .confirmRunningImage,
-    .restartIntoWaitingImage, .allowWholeImage, .advice("Do it."),
+    .restartIntoWaitingImage, .allowWholeImage, .forgetPairing, .advice("Do it."),
   ]
 
   static func place(_ remedy: Remedy) -> Int {
@@ -111,6 +113,7 @@ extension FaultSamples {
     case .restartIntoWaitingImage: 42
     case .advice: 43
     case .allowWholeImage: 44
+    case .forgetPairing: 45
     }
   }
 
@@ -147,6 +150,7 @@ extension FaultSamples {
     case .nothingStarted: 28
     case .timedOut: 29
     case .noPatch: 30
+    case .bondForgotten: 31
     }
   }
 

@@ -38,7 +38,7 @@ import Testing
     (["completion", "fish"], 0), (["info", "-d", "sim:fast?security=authenticated"], 0),
     (["info", "-d", "sim:fast", "--capture", "/dev/full"], 73),
     (["info", "-d", "sim:fast", "--capture", Program.homePlaceholder + "/none/file"], 73),
-    (["unpair", "-d", "name:door"], 64),
+    (["unpair", "-d", "sim:fast"], 64),
   ]
 
   private static func verify(_ file: String, _ key: String) -> [String] {

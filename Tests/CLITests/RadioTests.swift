@@ -54,6 +54,23 @@ import Testing
       #expect(report.code == code && report.exit.code == exit, "\(fault)")
       #expect(report.help.hasPrefix("otaflash "), "\(fault)")
     }
+    for fault in [
+      UpdateFault.bondForgotten(isActivated: true, resumable: true, acknowledged: 9),
+      .couldNotConnect(.lostWhileConnecting(.keysRefused)), .gatt(.connect, .linkLost(.keysRefused)),
+    ] {
+      let report = FaultReport(fault, in: context)
+      #expect(report.code == .bondForgotten && report.exit.code == 77, "\(fault)")
+      #expect(report.what == "the device has forgotten this computer", "\(fault)")
+      #expect(
+        report.help.hasPrefix("otaflash --adapter hci1 unpair -d C0:FF:EE:00:00:01 && "), "\(fault)")
+    }
+    let named = FaultContext(
+      program: "otaflash", arguments: ["flash", "a.bin", "-d", "name:door"],
+      subject: Subject(device: "name:door", image: "a.bin"))
+    let lost = FaultReport(
+      UpdateFault.bondForgotten(isActivated: true, resumable: true, acknowledged: 9), in: named)
+    #expect(lost.help == "otaflash unpair -d name:door && otaflash flash a.bin -d name:door")
+    #expect(lost.why.contains("the next restart of the device brings the old version back"))
     #expect(
       FaultReport(SecurityFault.bondForgotten, in: context).help
         == "otaflash --adapter hci1 unpair -d C0:FF:EE:00:00:01 && "

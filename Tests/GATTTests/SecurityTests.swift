@@ -155,4 +155,13 @@ private final class SecurableLink: Link {
     }
     #expect(pdus == [[0x01, 0x0A, 0x03, 0x00, 0x0F], [0x0B, 0x64]])
   }
+
+  @Test func authorizationIsNotAMatterOfPairing() {
+    let refused = GATTFault.refused(.first, .insufficientAuthorization)
+    guard case .advice? = refused.remedy else {
+      Issue.record("\(String(describing: refused.remedy))")
+      return
+    }
+    #expect(GATTFault.refused(.first, .insufficientAuthentication).remedy == .pair)
+  }
 }

@@ -107,6 +107,39 @@ import Testing
     #expect(result.flashFaults == [], sourceLocation: sourceLocation)
   }
 
+  /// Each connection after the restart ends with HCI reason 0x06.
+  @Test func keysThatAreLostInTheRestartAreReportedAtTheFirstConnection() throws {
+    let timeline = VirtualTimeline()
+    let board = try SimulatedBoard(
+      profile: try SimulationProfile(parsing: "smp?slot=64K"), clock: timeline.clock)
+    let image = try Self.image()
+    let refusals = Mutex(0)
+    let fault = try timeline.run(limit: .seconds(7_200)) { clock -> UpdateFault? in
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await board.run() }
+        defer { group.cancelAll() }
+        let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
+          let link = try await board.dial(at: place)
+          guard board.counters.resets > 0 else { return link }
+          link.close()
+          refusals.withLock { $0 += 1 }
+          throw .lostWhileConnecting(.keysRefused)
+        })
+        do throws(UpdateFault) {
+          _ = try await FirmwareUpdate(image: image).run(on: dialer, clock: clock)
+          return nil
+        } catch {
+          return error
+        }
+      }
+    }
+    guard case .bondForgotten(isActivated: true, _, _)? = fault else {
+      Issue.record("\(String(describing: fault))")
+      return
+    }
+    #expect(refusals.withLock { $0 } == 1)
+  }
+
   @Test(arguments: ["", "&drop=close", "&cut-at-pdu=60"])
   func aDeviceThatDrawsANewAddressAtEachStartIsFound(_ more: String) throws {
     let image = try Self.image()

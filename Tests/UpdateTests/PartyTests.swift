@@ -17,6 +17,7 @@ import Testing
     (.stalled(atOffset: 0, waited: .seconds(25)), .device),
     (.linkLost(.supervisionTimeout, .upload, resumable: true, acknowledged: 1), .link),
     (.unreachableAfterActivation(.closedByPeer), .link),
+    (.bondForgotten(isActivated: true, resumable: true, acknowledged: 1), .user),
     (.couldNotConnect(.deviceNotFound(cause: "It is silent.", remedy: .comeCloser)), .link),
     (.couldNotConnect(.adapterUnavailable(cause: "It is off.", remedy: .restartAdapter)), .host),
     (.gatt(.connect, .linkLost(.closedByPeer)), .link),

@@ -21,17 +21,12 @@ extension LinkLoss {
       self = .failed(
         errno: number,
         reason: "This computer ended the link: the adapter was switched off, encryption failed or "
-          + "another program disconnected the device. If it keeps happening, delete the bond with "
-          + "`bluetoothctl remove ADDRESS`.")
+          + "another program disconnected the device. If it keeps happening, remove the pairing.")
     case ENOTCONN:
       self = .failed(
         errno: number,
         reason: "The link is not usable: it is not connected, or encryption is not done.")
-    case EACCES, EBADE:
-      self = .failed(
-        errno: number,
-        reason: "The device refused the keys of this computer. Delete the bond with "
-          + "`bluetoothctl remove ADDRESS` and pair again.")
+    case EACCES, EBADE: self = .keysRefused
     case ENOSYS:
       self = .failed(
         errno: number,
@@ -91,12 +86,9 @@ extension ConnectFault {
           + "type.",
         remedy: .checkAddress)
     case (.completion, ETIMEDOUT), (.completion, ECONNRESET), (.completion, ECONNABORTED),
-      (.completion, ENOSYS), (.completion, EPROTO), (.completion, EPIPE):
+      (.completion, ENOSYS), (.completion, EPROTO), (.completion, EPIPE), (.completion, EACCES),
+      (.completion, EBADE):
       self = .lostWhileConnecting(LinkLoss(socketError: number))
-    case (.completion, EACCES), (.completion, EBADE):
-      self = .permissionDenied(
-        cause: "\(device) refused the keys of this computer.",
-        remedy: .pairAgain(device: device))
     case (.connect, EMLINK), (.completion, EMLINK):
       self = .busy(
         cause: "The adapter has as many connections as it can hold.",

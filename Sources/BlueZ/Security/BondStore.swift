@@ -23,15 +23,18 @@ extension PairingAgent {
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
   ///   - makesBonds: `false` uses the keys of earlier pairings only.
+  ///   - bonding: when new pairings leave keys behind.
   ///   - user: who answers the kernel's questions.
   ///   - store: where the keys are kept.
+  ///   - paired: is called once for each pairing that is made. It must return soon.
   ///   - trouble: gets what the store threw. It must return soon.
   public convenience init(
-    adapter: UInt16, makesBonds: Bool, user: PairingUser, store: any BondStore,
+    adapter: UInt16, makesBonds: Bool, bonding: Bonding = .whenRequired, user: PairingUser,
+    store: any BondStore, paired: @escaping @Sendable (Pairing) -> Void = { _ in },
     trouble: @escaping @Sendable (BondStoreTrouble) -> Void = { _ in }
   ) {
     self.init(
-      adapter: adapter, makesBonds: makesBonds, user: user,
+      adapter: adapter, makesBonds: makesBonds, bonding: bonding, user: user,
       bonds: { address in
         do { return try store.bonds(of: address) } catch {
           trouble(.notRead(error))
@@ -40,7 +43,7 @@ extension PairingAgent {
       },
       keep: { bond, address in
         do { try store.keep(bond, of: address) } catch { trouble(.notKept(bond.device, error)) }
-      })
+      }, paired: paired)
   }
 }
 

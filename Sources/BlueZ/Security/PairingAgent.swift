@@ -28,6 +28,34 @@ public final class PairingAgent: Sendable {
     var questions = 0
     /// Those who wait to learn why a link's security was not raised.
     var waiting: [BluetoothAddress: OneShot<PairingEnd>] = [:]
+    /// Devices whose pairing on the present link was reported.
+    var reported: Set<BluetoothAddress> = []
+    /// When a device was refused that asked for a pairing which nothing here required.
+    var refused: [BluetoothAddress: LinkInstant] = [:]
+    /// A device ends its links where it is refused: its requests are requirements.
+    var deviceInsists = false
+  }
+
+  /// Within this time after a refusal, the end of the link is the device's answer.
+  private static let insistenceLimit = Duration.seconds(2)
+
+  /// When pairings leave keys behind.
+  public enum Bonding: Sendable {
+    /// Where this side secures a link, as an attribute or the user requires it. A device that asks
+    /// for security by itself, and does without, leaves no keys that could block a later link.
+    case whenRequired
+    /// Always: for a peripheral, and where the user asked for a pairing.
+    case always
+  }
+
+  /// A pairing that was made.
+  public struct Pairing: Equatable, Sendable {
+    /// The device's identity address.
+    public let device: BluetoothAddress
+    /// A passkey or a comparison of numbers protects it; "Just Works" does not.
+    public let isAuthenticated: Bool
+    /// The keys are there for the next link.
+    public let isKept: Bool
   }
 
   /// How an attempt to secure a link ended badly.
@@ -39,7 +67,9 @@ public final class PairingAgent: Sendable {
   private let adapter: UInt16
   /// Whether new pairings are made, or only the keys of earlier ones used.
   let makesBonds: Bool
+  private let bonding: Bonding
   private let user: PairingUser
+  private let paired: @Sendable (Pairing) -> Void
   private let bonds: @Sendable (BluetoothAddress) -> [Bond]
   private let keep: @Sendable (Bond, BluetoothAddress) -> Void
   private let open: @Sendable () throws(MgmtFault) -> MgmtSession
@@ -49,30 +79,37 @@ public final class PairingAgent: Sendable {
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
   ///   - makesBonds: `false` uses the keys of earlier pairings only.
+  ///   - bonding: when new pairings leave keys behind.
   ///   - user: who answers the kernel's questions.
   ///   - bonds: the pairings of an adapter, by its own address.
   ///   - keep: gets a new bond, or one that has grown by a key, with the adapter's own address.
+  ///   - paired: is called once for each pairing that is made. It must return soon.
   public convenience init(
-    adapter: UInt16, makesBonds: Bool, user: PairingUser,
+    adapter: UInt16, makesBonds: Bool, bonding: Bonding = .whenRequired, user: PairingUser,
     bonds: @escaping @Sendable (BluetoothAddress) -> [Bond],
-    keep: @escaping @Sendable (Bond, BluetoothAddress) -> Void
+    keep: @escaping @Sendable (Bond, BluetoothAddress) -> Void,
+    paired: @escaping @Sendable (Pairing) -> Void = { _ in }
   ) {
     self.init(
-      adapter: adapter, makesBonds: makesBonds, user: user, bonds: bonds, keep: keep,
+      adapter: adapter, makesBonds: makesBonds, bonding: bonding, user: user, bonds: bonds,
+      keep: keep, paired: paired,
       open: { () throws(MgmtFault) in try MgmtSession() },
       isDaemonRunning: { ProcessFile.isRunning("bluetoothd") })
   }
 
   init(
-    adapter: UInt16, makesBonds: Bool, user: PairingUser,
+    adapter: UInt16, makesBonds: Bool, bonding: Bonding, user: PairingUser,
     bonds: @escaping @Sendable (BluetoothAddress) -> [Bond],
     keep: @escaping @Sendable (Bond, BluetoothAddress) -> Void,
+    paired: @escaping @Sendable (Pairing) -> Void,
     open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession,
     isDaemonRunning: @escaping @Sendable () -> Bool
   ) {
     self.adapter = adapter
     self.makesBonds = makesBonds
+    self.bonding = bonding
     self.user = user
+    self.paired = paired
     self.bonds = bonds
     self.keep = keep
     self.open = open
@@ -150,10 +187,11 @@ public final class PairingAgent: Sendable {
     // What it was cannot be read; the kernel starts with this.
     var former = [MgmtCommand.setIOCapability(.noInputNoOutput)]
     try await session.perform(.setIOCapability(user.capability), index: adapter)
-    if !information.current.contains(.bondable) {
-      try await session.perform(.setBondable(true), index: adapter)
-      former.append(.setBondable(false))
+    let isBondable = information.current.contains(.bondable)
+    if isBondable != (bonding == .always) {
+      try await session.perform(.setBondable(!isBondable), index: adapter)
     }
+    if !isBondable || bonding == .whenRequired { former.append(.setBondable(isBondable)) }
     if information.supported.contains(.secureConnections),
       !information.current.contains(.secureConnections)
     {
@@ -202,6 +240,7 @@ public final class PairingAgent: Sendable {
   ) {
     let (bond, address) = state.withLock { ($0.ledger.take(event), $0.address) }
     if let bond, let address { keep(bond, address) }
+    note(event, session)
     switch event {
     case .newLongTermKey, .newIdentityResolvingKey: break
     case .passkeyNotification(let device, let passkey): user.show(device, passkey)
@@ -217,6 +256,51 @@ public final class PairingAgent: Sendable {
         .enterPasskey(device, await user.passkey(device))
       }
     }
+  }
+
+  /// Reports a new pairing once, though it may leave two keys; and notices a device that leaves
+  /// because nothing was left of its request to pair.
+  private func note(_ event: PairingEvent, _ session: MgmtSession) {
+    switch event {
+    case .newLongTermKey(let key, let isToBeKept):
+      let isNew = state.withLock { $0.reported.insert(key.device).inserted }
+      guard isNew else { return }
+      paired(
+        Pairing(
+          device: key.device, isAuthenticated: key.isAuthenticated,
+          isKept: isToBeKept && key.kind != .debug))
+    case .authenticationFailed(let device, _):
+      state.withLock { if $0.waiting[device] == nil { $0.refused[device] = EventLoop.shared.now } }
+    case .disconnected(let device, let reason):
+      let insists = state.withLock { state -> Bool in
+        state.reported.remove(state.ledger.identity(of: device))
+        guard let refused = state.refused.removeValue(forKey: device), reason == .byDevice,
+          refused.duration(to: EventLoop.shared.now) < Self.insistenceLimit
+        else { return false }
+        state.deviceInsists = true
+        return true
+      }
+      if insists { setBondable(session) }
+    case .newIdentityResolvingKey, .confirmationRequest, .passkeyRequest, .passkeyNotification:
+      break
+    }
+  }
+
+  /// Lets pairings leave keys behind while something here requires one. The kernel has carried the
+  /// command out when this returns.
+  private func setBondable(_ session: MgmtSession) {
+    guard bonding == .whenRequired, makesBonds else { return }
+    let isRequired = state.withLock { $0.deviceInsists || !$0.waiting.isEmpty }
+    _ = session.post(.setBondable(isRequired), index: adapter)
+  }
+
+  /// Whom to tell when securing the link to a device has failed; `nil` = nobody any more.
+  func wait(for device: BluetoothAddress, _ end: OneShot<PairingEnd>?) {
+    let standing = state.withLock { state in
+      state.waiting[device] = end
+      return state.standing
+    }
+    if case .serving(let session, _) = standing { setBondable(session) }
   }
 
   private func ask(

@@ -19,6 +19,9 @@ struct PairingLedger: Sendable {
     return nil
   }
 
+  /// The identity address of a device that uses `device` on the air.
+  func identity(of device: BluetoothAddress) -> BluetoothAddress { aliases[device] ?? device }
+
   /// Whether the device was paired since the ledger was opened.
   func wasPaired(_ device: BluetoothAddress) -> Bool {
     made[device] != nil || aliases[device].map { made[$0] != nil } ?? false

@@ -61,7 +61,7 @@ struct SecurityAttempt: Sendable {
   /// A link that ended without anybody saying why.
   func fault(_ loss: LinkLoss) -> SecurityFault {
     if let obstacle { return obstacle }
-    return wasBonded ? .bondForgotten : .linkLost(loss)
+    return wasBonded || loss == .keysRefused ? .bondForgotten : .linkLost(loss)
   }
 
   func timeIsUp(_ limit: Duration) -> SecurityFault { obstacle ?? .timedOut(after: limit) }
@@ -69,9 +69,4 @@ struct SecurityAttempt: Sendable {
 
 extension PairingAgent {
   var standing: Standing { state.withLock { $0.standing } }
-
-  /// Whom to tell when securing the link to a device has failed; `nil` = nobody any more.
-  func wait(for device: BluetoothAddress, _ end: OneShot<PairingEnd>?) {
-    state.withLock { $0.waiting[device] = end }
-  }
 }

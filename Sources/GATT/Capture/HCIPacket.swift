@@ -65,6 +65,7 @@ extension LinkLoss {
   fileprivate var hciReason: UInt8 {
     switch self {
     case .supervisionTimeout: 0x08
+    case .keysRefused: 0x06
     case .closedByPeer: 0x13
     case .closedLocally, .cancelled: 0x16
     case .tooLarge, .failed: 0x1F

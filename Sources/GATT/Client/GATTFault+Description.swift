@@ -11,6 +11,7 @@ extension GATTFault: ExplainedFault {
     case .insecure(_, _, let fault): fault.summary
     case .violation: "the device broke the attribute protocol\(during)"
     case .transactionTimedOut: "the device did not answer a request in time"
+    case .linkLost(.keysRefused): SecurityFault.bondForgotten.summary
     case .linkLost: "the link was lost\(during)"
     case .cancelled: "the work was stopped\(during)"
     case .timedOut(let limit): "the device took longer than \(Numerals.seconds(limit))\(during)"
@@ -45,9 +46,13 @@ extension GATTFault: ExplainedFault {
 
   public var remedy: Remedy? {
     switch self {
+    // A code or a log-in of the device's own application.
+    case .refused(_, .insufficientAuthorization):
+      .advice("Give this host the right at the device, as its documentation describes.")
     case .refused(_, let code): code.wantsRight ? .pair : .inspectDevice
     case .insecure(_, _, let fault): fault.remedy
     case .violation, .notFound, .notPermitted: .inspectDevice
+    case .linkLost(.keysRefused): SecurityFault.bondForgotten.remedy
     case .transactionTimedOut, .linkLost, .cancelled, .timedOut: .tryAgain
     case .queueFull, .mtuOutOfRange, .valueTooLong, .unsubscribed: nil
     }

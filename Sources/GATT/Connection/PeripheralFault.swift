@@ -50,7 +50,8 @@ extension ConnectFault {
   /// Whether another attempt may succeed without anybody's doing.
   public var isMendedByConnecting: Bool {
     switch self {
-    case .deviceNotFound, .busy, .lostWhileConnecting: true
+    case .lostWhileConnecting(let loss): loss.isMendedByConnecting
+    case .deviceNotFound, .busy: true
     case .adapterUnavailable, .permissionDenied, .systemCall, .cancelled: false
     }
   }
@@ -60,7 +61,7 @@ extension LinkLoss {
   fileprivate var isMendedByConnecting: Bool {
     switch self {
     case .closedByPeer, .closedLocally, .supervisionTimeout, .failed: true
-    case .cancelled, .tooLarge: false
+    case .cancelled, .keysRefused, .tooLarge: false
     }
   }
 }

@@ -75,6 +75,9 @@ public enum Remedy: Hashable, Sendable {
   ///
   /// - Parameter device: by which the system may know it; `nil` where the keys are our own.
   case pairAgain(device: String?)
+  /// The keys of an earlier pairing no longer fit: forget them here, then do the same again, which
+  /// pairs where the device requires it.
+  case forgetPairing
   /// The device takes updates from those who have its key.
   case giveKey
   /// The device has refused the key that it was given.
@@ -157,6 +160,7 @@ extension Remedy: CustomStringConvertible {
     case .enterUpdateMode: "Put the device into update mode, if it is the right one."
     case .pair: "Pair with the device."
     case .pairAgain: "Forget the device on this computer, then pair again."
+    case .forgetPairing: "Forget the pairing on this computer, then do the same again."
     case .giveKey: "Give the device's key."
     case .checkKey: "Check that the key is this device's."
     case .chooseAnotherImage: "Choose another image."

@@ -8,6 +8,7 @@ extension LinkLoss {
     case .closedLocally: "This side ended the connection."
     case .supervisionTimeout: "Nothing was heard from the device: it is out of range or off."
     case .cancelled: "The wait was cancelled."
+    case .keysRefused: SecurityFault.bondForgotten.explanation
     case .tooLarge(let octets, let limit):
       "A packet of \(octets) octets was to be sent where \(limit) fit."
     case .failed(_, let reason): reason
@@ -23,6 +24,7 @@ extension ConnectFault: ExplainedFault {
     case .busy: "the device is in use"
     case .permissionDenied: "a permission is missing"
     case .systemCall(let name, let errno, _, _): "\(name) failed (errno \(errno))"
+    case .lostWhileConnecting(.keysRefused): SecurityFault.bondForgotten.summary
     case .lostWhileConnecting: "the link came up and was lost at once"
     case .cancelled: "connecting was stopped"
     }
@@ -43,6 +45,7 @@ extension ConnectFault: ExplainedFault {
     case .adapterUnavailable(_, let remedy), .deviceNotFound(_, let remedy), .busy(_, let remedy),
       .permissionDenied(_, let remedy), .systemCall(_, _, _, let remedy):
       remedy
+    case .lostWhileConnecting(.keysRefused): SecurityFault.bondForgotten.remedy
     case .lostWhileConnecting, .cancelled: .tryAgain
     }
   }

@@ -44,6 +44,9 @@ public enum LinkLoss: Error, Equatable, Hashable, Sendable {
   case supervisionTimeout
   /// The waiting task was cancelled; the link itself may still stand.
   case cancelled
+  /// The keys of an earlier pairing were refused (HCI reasons 0x05 and 0x06): one of the devices no
+  /// longer has them. Another connection ends the same way.
+  case keysRefused
   /// A PDU did not fit the transport; nothing was sent.
   case tooLarge(octets: Int, limit: Int)
   /// The transport failed. `reason` is a whole sentence with cause and remedy.
@@ -58,6 +61,7 @@ extension LinkLoss: CustomStringConvertible {
     case .closedLocally: "the connection was closed from this side"
     case .supervisionTimeout: "the device was not heard any more (supervision timeout)"
     case .cancelled: "the wait was cancelled"
+    case .keysRefused: "the device no longer has the keys of the pairing"
     case .tooLarge(let octets, let limit): "a PDU of \(octets) octets; the link takes \(limit)"
     case .failed(_, let reason): reason
     }

@@ -70,12 +70,16 @@ extension UpdateLifeCycle {
   func attributed(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
     let counts = context.tally.now
     switch fault {
+    case .gatt(_, .linkLost(.keysRefused)), .gatt(_, .insecure(_, _, .bondForgotten)),
+      .couldNotConnect(.lostWhileConnecting(.keysRefused)), .linkLost(.keysRefused, _, _, _):
+      return .bondForgotten(
+        isActivated: context.hasActivated, resumable: counts.isKept, acknowledged: counts.held)
     case .gatt(let stage, .linkLost(let loss)):
       return .linkLost(
         loss, stage, resumable: counts.isKept, acknowledged: counts.held)
     case .gatt(_, .cancelled), .couldNotConnect(.cancelled), .linkLost(.cancelled, _, _, _):
       return .cancelled(resumable: counts.isKept, acknowledged: counts.held)
-    case .gatt, .couldNotConnect, .linkLost, .wrongHardware, .doesNotFit, .downgrade, .olderBuild,
+    case .gatt, .couldNotConnect, .linkLost, .bondForgotten, .wrongHardware, .doesNotFit, .downgrade, .olderBuild,
       .versionUnknown, .hardwareUnknown, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered,
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
@@ -125,7 +129,7 @@ extension UpdateFault {
     // An adapter that is reset, or whose computer was asleep, comes back.
     case .couldNotConnect(.adapterUnavailable(let cause, _)) where afterConnecting:
       .failed(errno: Self.noSuchDevice, reason: cause)
-    case .linkLost, .couldNotConnect, .gatt, .wrongHardware, .doesNotFit, .downgrade, .olderBuild,
+    case .linkLost, .couldNotConnect, .bondForgotten, .gatt, .wrongHardware, .doesNotFit, .downgrade, .olderBuild,
       .versionUnknown, .hardwareUnknown, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered,
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,

@@ -326,6 +326,7 @@ extension UpdateFault {
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .declined, .authorizationRequired,
       .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .unreachableAfterActivation,
       .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost, .couldNotConnect,
+      .bondForgotten,
       .protocolViolation, .gatt, .cancelled, .timedOut, .noPatch:
       false
     }

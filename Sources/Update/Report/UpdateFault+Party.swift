@@ -18,7 +18,7 @@ extension UpdateFault {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .authorizationRequired, .wrongKey,
-      .noUpdateService, .cancelled, .timedOut:
+      .noUpdateService, .bondForgotten, .cancelled, .timedOut:
       .user
     case .noPatch(let obstacle): obstacle.isVerdictOfDevice ? .device : .user
     case .unsupportedProtocolVersion: .host

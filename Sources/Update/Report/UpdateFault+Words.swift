@@ -54,6 +54,7 @@ extension UpdateFault: ExplainedFault {
       "the device refused during \(stage.rawValue): \(refusal.meaning)"
         + (refusal.code.map { " (\($0))" } ?? "")
     case .couldNotConnect(let fault): fault.summary
+    case .bondForgotten: SecurityFault.bondForgotten.summary
     case .protocolViolation(let stage, _):
       "the device broke the update protocol during \(stage.rawValue)"
     case .gatt(let stage, let fault): fault.summary(during: stage.rawValue)
@@ -114,6 +115,12 @@ extension UpdateFault: ExplainedFault {
       Self.kept(resumable, acknowledged)
     case .declined(_, let refusal): refusal.advice
     case .couldNotConnect(let fault): fault.explanation
+    case .bondForgotten(let isActivated, let resumable, let acknowledged):
+      SecurityFault.bondForgotten.explanation + " "
+        + (isActivated
+          ? "The complete image was sent and activated. If it runs on trial, the next restart of "
+            + "the device brings the old version back, unless the same command confirms it before."
+          : Self.kept(resumable, acknowledged))
     case .protocolViolation(_, let detail): "It is against the protocol: \(detail)."
     case .gatt(_, let fault): fault.explanationOfUpdate
     }
@@ -143,6 +150,7 @@ extension UpdateFault: ExplainedFault {
     case .blockKeepsFailing, .noProgress: .startOver
     case .declined(_, let refusal): refusal.remedy
     case .couldNotConnect(let fault): fault.remedy
+    case .bondForgotten: .forgetPairing
     case .gatt(_, let fault): fault.remedy
     }
   }

@@ -68,6 +68,9 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case linkLost(LinkLoss, UpdateStage, resumable: Bool, acknowledged: Int)
   /// The device could not be connected to.
   case couldNotConnect(ConnectFault)
+  /// The device no longer has the keys of its pairing with this host. `isActivated`: it has the
+  /// complete image, and was told to start it; `acknowledged` counts octets of the image.
+  case bondForgotten(isActivated: Bool, resumable: Bool, acknowledged: Int)
   // The peer broke the protocol.
   /// The device did in this stage what its protocol forbids; the text is a clause.
   case protocolViolation(UpdateStage, String)
@@ -97,6 +100,8 @@ extension UpdateFault {
     case .noPatch(let obstacle): obstacle.isVerdictOfDevice
     case .declined(let stage, let refusal):
       refusal.kind == .rejected || stage == .verify || stage == .activate
+    case .bondForgotten(let isActivated, let resumable, let acknowledged):
+      !isActivated && !resumable && acknowledged > 0
     case .linkLost(_, _, let resumable, let acknowledged): !resumable && acknowledged > 0
     case .cancelled(let resumable, let acknowledged),
       .timedOut(_, let resumable, let acknowledged):

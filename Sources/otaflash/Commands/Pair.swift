@@ -33,7 +33,8 @@ struct Pair: TargetedCommand {
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let destination = try await ResolvedDevice.resolve(target.device, in: session)
+    let destination = try await ResolvedDevice.resolve(
+      target.device, in: session, pairing: .always)
     // Without a place for the keys nothing is begun.
     _ = try DeviceRecords.open(session)
     let lock = try destination.lock()

@@ -19,17 +19,15 @@ struct Unpair: TargetedCommand {
 
   func validate() throws {
     switch target.device.kind {
-    case .address, .alias, .last: return
-    case .name, .unix, .simulated:
+    case .address, .name, .alias, .last: return
+    case .unix, .simulated:
       throw ValidationError(
         "'\(target.device.text)' is no address; a pairing is kept under the address")
     }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    guard case .address(let address) = target.device.kind else {
-      preconditionFailure("checked by validate")
-    }
+    let address = try await ResolvedDevice.address(of: target.device, in: session)
     let adapter = session.global.adapterNumber ?? 0
     // Before the kernel forgets the keys: what cannot be opened must not be half done.
     let records = try DeviceRecords.open(session)

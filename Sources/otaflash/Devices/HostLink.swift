@@ -40,7 +40,7 @@ final class HostLink: Link {
   private func noted(_ loss: LinkLoss) -> LinkLoss {
     switch loss {
     case .closedByPeer, .supervisionTimeout: isEnded.store(true, ordering: .relaxed)
-    case .closedLocally, .cancelled, .tooLarge, .failed: break
+    case .closedLocally, .cancelled, .keysRefused, .tooLarge, .failed: break
     }
     return loss
   }

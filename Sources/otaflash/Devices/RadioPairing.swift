@@ -8,8 +8,10 @@ struct RadioPairing: Sendable {
   enum Policy: Sendable {
     /// By the keys of an earlier pairing only.
     case bondsOnly
-    /// By pairing, where there are no keys.
+    /// By pairing, where there are no keys and the device requires some.
     case onDemand
+    /// By pairing, where there are no keys. The command reports the pairing.
+    case always
   }
 
   /// An agent for an adapter, the session's unless told otherwise, not yet started. Keys are worth
@@ -19,8 +21,10 @@ struct RadioPairing: Sendable {
   ) -> PairingAgent {
     let console = session.console
     return PairingAgent(
-      adapter: adapter ?? session.global.adapterNumber ?? 0, makesBonds: policy == .onDemand,
-      user: PairingDialogue(session: session).user, store: SessionBonds(session: session)
+      adapter: adapter ?? session.global.adapterNumber ?? 0, makesBonds: policy != .bondsOnly,
+      bonding: policy == .always ? .always : .whenRequired,
+      user: PairingDialogue(session: session).user, store: SessionBonds(session: session),
+      paired: { if policy != .always { report($0, on: console) } }
     ) { trouble in
       switch trouble {
       case .notRead(let error):
@@ -29,6 +33,19 @@ struct RadioPairing: Sendable {
         console.note("note: the keys were not kept; \(device) must be paired again: \(error)")
       }
     }
+  }
+
+  private static func report(_ pairing: PairingAgent.Pairing, on console: Console) {
+    let device = "\(pairing.device)"
+    console.event(
+      "pairing",
+      [
+        "device": .string(device), "authenticated": .bool(pairing.isAuthenticated),
+        "new": .bool(true), "kept": .bool(pairing.isKept),
+      ])
+    console.note(
+      "  paired (\(pairing.isAuthenticated ? "passkey" : "Just Works")) with \(device)"
+        + (pairing.isKept ? "" : ", for this link only"))
   }
 
   /// An agent for a simulated device. It consents to everything; one that wants authenticated links
@@ -44,7 +61,7 @@ struct RadioPairing: Sendable {
         session.console.result("passkey \(digits)")
       })
     return PairingAgent(
-      adapter: adapter, makesBonds: true, user: security == .authenticated ? display : .nobody,
+      adapter: adapter, makesBonds: true, bonding: .always, user: security == .authenticated ? display : .nobody,
       bonds: { _ in [] }, keep: { _, _ in })
   }
 }

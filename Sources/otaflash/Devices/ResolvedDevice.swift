@@ -141,6 +141,20 @@ struct ResolvedDevice: Sendable {
       clock: EventLoopClock(), device: nil, pairing: pairing, tuner: tuner)
   }
 
+  /// The address of a device that is given by its address or its name.
+  static func address(
+    of selector: DeviceSelector, in session: Session
+  ) async throws(CommandFault) -> BluetoothAddress {
+    if case .address(let address) = selector.kind { return address }
+    if case .name(let pattern) = selector.kind {
+      let limit = session.global.timeout?.duration ?? connectLimit
+      if let address = try await find(pattern, within: limit, in: session).address {
+        return address
+      }
+    }
+    throw .usage(message: "'\(selector.text)' has no address", command: "unpair")
+  }
+
   /// The one device whose name matches; with none or several nothing is picked.
   private static func find(
     _ pattern: NamePattern, within limit: Duration, in session: Session

@@ -23,6 +23,8 @@ extension FaultReport {
       self.init(
         fault, Verdict(.systemCall, .systemCall),
         what: "\(name) failed: \(SystemError.text(errno))", help: context.doctor, in: context)
+    case .lostWhileConnecting(.keysRefused):
+      self.init(fault, Verdict(.bondForgotten, .permissionDenied), help: context.pair, in: context)
     case .lostWhileConnecting:
       self.init(
         fault, Verdict(.linkLost, .linkLost, retryable: true), help: context.again, in: context)
@@ -95,6 +97,7 @@ extension GATTFault {
     case .refused: .init(.deviceRefused, .protocolBroken)
     case .insecure(_, _, let fault): fault.verdict
     case .violation, .notPermitted: .init(.protocolViolation, .protocolBroken)
+    case .linkLost(.keysRefused): .init(.bondForgotten, .permissionDenied)
     case .transactionTimedOut, .linkLost: .init(.linkLost, .linkLost, retryable: true)
     case .cancelled: .init(.interrupted, .linkLost, retryable: true)
     case .timedOut: .init(.stalled, .linkLost, retryable: true)

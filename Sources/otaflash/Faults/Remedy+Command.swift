@@ -13,6 +13,7 @@ extension Remedy {
       context.inspectDevice
     case .pair: context.pair
     case .pairAgain: context.unpair + " && " + context.pair
+    case .forgetPairing: context.unpair + " && " + context.again
     case .giveKey: context.again(with: "--key-file", "ota.key")
     case .chooseAnotherImage: context.inspectImage
     case .allowDowngrade: context.again(with: "--allow-downgrade")
@@ -62,8 +63,8 @@ extension Remedy {
       "Run `\(program) scan`; try the address with `/public` or `/random` at its end."
     case .startDevice(let path):
       "Start the device first: `\(program) simulate --listen \(ShellWords.quote(path))`."
-    case .pairAgain(let device?): "Run `bluetoothctl remove \(device)` and pair again."
-    case .pairAgain(nil): "Forget it here too, then pair again."
+    case .pairAgain: "Forget it here too, then pair again."
+    case .forgetPairing: "Forget the pairing here, too, and run the same command again."
     case .giveKey:
       "Put it, raw or as hex digits, in a file that only you can read."
     case .sayVersion: "--image-version says it, --allow-unknown goes without."
@@ -120,9 +121,9 @@ extension FaultReport {
 
 extension FaultContext {
   var pair: String { aboutDevice("pair") }
-  /// Keys are kept by address; where the device was named otherwise, the list tells it.
+  /// A device without an address has no keys.
   var unpair: String {
-    guard let device = subject.device, BluetoothAddress(device) != nil else {
+    guard let device = subject.device, !device.hasPrefix("unix:"), !device.hasPrefix("sim:") else {
       return command(["devices"])
     }
     return aboutDevice("unpair")

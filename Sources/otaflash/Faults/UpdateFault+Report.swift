@@ -47,6 +47,7 @@ extension UpdateFault {
       .init(.interrupted, resumable ? .linkLostResumable : .linkLost, retryable: true)
     case .timedOut(_, let resumable, _):
       .init(.timeLimit, resumable ? .linkLostResumable : .linkLost, retryable: true)
+    case .bondForgotten: .init(.bondForgotten, .permissionDenied)
     case .declined(_, let refusal): refusal.kind.verdict
     case .couldNotConnect, .gatt: .init(.linkLost, .linkLost, retryable: true)
     case .protocolViolation: .init(.protocolViolation, .protocolBroken)
