@@ -50,8 +50,11 @@ struct ProgramFileTests {
     // Without the tag it is a block like any other.
     let untagged = Self.block(
       0, of: 2, at: 0x10FF_FF00, page, flags: 0x2000, family: 0xE48B_FF57, size: 256)
-    #expect(throws: UF2Fault.outOfOrder(block: 0, number: 0, count: 2)) {
+    #expect(throws: UF2Fault.secondFamily(UF2Family(rawValue: 0xE48B_FF59), block: 2)) {
       try Self.uf2(untagged + rest)
+    }
+    #expect(throws: UF2Fault.blocksMissing(found: 1, count: 2)) {
+      try Self.uf2(first + rest.prefix(512))
     }
   }
 
@@ -67,7 +70,12 @@ struct ProgramFileTests {
     expect(good.replacing(511, by: 0), .wrongMagic(block: 0))
     expect(Self.block(0, of: 1, at: 0, [1], size: 477), .payloadTooLong(block: 0, size: 477))
     expect(Self.block(0, of: 1, at: 0, [1], size: .max), .payloadTooLong(block: 0, size: .max))
-    expect(Self.block(0, of: 2, at: 0, [1]), .outOfOrder(block: 0, number: 0, count: 2))
+    expect(Self.block(0, of: 2, at: 0, [1]), .blocksMissing(found: 1, count: 2))
+    let two = Self.block(0, of: 1, at: 0, [1]) + Self.block(0, of: 1, at: 4, [1], family: 5)
+    expect(two, .secondFamily(UF2Family(rawValue: 5), block: 1))
+    expect(
+      Self.block(0, of: 1, at: 0, [1]) + Self.block(1, of: 1, at: 4, [1]),
+      .outOfOrder(block: 0, number: 0, count: 1))
     expect(Self.block(1, of: 1, at: 0, [1]), .outOfOrder(block: 0, number: 1, count: 1))
     expect(Self.block(0, of: 1, at: 0, [1], flags: 0x1000), .fileContainer(block: 0))
     expect(

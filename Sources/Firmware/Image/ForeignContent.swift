@@ -27,6 +27,8 @@ public enum ForeignContent: String, Sendable, CaseIterable {
   case zstd = "a Zstandard archive"
   /// `7z` BC AF 27 1C.
   case sevenZip = "a 7-Zip archive"
+  /// `ustar` at offset 257 (POSIX.1-1988).
+  case tar = "a tar archive"
   /// `!<arch>`: objects that were never linked.
   case staticLibrary = "a static library"
   /// E9 and segments that lie within the file (ESP-IDF, `esp_image_header_t`).
@@ -49,7 +51,7 @@ public enum ForeignContent: String, Sendable, CaseIterable {
     case .gitLFSPointer: "'git lfs pull' fetches the file that it stands for."
     case .html: "A download that needs a login, or a link to a page about the file, ends like this."
     case .xml, .json, .pem, .text, .png, .pdf, .windowsProgram: "It is another file than was meant."
-    case .gzip, .bzip2, .xz, .zstd, .sevenZip: "Unpack it first."
+    case .gzip, .bzip2, .xz, .zstd, .sevenZip, .tar: "Unpack it first."
     case .staticLibrary: "Link it; a program has addresses to load, a library has none."
     case .esp32: "Only the ESP32's own boot loader takes it."
     case .dfuse: "The binary that it was made of, or its HEX or ELF file, is wanted."
@@ -61,8 +63,8 @@ public enum ForeignContent: String, Sendable, CaseIterable {
   public var isText: Bool {
     switch self {
     case .gitLFSPointer, .html, .xml, .json, .pem, .text: true
-    case .erased, .zeros, .gzip, .bzip2, .xz, .zstd, .sevenZip, .staticLibrary, .esp32, .dfuse,
-      .suit, .windowsProgram, .png, .pdf:
+    case .erased, .zeros, .gzip, .bzip2, .xz, .zstd, .sevenZip, .tar, .staticLibrary, .esp32,
+      .dfuse, .suit, .windowsProgram, .png, .pdf:
       false
     }
   }
@@ -83,6 +85,8 @@ extension ForeignContent {
       self = first == 0 ? .zeros : .erased
     } else if let known = Self.beginnings.first(where: { bytes.starts(with: $0.0) }) {
       self = known.1
+    } else if bytes.dropFirst(257).starts(with: Array("ustar".utf8)) {
+      self = .tar
     } else if Self.isWindowsProgram(bytes) {
       self = .windowsProgram
     } else if Self.isESP32(bytes) {
@@ -102,12 +106,17 @@ extension ForeignContent {
     return magic == 0x0000_4550
   }
 
-  /// Magic, segments, SPI settings and the fixed octets of the extended header (ESP-IDF,
-  /// `esp_image_header_t`), then segments that lie within the file.
+  /// Where the ESP32 family has its instructions.
+  private static let esp32Instructions: Range<UInt32> = 0x4000_0000..<0x5000_0000
+
+  /// Magic, segments and SPI settings (ESP-IDF, `esp_image_header_t`), then an entry address that
+  /// the family can run from, or segments that lie within the file. No stack pointer of a Cortex-M
+  /// ends in E9.
   private static func isESP32(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 32, bytes[0] == 0xE9, (1...16).contains(bytes[1]), bytes[2] <= 5,
-      bytes[13] == 0 || bytes[12] == 0xFF
+      let entry: UInt32 = bytes.littleEndian(at: 4)
     else { return false }
+    if esp32Instructions.contains(entry) { return true }
     var offset = 24
     for _ in 0..<bytes[1] {
       guard let size = bytes.littleEndian(UInt32.self, at: offset + 4),

@@ -3,6 +3,8 @@
 public enum UF2Fault: Error, Equatable, Sendable {
   /// The file's size is no multiple of 512: it was cut off.
   case cutOff(size: Int)
+  /// The file has fewer blocks than they say: it was cut off between two of them.
+  case blocksMissing(found: Int, count: UInt32)
   /// The three magic numbers around a block are not there.
   case wrongMagic(block: Int)
   /// A block's size of payload is more than the 476 octets that it has room for.
@@ -27,6 +29,8 @@ extension UF2Fault: CustomStringConvertible {
   public var description: String {
     switch self {
     case .cutOff(let size): "UF2: \(size) bytes are no whole blocks of 512; the file was cut off"
+    case .blocksMissing(let found, let count):
+      "UF2: \(found) of \(count) blocks are there; the file was cut off"
     case .wrongMagic(let block): "UF2 block \(block): the magic numbers are not there"
     case .payloadTooLong(let block, let size):
       "UF2 block \(block): \(size) bytes of payload, at most 476 fit"

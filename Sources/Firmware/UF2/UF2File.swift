@@ -47,7 +47,7 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
         continue
       }
       guard block.number == UInt32(number - (total - count)), block.count == UInt32(count) else {
-        throw .outOfOrder(block: number, number: block.number, count: block.count)
+        throw Self.misplaced(block, at: number, of: count, in: file)
       }
       guard !block.flags.contains(.fileContainer) else { throw .fileContainer(block: number) }
       if block.flags.contains(.notMainFlash) { continue }
@@ -63,6 +63,25 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
       throw UF2Fault(error)
     }
     self.family = family ?? nil
+  }
+
+  /// Why a block has another number, or another count of blocks, than its place says.
+  private static func misplaced(
+    _ block: UF2Block, at number: Int, of count: Int, in file: [UInt8]
+  ) -> UF2Fault {
+    let fault = UF2Fault.outOfOrder(block: number, number: block.number, count: block.count)
+    guard block.number == 0, block.count > 0 else { return fault }
+    if block.count > UInt32(count) { return .blocksMissing(found: count, count: block.count) }
+    // Another file may follow, whose blocks are numbered from 0 again.
+    let next = number + Int(block.count)
+    let start = next * blockSize
+    guard start + blockSize <= file.count else { return fault }
+    do throws(UF2Fault) {
+      let other = try UF2Block(decoding: file[start..<(start + blockSize)], number: next)
+      return other.family == block.family ? fault : .secondFamily(other.family, block: next)
+    } catch {
+      return error
+    }
   }
 
   private static func add(
