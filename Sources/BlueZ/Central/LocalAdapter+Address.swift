@@ -9,8 +9,14 @@ extension LocalAdapter {
     of number: UInt16?
   ) async throws(ConnectFault) -> BluetoothAddress? {
     guard let number else { return nil }
+    return try await address(of: number) { () throws(MgmtFault) in try MgmtSession() }
+  }
+
+  static func address(
+    of number: UInt16, open: () throws(MgmtFault) -> MgmtSession
+  ) async throws(ConnectFault) -> BluetoothAddress {
     do throws(MgmtFault) {
-      let session = try MgmtSession()
+      let session = try open()
       defer { session.close() }
       let answer = try await session.perform(.readControllerInformation, index: number)
       return try MgmtIndexList.information(answer).address

@@ -19,8 +19,7 @@ public struct LocalAdapter: Central, AdapterMonitor {
 
   /// - Parameters:
   ///   - number: the adapter that scans; `hci0` is 0.
-  ///   - address: the same adapter's own address, for connecting; `nil` takes the first adapter
-  ///     that is on, which is a guess where there are two.
+  ///   - address: the same adapter's own address, for connecting; `nil` reads it from the kernel.
   ///   - security: what a link must have reached before it is used.
   ///   - pairing: answers the kernel while a link is secured; started, and run beside the links.
   ///   - tuner: tunes the links; started, and run beside them.
@@ -81,8 +80,11 @@ public struct LocalAdapter: Central, AdapterMonitor {
         cause: "\(device.id) is not a Bluetooth address.",
         remedy: .advice("Connect to a device that this adapter has reported."))
     }
+    // The kernel itself takes the first adapter, for which no right is needed.
+    var adapter = address
+    if adapter == nil, number > 0 { adapter = try await Self.address(of: number, open: open) }
     return try await L2CAPLink.connect(
-      to: peer, adapter: address, within: limit, security: security, pairing: pairing,
+      to: peer, adapter: adapter, within: limit, security: security, pairing: pairing,
       tuner: tuner)
   }
 }
