@@ -1,15 +1,19 @@
 """A device with MCUboot: SMP by PyPI's `smp` (Tests/SMPOracle/smp_rules.py) on Bumble's GATT server.
 
-    smp_server.py TRANSPORT ADDRESS DIRECTORY [--authenticated]
+    smp_server.py TRANSPORT ADDRESS DIRECTORY [--authenticated] [--encrypted] [--asks] [--forgetful]
+                  [--new-address]
 
 TRANSPORT is a Bumble transport (hci-socket:1) or unix:PATH. DIRECTORY/image is the MCUboot image that
 runs: at first, and after each reset. Prints "advertising" whenever it can be connected to, and "runs
 VERSION" at each start. With --authenticated only a host with an authenticated key is served; the
-passkey of a pairing is printed.
+passkey of a pairing is printed. --encrypted serves encrypted links only, --asks sends a Security Request
+after each connection, --forgetful loses its keys at each restart, and --new-address draws another static
+random address at each start.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import sys
 from pathlib import Path
@@ -39,21 +43,27 @@ class Display(PairingDelegate):
 
 
 class SMPServer:
-    def __init__(self, device: Device, directory: Path, is_guarded: bool):
+    def __init__(self, device: Device, options: argparse.Namespace):
         self._device = device
-        self._image = directory / "image"
+        self._image = options.directory / "image"
         self._board = smp_rules.Board(self._image.read_bytes())
-        self._is_guarded = is_guarded
+        self._is_guarded = options.authenticated
+        self._is_encrypted = options.encrypted
+        self._asks = options.asks
+        self._is_forgetful = options.forgetful
+        self._draws_addresses = options.new_address
         self._connection: Connection | None = None
         self._responses: asyncio.Queue[tuple[Connection, bytes]] = asyncio.Queue()
         device.keystore = MemoryKeyStore()
-        device.pairing_config_factory = lambda _: PairingConfig(delegate=Display())
+        delegate = Display() if self._is_guarded else PairingDelegate()
+        device.pairing_config_factory = lambda _: PairingConfig(mitm=self._is_guarded, delegate=delegate)
 
     async def run(self, own_address_type: hci.OwnAddressType) -> None:
         """Advertises and answers until it is cancelled."""
         self._own_address_type = own_address_type
         self._device.on(self._device.EVENT_CONNECTION, self._connected)
         self._start()
+        await self._draw_address()
         await self._advertise()
         while True:
             connection, response = await self._responses.get()
@@ -68,6 +78,15 @@ class SMPServer:
         self._server.add_service(gatt.Service(smp_rules.SERVICE, [self._smp]))
         self._image.write_bytes(self._board.running.octets)
         say("runs", self._board.running.version)
+
+    async def _draw_address(self) -> None:
+        if not self._draws_addresses:
+            return
+        address = hci.Address.generate_static_address()
+        await self._device.send_command(hci.HCI_LE_Set_Random_Address_Command(random_address=address))
+        self._device.random_address = address
+        self._own_address_type = hci.OwnAddressType.RANDOM
+        say("address", address.to_string(False))
 
     async def _advertise(self) -> None:
         service = bytes(gatt.UUID(smp_rules.SERVICE))
@@ -113,6 +132,8 @@ class SMPServer:
 
     async def _judge(self, connection: Connection) -> None:
         """Bumble takes every encrypted link for an authenticated one; the key tells."""
+        if self._is_encrypted and not connection.is_encrypted:
+            raise att.ATT_Error(att.ATT_INSUFFICIENT_ENCRYPTION_ERROR)
         if not self._is_guarded:
             return
         keys = await self._device.keystore.get(str(connection.peer_address))
@@ -140,6 +161,8 @@ class SMPServer:
         self._connection = connection
         self._conversation = smp_rules.Conversation(self._board)
         connection.on(connection.EVENT_DISCONNECTION, lambda _: self._disconnected())
+        if self._asks:
+            connection.request_pairing()
 
     def _disconnected(self) -> None:
         say("disconnected")
@@ -155,18 +178,22 @@ class SMPServer:
             await self._connection.disconnect()
         await asyncio.sleep(REBOOT_SECONDS)
         self._board.boot()
+        if self._is_forgetful:
+            self._device.keystore = MemoryKeyStore()
         self._start()
+        await self._draw_address()
         await self._advertise()
 
 
 async def main() -> None:
     parser = arguments("A device with MCUboot and SMP on Bumble.")
     parser.add_argument("--authenticated", action="store_true", help="serves paired hosts only")
+    parser.add_argument("--encrypted", action="store_true", help="serves encrypted links only")
+    parser.add_argument("--asks", action="store_true", help="asks for a pairing after each connection")
+    parser.add_argument("--forgetful", action="store_true", help="loses its keys at each restart")
+    parser.add_argument("--new-address", action="store_true", help="draws an address at each start")
     options = parser.parse_args()
-    await with_device(
-        options,
-        lambda device, address: SMPServer(device, options.directory, options.authenticated).run(address),
-    )
+    await with_device(options, lambda device, address: SMPServer(device, options).run(address))
 
 
 if __name__ == "__main__":
