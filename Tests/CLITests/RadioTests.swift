@@ -56,13 +56,15 @@ import Testing
     }
     for fault in [
       UpdateFault.bondForgotten(isActivated: true, resumable: true, acknowledged: 9),
-      .couldNotConnect(.lostWhileConnecting(.keysRefused)), .gatt(.connect, .linkLost(.keysRefused)),
+      .couldNotConnect(.lostWhileConnecting(.keysRefused)),
+      .gatt(.connect, .linkLost(.keysRefused)),
     ] {
       let report = FaultReport(fault, in: context)
       #expect(report.code == .bondForgotten && report.exit.code == 77, "\(fault)")
       #expect(report.what == "the device has forgotten this computer", "\(fault)")
       #expect(
-        report.help.hasPrefix("otaflash --adapter hci1 unpair -d C0:FF:EE:00:00:01 && "), "\(fault)")
+        report.help.hasPrefix("otaflash --adapter hci1 unpair -d C0:FF:EE:00:00:01 && "), "\(fault)"
+      )
     }
     let named = FaultContext(
       program: "otaflash", arguments: ["flash", "a.bin", "-d", "name:door"],

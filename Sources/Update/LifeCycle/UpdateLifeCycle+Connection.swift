@@ -79,7 +79,8 @@ extension UpdateLifeCycle {
         loss, stage, resumable: counts.isKept, acknowledged: counts.held)
     case .gatt(_, .cancelled), .couldNotConnect(.cancelled), .linkLost(.cancelled, _, _, _):
       return .cancelled(resumable: counts.isKept, acknowledged: counts.held)
-    case .gatt, .couldNotConnect, .linkLost, .bondForgotten, .wrongHardware, .doesNotFit, .downgrade, .olderBuild,
+    case .gatt, .couldNotConnect, .linkLost, .bondForgotten, .wrongHardware, .doesNotFit,
+      .downgrade, .olderBuild,
       .versionUnknown, .hardwareUnknown, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered,
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
@@ -129,7 +130,8 @@ extension UpdateFault {
     // An adapter that is reset, or whose computer was asleep, comes back.
     case .couldNotConnect(.adapterUnavailable(let cause, _)) where afterConnecting:
       .failed(errno: Self.noSuchDevice, reason: cause)
-    case .linkLost, .couldNotConnect, .bondForgotten, .gatt, .wrongHardware, .doesNotFit, .downgrade, .olderBuild,
+    case .linkLost, .couldNotConnect, .bondForgotten, .gatt, .wrongHardware, .doesNotFit,
+      .downgrade, .olderBuild,
       .versionUnknown, .hardwareUnknown, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered,
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,

@@ -61,7 +61,8 @@ struct RadioPairing: Sendable {
         session.console.result("passkey \(digits)")
       })
     return PairingAgent(
-      adapter: adapter, makesBonds: true, bonding: .always, user: security == .authenticated ? display : .nobody,
+      adapter: adapter, makesBonds: true, bonding: .always,
+      user: security == .authenticated ? display : .nobody,
       bonds: { _ in [] }, keep: { _, _ in })
   }
 }

@@ -80,7 +80,8 @@ struct ResolvedDevice: Sendable {
       return ResolvedDevice(
         firstIdentity: selector.id,
         lockIdentity: DeviceIdentity(path: path, device: selector.id),
-        name: nil, location: nil, dialer: dialer, clock: EventLoopClock(), device: nil, pairing: nil)
+        name: nil, location: nil, dialer: dialer, clock: EventLoopClock(), device: nil, pairing: nil
+      )
     case .simulated(let profile):
       let (device, path) = try SimulatedDevice.persistent(selector.id, profile, in: session)
       return ResolvedDevice(

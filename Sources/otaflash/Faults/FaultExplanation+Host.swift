@@ -71,9 +71,8 @@ extension FaultExplanation {
     remedy: """
       Make sure that it is your device. Then forget its keys here: `otaflash unpair -d \
       C0:FF:EE:00:00:01`, and run the same command again, which pairs where the device requires \
-      it. Where bluetoothd made the pairing, `bluetoothctl remove C0:FF:EE:00:00:01` removes its \
-      copy. A new image on trial is reverted by the next restart of the device, unless the same \
-      command confirms it before.
+      it. Where bluetoothd made the pairing, remove it there, too. A new image on trial is \
+      reverted by the next restart of the device, unless the same command confirms it before.
       """)
 
   static let systemCall = FaultExplanation(
