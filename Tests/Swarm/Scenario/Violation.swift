@@ -58,7 +58,9 @@ extension ScenarioEnding {
     var found: [Violation] = []
     let wanted = scenario.images.map(\.bytes)
     let runsNew = running == wanted
-    if !isWhole(scenario, former + scenario.earlier.map(\.image.bytes)) { found.append(.mixedImage) }
+    if !isWhole(scenario, former + scenario.earlier.map(\.image.bytes)) {
+      found.append(.mixedImage)
+    }
     // Power that fails behind a boot loader's word takes it back, and an application that tells
     // nothing of itself does not show it: that is what such a proof is worth, and is said to be.
     if case .success(let result) = outcome, !(result.isVerified && runsNew),
