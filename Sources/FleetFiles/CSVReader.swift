@@ -16,18 +16,32 @@ struct CSVReader {
   private var index: Int
   private var place = FilePlace.start
 
+  /// What separates fields: a comma, or what the first line has instead. Spreadsheets write
+  /// semicolons where the comma is the decimal separator, and tabs as "Unicode text".
+  let separator: Unicode.Scalar
+
   init(text: String, file: CampaignFileFault.File) {
     characters = Array(text.unicodeScalars)
     self.file = file
-    index = characters.first == "\u{FEFF}" ? 1 : 0
+    index = 0
+    let header = characters.prefix { $0 != "\n" }
+    separator = header.contains(",") ? "," : header.first { $0 == ";" || $0 == "\t" } ?? ","
   }
+
+  /// Passes over the rest of a row with a mistake.
+  mutating func skipRow() {
+    while index < characters.count, characters[index] != "\n" { advance() }
+  }
+
+  /// The line that is read next.
+  var line: Int { place.line }
 
   /// The next record, which has one field or more; `nil` at the end. Empty lines are none.
   mutating func next() throws(CampaignFileFault) -> [Field]? {
     while skipLineEnd() {}
     guard index < characters.count else { return nil }
     var fields = [try field()]
-    while index < characters.count, characters[index] == "," {
+    while index < characters.count, characters[index] == separator {
       guard fields.count < Self.fieldsMaximum else {
         throw CampaignFileFault(
           file, at: place, "a row has at most \(Self.fieldsMaximum) fields")
@@ -37,7 +51,8 @@ struct CSVReader {
     }
     guard index == characters.count || skipLineEnd() else {
       throw CampaignFileFault(
-        file, at: place, "after a closing quotation mark comes a comma or the line's end")
+        file, at: place, "after a closing quotation mark comes a \(separatorName) or the line's end"
+      )
     }
     return fields
   }
@@ -71,7 +86,7 @@ struct CSVReader {
     let limit = index + Self.fieldMaximum
     while index < characters.count {
       let character = characters[index]
-      if character == "," || character == "\n" || isCarriageReturn(at: index) { break }
+      if character == separator || character == "\n" || isCarriageReturn(at: index) { break }
       guard character != "\"" else {
         throw CampaignFileFault(
           file, at: place, "a field with a quotation mark in it stands in quotation marks")
@@ -92,6 +107,14 @@ struct CSVReader {
       throw CampaignFileFault(file, at: start, "there are blanks around '\(characters)'")
     }
     return characters
+  }
+
+  private var separatorName: String {
+    switch separator {
+    case ";": "semicolon"
+    case "\t": "tab"
+    default: "comma"
+    }
   }
 
   /// One that ends a line; another is a control character in a field.

@@ -31,58 +31,69 @@ package struct CampaignFile: Sendable {
   ///   - now: zones are known from a year before then to three years after.
   /// - Throws: what is wrong, with its place.
   package init(bytes: [UInt8], now: FleetTime) throws(CampaignFileFault) {
-    let fields = try YAMLFields(YAMLTree(bytes).root, of: "a campaign", known: Self.keys)
-    guard let name = try fields.text("campaign") else {
-      throw CampaignFileFault(at: fields.place, "'campaign', its name, is missing")
+    let mistakes = MistakeList()
+    let fields = YAMLFields(
+      try YAMLTree(bytes).root, of: "a campaign", known: Self.keys, mistakes)
+    func require(_ keys: [String], _ words: String) {
+      guard fields.isComplete, keys.allSatisfy({ fields[$0] == nil }) else { return }
+      mistakes.note(at: fields.place, words)
     }
+    require(["campaign"], "'campaign', its name, is missing")
+    require(
+      ["devices", "devices-file", "devices-scan", KnownSource.key],
+      "there are neither 'devices' nor a 'devices-file' nor a 'devices-scan' nor 'devices-from'")
+    require(["image", "images"], "there is neither an 'image' nor 'images'")
     var places = Dictionary(
       uniqueKeysWithValues: Self.keys.map { ($0, fields.place(of: $0)) })
-    let (devices, simulated) = try DeviceListReading.devices(in: fields)
+    let (devices, simulated) = DeviceListReading.devices(in: fields)
     if let simulated { places[DeviceListReading.simulatedFleet] = simulated.place }
     simulatedFleet = simulated?.text
-    devicesFile = try fields.text("devices-file")
-    devicesScan = try fields["devices-scan"].map { (node) throws(CampaignFileFault) in
-      try ScanReading.scan(in: node)
-    }
-    usesKnownDevices = try fields.choice(KnownSource.key, KnownSource.self) != nil
-    let hasDevices = fields["devices"] != nil || devicesFile != nil || devicesScan != nil
-    guard hasDevices || usesKnownDevices else {
-      throw CampaignFileFault(
-        at: fields.place,
-        "there are neither 'devices' nor a 'devices-file' nor a 'devices-scan' nor 'devices-from'")
-    }
-    guard !usesKnownDevices || fields["select"] != nil else {
-      throw CampaignFileFault(
+    devicesFile = fields.text("devices-file")
+    devicesScan = ScanReading.scan(in: fields)
+    usesKnownDevices = fields.choice(KnownSource.key, KnownSource.self) != nil
+    if usesKnownDevices, fields["select"] == nil {
+      mistakes.note(
         at: fields.place(of: KnownSource.key),
         "'devices-from: known' requires 'select': without it every known device takes part")
     }
+    let images = Self.images(in: fields)
+    for (file, place) in images.places { places["file \(file)"] = place }
+    for key in ["devices-file", "key"] {
+      if let file = fields[key]?.scalar?.string { places["file \(file)"] = fields[key]?.place }
+    }
     campaign = Campaign(
-      name: name, devices: devices.map(\.device), images: try Self.images(in: fields))
-    if let waves = fields["waves"] {
-      let read = try WaveReading.waves(in: waves)
+      name: fields.text("campaign") ?? "", devices: devices.map(\.device), images: images.files)
+    if fields["waves"] != nil {
+      let read = WaveReading.waves(in: fields)
       campaign.waves = read.map(\.wave)
       for (wave, place, stop) in read where places["wave \(wave.name)"] == nil {
         places["wave \(wave.name)"] = place
         places["stop \(wave.name)"] = stop
       }
     }
-    campaign.selector = try Self.selector(in: fields)
-    campaign.window = try fields["window"].map { (node) throws(CampaignFileFault) in
-      try WindowReading.window(in: node, now: now)
+    campaign.selector = Self.selector(in: fields)
+    campaign.window = fields.fields("window", of: "a window", known: WindowReading.keys).map {
+      WindowReading.window(in: $0, now: now)
     }
-    for site in try WindowReading.sites(in: fields, default: campaign.window, now: now) {
+    for site in WindowReading.sites(in: fields, default: campaign.window, now: now) {
       campaign.siteWindows[site.name] = site.window
       places["site \(site.name)"] = site.place
     }
-    campaign.keyFile = try fields.text("key")
-    campaign.requirements = try RequirementReading.requirements(in: fields)
-    campaign.retries = try OptionReading.retries(in: fields["retries"])
-    campaign.flash = try OptionReading.flash(in: fields["flash"])
-    campaign.hooks = try HookReading.hooks(in: fields["hooks"])
-    campaign.parallel = try fields.whole("parallel")
-    campaign.seed = UInt64(clamping: try fields.whole("seed") ?? 1)
+    campaign.keyFile = fields.text("key")
+    campaign.requirements = RequirementReading.requirements(in: fields)
+    campaign.retries = OptionReading.retries(in: fields)
+    campaign.flash = OptionReading.flash(in: fields)
+    campaign.hooks = HookReading.hooks(in: fields)
+    for point in HookPoint.allCases where campaign.hooks[point] != nil {
+      places["hook \(point.rawValue)"] = fields["hooks"].flatMap { hooks in
+        hooks.mapping?[Node(point.rawValue)]?.place
+      }
+    }
+    campaign.parallel = fields.whole("parallel", in: Campaign.parallelTransfers)
+    campaign.seed = UInt64(clamping: fields.whole("seed") ?? 1)
     self.places = places
     devicePlaces = devices.map { (.campaign, $0.place) }
+    try mistakes.finish()
   }
 
   /// The same, with the devices of its devices' file behind its own.
@@ -202,6 +213,16 @@ package struct CampaignFile: Sendable {
     return CampaignFileFault(file, at: place, words)
   }
 
+  /// What is wrong with a file that the campaign names.
+  package func fault(ofFile name: String, _ words: String) -> CampaignFileFault {
+    CampaignFileFault(at: places["file \(name)"] ?? .start, words)
+  }
+
+  /// What is wrong with one of its hooks.
+  package func fault(of hook: HookPoint, _ words: String) -> CampaignFileFault {
+    CampaignFileFault(at: places["hook \(hook.rawValue)"] ?? places["hooks"] ?? .start, words)
+  }
+
   /// What is wrong with its simulated fleet.
   package func faultOfSimulatedFleet(_ words: String) -> CampaignFileFault {
     CampaignFileFault(at: places[DeviceListReading.simulatedFleet] ?? .start, words)
@@ -245,33 +266,35 @@ package struct CampaignFile: Sendable {
 
   private static func images(
     in fields: YAMLFields
-  ) throws(CampaignFileFault) -> [String?: String] {
-    var images: [String?: String] = [:]
-    if let node = fields["images"] {
-      guard case .mapping(let mapping) = node, !mapping.isEmpty else {
-        throw CampaignFileFault(at: node.place, "images are written as 'BOARD: FILE'")
-      }
-      for (board, file) in mapping {
-        images[try board.text(of: "a board")] = try file.text(of: "an image")
+  ) -> (files: [String?: String], places: [String: FilePlace]) {
+    var (files, places): ([String?: String], [String: FilePlace]) = ([:], [:])
+    if let file = fields.text("image") {
+      files[nil] = file
+      places[file] = fields.placeOfValue("image")
+    }
+    guard let node = fields["images"] else { return (files, places) }
+    guard case .mapping(let mapping) = node, !mapping.isEmpty else {
+      fields.mistakes.note(at: node.place, "images are written as 'BOARD: FILE'")
+      return (files, places)
+    }
+    for (board, file) in mapping {
+      _ = fields.mistakes.attempt { () throws(CampaignFileFault) in
+        let (board, name) = (try board.text(of: "a board"), try file.text(of: "an image"))
+        files[board] = name
+        places[name] = file.place
       }
     }
-    images[nil] = try fields.text("image")
-    guard !images.isEmpty else {
-      throw CampaignFileFault(at: fields.place, "there is neither an 'image' nor 'images'")
-    }
-    return images
+    return (files, places)
   }
 
-  private static func selector(
-    in fields: YAMLFields
-  ) throws(CampaignFileFault) -> DeviceExpression? {
-    guard let node = fields["select"] else { return nil }
-    let text = try node.text(of: "select")
+  private static func selector(in fields: YAMLFields) -> DeviceExpression? {
+    guard let node = fields["select"], let text = fields.text("select") else { return nil }
     do throws(SelectorFault) { return try DeviceExpression(parsing: text) } catch {
       // The column within the text; a quoted one begins behind its quotation mark.
       let isQuoted = node.scalar.map { $0.style != .plain } ?? false
       let column = node.place.column + error.column - 1 + (isQuoted ? 1 : 0)
-      throw CampaignFileFault(at: FilePlace(line: node.place.line, column: column), "\(error)")
+      fields.mistakes.note(at: FilePlace(line: node.place.line, column: column), "\(error)")
+      return nil
     }
   }
 }

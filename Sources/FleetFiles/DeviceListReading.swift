@@ -22,42 +22,49 @@ enum DeviceListReading {
 
   static func devices(
     in fields: YAMLFields
-  ) throws(CampaignFileFault) -> (listed: [Listed], simulated: Simulated?) {
-    guard let node = fields["devices"] else { return ([], nil) }
+  ) -> (listed: [Listed], simulated: Simulated?) {
     var devices: [Listed] = []
     var simulated: Simulated?
-    for element in try node.list(of: "devices") {
-      let listed = Listed(device: try device(element), place: element.place)
+    for element in fields.list("devices") {
+      guard let device = device(element, fields.mistakes) else { continue }
+      let listed = Listed(device: device, place: element.place)
       if listed.device.id.hasPrefix(simulatedFleet) {
         guard case .scalar = element, simulated == nil else {
-          throw CampaignFileFault(
+          fields.mistakes.note(
             at: element.place, "a campaign has one simulated fleet, written as a text")
+          continue
         }
         simulated = Simulated(text: listed.device.id, place: listed.place)
       } else {
         devices.append(listed)
       }
       guard devices.count <= Campaign.devicesMaximum else {
-        throw CampaignFileFault(
+        fields.mistakes.note(
           at: element.place, "there are more than \(Campaign.devicesMaximum) devices")
+        break
       }
     }
     return (devices, simulated)
   }
 
-  private static func device(_ node: Node) throws(CampaignFileFault) -> FleetDevice {
-    if case .scalar = node { return FleetDevice(id: try node.text(of: "a device")) }
-    let fields = try YAMLFields(node, of: "a device", known: keys)
-    guard let id = try fields.text("id") else {
-      throw CampaignFileFault(at: node.place, "the device has no 'id'")
+  private static func device(_ node: Node, _ mistakes: MistakeList) -> FleetDevice? {
+    if case .scalar = node {
+      return mistakes.attempt { () throws(CampaignFileFault) in
+        FleetDevice(id: try node.text(of: "a device"))
+      }
     }
+    let fields = YAMLFields(node, of: "a device", known: keys, mistakes)
+    if fields.isComplete, fields["id"] == nil {
+      mistakes.note(at: node.place, "the device has no 'id'")
+    }
+    guard let id = fields.text("id") else { return nil }
     var device = FleetDevice(id: id)
-    device.name = try fields.text("name")
-    device.board = try fields.text("board")
-    device.site = try fields.text("site")
-    device.keyFile = try fields.text("key-file")
-    if let tags = fields["tags"] { device.tags = Set(try tags.texts(of: "tags")) }
-    device.version = try fields.read("version", "three numbers: 1.2.0") { FirmwareVersion($0) }
+    device.name = fields.text("name")
+    device.board = fields.text("board")
+    device.site = fields.text("site")
+    device.keyFile = fields.text("key-file")
+    device.tags = fields.tags()
+    device.version = fields.read("version", "three numbers: 1.2.0") { FirmwareVersion($0) }
     return device
   }
 }

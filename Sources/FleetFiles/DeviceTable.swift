@@ -3,8 +3,9 @@ import OtaflashFirmware
 import OtaflashFleet
 
 /// Devices in a CSV file (RFC 4180): the first line names the columns, each of the others is a
-/// device. Commas separate; a field in double quotation marks may hold them, line ends, and doubled
-/// quotation marks. CR LF and LF end a line, and a byte order mark is passed over.
+/// device. Commas separate, or semicolons or tabs where the first line has those instead; a field
+/// in double quotation marks may hold them, line ends, and doubled quotation marks. CR LF and LF end
+/// a line. The text is UTF-8, or UTF-16 with a byte order mark.
 package struct DeviceTable: Sendable {
   /// What a column may be called; `id` must be there.
   package enum Column: String, Hashable, Sendable, CaseIterable {
@@ -32,46 +33,86 @@ package struct DeviceTable: Sendable {
       throw CampaignFileFault(
         file, at: .start, "it has more than \(Self.sizeLimit / 1024 / 1024) MiB")
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CampaignFileFault(file, at: .start, "it is no UTF-8 text")
-    }
-    var reader = CSVReader(text: text, file: file)
+    let text = try FileText.utf8(bytes, of: file)
+    var reader = CSVReader(text: String(decoding: text, as: UTF8.self), file: file)
     guard let header = try reader.next() else {
       throw CampaignFileFault(file, at: .start, "it is empty; its first line names the columns")
     }
-    let columns = try Self.columns(of: header, in: file)
+    let mistakes = MistakeList()
+    let columns = Self.columns(of: header, in: file, mistakes)
+    // Without its columns no row can be read.
+    try mistakes.finish()
+    rows = Self.rows(of: &reader, columns, in: file, mistakes)
+    try mistakes.finish()
+  }
+
+  private static func rows(
+    of reader: inout CSVReader, _ columns: [Column], in file: CampaignFileFault.File,
+    _ mistakes: MistakeList
+  ) -> [Row] {
     var rows: [Row] = []
-    while let record = try reader.next() {
-      rows.append(try Self.row(record, columns, in: file))
-      guard rows.count <= Campaign.devicesMaximum else {
-        throw CampaignFileFault(
-          file, at: record[0].place, "there are more than \(Campaign.devicesMaximum) devices")
+    while !mistakes.isFull {
+      let record: [CSVReader.Field]?
+      do throws(CampaignFileFault) { record = try reader.next() } catch {
+        mistakes.note(error)
+        // An open quotation mark may enclose all that follows.
+        guard error.place.line == reader.line else { return rows }
+        reader.skipRow()
+        continue
       }
+      guard let record else { return rows }
+      guard rows.count < Campaign.devicesMaximum else {
+        mistakes.note(
+          CampaignFileFault(
+            file, at: record[0].place, "there are more than \(Campaign.devicesMaximum) devices"))
+        return rows
+      }
+      let row = mistakes.attempt { () throws(CampaignFileFault) in
+        try Self.row(record, columns, in: file)
+      }
+      if let row { rows.append(row) }
     }
-    self.rows = rows
+    return rows
   }
 
   private static func columns(
-    of header: [CSVReader.Field], in file: CampaignFileFault.File
-  ) throws(CampaignFileFault) -> [Column] {
+    of header: [CSVReader.Field], in file: CampaignFileFault.File, _ mistakes: MistakeList
+  ) -> [Column] {
+    let names = Column.allCases.map(\.rawValue)
     var columns: [Column] = []
+    var isComplete = true
     for field in header {
       guard let column = Column(rawValue: field.text) else {
-        throw CampaignFileFault(
-          file, at: field.place,
-          "there is no column '\(field.text)'; there are "
-            + Column.allCases.map(\.rawValue).joined(separator: ", "))
+        isComplete = false
+        let hint = NameSuggestion.words(for: field.text, among: names, others: otherNames)
+        mistakes.note(
+          CampaignFileFault(
+            file, at: field.place,
+            "there is no column '\(field.text)'"
+              + (hint.isEmpty ? "; there are " + names.joined(separator: ", ") : hint)))
+        continue
       }
-      guard !columns.contains(column) else {
-        throw CampaignFileFault(file, at: field.place, "column '\(field.text)' is there twice")
+      if columns.contains(column) {
+        mistakes.note(
+          CampaignFileFault(file, at: field.place, "column '\(field.text)' is there twice"))
       }
       columns.append(column)
     }
-    guard columns.contains(.id) else {
-      throw CampaignFileFault(file, at: .start, "the column 'id' is missing")
+    if isComplete, !columns.contains(.id) {
+      mistakes.note(CampaignFileFault(file, at: .start, "the column 'id' is missing"))
     }
     return columns
   }
+
+  /// What others call our columns.
+  private static let otherNames = [
+    "address": "id", "mac": "id", "mac address": "id", "device": "id", "device id": "id",
+    "device-id": "id", "location": "site", "type": "board", "model": "board", "tag": "tags",
+    "key": "key-file", "firmware": "version",
+  ]
+
+  /// A cell holds several tags as people separate words in a cell.
+  private static let tagSeparators: Set<Character> = [" ", ",", ";"]
 
   private static func row(
     _ record: [CSVReader.Field], _ columns: [Column], in file: CampaignFileFault.File
@@ -99,7 +140,8 @@ package struct DeviceTable: Sendable {
       case .board: device.board = field.text
       case .site: device.site = field.text
       case .keyFile: device.keyFile = field.text
-      case .tags: device.tags = Set(field.text.split(separator: " ").map(String.init))
+      case .tags:
+        device.tags = Set(field.text.split { tagSeparators.contains($0) }.map(String.init))
       case .version:
         guard let version = FirmwareVersion(field.text) else {
           throw CampaignFileFault(

@@ -29,6 +29,10 @@ package struct CampaignFileFault: Error, Hashable, Sendable {
   package let place: FilePlace
   /// A clause.
   package let words: String
+  /// The other mistakes of the file, in the order of their places.
+  package var further: [CampaignFileFault] = []
+  /// Mistakes beyond those.
+  package var omitted = 0
 
   package init(_ file: File = .campaign, at place: FilePlace, _ words: String) {
     self.file = file

@@ -7,25 +7,26 @@ enum HookReading {
   static let keys =
     HookPoint.allCases.map(\.rawValue) + ["time-limit", "on-failure", "after-failure"]
 
-  static func hooks(in node: Node?) throws(CampaignFileFault) -> CampaignHooks {
+  static func hooks(in campaign: YAMLFields) -> CampaignHooks {
     var hooks = CampaignHooks()
-    guard let node else { return hooks }
-    let fields = try YAMLFields(node, of: "hooks", known: keys)
+    guard let fields = campaign.fields("hooks", of: "hooks", known: keys) else { return hooks }
     for point in HookPoint.allCases {
       guard let node = fields[point.rawValue] else { continue }
-      hooks.commands[point] = try command(node, point.rawValue)
+      hooks.commands[point] = fields.mistakes.attempt { () throws(CampaignFileFault) in
+        try command(node, point.rawValue)
+      }
     }
-    guard !hooks.commands.isEmpty else {
-      throw CampaignFileFault(at: fields.place, "the hooks name no command")
+    if fields.isComplete, HookPoint.allCases.allSatisfy({ fields[$0.rawValue] == nil }) {
+      fields.mistakes.note(at: fields.place, "the hooks name no command")
     }
-    hooks.timeLimit = try fields.duration("time-limit") ?? hooks.timeLimit
-    guard hooks.timeLimit > .zero else {
-      throw CampaignFileFault(at: fields.place(of: "time-limit"), "a hook takes more than no time")
+    hooks.timeLimit = fields.duration("time-limit") ?? hooks.timeLimit
+    if hooks.timeLimit <= .zero {
+      fields.mistakes.note(at: fields.place(of: "time-limit"), "a hook takes more than no time")
     }
     hooks.onFailure =
-      try fields.choice("on-failure", CampaignHooks.BeforeFailure.self) ?? hooks.onFailure
+      fields.choice("on-failure", CampaignHooks.BeforeFailure.self) ?? hooks.onFailure
     hooks.afterFailure =
-      try fields.choice("after-failure", CampaignHooks.AfterFailure.self) ?? hooks.afterFailure
+      fields.choice("after-failure", CampaignHooks.AfterFailure.self) ?? hooks.afterFailure
     return hooks
   }
 
@@ -35,7 +36,13 @@ enum HookReading {
     let command: HookCommand
     switch node {
     case .sequence: command = .words(try node.texts(of: key))
-    case .scalar: command = .shell(try node.text(of: key))
+    case .scalar(let scalar):
+      let text = try node.text(of: key)
+      guard scalar.style != .plain || Double(text) == nil else {
+        throw CampaignFileFault(
+          at: node.place, "\(key) is a command, and \(text) is a number")
+      }
+      command = .shell(text)
     case .mapping, .alias:
       throw CampaignFileFault(
         at: node.place, "\(key) is a list of words, or one text for /bin/sh")

@@ -53,7 +53,12 @@ package struct ImageBlob: Hashable, Sendable {
   package var name: String { header.name }
 
   /// SHA-256 of the octets, in hex digits.
-  package var digest: String {
+  package var digest: String { Self.sha256(octets[...]) }
+
+  /// SHA-256 of the file, in hex digits, as `sha256sum` prints it.
+  package var fileDigest: String { Self.sha256(octets[contentStart...]) }
+
+  private static func sha256(_ octets: ArraySlice<UInt8>) -> String {
     SHA256.hash(data: octets).map { octet in
       let digits = String(octet, radix: 16)
       return digits.count == 1 ? "0" + digits : digits

@@ -7,27 +7,29 @@ import Yams
 enum RequirementReading {
   static let batteryKeys = ["percent", "unknown"]
 
-  static func requirements(in fields: YAMLFields) throws(CampaignFileFault) -> DeviceRequirements {
+  static func requirements(in fields: YAMLFields) -> DeviceRequirements {
     var requirements = DeviceRequirements()
-    requirements.version = try fields.read("requires", "three numbers: 1.2.0") {
+    requirements.version = fields.read("requires", "three numbers: 1.2.0") {
       FirmwareVersion($0)
     }
     guard let node = fields["min-battery"] else { return requirements }
     guard case .mapping = node else {
-      let percent = try fields.read("min-battery", "a share of at least 1%, such as 30%") {
+      let percent = fields.read("min-battery", "a share of at least 1%, such as 30%") {
         level($0)
       }
       requirements.battery = percent.map { DeviceRequirements.Battery(percent: $0) }
       return requirements
     }
-    let battery = try YAMLFields(node, of: "min-battery", known: batteryKeys)
-    guard
-      let percent = try battery.read("percent", "a share of at least 1%, such as 30%", level)
-    else { throw CampaignFileFault(at: battery.place, "min-battery has no 'percent'") }
-    requirements.battery = DeviceRequirements.Battery(percent: percent)
-    if let unknown = try battery.choice("unknown", DeviceRequirements.Battery.Unknown.self) {
-      requirements.battery?.unknown = unknown
+    let battery = YAMLFields(node, of: "min-battery", known: batteryKeys, fields.mistakes)
+    if battery.isComplete, battery["percent"] == nil {
+      battery.mistakes.note(at: battery.place, "min-battery has no 'percent'")
     }
+    let unknown = battery.choice("unknown", DeviceRequirements.Battery.Unknown.self)
+    guard
+      let percent = battery.read("percent", "a share of at least 1%, such as 30%", level)
+    else { return requirements }
+    requirements.battery = DeviceRequirements.Battery(percent: percent)
+    if let unknown { requirements.battery?.unknown = unknown }
     return requirements
   }
 

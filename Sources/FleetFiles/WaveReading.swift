@@ -9,55 +9,61 @@ enum WaveReading {
   static let stopKeys = ["failures", "then", "overshoot"]
 
   static func waves(
-    in node: Node
-  ) throws(CampaignFileFault) -> [(wave: Wave, place: FilePlace, stop: FilePlace)] {
+    in campaign: YAMLFields
+  ) -> [(wave: Wave, place: FilePlace, stop: FilePlace)] {
     var waves: [(wave: Wave, place: FilePlace, stop: FilePlace)] = []
-    for (index, element) in try node.list(of: "waves").enumerated() {
-      let (wave, stop) = try wave(element, number: index + 1)
-      waves.append((wave, element.place, stop))
+    for (index, element) in campaign.list("waves").enumerated() {
+      let fields = YAMLFields(element, of: "a wave", known: keys, campaign.mistakes)
+      guard let wave = wave(fields, number: index + 1) else { continue }
+      waves.append((wave, element.place, fields.placeOfValue("stop")))
     }
     return waves
   }
 
-  private static func wave(
-    _ node: Node, number: Int
-  ) throws(CampaignFileFault) -> (Wave, stop: FilePlace) {
-    let fields = try YAMLFields(node, of: "a wave", known: keys)
-    guard let members = fields["devices"] else {
-      throw CampaignFileFault(
-        at: node.place, "the wave has no 'devices': a number, a share, a list, or rest")
+  private static func wave(_ fields: YAMLFields, number: Int) -> Wave? {
+    if fields.isComplete, fields["devices"] == nil {
+      fields.mistakes.note(
+        at: fields.place, "the wave has no 'devices': a number, a share, a list, or rest")
     }
-    var wave = Wave(try fields.text("name") ?? "\(number)", try Self.members(members))
+    let members = fields["devices"].flatMap { node in
+      fields.mistakes.attempt { () throws(CampaignFileFault) in try Self.members(node) }
+    }
+    var wave = Wave(fields.text("name") ?? "\(number)", members ?? .rest)
     wave.thresholds.successPercent =
-      try fields.percent("success") ?? wave.thresholds.successPercent
-    wave.thresholds.seenPercent = try fields.percent("seen") ?? wave.thresholds.seenPercent
-    try readStop(in: fields, into: &wave.thresholds)
-    wave.soak = try fields.duration("soak") ?? .zero
-    wave.needsApproval = try fields.truth("approve") ?? false
-    return (wave, fields.place(of: "stop"))
+      fields.percent("success") ?? wave.thresholds.successPercent
+    wave.thresholds.seenPercent = fields.percent("seen") ?? wave.thresholds.seenPercent
+    readStop(in: fields, into: &wave.thresholds)
+    wave.soak = fields.duration("soak") ?? .zero
+    wave.needsApproval = fields.truth("approve") ?? false
+    return members == nil ? nil : wave
   }
 
   /// `stop` is a limit, or a mapping of a limit and of what follows.
   private static func readStop(
     in fields: YAMLFields, into thresholds: inout WaveThresholds
-  ) throws(CampaignFileFault) {
-    guard case .mapping? = fields["stop"], let node = fields["stop"] else {
-      thresholds.stop = try limit("stop", of: fields) ?? thresholds.stop
+  ) {
+    guard case .mapping? = fields["stop"],
+      let stop = fields.fields("stop", of: "stop", known: stopKeys)
+    else {
+      thresholds.stop = limit("stop", of: fields) ?? thresholds.stop
       return
     }
-    let stop = try YAMLFields(node, of: "stop", known: stopKeys)
-    thresholds.stop = try limit("failures", of: stop) ?? thresholds.stop
-    thresholds.stopAction = try stop.choice("then", WaveThresholds.StopAction.self)
-    thresholds.overshoot = try stop.read("overshoot", "a number of devices, 0 or more") {
+    thresholds.stop = limit("failures", of: stop) ?? thresholds.stop
+    thresholds.stopAction = stop.choice("then", WaveThresholds.StopAction.self)
+    thresholds.overshoot = stop.read("overshoot", "a number of devices, 0 or more") {
       Int(count: $0)
     }
   }
 
   private static func limit(
     _ key: String, of fields: YAMLFields
-  ) throws(CampaignFileFault) -> WaveThresholds.Limit? {
-    try fields.read(key, "a number of devices or a share, such as 3 or 10%") {
-      Int(percent: $0).map { .percent($0) } ?? Int(count: $0).map { .count($0) }
+  ) -> WaveThresholds.Limit? {
+    fields.read(key, "a number of devices or a share of at least 1, such as 3 or 10%") {
+      switch (Int(percent: $0), Int(count: $0)) {
+      case (let percent?, _) where percent > 0: .percent(percent)
+      case (_, let count?) where count > 0: .count(count)
+      default: nil
+      }
     }
   }
 
@@ -65,8 +71,8 @@ enum WaveReading {
     if case .sequence = node { return .named(try node.texts(of: "devices")) }
     let text = try node.text(of: "devices")
     if text == "rest" { return .rest }
-    if let percent = Int(percent: text) { return .percent(percent) }
-    if let count = Int(count: text) { return .count(count) }
+    if let percent = Int(percent: text), percent > 0 { return .percent(percent) }
+    if let count = Int(count: text), count > 0 { return .count(count) }
     throw CampaignFileFault(
       at: node.place,
       "'\(text)' is no number (3), no share (10%), no list ([a, b]), and not 'rest'")

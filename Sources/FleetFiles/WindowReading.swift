@@ -18,58 +18,60 @@ enum WindowReading {
   /// - Parameter window: the campaign's, whose values stand in for keys that a site leaves out.
   static func sites(
     in fields: YAMLFields, default window: TransferWindow?, now: FleetTime
-  ) throws(CampaignFileFault) -> [(name: String, window: TransferWindow, place: FilePlace)] {
+  ) -> [(name: String, window: TransferWindow, place: FilePlace)] {
     guard let node = fields["sites"] else { return [] }
     guard case .mapping(let mapping) = node, !mapping.isEmpty else {
-      throw CampaignFileFault(at: node.place, "sites are written as 'SITE: {zone: …, from: …}'")
+      fields.mistakes.note(at: node.place, "sites are written as 'SITE: {zone: …, from: …}'")
+      return []
     }
     var sites: [(name: String, window: TransferWindow, place: FilePlace)] = []
     for (site, value) in mapping {
-      sites.append(
-        (
-          try site.text(of: "a site"),
-          try Self.window(in: value, default: window ?? TransferWindow(), now: now), site.place
-        ))
+      let name = fields.mistakes.attempt { () throws(CampaignFileFault) in
+        try site.text(of: "a site")
+      }
+      let own = YAMLFields(value, of: "a site", known: keys, fields.mistakes)
+      let read = Self.window(in: own, default: window ?? TransferWindow(), now: now)
+      if let name { sites.append((name, read, site.place)) }
     }
     return sites
   }
 
   /// - Parameter window: its values stand in for keys that are left out.
   static func window(
-    in node: Node, default window: TransferWindow = TransferWindow(), now: FleetTime
-  ) throws(CampaignFileFault) -> TransferWindow {
-    let fields = try YAMLFields(node, of: "a window", known: keys)
+    in fields: YAMLFields, default window: TransferWindow = TransferWindow(), now: FleetTime
+  ) -> TransferWindow {
     var window = window
-    if let days = fields["days"] { window.days = try Self.days(days) }
+    if fields["days"] != nil { window.days = Self.days(in: fields) }
     window.opens =
-      try fields.read("from", "a time of day, such as 22:00") { minutes($0) } ?? window.opens
+      fields.read("from", "a time of day, such as 22:00") { minutes($0) } ?? window.opens
     window.closes =
-      try fields.read("to", "a time of day, such as 04:00") { minutes($0) }.map {
+      fields.read("to", "a time of day, such as 04:00") { minutes($0) }.map {
         $0 == 0 ? 24 * 60 : $0
       } ?? window.closes
-    guard window.opens < 24 * 60 else {
-      throw CampaignFileFault(at: fields.place(of: "from"), "a day ends at 24:00")
+    if window.opens >= 24 * 60 {
+      fields.mistakes.note(at: fields.place(of: "from"), "a day ends at 24:00")
     }
     window.zone =
-      try fields.read("zone", "UTC, +02:00 or a name such as Europe/Berlin") {
+      fields.read("zone", "UTC, +02:00 or a name such as Europe/Berlin") {
         zone($0, around: now)
       } ?? window.zone
-    window.atEnd = try fields.choice("at-end", TransferWindow.AtEnd.self) ?? window.atEnd
+    window.atEnd = fields.choice("at-end", TransferWindow.AtEnd.self) ?? window.atEnd
     let moment = "a moment, such as 2026-11-23T22:00:00Z"
     window.notBefore =
-      try fields.read("not-before", moment) { FleetTime(iso8601: $0) } ?? window.notBefore
+      fields.read("not-before", moment) { FleetTime(iso8601: $0) } ?? window.notBefore
     window.notAfter =
-      try fields.read("not-after", moment) { FleetTime(iso8601: $0) } ?? window.notAfter
+      fields.read("not-after", moment) { FleetTime(iso8601: $0) } ?? window.notAfter
     return window
   }
 
-  private static func days(_ node: Node) throws(CampaignFileFault) -> Set<TransferWindow.Weekday> {
+  private static func days(in fields: YAMLFields) -> Set<TransferWindow.Weekday> {
     var days: Set<TransferWindow.Weekday> = []
-    for element in try node.list(of: "days") {
-      let text = try element.text(of: "a day")
+    for element in fields.list("days") {
+      let text = element.scalar?.string ?? ""
       guard let day = Self.days[text] else {
-        throw CampaignFileFault(
+        fields.mistakes.note(
           at: element.place, "'\(text)' is no day; there are mon, tue, wed, thu, fri, sat, sun")
+        continue
       }
       days.insert(day)
     }
@@ -116,7 +118,7 @@ extension ZoneOffsets {
       changes.append(Change(at: at, minutes: zone.secondsFromGMT(for: next) / 60))
       moment = next
     }
-    self.init(minutes: first, changes: changes)
+    self.init(minutes: first, changes: changes, name: zone.identifier)
   }
 }
 

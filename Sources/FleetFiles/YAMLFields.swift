@@ -1,10 +1,13 @@
 #if Fleet
 import Yams
 
-/// The fields of a mapping. Whoever has taken all that he knows asks `finish` whether there were
-/// others.
+/// The fields of a mapping. A mistake is noted, and its field counts as left out, so that the
+/// others are read all the same.
 struct YAMLFields {
   let place: FilePlace
+  let mistakes: MistakeList
+  /// What may be missing is worth reporting: it is a mapping, and no key of it is unknown.
+  let isComplete: Bool
   private let known: [String]
   private let values: [String: Node]
   private let places: [String: FilePlace]
@@ -13,26 +16,32 @@ struct YAMLFields {
   ///   - node: a mapping.
   ///   - what: it is, for the fault.
   ///   - known: every key that it may have.
-  init(_ node: Node, of what: String, known: [String]) throws(CampaignFileFault) {
-    guard case .mapping(let mapping) = node else {
-      throw CampaignFileFault(at: node.place, "\(what) is written as 'key: value'")
-    }
-    place = node.place
-    self.known = known
+  init(_ node: Node, of what: String, known: [String], _ mistakes: MistakeList) {
+    (place, self.known, self.mistakes) = (node.place, known, mistakes)
     var (values, places): ([String: Node], [String: FilePlace]) = ([:], [:])
+    guard case .mapping(let mapping) = node else {
+      mistakes.note(at: node.place, "\(what) is written as 'key: value'")
+      (self.values, self.places, isComplete) = (values, places, false)
+      return
+    }
+    var hasUnknown = false
     for (key, value) in mapping {
       let name = key.scalar?.string ?? ""
       guard known.contains(name) else {
-        throw CampaignFileFault(
+        hasUnknown = true
+        let hint = NameSuggestion.words(for: name, among: known)
+        mistakes.note(
           at: key.place,
-          "\(what) has no '\(name)'; it has \(known.joined(separator: ", "))")
+          "\(what) has no '\(name)'" + (hint.isEmpty ? "; it has \(Self.list(known))" : hint))
+        continue
       }
       values[name] = value
       places[name] = key.place
     }
-    self.values = values
-    self.places = places
+    (self.values, self.places, isComplete) = (values, places, !hasUnknown)
   }
+
+  private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
 
   subscript(_ key: String) -> Node? {
     precondition(known.contains(key), "'\(key)' is a key of it")
@@ -42,35 +51,80 @@ struct YAMLFields {
   /// Where a key stands; the mapping's beginning for one that is not there.
   func place(of key: String) -> FilePlace { places[key] ?? place }
 
-  func text(_ key: String) throws(CampaignFileFault) -> String? {
+  /// Where the value of a key is.
+  func placeOfValue(_ key: String) -> FilePlace { self[key]?.place ?? place(of: key) }
+
+  /// The fields of a key whose value is a mapping.
+  func fields(_ key: String, of what: String, known: [String]) -> YAMLFields? {
+    self[key].map { YAMLFields($0, of: what, known: known, mistakes) }
+  }
+
+  func text(_ key: String) -> String? {
     guard let node = self[key] else { return nil }
-    return try node.text(of: key)
+    return mistakes.attempt { () throws(CampaignFileFault) in try node.text(of: key) }
   }
 
-  func whole(_ key: String) throws(CampaignFileFault) -> Int? {
-    try read(key, "a whole number") { $0.allSatisfy(\.isASCII) ? Int($0) : nil }
+  func list(_ key: String) -> [Node] {
+    guard let node = self[key] else { return [] }
+    return mistakes.attempt { () throws(CampaignFileFault) in try node.list(of: key) } ?? []
   }
 
-  func truth(_ key: String) throws(CampaignFileFault) -> Bool? {
-    try read(key, "true or false") { ["true": true, "false": false][$0] }
+  func texts(_ key: String) -> [String]? {
+    guard let node = self[key] else { return nil }
+    return mistakes.attempt { () throws(CampaignFileFault) in try node.texts(of: key) }
   }
 
-  func duration(_ key: String) throws(CampaignFileFault) -> Duration? {
-    try read(key, "a time with its unit, such as 500ms, 30s, 10m or 2h") { Duration(spelled: $0) }
+  /// Words for `select`. One with a comma was meant as several.
+  func tags() -> Set<String> {
+    var tags: Set<String> = []
+    for node in list("tags") {
+      let text = mistakes.attempt { () throws(CampaignFileFault) in try node.text(of: "a tag") }
+      guard let text else { continue }
+      guard !text.contains(",") else {
+        let several = text.split(separator: ",").joined(separator: ", ")
+        mistakes.note(at: node.place, "a tag has no comma; write several as [\(several)]")
+        continue
+      }
+      tags.insert(text)
+    }
+    return tags
   }
 
-  func percent(_ key: String) throws(CampaignFileFault) -> Int? {
-    try read(key, "a share, such as 90%") { Int(percent: $0) }
+  /// - Parameter range: of the value; `what` names it in a mistake.
+  func whole(_ key: String, in range: ClosedRange<Int>) -> Int? {
+    let words = "a whole number, \(range.lowerBound) to \(range.upperBound)"
+    guard let value = whole(key, words) else { return nil }
+    guard range.contains(value) else {
+      mistakes.note(
+        at: placeOfValue(key),
+        "\(key) is \(value); it is \(range.lowerBound) to \(range.upperBound)")
+      return nil
+    }
+    return value
+  }
+
+  func whole(_ key: String, _ what: String = "a whole number") -> Int? {
+    read(key, what) { $0.allSatisfy(\.isASCII) ? Int($0) : nil }
+  }
+
+  func truth(_ key: String) -> Bool? {
+    read(key, "true or false") { ["true": true, "false": false][$0] }
+  }
+
+  func duration(_ key: String) -> Duration? {
+    read(key, "a time with its unit, such as 500ms, 30s, 10m or 2h") { Duration(spelled: $0) }
+  }
+
+  func percent(_ key: String) -> Int? {
+    read(key, "a share, such as 90%") { Int(percent: $0) }
   }
 
   /// A text that `body` makes a value of.
-  func read<Value>(
-    _ key: String, _ what: String, _ body: (String) -> Value?
-  ) throws(CampaignFileFault) -> Value? {
-    guard let node = self[key] else { return nil }
-    let text = try node.text(of: key)
+  func read<Value>(_ key: String, _ what: String, _ body: (String) -> Value?) -> Value? {
+    guard let node = self[key], let text = text(key) else { return nil }
     guard let value = body(text) else {
-      throw CampaignFileFault(at: node.place, "'\(text)' is no \(key); it is \(what)")
+      mistakes.note(at: node.place, "'\(text)' is no \(key); it is \(what)")
+      return nil
     }
     return value
   }
@@ -78,9 +132,9 @@ struct YAMLFields {
   /// One of the names of an enumeration.
   func choice<Value: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Value.Type
-  ) throws(CampaignFileFault) -> Value? where Value.RawValue == String {
+  ) -> Value? where Value.RawValue == String {
     let names = Value.allCases.map(\.rawValue).joined(separator: " or ")
-    return try read(key, names) { Value(rawValue: $0) }
+    return read(key, names) { Value(rawValue: $0) }
   }
 }
 

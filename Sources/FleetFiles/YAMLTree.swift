@@ -4,8 +4,8 @@ import Yams
 /// A YAML document as a tree with places: texts, lists and mappings, nothing else. Anchors, aliases
 /// and further documents are refused, and so is a key that comes twice.
 struct YAMLTree {
-  /// In bytes; 100,000 devices with all their facts are a tenth of it.
-  static let sizeLimit = 64 * 1024 * 1024
+  /// In bytes; 100,000 devices with all their facts are half of it.
+  static let sizeLimit = 16 * 1024 * 1024
   /// Places in a text where an alias could stand. Yams takes time in proportion to what aliases
   /// stand for before anybody sees them: 16 of them stand for 256 nodes at most.
   private static let aliasPlacesMaximum = 16
@@ -20,12 +20,10 @@ struct YAMLTree {
       throw CampaignFileFault(
         at: .start, "it has more than \(Self.sizeLimit / 1024 / 1024) MiB")
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CampaignFileFault(at: .start, "it is no UTF-8 text")
-    }
-    try Self.checkAliases(in: bytes)
-    try Self.checkParts(in: bytes)
-    root = try Self.compose(text)
+    let text = try FileText.utf8(bytes, of: .campaign)
+    try Self.checkAliases(in: text)
+    try Self.checkParts(in: text)
+    root = try Self.compose(String(decoding: text, as: UTF8.self))
   }
 
   /// What an alias may stand behind: a blank, a line's end, an indicator (in a flow collection also
@@ -85,7 +83,7 @@ struct YAMLTree {
     } catch let fault as CampaignFileFault {
       throw fault
     } catch let fault as YamlError {
-      throw CampaignFileFault(fault)
+      throw CampaignFileFault(fault, in: text)
     } catch {
       throw CampaignFileFault(at: .start, "it cannot be read: \(error)")
     }
@@ -122,17 +120,20 @@ extension Node {
 
 extension CampaignFileFault {
   /// What Yams says, with its place.
-  fileprivate init(_ fault: YamlError) {
+  fileprivate init(_ fault: YamlError, in text: String) {
     switch fault {
     case .scanner(let context, let problem, let mark, _),
       .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
+      let place = FilePlace(line: mark.line, column: mark.column)
       let words = [context?.text, problem].compactMap(\.self).joined(separator: ", ")
-      self.init(at: FilePlace(line: mark.line, column: mark.column), words)
+      self.init(at: place, YAMLSource(text).words(of: words, at: place))
     case .duplicatedKeysInMapping(let keys, let context):
+      let mapping = FilePlace(line: context.mark.line, column: context.mark.column)
+      let key = keys.first.map { "\($0)" } ?? ""
       self.init(
-        at: FilePlace(line: context.mark.line, column: context.mark.column),
-        "'\(keys.first ?? "")' is there twice")
+        at: YAMLSource(text).place(ofSecond: key, inMappingAt: mapping) ?? mapping,
+        "'\(key)' is there twice")
     case .reader(let problem, _, _, _): self.init(at: .start, problem)
     case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
       self.init(at: .start, "it cannot be read: \(fault)")

@@ -6,9 +6,16 @@ import OtaflashState
 
 /// One of every fault of a campaign, as `FaultSamples` has the others.
 extension FaultSamples {
+  private static let passage = FilePassage(
+    path: "it's.yaml", line: 3, column: 5, words: "there is no such key", source: "abcdefg")
+
   static let fleets: [FleetFault] =
     [
-      .campaign(path: "it's.yaml", line: 3, column: 5, words: "there is no such key"),
+      .campaign(path: "it's.yaml", [passage]),
+      .campaign(path: "-c.yaml", [passage, passage], omitted: 1),
+      .named(by: "c.yaml", at: passage, .file(.missing(path: "a.bin"))),
+      .notRegular(path: "a fifo"), .plan(path: "a plan", words: "it is not a plan"),
+      .planDiffers(plan: "p.json", campaign: "-c.yaml", differences: ["parallel: 3"]),
       .held(.held(store: "/s", by: 7)), .held(.held(store: "/s", by: nil)),
       .held(.state(.noPlace)), .refused(.hasEnded, run: "7f3a"), .unanswered(run: "7f3a"),
       .changed(run: "7f3a", campaign: "c.yaml"),
@@ -34,6 +41,10 @@ extension FaultSamples {
     case .waits: 9
     case .interrupted: 10
     case .failed: 11
+    case .named: 12
+    case .notRegular: 13
+    case .plan: 14
+    case .planDiffers: 15
     }
   }
 }

@@ -260,7 +260,16 @@ import Testing
   /// A text behind the least campaign, the place, and words of the fault.
   @Test(arguments: [
     ("wave: []", 4, 1, "a campaign has no 'wave'"),
-    ("campaign: d", 1, 1, "'campaign' is there twice"),
+    ("campaign: d", 4, 1, "'campaign' is there twice"),
+    ("parallel: 1\nparallel: 2", 5, 1, "'parallel' is there twice"),
+    ("flash: {mtu: 23, mode: auto, mtu: 24}", 4, 30, "'mtu' is there twice"),
+    ("flash: {mtu: 600}", 4, 14, "mtu is 600; it is 23 to 517"),
+    ("parallel: 0", 4, 11, "parallel is 0; it is 1 to 64"),
+    ("retries: {same: 0}", 4, 17, "same is 0; it is 1 to 100"),
+    ("waves: [{devices: 0}]", 4, 19, "'0' is no number"),
+    ("waves: [{devices: 1, stop: 0}]", 4, 28, "'0' is no stop"),
+    ("hooks: {before-device: 5}", 4, 24, "before-device is a command, and 5 is a number"),
+    ("imagee: b", 4, 1, "did you mean 'image'?"),
     ("image2: b", 4, 1, "a campaign has no 'image2'"),
     ("select: bord=x", 4, 9, "nothing is known as 'bord'"),
     ("select: \"board=x and\"", 4, 21, "there should be a fact"),
@@ -309,7 +318,7 @@ import Testing
     ("parallel: 0x4", 4, 11, "'0x4' is no parallel"),
     ("a: &x b", 4, 4, "anchors (&)"), ("select: &x tag:a", 4, 9, "anchors (&)"),
     ("select: *x", 4, 9, "undefined alias"), ("select: 'a", 5, 1, "found unexpected end of stream"),
-    ("- a", 4, 1, "did not find expected"), ("\tselect: a", 4, 1, "cannot start any token"),
+    ("- a", 4, 1, "did not find expected"), ("\tselect: a", 4, 1, "there is a tab"),
     ("---\nb: c", 4, 1, "a single document in the stream, but found another"),
     ("<<: {a: b}", 4, 1, "a campaign has no '<<'"),
     ("? [a]\n: b", 4, 3, "a key is a text"),
@@ -332,6 +341,7 @@ import Testing
     ("campaign: c\nimage: a\ndevices: ['sim-fleet:2', 'sim-fleet:3']", 3, 26, "one simulated"),
     ("campaign: c\nimage: a\ndevices: [{id: 'sim-fleet:2'}]", 3, 11, "one simulated fleet"),
     ("campaign: c\nimages: []\ndevices: [a]", 2, 9, "images are written as"),
+    ("campaign: c\nimage: a\ndevices: [{id: a, tags: ['x,y']}]", 3, 26, "write several as [x, y]"),
   ])
   func whatIsMissingIsTold(_ text: String, _ line: Int, _ column: Int, _ words: String) {
     expectFault(text, line, column, words)
@@ -358,7 +368,6 @@ import Testing
     ("devices: [a]\nselect: version<1.0.0", 4, 1, "which is not known of a"),
     ("devices: [a]\nselect: tag:x", 4, 1, "takes none"),
     ("devices: [a]\nimages: {b: c}", 4, 1, "no device is a 'b'"),
-    ("devices: [a]\nparallel: 99", 4, 1, "parallel is 99"),
     ("devices: [a]\nwindow: {not-after: 2020-01-01T00:00:00Z}", 4, 1, "is over"),
   ])
   func whatIsWrongAsAWholeIsToldWithItsPlace(

@@ -45,9 +45,10 @@ import Testing
   @Test(arguments: [
     ("", 1, 1, "it is empty"), ("name\nx", 1, 1, "the column 'id' is missing"),
     ("id,color\na,red", 1, 4, "there is no column 'color'"),
-    ("id,ID\na,b", 1, 4, "there is no column 'ID'"), ("id,id\na,b", 1, 4, "is there twice"),
+    ("name,ID\na,b", 1, 6, "there is no column 'ID'; did you mean 'id'?"),
+    ("Address,name\na,b", 1, 1, "did you mean 'id'?"), ("id,id\na,b", 1, 4, "is there twice"),
     ("id,name\na", 2, 1, "the row has 1 fields, and there are 2 columns"),
-    ("id,name\na,b,c", 2, 1, "3 fields"), ("id;name\na;b", 1, 1, "no column 'id;name'"),
+    ("id,name\na,b,c", 2, 1, "3 fields"),
     ("id,name\n,x", 2, 1, "the row has no id"),
     ("id\nsim-fleet:3", 2, 1, "a simulated fleet stands in the campaign"),
     ("id,version\na,1.2", 2, 3, "'1.2' is no version"),

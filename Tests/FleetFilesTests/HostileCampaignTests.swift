@@ -32,8 +32,10 @@ import Testing
   }
 
   @Test func bytesThatAreNoTextAreRefused() {
-    #expect(throws: CampaignFileFault(at: .start, "it is no UTF-8 text")) {
-      try CampaignFile(bytes: [0x63, 0xFF, 0x3A], now: CampaignFileTests.now)
+    #expect {
+      try CampaignFile(bytes: [0x63, 0x0A, 0x63, 0xE9, 0x3A], now: CampaignFileTests.now)
+    } throws: {
+      "\($0)".hasPrefix("line 2, column 2: the byte 0xE9, 'é' in Latin-1, is not UTF-8")
     }
     #expect(throws: CampaignFileFault.self) {
       try CampaignFile(bytes: Array("campaign: \u{0}".utf8), now: CampaignFileTests.now)

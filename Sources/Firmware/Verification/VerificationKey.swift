@@ -34,6 +34,9 @@ public struct VerificationKey: Sendable {
   /// an RSA key its `RSAPublicKey` alone.
   let encoded: [UInt8]
 
+  /// SHA-256 of the key, by which an MCUboot image names it.
+  package var digest: [UInt8] { Array(SHA256.hash(data: encoded)) }
+
   /// The key's kind.
   public var algorithm: Algorithm {
     switch material {

@@ -30,6 +30,8 @@ package struct Campaign: Hashable, Sendable {
   /// More devices than any site has; what is beyond it is a slip.
   package static let devicesMaximum = 100_000
   package static let wavesMaximum = 100
+  /// The range of `parallel`.
+  package static let parallelTransfers = 1...64
 
   package init(
     name: String, devices: [FleetDevice], images: [String?: String],

@@ -1,5 +1,10 @@
 /// How devices are tried, again and again, within bounds.
 package struct RetryPolicy: Hashable, Sendable {
+  /// The range of `linkAttempts` and `infrastructureFailures`.
+  package static let attempts = 1...1000
+  /// The range of `sameFailures`.
+  package static let repeats = 1...100
+
   /// Attempts of one device that may end by a lost link, or by its not being found.
   package var linkAttempts: Int
   /// A device that fails in the same way so often is quarantined.
@@ -49,6 +54,9 @@ package struct FlashChoices: Hashable, Sendable {
   package enum Delta: String, CaseIterable, Sendable {
     case auto, never, require
   }
+
+  /// The range of `mtu`.
+  package static let mtus = 23...517
 
   package var writing = Writing.auto
   package var delta = Delta.auto

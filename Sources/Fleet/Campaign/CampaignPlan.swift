@@ -61,11 +61,12 @@ package struct CampaignPlan: Hashable, Sendable {
       guard names.insert(wave.name).inserted else { throw .duplicateWave(name: wave.name) }
       try wave.check()
     }
-    try check("parallel", campaign.parallel ?? 1, 1...64)
-    try check("link attempts", campaign.retries.linkAttempts, 1...1000)
-    try check("same failures", campaign.retries.sameFailures, 1...100)
-    try check("infrastructure failures", campaign.retries.infrastructureFailures, 1...1000)
-    try check("mtu", campaign.flash.mtu, 23...517)
+    try check("parallel", campaign.parallel ?? 1, Campaign.parallelTransfers)
+    try check("link attempts", campaign.retries.linkAttempts, RetryPolicy.attempts)
+    try check("same failures", campaign.retries.sameFailures, RetryPolicy.repeats)
+    try check(
+      "infrastructure failures", campaign.retries.infrastructureFailures, RetryPolicy.attempts)
+    try check("mtu", campaign.flash.mtu, FlashChoices.mtus)
   }
 
   fileprivate static func check(

@@ -117,13 +117,17 @@ package struct ZoneOffsets: Hashable, Sendable {
 
   package static let utc = ZoneOffsets(minutes: 0)
 
+  /// As the campaign names it; `nil` = by its offset.
+  package let name: String?
   private let first: Int
   private let changes: [Change]
 
   /// - Parameters:
   ///   - minutes: before the first change.
   ///   - changes: in the order of time.
-  package init(minutes: Int, changes: [Change] = []) {
+  ///   - name: such as `Europe/Berlin`.
+  package init(minutes: Int, changes: [Change] = [], name: String? = nil) {
+    self.name = name
     first = minutes
     self.changes = changes.sorted { $0.at < $1.at }
   }

@@ -10,6 +10,12 @@ struct FaultReport: Equatable, Sendable {
   let exit: ExitStatus
   /// The same command can succeed when it is run again as it is.
   let retryable: Bool
+  /// Where in a file the fault is, and further ones of the file.
+  var passages: [FilePassage] = []
+  /// Faults of the file that are not among them.
+  var omitted = 0
+  /// Further clauses about what happened.
+  var details: [String] = []
 
   init(
     _ code: FaultCode, _ what: String, why: String, help: String, exit: ExitStatus,
@@ -21,6 +27,16 @@ struct FaultReport: Equatable, Sendable {
     self.help = help
     self.exit = exit
     self.retryable = retryable
+  }
+}
+
+extension FaultReport {
+  /// The passages with their lines, for a person.
+  var excerpts: [String] {
+    var lines = details.map { "  - " + $0 } + (passages.first?.excerpt ?? [])
+    for passage in passages.dropFirst() { lines += ["  " + passage.what] + passage.excerpt }
+    if omitted > 0 { lines.append("  and \(Text.counted(omitted, "more mistake"))") }
+    return lines
   }
 }
 

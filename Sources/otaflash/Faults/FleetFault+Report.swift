@@ -8,12 +8,22 @@ extension FaultReport {
   init(_ fault: FleetFault, in context: FaultContext) {
     self =
       switch fault {
-      case .campaign(let path, let line, let column, let words):
-        FaultReport(
-          .campaign, "\(path), line \(line), column \(column): \(words)",
-          why: "Nothing was begun. otaflash-campaign(5) describes every key.",
-          help: "sed -n \(line)p -- " + ShellWords.quote(path), exit: .configuration)
+      case .campaign(let path, let passages, let omitted):
+        Self.mistakes(of: path, passages, omitted, in: context)
+      case .named(let campaign, let passage, let fault):
+        Self.file(named: passage, by: campaign, fault, in: context)
       case .file(let fault): FaultReport(fault, in: context)
+      case .plan(let path, let words):
+        FaultReport(
+          .campaign, "\(path): \(words)", why: "No run was started.",
+          help: context.command(["fleet", "plan", "--help"]), exit: .configuration)
+      case .planDiffers(let plan, let campaign, let differences):
+        Self.differences(differences, of: campaign, from: plan, in: context)
+      case .notRegular(let path):
+        FaultReport(
+          .file, "\(path) is not a regular file",
+          why: "A run reads its images again when it is continued, so they must be files.",
+          help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput)
       case .store(let fault): FaultReport(fault, in: context)
       case .search(.storage(let fault)): FaultReport(fault, in: context)
       case .search(let fault):
@@ -56,6 +66,51 @@ extension FaultReport {
           .bug, words, why: "This is an error of otaflash; what was recorded is kept.",
           help: context.again, exit: .bug, retryable: true)
       }
+  }
+
+  private static func mistakes(
+    of campaign: String, _ passages: [FilePassage], _ omitted: Int, in context: FaultContext
+  ) -> FaultReport {
+    var report = FaultReport(
+      .campaign, passages.first?.what ?? "the campaign is not valid",
+      why: "No run was started. otaflash-campaign(5) describes every key.",
+      help: check(campaign, in: context),
+      exit: .configuration)
+    (report.passages, report.omitted) = (passages, omitted)
+    return report
+  }
+
+  private static func differences(
+    _ differences: [String], of campaign: String, from plan: String, in context: FaultContext
+  ) -> FaultReport {
+    var report = FaultReport(
+      .campaign, "\(campaign) is not what \(plan) says",
+      why: "No run was started: what runs must be what was reviewed. Review the campaign again.",
+      help: check(campaign, in: context), exit: .configuration)
+    report.details = differences
+    return report
+  }
+
+  /// Checks a campaign, after it was corrected.
+  private static func check(_ campaign: String, in context: FaultContext) -> String {
+    context.command(["fleet", "plan", campaign.hasPrefix("-") ? "./" + campaign : campaign])
+  }
+
+  /// The fault of a file, with the place where the campaign names it.
+  private static func file(
+    named passage: FilePassage, by campaign: String, _ fault: CommandFault, in context: FaultContext
+  ) -> FaultReport {
+    let inner = FaultReport(fault, in: context)
+    var report = FaultReport(
+      inner.code, inner.what,
+      why: inner.code == .file
+        ? "Paths in a campaign are relative to the folder of the campaign." : inner.why,
+      help: check(campaign, in: context), exit: inner.exit,
+      retryable: inner.retryable)
+    var place = passage
+    place.words = "the campaign names it here"
+    report.passages = [place]
+    return report
   }
 
   private static func held(

@@ -6,9 +6,21 @@ import OtaflashState
 /// What can go wrong with a campaign as a whole; what goes wrong with its devices is in its run.
 enum FleetFault: Error {
   /// A campaign, or its table of devices, is not as it must be.
-  case campaign(path: String, line: Int, column: Int, words: String)
+  ///
+  /// - Parameters:
+  ///   - passages: one or more mistakes.
+  ///   - omitted: mistakes that are not among them.
+  case campaign(path: String, [FilePassage], omitted: Int = 0)
+  /// A file that a campaign names at a place, and what is wrong with that file.
+  indirect case named(by: String, at: FilePassage, CommandFault)
   /// One of its files cannot be read.
   case file(FileFault)
+  /// What should be a saved plan is not one.
+  case plan(path: String, words: String)
+  /// A campaign would do something else than a saved plan says.
+  case planDiffers(plan: String, campaign: String, differences: [String])
+  /// A pipe or device where a campaign names an image.
+  case notRegular(path: String)
   case store(StorageFault)
   case search(RunSearchFault)
   /// Another process works with the store.

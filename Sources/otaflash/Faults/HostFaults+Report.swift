@@ -84,6 +84,7 @@ extension OutputFile {
     case .junit: return path + ".new.xml"
     case .csv: return path + ".new.csv"
     case .patch: return path + ".new.patch"
+    case .plan: return path + ".new.json"
     }
   }
 }

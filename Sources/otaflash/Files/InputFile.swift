@@ -37,6 +37,13 @@ struct InputFile: Sendable {
     try read({ $0 }, admits: { (_: stat) throws(FileFault) in })
   }
 
+  /// Something else is there than a regular file or a directory, which are read without waiting.
+  static func isNoRegularFile(_ path: String) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
+  }
+
   private func content(of descriptor: Int32) throws(FileFault) -> [UInt8] {
     var content: [UInt8] = []
     var part = [UInt8](repeating: 0, count: Self.readSize)

@@ -19,7 +19,7 @@ enum OutputFileFault: Error, Equatable {
 /// file that is there.
 struct OutputFile: Equatable, Sendable {
   /// What a file of this kind begins with.
-  enum Kind: Equatable, Sendable { case btsnoop, svg, png, html, junit, csv, patch }
+  enum Kind: Equatable, Sendable { case btsnoop, svg, png, html, junit, csv, patch, plan }
 
   let path: String
   let kind: Kind
@@ -122,13 +122,14 @@ extension OutputFile.Kind {
     case .junit: "JUnit"
     case .csv: "CSV"
     case .patch: "patch"
+    case .plan: "plan"
     }
   }
 
   /// Octets that tell the kind. Of a patch all do: it has no magic.
   fileprivate var headSize: Int {
     switch self {
-    case .btsnoop, .svg, .png, .html, .junit, .csv: 512
+    case .btsnoop, .svg, .png, .html, .junit, .csv, .plan: 512
     case .patch: FirmwareImage.defaultLimit
     }
   }
@@ -142,6 +143,7 @@ extension OutputFile.Kind {
     // The first column of a report.
     case .csv: Self.text(head).hasPrefix("device,")
     case .patch: PatchFile(of: Array(head)) != nil
+    case .plan: Self.text(head).hasPrefix("{\n  \"_otaflash_plan\" : ")
     // PNG specification, 5.2.
     case .png: head.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
     case .svg:

@@ -1,6 +1,5 @@
 #if Fleet
 import Crypto
-import Glibc
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetFiles
@@ -9,7 +8,7 @@ import OtaflashState
 
 /// A campaign's file with its table of devices, before its images are read and its scan is made.
 struct CampaignText: Sendable {
-  /// More text than any campaign has.
+  /// In bytes; more text than any campaign has.
   private static let sizeLimit = 16 << 20
 
   let path: String
@@ -21,27 +20,32 @@ struct CampaignText: Sendable {
   let simulation: FleetProfile?
   /// The user's own names for devices.
   let aliases: DeviceAliases
+  /// What was read, by path, for the lines of mistakes.
+  private let sources: [String: [UInt8]]
 
   init(path: String, aliases: DeviceAliases, now: FleetTime) throws(CommandFault) {
     self.path = path
     self.aliases = aliases
-    let text = try Self.read(path, limit: Self.sizeLimit)
+    let text = try Self.read(path)
+    var sources = [path: text]
     var hash = SHA256()
     hash.update(data: text)
-    var file = try Self.at(path) { () throws(CampaignFileFault) in
+    var file = try Self.at(path, sources) { () throws(CampaignFileFault) in
       try CampaignFile(bytes: text, now: now)
     }
     if let name = file.devicesFile {
       let tablePath = Self.resolve(name, beside: path)
-      let table = try Self.read(tablePath, limit: DeviceTable.sizeLimit)
+      let table = try Self.table(tablePath, named: name, by: file, of: path, sources)
+      sources[tablePath] = table
       hash.update(data: table)
-      file = try Self.at(path) { [file] () throws(CampaignFileFault) in
+      file = try Self.at(path, sources) { [file] () throws(CampaignFileFault) in
         file.adding(try DeviceTable(path: tablePath, bytes: table), path: tablePath)
       }
     }
-    simulation = try Self.at(path) { [file] () throws(CampaignFileFault) in
+    simulation = try Self.at(path, sources) { [file] () throws(CampaignFileFault) in
       try Self.simulation(of: file)
     }
+    self.sources = sources
     // The boards of a simulated fleet have the names that it gives them.
     if simulation == nil {
       let (resolved, used) = file.resolvingAliases { aliases.device(of: $0) }
@@ -57,7 +61,9 @@ struct CampaignText: Sendable {
   /// The public key that its images must be signed by.
   func key() throws(CommandFault) -> VerificationKey? {
     guard let name = file.campaign.keyFile else { return nil }
-    return try VerificationKeyFile.load(resolve(name))
+    return try naming({ file.fault(ofFile: name, $0) }) { () throws(CommandFault) in
+      try VerificationKeyFile.load(resolve(name))
+    }
   }
 
   /// The devices that are known from earlier commands and campaigns, if the campaign asks for
@@ -76,21 +82,55 @@ struct CampaignText: Sendable {
     return name.hasPrefix("/") || folder == "." ? name : folder + "/" + name
   }
 
-  private static func read(_ path: String, limit: Int) throws(CommandFault) -> [UInt8] {
+  private static func read(_ path: String) throws(CommandFault) -> [UInt8] {
     do throws(FileFault) {
-      let content = try InputFile(path: path, limit: limit).read()
-      guard content.count <= limit else { throw .unreadable(path: path, errno: EFBIG) }
+      let content = try InputFile(path: path, limit: sizeLimit).read()
+      // The reader refuses what is larger, in its own words.
       return content
     } catch {
       throw .fleet(.file(error))
     }
   }
 
-  static func at<Value>(
-    _ path: String, _ body: () throws(CampaignFileFault) -> Value
+  private static func table(
+    _ tablePath: String, named name: String, by file: CampaignFile, of path: String,
+    _ sources: [String: [UInt8]]
+  ) throws(CommandFault) -> [UInt8] {
+    do throws(FileFault) {
+      return try InputFile(path: tablePath, limit: DeviceTable.sizeLimit).read()
+    } catch {
+      let place = FilePassage(file.fault(ofFile: name, ""), of: path, sources)
+      throw .fleet(.named(by: path, at: place, .file(error)))
+    }
+  }
+
+  /// Reads a file that the campaign names.
+  ///
+  /// - Parameter place: the fault at the place where it is named.
+  func naming<Value>(
+    _ place: (String) -> CampaignFileFault, _ body: () throws(CommandFault) -> Value
+  ) throws(CommandFault) -> Value {
+    do throws(CommandFault) { return try body() } catch {
+      let passage = FilePassage(place(""), of: path, sources)
+      throw .fleet(.named(by: path, at: passage, error))
+    }
+  }
+
+  /// Mistakes of the campaign or of its table, with their lines.
+  func checking<Value>(
+    _ body: () throws(CampaignFileFault) -> Value
+  ) throws(CommandFault) -> Value {
+    try Self.at(path, sources, body)
+  }
+
+  private static func at<Value>(
+    _ path: String, _ sources: [String: [UInt8]], _ body: () throws(CampaignFileFault) -> Value
   ) throws(CommandFault) -> Value {
     do throws(CampaignFileFault) { return try body() } catch {
-      throw .fleet(FleetFault(error, path: path))
+      let mistakes = [error] + error.further
+      throw .fleet(
+        .campaign(
+          path: path, mistakes.map { FilePassage($0, of: path, sources) }, omitted: error.omitted))
     }
   }
 
@@ -108,15 +148,18 @@ struct CampaignText: Sendable {
   }
 }
 
-extension FleetFault {
-  fileprivate init(_ fault: CampaignFileFault, path: String) {
-    let named =
+extension FilePassage {
+  fileprivate init(
+    _ fault: CampaignFileFault, of campaign: String, _ sources: [String: [UInt8]]
+  ) {
+    let path =
       switch fault.file {
-      case .campaign: path
+      case .campaign: campaign
       case .devices(let table): table
       }
-    self = .campaign(
-      path: named, line: fault.place.line, column: fault.place.column, words: fault.words)
+    self.init(
+      path: path, line: fault.place.line, column: fault.place.column, words: fault.words,
+      source: sources[path].flatMap { FileLine(fault.place.line, of: $0)?.text })
   }
 }
 #endif

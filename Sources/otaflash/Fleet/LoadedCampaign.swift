@@ -14,6 +14,8 @@ struct LoadedCampaign: Sendable {
   let keys: [FleetDevice.ID: [UInt8]]
   /// The public key that every image must be signed by; `nil` = no signature is required.
   let key: VerificationKey?
+  /// SHA-256 of that key, in hex digits.
+  let keyDigest: String?
   let digest: String
   /// The simulated boards that are its devices, where they are.
   let simulation: FleetProfile?
@@ -37,19 +39,26 @@ struct LoadedCampaign: Sendable {
     if let resumed { file = file.resuming(resumed) }
     if let simulation { file = file.adding(simulation.devices, from: .simulatedFleet) }
     (file, undecided) = file.adding(found, from: .scan).knowing(known)
-    plan = try CampaignText.at(path) { [file, simulation] () throws(CampaignFileFault) in
+    plan = try text.checking { [file, simulation] () throws(CampaignFileFault) in
       let plan = try file.plan(now: now)
       if simulation == nil { try Self.checkDevices(of: plan, in: file, text.aliases) }
       return plan
     }
     var images: [String: CampaignImage] = [:]
     let key = try text.key()
+    keyDigest = key.map { Text.hex($0.digest) }
     for name in Set(plan.campaign.images.values).sorted() {
-      images[name] = try Self.image(text.resolve(name), signedBy: key)
+      images[name] = try text.naming({ file.fault(ofFile: name, $0) }) {
+        () throws(CommandFault) in
+        try Self.image(text.resolve(name), signedBy: key)
+      }
     }
     self.key = key
     self.images = images
-    keys = try Self.keys(of: plan, in: text)
+    keys = try Self.keys(of: plan, in: file, text)
+    try text.checking { [file, plan] () throws(CampaignFileFault) in
+      try HookPrograms(beside: text.path).check(plan.campaign.hooks, in: file)
+    }
   }
 
   // MARK: Devices
@@ -91,6 +100,10 @@ struct LoadedCampaign: Sendable {
   private static func image(
     _ path: String, signedBy key: VerificationKey?
   ) throws(CommandFault) -> CampaignImage {
+    // A run reads its images again each time that it is continued.
+    if InputFile.isNoRegularFile(path) {
+      throw .fleet(.notRegular(path: path))
+    }
     let (content, sidecar): ([UInt8], ImageIdentity?)
     do throws(ImageFileFault) { (content, sidecar) = try ImageFile.readContent(path) } catch {
       throw .image(error)
@@ -106,15 +119,18 @@ struct LoadedCampaign: Sendable {
   }
 
   private static func keys(
-    of plan: CampaignPlan, in text: CampaignText
+    of plan: CampaignPlan, in campaign: CampaignFile, _ text: CampaignText
   ) throws(CommandFault) -> [FleetDevice.ID: [UInt8]] {
     var keys: [FleetDevice.ID: [UInt8]] = [:]
     var known: [String: [UInt8]] = [:]
     for device in plan.waves.flatMap(\.devices) {
       guard let file = device.keyFile else { continue }
       if known[file] == nil {
-        do throws(KeyFileFault) { known[file] = try KeyFile.load(text.resolve(file)) } catch {
-          throw .keyFile(error)
+        known[file] = try text.naming({ campaign.fault(of: device.id, $0) }) {
+          () throws(CommandFault) in
+          do throws(KeyFileFault) { return try KeyFile.load(text.resolve(file)) } catch {
+            throw .keyFile(error)
+          }
         }
       }
       keys[device.id] = known[file]

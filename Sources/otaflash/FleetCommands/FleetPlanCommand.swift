@@ -37,6 +37,14 @@ struct FleetPlanCommand: Subcommand {
       valueName: "fleet"))
   var fleet: String?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Save the plan, for 'fleet run --plan': what runs is what was reviewed.",
+      valueName: "path"),
+    completion: .file())
+  var save: String?
+
   @OptionGroup var global: GlobalOptions
 
   var inputFiles: [String] { [campaign] }
@@ -59,11 +67,62 @@ struct FleetPlanCommand: Subcommand {
     let known = try text.knownDevices(in: session)
     let loaded = try LoadedCampaign(text, found: found, known: known, now: .now)
     loaded.noteUndecided(in: session)
+    let review = PlanReview(loaded, now: .now)
     let prospects = live ? try await FleetProspects(loaded, session).look() : [:]
+    try await show(review, of: loaded, in: session)
     tell(loaded, prospects, in: session)
+    if let save { try review.save(to: save, in: session) }
     if forecast { try await FleetForecastTelling(loaded, fleet, seeds.value, session).tell() }
-    session.console.note("next:   " + session.command("fleet", "run", campaign))
+    let plan = save.map { ["--plan", $0] } ?? []
+    session.console.note("next:   " + session.context.command(["fleet", "run", campaign] + plan))
     return .done("planned")
+  }
+
+  /// All options, and what has changed since the last run.
+  private func show(
+    _ review: PlanReview, of campaign: LoadedCampaign, in session: Session
+  ) async throws(CommandFault) {
+    let plan = campaign.plan
+    let last: (run: String, words: [String])? =
+      if let store = try FleetFolder(of: session).look() {
+        try await review.changesSinceLastRun(in: store)
+      } else {
+        nil
+      }
+    session.console.result(
+      "\(plan.campaign.name)  " + Text.counted(plan.deviceCount, "device") + ", "
+        + Text.counted(plan.waves.count, "wave"))
+    for image in campaign.images.values.sorted(by: { $0.package.name < $1.package.name }) {
+      session.console.result(
+        "  " + image.package.parts.map(\.summary).joined(separator: ", ") + "  SHA-256 "
+          + image.blob.fileDigest)
+    }
+    let settings = review.saved.settings
+    for line in Text.table(settings.map { [$0.name, $0.words] }) {
+      session.console.result("  " + line)
+    }
+    if let last {
+      let words =
+        last.words.isEmpty ? "the same devices and images" : last.words.joined(separator: "; ")
+      session.console.result("since run \(last.run)  \(words)")
+    }
+    session.console.event(
+      "fleet_plan",
+      [
+        "campaign": .string(plan.campaign.name), "devices": .integer(plan.deviceCount),
+        "waves": .integer(plan.waves.count), "digest": .string(campaign.digest),
+        "settings": .array(
+          settings.map {
+            .object(
+              JSONValue.fields(["name": .string($0.name), "words": .string($0.words)]))
+          }),
+        "images": .array(
+          review.saved.images.map {
+            .object(JSONValue.fields(["file": .string($0.file), "sha256": .string($0.sha256)]))
+          }),
+        "last_run": .text(last?.run),
+        "changes": last.map { .array($0.words.map { .string($0) }) },
+      ])
   }
 
   private func tell(
@@ -71,12 +130,6 @@ struct FleetPlanCommand: Subcommand {
     in session: Session
   ) {
     let plan = campaign.plan
-    session.console.result(
-      "\(plan.campaign.name)  " + Text.counted(plan.deviceCount, "device") + ", "
-        + Text.counted(plan.waves.count, "wave"))
-    for image in campaign.images.values.sorted(by: { $0.package.name < $1.package.name }) {
-      session.console.result("  " + image.package.parts.map(\.summary).joined(separator: ", "))
-    }
     session.console.result("  " + plan.campaign.flash.delta.words)
     for (index, planned) in plan.waves.enumerated() {
       session.console.result(
@@ -126,7 +179,8 @@ extension Wave {
   fileprivate func rules(of size: Int) -> String {
     let stop = thresholds.stop.devices(of: size)
     var parts = [
-      Text.counted(size, "device"), "stops at \(Text.grouped(stop)) failed",
+      Text.counted(size, "device"),
+      (thresholds.stopAction == .pause ? "pauses" : "stops") + " at \(Text.grouped(stop)) failed",
       "goes on from \(thresholds.successPercent)%",
     ]
     if soak > .zero { parts.append("soaks \(Text.clock(soak))") }

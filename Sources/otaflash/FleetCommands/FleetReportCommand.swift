@@ -80,7 +80,7 @@ struct FleetReportCommand: Subcommand {
     case .html: HTMLReport.text(report, in: surroundings)
     case .junit: JUnitReport.text(report)
     case .csv: CSVReport.text(report)
-    case .btsnoop, .svg, .png, .patch: preconditionFailure("this is no report")
+    case .btsnoop, .svg, .png, .patch, .plan: preconditionFailure("this is no report")
     }
   }
 

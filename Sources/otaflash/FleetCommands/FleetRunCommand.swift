@@ -35,11 +35,18 @@ struct FleetRunCommand: Subcommand {
     transform: CommaList<AdapterName>.parse)
   var adapters: CommaList<AdapterName>?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Start only what this plan says, as 'fleet plan --save' wrote it.", valueName: "path"),
+    completion: .file())
+  var plan: String?
+
   @OptionGroup var notification: NotifyOption
   @OptionGroup var global: GlobalOptions
 
   var notifies: Bool { notification.notify }
-  var inputFiles: [String] { [campaign] }
+  var inputFiles: [String] { [campaign] + [plan].compactMap(\.self) }
 
   func validate() throws {
     if let parallel, !(1...64).contains(parallel.value) {
@@ -63,6 +70,7 @@ struct FleetRunCommand: Subcommand {
       return try await FleetSummary(last.kept.id, store, session).tell()
     }
     let loaded = try await loaded(text, last, in: session)
+    if let plan { try PlanReview(loaded, now: .now).compare(withPlanAt: plan) }
     if loaded.simulation == nil {
       let devices = loaded.plan.waves.flatMap { $0.devices.map(\.id) }
       try await FleetReach(devices, on: chosenAdapters, in: session).check()

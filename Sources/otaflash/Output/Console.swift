@@ -152,13 +152,16 @@ final class Console: Sendable {
         "code": .string(report.code.rawValue), "message": .string(report.what),
         "why": .string(report.why), "help": .string(report.help),
         "retryable": .bool(report.retryable),
+        "details": report.details.isEmpty ? nil : .array(report.details.map { .string($0) }),
+        "places": report.passages.isEmpty ? nil : .array(report.passages.map(\.json)),
       ])
     guard !settings.json else { return }
     let style = settings.errorStyle
-    let lines: [Line] = [
-      "\(style.red("error[\(report.code.rawValue)]")): \(report.what)", "  \(report.why)",
-      "  help: \(report.help)",
+    let head: [Line] = [
+      "\(style.red("error[\(report.code.rawValue)]")): \(report.what)"
     ]
+    let rest: [Line] = ["  \(report.why)", "  help: \(report.help)"]
+    let lines = head + report.excerpts.map { "\($0)" } + rest
     state.withLock { _ in
       for line in lines { queue.addError(line.shown + "\n") }
     }
@@ -206,5 +209,15 @@ final class Console: Sendable {
     } else {
       state.failure = FileOutput.standardOutput.write(text)
     }
+  }
+}
+
+extension FilePassage {
+  fileprivate var json: JSONValue {
+    .object(
+      JSONValue.fields([
+        "file": .string(path), "line": .integer(line), "column": .integer(column),
+        "message": .string(words),
+      ]))
   }
 }

@@ -1,0 +1,150 @@
+#if Fleet
+import OtaflashFleet
+import OtaflashFleetFiles
+
+extension Campaign {
+  /// Every option of the campaign, the default ones too, as a reviewer reads it.
+  ///
+  /// - Parameter now: decides the offset that is printed for a zone without a name.
+  func settings(now: FleetTime) -> [SavedPlan.Setting] {
+    var settings = [SavedPlan.Setting("window", window?.words(now) ?? "always open")]
+    settings += siteWindows.sorted { $0.key < $1.key }.map {
+      SavedPlan.Setting("window at \($0.key)", $0.value.words(now))
+    }
+    settings += waves.map { SavedPlan.Setting("wave \($0.name)", $0.ruleWords) }
+    settings += [
+      SavedPlan.Setting("retries", retries.words),
+      SavedPlan.Setting(
+        "parallel", parallel.map { Text.counted($0, "transfer") + " per adapter" } ?? "automatic"),
+      SavedPlan.Setting("transfer", flash.transferWords),
+      SavedPlan.Setting("overrides", flash.overrideWords),
+      SavedPlan.Setting(
+        "signature", keyFile.map { "required, by \($0)" } ?? "not required"),
+      SavedPlan.Setting(
+        "requires", requirements.version.map { "\($0) or later" } ?? "any version"),
+      SavedPlan.Setting("min-battery", requirements.battery?.words ?? "any level"),
+      SavedPlan.Setting("hooks", hooks.ruleWords),
+    ]
+    for point in HookPoint.allCases {
+      guard let command = hooks[point] else { continue }
+      settings.append(SavedPlan.Setting("hook \(point.rawValue)", command.shown))
+    }
+    return settings
+  }
+}
+
+extension TransferWindow {
+  fileprivate func words(_ now: FleetTime) -> String {
+    let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    let days =
+      days.count == Weekday.allCases.count
+      ? "daily" : days.map(\.rawValue).sorted().map { names[$0] }.joined(separator: " ")
+    var parts = ["\(days) \(Self.clock(opens)) to \(Self.clock(closes)) \(zone.words(now))"]
+    if let notBefore { parts.append("not before \(notBefore.text)") }
+    if let notAfter { parts.append("not after \(notAfter.text)") }
+    parts.append(
+      atEnd == .finish
+        ? "transfers at its end are finished" : "transfers at its end are interrupted")
+    return parts.joined(separator: ", ")
+  }
+
+  fileprivate static func clock(_ minutes: Int) -> String {
+    Text.padded(String(minutes / 60), 2) + ":" + Text.padded(String(minutes % 60), 2)
+  }
+}
+
+extension ZoneOffsets {
+  fileprivate func words(_ now: FleetTime) -> String {
+    if let name { return name }
+    let minutes = minutes(at: now)
+    guard minutes != 0 else { return "UTC" }
+    return (minutes < 0 ? "-" : "+") + TransferWindow.clock(abs(minutes))
+  }
+}
+
+extension RetryPolicy {
+  fileprivate var words: String {
+    [
+      "\(linkAttempts) attempts at a lost link", "\(sameFailures) of the same failure",
+      "delays \(firstDelay.spelled) to \(longestDelay.spelled)",
+      "jitter \(Int((jitter * 100).rounded()))%",
+      "pause after \(infrastructureFailures) failures of this host",
+    ].joined(separator: ", ")
+  }
+}
+
+extension FlashChoices {
+  fileprivate var transferWords: String {
+    "mode \(writing.rawValue), patches \(delta.rawValue), ATT_MTU \(mtu), at most "
+      + "\(attemptLimit.spelled) per attempt"
+  }
+
+  fileprivate var overrideWords: String {
+    let all = [
+      (allowDowngrade, "allow-downgrade"), (allowUnknown, "allow-unknown"),
+      (allowOtherHardware, "allow-other-hardware"), (force, "force"),
+    ]
+    let set = all.filter(\.0).map(\.1)
+    return set.isEmpty ? "none" : set.joined(separator: ", ")
+  }
+}
+
+extension DeviceRequirements.Battery {
+  fileprivate var words: String {
+    "\(percent)%, a device without a level: \(unknown.rawValue)"
+  }
+}
+
+extension CampaignHooks {
+  fileprivate var ruleWords: String {
+    guard !commands.isEmpty else { return "none" }
+    return "at most \(timeLimit.spelled), on-failure \(onFailure.rawValue), "
+      + "after-failure \(afterFailure.rawValue)"
+  }
+}
+
+extension HookCommand {
+  /// As a shell would be given it.
+  fileprivate var shown: String {
+    switch self {
+    case .words(let words): ShellWords.join(words)
+    case .shell(let text): ShellWords.join(["/bin/sh", "-c", text])
+    }
+  }
+}
+
+extension Wave {
+  /// All that decides about it, whatever its size.
+  fileprivate var ruleWords: String {
+    let stop =
+      switch thresholds.stop {
+      case .count(let count): "\(count)"
+      case .percent(let percent): "\(percent)%"
+      }
+    let action = thresholds.stopAction == .pause ? "pauses" : "stops"
+    var parts = [
+      "\(action) at \(stop) failed", "continues from \(thresholds.successPercent)% succeeded",
+      "judged from \(thresholds.seenPercent)% seen",
+    ]
+    if let overshoot = thresholds.overshoot { parts.append("overshoot \(overshoot)") }
+    parts.append("soaks \(soak.spelled)")
+    parts.append(needsApproval ? "then waits for approval" : "without approval")
+    return parts.joined(separator: ", ")
+  }
+}
+
+extension Duration {
+  /// As a campaign spells it: `500ms`, `90s`, `10m`.
+  fileprivate var spelled: String {
+    let milliseconds = wholeMilliseconds
+    let units: [(Int64, String)] = [
+      (86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s"),
+    ]
+    guard milliseconds > 0 else { return "0s" }
+    for (scale, unit) in units where milliseconds.isMultiple(of: scale) {
+      return "\(milliseconds / scale)\(unit)"
+    }
+    return "\(milliseconds)ms"
+  }
+}
+#endif

@@ -1,0 +1,57 @@
+#if Fleet
+import Glibc
+import OtaflashFleet
+import OtaflashFleetFiles
+
+/// The programs of a campaign's hooks, looked for before a run starts.
+struct HookPrograms {
+  /// What `/bin/sh` knows without a program (POSIX.1-2017, XCU 2.14 and 2.9.1).
+  private static let builtins: Set<String> = [
+    ":", ".", "[", "alias", "bg", "break", "case", "cd", "command", "continue", "echo", "eval",
+    "exec", "exit", "export", "false", "fc", "fg", "for", "getopts", "hash", "if", "jobs", "kill",
+    "printf", "pwd", "read", "readonly", "return", "set", "shift", "test", "times", "trap", "true",
+    "type", "ulimit", "umask", "unalias", "unset", "until", "wait", "while",
+  ]
+
+  private let folder: String
+
+  /// - Parameter campaign: the path of the file; relative paths are resolved against its folder.
+  init(beside campaign: String) { folder = OutputFile.folder(of: campaign) }
+
+  /// - Throws: the place of a hook whose program cannot be run.
+  func check(_ hooks: CampaignHooks, in file: CampaignFile) throws(CampaignFileFault) {
+    for point in HookPoint.allCases {
+      guard let name = hooks[point].flatMap(program(of:)), let reason = obstacle(to: name)
+      else { continue }
+      throw file.fault(of: point, "the program of \(point.rawValue) \(reason)")
+    }
+  }
+
+  /// The first word; `nil` where only a shell knows what it is.
+  private func program(of command: HookCommand) -> String? {
+    switch command {
+    case .words(let words): return words.first
+    case .shell(let text):
+      let word = text.prefix { !$0.isWhitespace }
+      let isPlain = word.allSatisfy { character in
+        character.isASCII
+          && (character.isLetter || character.isNumber || "._/+-".contains(character))
+      }
+      guard !word.isEmpty, isPlain, !Self.builtins.contains(String(word)) else { return nil }
+      return String(word)
+    }
+  }
+
+  /// Why a program cannot be run: a clause; `nil` = nothing speaks against it.
+  private func obstacle(to program: String) -> String? {
+    guard program.contains("/") else {
+      let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+      let isFound = folders.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
+      return isFound ? nil : "is not in PATH: \(program)"
+    }
+    let path = program.hasPrefix("/") ? program : folder + "/" + program
+    guard access(path, F_OK) == 0 else { return "does not exist: \(path)" }
+    return access(path, X_OK) == 0 ? nil : "is not executable: \(path)"
+  }
+}
+#endif
