@@ -54,12 +54,19 @@ struct Coordinator: Sendable {
   ) async throws(FleetEngineFault) -> FleetRun {
     var (run, seen) = (former, newsSeen)
     observe([], run)
-    try await carryOut(rules.effectsToRepeat(in: run), run)
+    let lost = run.strandedDevices.map { FleetEvent.deviceDeferred(device: $0, until: time.now) }
+    if !lost.isEmpty {
+      let now = time.now
+      try await keep(lost, now: now, newsSeen: seen)
+      for event in lost { run.apply(event, at: now) }
+      observe(lost, run)
+    }
+    var ended = try await carryOut(rules.effectsToRepeat(in: run), run)
     while true {
       let now = time.now
-      let events = try await step(&run, &seen, now: now)
+      let events = try await step(&run, &seen, &ended, now: now)
       if !events.isEmpty { continue }
-      try await carryOut(rules.effectsOfClosing(in: run, wall: time.wall), run)
+      _ = try await carryOut(rules.effectsOfClosing(in: run, wall: time.wall), run)
       if case .ended = run.control { return run }
       let next = rules.nextMoment(in: run, now: now, wall: time.wall)
       guard waits && orders != nil || isAtWork(run) || next != nil else { return run }
@@ -81,8 +88,11 @@ struct Coordinator: Sendable {
 
   /// Takes in what there is, and all that follows from it; the events of it, recorded and carried
   /// out.
+  ///
+  /// - Parameter ended: jobs that had ended before they were published; their ends are expected
+  ///   among the news that were not read yet.
   private func step(
-    _ run: inout FleetRun, _ seen: inout Int, now: FleetTime
+    _ run: inout FleetRun, _ seen: inout Int, _ ended: inout [FleetJob.ID], now: FleetTime
   ) async throws(FleetEngineFault) -> [FleetEvent] {
     var next = run
     var batch = Batch(rules: rules, now: now)
@@ -94,6 +104,14 @@ struct Coordinator: Sendable {
         rules.events(
           after: item, in: next, now: now, random: surroundings.clock.randomFraction()),
         in: &next)
+    }
+    if news.count < Self.newsMaximum {
+      // All news were read. An attempt that is still open will never end: no news come of it.
+      for job in ended {
+        let lost = JobNews(number: seen, job: job, fact: .ended(.returned(.outcomeLost)))
+        batch.record(rules.events(after: lost, in: next, now: now, random: 0), in: &next)
+      }
+      ended = []
     }
     let adapterless = adapters.noneFor(at: surroundings.clock.now)
     batch.record(rules.events(noAdapterFor: adapterless, in: next), in: &next)
@@ -112,7 +130,7 @@ struct Coordinator: Sendable {
       try await keep(batch.events, now: now, newsSeen: newsSeen)
     }
     (run, seen) = (next, newsSeen)
-    try await carryOut(batch.effects, run)
+    ended += try await carryOut(batch.effects, run)
     try await tell(answers)
     if !batch.events.isEmpty { observe(batch.events, run) }
     return batch.events
@@ -149,18 +167,22 @@ struct Coordinator: Sendable {
     }
   }
 
+  /// - Returns: the jobs that were to be published, and had ended before.
   private func carryOut(
     _ effects: [FleetEffect], _ run: FleetRun
-  ) async throws(FleetEngineFault) {
+  ) async throws(FleetEngineFault) -> [FleetJob.ID] {
+    var ended: [FleetJob.ID] = []
     for effect in effects {
-      try await wrapped { () async throws(ExchangeFault) in
+      ended += try await wrapped { () async throws(ExchangeFault) -> [FleetJob.ID] in
         switch effect {
-        case .publish(let job): try await exchange.publish([job])
+        case .publish(let job): return try await exchange.publish([job])
         case .cancel(let jobs): try await exchange.cancel(jobs)
         case .runHook(let wave, let point): hooks.ask(for: point, of: wave, in: run)
         }
+        return []
       }
     }
+    return ended
   }
 
   private func wrapped<Value>(
@@ -185,7 +207,7 @@ struct Coordinator: Sendable {
       for pending in try await orders.pending() {
         do throws(OrderRefusal) {
           batch.record(try FleetRules.events(for: pending.order, in: run), in: &run)
-          answers.append(Answer(pending: pending, words: "done"))
+          answers.append(Answer(pending: pending, words: OrderAnswer.done))
         } catch {
           answers.append(Answer(pending: pending, words: "\(error)"))
         }

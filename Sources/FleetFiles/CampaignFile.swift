@@ -184,13 +184,27 @@ package struct CampaignFile: Sendable {
   ///
   /// - Throws: what is wrong, with its place.
   package func plan(now: FleetTime) throws(CampaignFileFault) -> CampaignPlan {
-    let plan: CampaignPlan
-    do throws(CampaignFault) { plan = try CampaignPlan(campaign, now: now) } catch {
+    let plan = try placed { () throws(CampaignFault) in try CampaignPlan(campaign, now: now) }
+    try checkStops(of: plan)
+    return plan
+  }
+
+  /// The plan of a run that was started before, over the devices of its waves.
+  package func plan(
+    resuming waves: [[FleetDevice]], now: FleetTime
+  ) throws(CampaignFileFault) -> CampaignPlan {
+    try placed { () throws(CampaignFault) in
+      try CampaignPlan(campaign, resuming: waves, now: now)
+    }
+  }
+
+  private func placed(
+    _ body: () throws(CampaignFault) -> CampaignPlan
+  ) throws(CampaignFileFault) -> CampaignPlan {
+    do throws(CampaignFault) { return try body() } catch {
       let (file, place) = place(of: error)
       throw CampaignFileFault(file, at: place, "\(error)")
     }
-    try checkStops(of: plan)
-    return plan
   }
 
   /// A limit above a wave's size never stops it, which its owner cannot have meant.

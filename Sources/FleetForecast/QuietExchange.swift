@@ -14,14 +14,15 @@ final class QuietExchange: JobExchange {
   private let base = MemoryExchange()
   private let state = Mutex(State())
 
-  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) {
-    try await base.publish(jobs)
+  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
+    let ended = try await base.publish(jobs)
     let waiter = state.withLock { state in
       state.open.formUnion(jobs.map(\.id))
       defer { state.waiter = nil }
       return state.waiter
     }
     waiter?.fulfil(())
+    return ended
   }
 
   func claim(

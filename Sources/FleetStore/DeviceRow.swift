@@ -59,9 +59,9 @@ package struct DeviceRow: Hashable, Sendable {
     id = row["id"]
     name = row["name"]
     address = row["address"]
-    lastSeen = row.time("seen")
-    lastConnected = row.time("connected")
-    if let text: String = row["outcome"], let at = row.time("flashed") {
+    lastSeen = try row.optionalTime("seen")
+    lastConnected = try row.optionalTime("connected")
+    if let text: String = row["outcome"], let at = try row.optionalTime("flashed") {
       guard let outcome = Flashing.Outcome(rawValue: text) else {
         throw StorageFault(.damaged, "'\(text)' is no outcome of \(id)")
       }
@@ -69,7 +69,7 @@ package struct DeviceRow: Hashable, Sendable {
     }
     version = try row.version("version")
     // Another process may not have brought the store to this version yet.
-    versionRead = row.hasColumn("version_at") ? row.time("version_at") : lastConnected
+    versionRead = row.hasColumn("version_at") ? try row.optionalTime("version_at") : lastConnected
     board = row["board"]
     site = row["site"]
     let tags: String? = row["tags"]
@@ -78,11 +78,6 @@ package struct DeviceRow: Hashable, Sendable {
 }
 
 extension Row {
-  fileprivate func time(_ column: String) -> FleetTime? {
-    let milliseconds: Int64? = self[column]
-    return milliseconds.map { FleetTime(milliseconds: $0) }
-  }
-
   fileprivate func version(_ column: String) throws -> FirmwareVersion? {
     guard let text: String = self[column] else { return nil }
     guard let version = FirmwareVersion(text) else {

@@ -82,7 +82,7 @@ enum DeviceTable {
     while let row = try events.next() {
       try fold(
         try StoredValue.value(FleetEvent.self, row["payload"]),
-        at: FleetTime(milliseconds: row["at"]), in: database)
+        at: try row.time("at"), in: database)
     }
   }
 }

@@ -103,7 +103,7 @@ extension FleetStore {
           """, arguments: [run, try StoredValue.text(id)]
       ).map { row in
         RecordedEvent(
-          number: row["number"], at: FleetTime(milliseconds: row["at"]),
+          number: try row.count("number"), at: try row.time("at"),
           event: try StoredValue.value(FleetEvent.self, row["payload"]))
       }
       let isPart = events.contains { recorded in

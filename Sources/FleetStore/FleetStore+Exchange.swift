@@ -3,8 +3,10 @@ import GRDB
 import OtaflashFleet
 
 extension FleetStore: JobExchange {
-  package func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) {
-    try change { (table) throws(ExchangeFault) in ((), try table.publish(jobs)) }
+  package func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
+    try change { (table) throws(ExchangeFault) in
+      (table.ended(among: jobs), try table.publish(jobs))
+    }
   }
 
   package func claim(
@@ -100,8 +102,8 @@ extension FleetStore: JobExchange {
 extension JobNews {
   fileprivate init(_ row: Row) throws {
     self.init(
-      number: row["number"],
-      job: FleetJob.ID(run: row["run"], device: row["device"], attempt: row["attempt"]),
+      number: try row.count("number"),
+      job: FleetJob.ID(run: row["run"], device: row["device"], attempt: try row.count("attempt")),
       fact: try StoredValue.value(Fact.self, row["fact"]))
   }
 }

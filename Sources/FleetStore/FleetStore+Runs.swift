@@ -30,24 +30,30 @@ package enum RunSearchFault: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension FleetStore {
-  /// The runs that are kept, the last begun first.
+  /// The runs that are kept, the newest first. The order is that of insertion: the wall's clock may
+  /// have been wrong when one of them began.
   package func runs() throws(StorageFault) -> [KeptRun] {
     try read { database in
       guard try database.tableExists("run") else { return [] }
-      return try Row.fetchAll(database, sql: "SELECT * FROM run ORDER BY began DESC, id").map {
+      return try Row.fetchAll(database, sql: "SELECT * FROM run ORDER BY rowid DESC").map {
         KeptRun(
           id: $0["id"], campaign: $0["campaign"], digest: $0["digest"],
-          began: FleetTime(milliseconds: $0["began"]), events: $0["length"])
+          began: try $0.time("began"), events: try $0.count("length"))
       }
     }
   }
 
-  /// The run whose name is `text` or begins with it; `nil` = the one that was begun last.
-  package func run(named text: String?) throws(RunSearchFault) -> KeptRun {
+  /// The run whose name is `text` or starts with it. Without a text it is the run that a process
+  /// works on, else the newest.
+  ///
+  /// - Parameter isActive: whether a process works on the run with this name.
+  package func run(
+    named text: String?, isActive: (String) -> Bool = { _ in false }
+  ) throws(RunSearchFault) -> KeptRun {
     let runs: [KeptRun]
     do throws(StorageFault) { runs = try self.runs() } catch { throw .storage(error) }
-    guard let last = runs.first else { throw .none }
-    guard let text else { return last }
+    guard let newest = runs.first else { throw .none }
+    guard let text else { return runs.first { isActive($0.id) } ?? newest }
     if let exact = runs.first(where: { $0.id == text }) { return exact }
     let found = text.isEmpty ? [] : runs.filter { $0.id.hasPrefix(text) }
     guard let first = found.first else { throw .unknown(text) }
@@ -63,7 +69,7 @@ extension FleetStore {
     try read { database in
       let row = try Row.fetchOne(
         database, sql: "SELECT length, head FROM run WHERE id = ?", arguments: [run])
-      let recorded: Int = row?["length"] ?? 0
+      let recorded = try row?.count("length") ?? 0
       var hash = EventChain.start(of: run)
       var count = 0
       let events = try Row.fetchCursor(
@@ -169,7 +175,7 @@ private struct StoredLedger: EventLedger {
       guard let row else {
         throw StorageFault(.system, "run \(run) has not begun")
       }
-      var (count, hash): (Int, [UInt8]) = (row["length"], row.octets("head"))
+      var (count, hash) = (try row.count("length"), row.octets("head"))
       for event in events {
         count += 1
         let payload = try StoredValue.text(event)
@@ -194,12 +200,16 @@ private struct StoredLedger: EventLedger {
         database, sql: "SELECT * FROM event WHERE run = ? ORDER BY number", arguments: [run]
       ).map {
         RecordedEvent(
-          number: $0["number"], at: FleetTime(milliseconds: $0["at"]),
+          number: try $0.count("number"), at: try $0.time("at"),
           event: try StoredValue.value(FleetEvent.self, $0["payload"]))
       }
-      let seen = try Int.fetchOne(
+      let row = try Row.fetchOne(
         database, sql: "SELECT news_seen FROM run WHERE id = ?", arguments: [run])
-      return (events, seen ?? 0)
+      guard let row else { return (events, 0) }
+      if let fault = FleetRun.fault(of: events) {
+        throw StorageFault(.unsound, "the events of run \(run) cannot be: \(fault)")
+      }
+      return (events, try row.count("news_seen"))
     }
   }
 }

@@ -87,8 +87,14 @@ package final class FleetStore: Sendable {
       try file.queue.read { database in
         guard try database.tableExists("job") else { return JobTable() }
         let rows = try Row.fetchAll(database, sql: "SELECT * FROM job").map(JobTable.Row.init)
-        let last = try Int.fetchOne(database, sql: "SELECT max(number) FROM news")
-        return JobTable(rows: rows, lastNews: last ?? 0)
+        // News that a run has read already would not be read again.
+        let last = try Row.fetchOne(
+          database,
+          sql: """
+            SELECT max(coalesce((SELECT max(number) FROM news), 0),
+              coalesce((SELECT max(news_seen) FROM run), 0)) AS last
+            """)
+        return JobTable(rows: rows, lastNews: try last?.count("last") ?? 0)
       }
     }
   }
@@ -96,11 +102,13 @@ package final class FleetStore: Sendable {
 
 extension JobTable.Row {
   fileprivate init(_ row: Row) throws {
-    let id = FleetJob.ID(run: row["run"], device: row["device"], attempt: row["attempt"])
+    let id = FleetJob.ID(
+      run: row["run"], device: row["device"], attempt: try row.count("attempt"))
     self.init(
       job: FleetJob(id: id, site: row["site"], image: row["image"], look: row["look"]),
-      order: row["position"], state: try StoredValue.value(JobTable.State.self, row["state"]),
-      epoch: row["epoch"])
+      order: try row.count("position"),
+      state: try StoredValue.value(JobTable.State.self, row["state"]),
+      epoch: try row.count("epoch"))
   }
 }
 #endif

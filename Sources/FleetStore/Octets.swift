@@ -1,12 +1,45 @@
 #if Fleet
 import FoundationEssentials
 import GRDB
+import OtaflashFleet
 
 extension DatabaseValue {
   init(octets: [UInt8]) { self = Data(octets).databaseValue }
 }
 
 extension Row {
+  /// More than any store holds of anything, and far from overflow.
+  private static let countMaximum = 1 << 48
+
+  /// A column that counts something.
+  ///
+  /// - Throws: a fault where another hand wrote a number that otaflash never writes.
+  func count(_ column: String) throws -> Int {
+    let value: Int = self[column]
+    guard (0...Self.countMaximum).contains(value) else {
+      throw StorageFault(.unsound, "column \(column) of the store holds \(value)")
+    }
+    return value
+  }
+
+  /// A column that holds a time.
+  func time(_ column: String) throws -> FleetTime {
+    try moment(self[column], in: column)
+  }
+
+  /// A column that holds a time or NULL.
+  func optionalTime(_ column: String) throws -> FleetTime? {
+    let milliseconds: Int64? = self[column]
+    return try milliseconds.map { try moment($0, in: column) }
+  }
+
+  private func moment(_ milliseconds: Int64, in column: String) throws -> FleetTime {
+    guard FleetTime.range.contains(milliseconds) else {
+      throw StorageFault(.unsound, "column \(column) of the store holds the time \(milliseconds)")
+    }
+    return FleetTime(milliseconds: milliseconds)
+  }
+
   /// A column that holds octets; an empty one is stored as such, not as NULL.
   func octets(_ column: String) -> [UInt8] {
     let data: Data = self[column]

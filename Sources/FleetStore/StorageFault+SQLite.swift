@@ -29,7 +29,7 @@ func stored<Value>(
   } catch let fault as DatabaseError {
     throw StorageFault(fault, path: path)
   } catch {
-    throw StorageFault(.damaged, "\(path) holds what cannot be read: \(error)")
+    throw StorageFault(.unsound, "\(path) holds a value that cannot be read: \(error)")
   }
 }
 #endif

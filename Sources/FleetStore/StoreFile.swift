@@ -24,23 +24,48 @@ struct StoreFile {
 
   /// - Parameters:
   ///   - path: in a folder that is there.
-  ///   - isReadOnly: nothing is made, mended or written.
+  ///   - isReadOnly: nothing is created or written, except that a commit which a process did not
+  ///     finish is rolled back first.
   ///   - patience: how long another process may keep the file.
   init(
     path: String, isReadOnly: Bool, patience: Duration = StoreFile.patience
   ) throws(StorageFault) {
+    self.path = path
+    guard !isReadOnly else {
+      setAside = nil
+      queue = try Self.openForReading(path, patience)
+      return
+    }
     do throws(StorageFault) {
+      try Self.keepPrivate(path)
       queue = try Self.open(path, isReadOnly: isReadOnly, patience)
       setAside = nil
     } catch {
-      guard error.kind == .damaged, !isReadOnly else { throw error }
+      guard error.kind == .damaged else { throw error }
       setAside = try Self.putAside(path)
+      try Self.keepPrivate(path)
       queue = try Self.open(path, isReadOnly: false, patience)
     }
-    self.path = path
   }
 
-  private static func open(
+  /// The file is for its user only, whatever the umask says; its journal receives the same mode.
+  private static func keepPrivate(_ path: String) throws(StorageFault) {
+    let (files, mode) = (FileManager.default, [FileAttributeKey.posixPermissions: 0o600])
+    guard files.fileExists(atPath: path) else {
+      // A folder that does not exist is reported by the opening that follows.
+      _ = files.createFile(atPath: path, contents: nil, attributes: mode)
+      return
+    }
+    do {
+      let found = try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      guard let found, found & 0o077 != 0 else { return }
+      try files.setAttributes(mode, ofItemAtPath: path)
+    } catch {
+      // Another user's file: whether it can be used, the opening that follows finds out.
+    }
+  }
+
+  static func open(
     _ path: String, isReadOnly: Bool, _ patience: Duration
   ) throws(StorageFault) -> DatabaseQueue {
     var configuration = Configuration()
@@ -77,6 +102,9 @@ struct StoreFile {
       throw StorageFault(.system, "\(path) is another program's database")
     }
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    guard version >= 0 else {
+      throw StorageFault(.unsound, "\(path) has version \(version), which otaflash never writes")
+    }
     guard version <= StoreSchema.version else {
       throw StorageFault(
         .newerVersion,

@@ -57,13 +57,24 @@ public struct RegistryFile: Sendable {
     lockPath = directory.registryPath + ".lock"
   }
 
-  /// The registry, empty when there is none yet.
+  /// The registry, empty if it does not exist.
   public func load() throws(StateFault) -> Recalled<DeviceRegistry> {
-    let turn = try FileTurn(at: lockPath, within: patience)
+    let turn = try readingTurn()
     defer { extendLifetime(turn) }
     let page = try json.read()
     return Recalled(
       content: page.content.map { DeviceRegistry($0.devices) }, setAside: page.setAside)
+  }
+
+  /// A turn; `nil` where no lock file can be created: nothing writes there either, and the file is
+  /// replaced in one step, so what is read is complete.
+  private func readingTurn() throws(StateFault) -> FileTurn? {
+    do throws(StateFault) { return try FileTurn(at: lockPath, within: patience) } catch {
+      switch error {
+      case .permissionDenied, .system(.lock, _, .noEntry): return nil
+      default: throw error
+      }
+    }
   }
 
   /// Reads, changes and writes the registry as one step.

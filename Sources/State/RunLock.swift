@@ -37,6 +37,38 @@ package struct RunLock: ~Copyable, Sendable {
   package consuming func release() {}
 }
 
+/// The right of one process to change one run; it shows others which run is active. Given
+/// back by the kernel when the process ends.
+package struct ActiveRunLock: ~Copyable, Sendable {
+  private let lock: NameLock
+
+  /// Takes the lock immediately or not at all.
+  ///
+  /// - Parameter store: the path of the store's file, which exists.
+  /// - Throws: `.held`, also when the holder is this process.
+  package init(run: String, store: String) throws(RunLockFault) {
+    do throws(NameLock.Refusal) { lock = try NameLock(Self.name(of: run, store)) } catch {
+      switch error {
+      case .held(let holder): throw .held(store: store, by: holder)
+      case .failed(let errno): throw .state(StateFault(.lock, path: store, errno))
+      }
+    }
+  }
+
+  /// Whether a process works on the run now.
+  package static func isHeld(run: String, store: String) -> Bool {
+    NameLock.isHeld(name(of: run, store))
+  }
+
+  private static func name(of run: String, _ store: String) -> String {
+    let identity = DeviceIdentity(path: store, device: store)
+    return "otaflash/run/" + DeviceFileName.digest("\(identity.otherName ?? identity.name)/\(run)")
+  }
+
+  /// Ends the lock here, where the reader can see it.
+  package consuming func release() {}
+}
+
 /// Why a process may not work with a store.
 package enum RunLockFault: Error, Equatable, Sendable {
   /// Another process (or this one, elsewhere) does; `nil` when nobody knows which.

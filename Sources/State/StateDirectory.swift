@@ -19,10 +19,12 @@ public struct StateDirectory: Equatable, Sendable {
     throw .noPlace
   }
 
-  /// Makes what is missing, for the user alone (mode 0700), and proves that it can be written to.
+  /// Creates missing directories with mode 0700, takes access to the state directory from other
+  /// users if this user owns it, and checks that all directories are writable.
   public func create() throws(StateFault) {
     for directory in [path, journalPath, bondsPath, imagesPath] {
       try Self.makeDirectory(directory)
+      try Self.keepPrivate(directory)
       guard access(directory, W_OK | X_OK) == 0 else {
         throw StateFault(.makeDirectory, path: directory, .current)
       }
@@ -52,6 +54,16 @@ public struct StateDirectory: Equatable, Sendable {
         throw failure == .exists
           ? .notADirectory(path: made) : StateFault(.makeDirectory, path: made, failure)
       }
+    }
+  }
+
+  private static func keepPrivate(_ path: String) throws(StateFault) {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else {
+      return
+    }
+    guard chmod(path, 0o700) == 0 else {
+      throw StateFault(.makeDirectory, path: path, .current)
     }
   }
 

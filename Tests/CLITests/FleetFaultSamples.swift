@@ -17,7 +17,9 @@ extension FaultSamples {
       .notRegular(path: "a fifo"), .plan(path: "a plan", words: "it is not a plan"),
       .planDiffers(plan: "p.json", campaign: "-c.yaml", differences: ["parallel: 3"]),
       .held(.held(store: "/s", by: 7)), .held(.held(store: "/s", by: nil)),
-      .held(.state(.noPlace)), .refused(.hasEnded, run: "7f3a"), .unanswered(run: "7f3a"),
+      .held(.state(.noPlace)), .refused(words: "the run has ended", run: "7f3a"),
+      .unconfirmed(run: "7f3a"),
+      .unanswered(run: "7f3a"),
       .changed(run: "7f3a", campaign: "c.yaml"),
       .brokenChain(run: "7f3a", words: "event 7 was changed"),
       .waits(run: "7f3a", words: "paused: a person asked for it"), .interrupted(run: "7f3a"),
@@ -35,16 +37,17 @@ extension FaultSamples {
     case .search: 3
     case .held: 4
     case .refused: 5
-    case .unanswered: 6
-    case .changed: 7
-    case .brokenChain: 8
-    case .waits: 9
-    case .interrupted: 10
-    case .failed: 11
-    case .named: 12
-    case .notRegular: 13
-    case .plan: 14
-    case .planDiffers: 15
+    case .unconfirmed: 6
+    case .unanswered: 7
+    case .changed: 8
+    case .brokenChain: 9
+    case .waits: 10
+    case .interrupted: 11
+    case .failed: 12
+    case .named: 13
+    case .notRegular: 14
+    case .plan: 15
+    case .planDiffers: 16
     }
   }
 }

@@ -51,7 +51,7 @@ import Testing
     #expect(Set(devices.compactMap { $0["outcome"] as? String }).isSuperset(of: ["flashed"]))
     let again = try fleet("run", file)
     #expect(again.status == 3)
-    #expect(again.errors.contains("--again begins another"), "\(again.errors)")
+    #expect(again.errors.contains("--again starts another"), "\(again.errors)")
     #expect(try fleet("list").output.split(separator: "\n").count == 2)
   }
 
@@ -103,10 +103,10 @@ import Testing
     let refused = try fleet("run", file, "--no-input")
     #expect(refused.status == 4)
     #expect(refused.code == "E-FLEET-PAUSED", "\(refused.errors)")
-    #expect(try fleet("status").output.contains("nobody works on it"))
+    #expect(try fleet("status").output.contains("no process works on it"))
     let run = try program.start(["fleet", "run", file])
     try #require(run.waitUntilItSays("going on"))
-    #expect(try !fleet("status").output.contains("nobody works on it"))
+    #expect(try !fleet("status").output.contains("no process works on it"))
     let second = try fleet("run", file)
     #expect(second.status == 69)
     #expect(second.code == "E-FLEET-RUN-HELD", "\(second.errors)")
@@ -116,6 +116,70 @@ import Testing
     #expect(ended.status == 0, "\(ended.errors)")
     #expect(ended.output.contains("All 6 devices run 1.0.0"), "\(ended.output)")
     #expect(try fleet("resume").status == 5)
+  }
+
+  /// Whoever scripts a campaign must not take a refusal for an agreement.
+  @Test func aRefusedRequestIsAnErrorAlsoWhileAProcessWorks() throws {
+    let file = try write(Self.campaign("window: {from: \"00:00\", to: \"00:01\", days: [mon]}"))
+    let run = try program.start(["fleet", "run", file])
+    try #require(run.waitUntilItSays("6 devices"))
+    while try fleet("status").output.contains("no process works on it") {}
+    #expect(try fleet("pause").status == 0)
+    for words in [["pause"], ["retry", "", "board-9999"]] {
+      let name =
+        try program.run(["fleet", "list"]).output.split(separator: "\n").last?.prefix(6) ?? ""
+      let refused = try program.run(
+        ["fleet"] + words.map { $0.isEmpty ? String(name) : $0 } + ["--json"])
+      #expect(refused.status == 5, "\(refused.output)")
+      #expect(refused.output.contains(#""outcome":"refused""#), "\(refused.output)")
+    }
+    let unconfirmed = try fleet("cancel")
+    #expect(unconfirmed.status == 5, "\(unconfirmed.errors)")
+    #expect(unconfirmed.errors.contains(/help: .* fleet cancel [0-9a-f]{6} --yes/))
+    let cancelled = try fleet("cancel", "--yes")
+    #expect(cancelled.status == 0, "\(cancelled.errors)")
+    #expect(
+      cancelled.output.contains(/run [0-9a-f]{6} \(doors\): cancelled/), "\(cancelled.output)")
+    #expect(run.end().status == 4)
+  }
+
+  @Test func aRetrySaysWhatIsTriedAndByWhichCommand() throws {
+    let file = try write(Self.campaign(fleet: "sim-fleet:4?revert=60%&seed=7&speed=10"))
+    #expect(try fleet("run", file).status == 3)
+    let id = try #require(try fleet("list").output.split(separator: "\n").last?.prefix(6))
+    let retry = try fleet("retry", String(id))
+    #expect(retry.status == 0, "\(retry.errors)")
+    #expect(retry.output.contains(/[1-4] devices? will be tried again/), "\(retry.output)")
+    #expect(retry.output.contains("board-000"), "\(retry.output)")
+    #expect(retry.output.contains(/next: .* fleet run .*c\.yaml/), "\(retry.output)")
+    let cancelled = try fleet("cancel", "--yes")
+    #expect(cancelled.status == 0, "\(cancelled.errors)")
+    #expect(try fleet("list").output.contains("cancelled"))
+  }
+
+  /// The devices of a scan are those of the run, with their keys; nothing is selected again.
+  @Test func aScanCampaignIsContinuedWithItsDevicesAndKeys() throws {
+    _ = try program.file("key.bin", [UInt8](repeating: 7, count: 32))
+    let file = try write(
+      """
+      campaign: doors
+      image: \(Self.image)
+      devices-scan: {name: "door-*", key-file: key.bin, for: 1s}
+      select: rssi>=-100
+      waves: [{devices: 1, approve: true}, {devices: rest}]
+      flash: {allow-downgrade: true, allow-unknown: true, mode: without-response}
+      """)
+    let first = try fleet("run", file, "--adapter", "sim", "--no-input")
+    #expect(first.status == 4, "\(first.errors)")
+    #expect(try fleet("resume").status == 0)
+    let second = try fleet("run", file, "--no-input")
+    #expect(second.status == 0, "\(second.errors)\(second.output)")
+    #expect(!second.errors.contains("looking for devices"), "\(second.errors)")
+    #expect(try fleet("run", Self.listed(in: self), "--adapter", "sim").status == 64)
+  }
+
+  private static func listed(in tests: FleetProgramTests) throws -> String {
+    try tests.write(campaign(), as: "listed.yaml")
   }
 
   @Test func aRunThatWasStoppedGoesOnWithTheImageItBeganWith() throws {

@@ -32,6 +32,14 @@ extension ExchangeConformance {
       let second = try await exchange.claim(for: other, now: time(1), lease: lease)
       try expect(second == nil, "nobody else gets it")
     },
+    ExchangeConformance("publishing names the jobs that have ended before") { exchange in
+      try expect(try await exchange.publish([job("a"), job("b")]).isEmpty, "both are new")
+      let claim = try await claim(exchange)
+      try expect(try await exchange.publish([job("a")]).isEmpty, "a claimed job has not ended")
+      try await exchange.finish(claim, .current(version: nil))
+      let ended = try await exchange.publish([job("a"), job("b")])
+      try expect(ended == [job("a").id], "it has ended, whether its news were read or not")
+    },
     ExchangeConformance("a finished job that is published again stays finished") { exchange in
       try await exchange.publish([job("a")])
       try await exchange.finish(try await claim(exchange), .current(version: nil))

@@ -173,6 +173,8 @@ struct Scene: Sendable {
   ]
   /// After so many events of its own each process dies; `nil` = none does.
   var killsAfter: [Int] = []
+  /// So many of the newest events are lost with the first process.
+  var forgets = 0
   var hooks: (any HookRunner)?
   /// Devices that are heard, and to which no connection comes about.
   var deaf: Set<FleetDevice.ID> = []
@@ -250,7 +252,8 @@ struct Scene: Sendable {
     orders?.tell(clock)
     (hooks as? ScriptedHooks)?.tell(clock)
     let notices = Notices()
-    let (exchange, ledger) = (MemoryExchange(), MemoryLedger())
+    let exchange = MemoryExchange()
+    var ledger = MemoryLedger()
     let surroundings = FleetSurroundings(
       clock: clock,
       wall: { wall(at: clock.now.elapsed) },
@@ -286,6 +289,7 @@ struct Scene: Sendable {
           notices: notices.all, processes: processes)
       }
       exchange.abandonClaims()
+      if processes == 1, forgets > 0 { ledger = try await ledger.forgetting(forgets) }
     }
   }
 }
@@ -298,3 +302,17 @@ private func mixed(_ index: Int) -> UInt8 {
   value = value &* 0x85EB_CA77
   return UInt8(truncatingIfNeeded: (value ^ value >> 13) >> 8)
 }
+
+#if Fleet
+extension MemoryLedger {
+  /// The same without its newest events; what was read of the news stays.
+  fileprivate func forgetting(_ count: Int) async throws -> MemoryLedger {
+    let (events, newsSeen) = try await history()
+    let older = MemoryLedger()
+    for recorded in events.dropLast(count) {
+      try await older.append([recorded.event], at: recorded.at, newsSeen: newsSeen)
+    }
+    return older
+  }
+}
+#endif

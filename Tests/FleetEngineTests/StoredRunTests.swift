@@ -105,6 +105,20 @@ import Testing
     #expect(events == killed.run.eventCount)
   }
 
+  /// A store whose newest events are gone: jobs have ended, and their news were read.
+  @Test(arguments: [1, 3, 5, 8]) func aJobThatEndedWithoutAnEventIsAskedForAgain(_ lost: Int) throws
+  {
+    var scene = Scene(4)
+    scene.killsAfter = [16]
+    scene.forgets = lost
+    let outcome = try scene.run()
+    #expect(outcome.run.control == .ended(.complete(failed: 0)))
+    #expect(outcome.processes == 2)
+    for (device, version) in outcome.truth { #expect(version == Scene.image.version, "\(device)") }
+    // Each image was sent once: the device was asked first.
+    for (device, sent) in outcome.sent { #expect(sent < 2 * 12_000, "\(device)") }
+  }
+
   /// What is asked from another terminal is followed, and answered.
   @Test func peoplePauseResumeAndCancel() throws {
     var scene = Scene(12)

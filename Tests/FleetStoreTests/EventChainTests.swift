@@ -190,7 +190,7 @@ import Testing
     for run in ["abc", "abd", "xyz"] { try await Sample.record(store, run: run) }
     #expect(try store.run(named: "abc").id == "abc")
     #expect(try store.run(named: "x").id == "xyz")
-    #expect(throws: RunSearchFault.ambiguous("ab", ["abc", "abd"])) { try store.run(named: "ab") }
+    #expect(throws: RunSearchFault.ambiguous("ab", ["abd", "abc"])) { try store.run(named: "ab") }
     #expect(throws: RunSearchFault.unknown("q")) { try store.run(named: "q") }
     #expect(throws: RunSearchFault.unknown("")) { try store.run(named: "") }
   }

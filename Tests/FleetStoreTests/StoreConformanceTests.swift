@@ -74,7 +74,9 @@ private actor ForgetfulExchange: JobExchange {
     }
   }
 
-  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) { try await store().publish(jobs) }
+  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
+    try await store().publish(jobs)
+  }
 
   func claim(
     for worker: FleetWorker, now: FleetTime, lease: Duration

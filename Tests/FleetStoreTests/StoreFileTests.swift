@@ -143,6 +143,88 @@ import Testing
     await #expect(throws: ExchangeFault.self) { try await store.publish([job]) }
   }
 
+  /// A process that is killed inside a commit leaves a journal that the next one plays back.
+  @Test(arguments: canMount ? [false, true] : [false])
+  func aReaderSeesTheLastCommitAfterAKillInsideTheNext(_ isReadOnlyFolder: Bool) async throws {
+    let folder = try StoreFolder()
+    try await Sample.record(try folder.store())
+    let killed = try StoreFolder()
+    try folder.copyInsideACommit(to: killed)
+    let journal = killed.path + "-journal"
+    #expect(FileManager.default.fileExists(atPath: journal))
+    if isReadOnlyFolder { try killed.setWritable(false) }
+    defer { if isReadOnlyFolder { killed.makeWritableAgain() } }
+    for _ in 0..<2 {
+      let store = try killed.store(isReadOnly: true)
+      #expect(try store.runs().first?.events == 10)
+      guard case .intact(10, _) = try store.verify(run: "r1") else {
+        return #expect(Bool(false), "the ten events of the last commit are there")
+      }
+      expectFault(.readOnly) { () throws(StorageFault) in
+        try store.request(.pause, of: "r1", at: Sample.now)
+      }
+    }
+  }
+
+  @Test func theFileIsForItsUserOnly() throws {
+    let folder = try StoreFolder()
+    _ = try folder.store()
+    #expect(try folder.mode() == 0o600)
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.path)
+    _ = try folder.store()
+    #expect(try folder.mode() == 0o600)
+  }
+
+  /// Numbers that otaflash never writes are a fault, and the file stays where it is.
+  @Test(arguments: [
+    "PRAGMA user_version = -1", "UPDATE event SET at = -9223372036854775808 WHERE number = 3",
+    "UPDATE run SET began = 9223372036854775807", "UPDATE run SET length = -1",
+    "UPDATE run SET news_seen = 9223372036854775807",
+    "INSERT INTO job VALUES ('r1', 'a', 9223372036854775807, 1, NULL, 'i', 0, '{}', 1)",
+    "UPDATE device SET seen = 9223372036854775807",
+    "UPDATE event SET payload = replace(payload, ':1,', ':9223372036854775807,') WHERE number = 4",
+    #"UPDATE event SET payload = '{"waveBegan":{"wave":-1}}' WHERE number = 3"#,
+    #"UPDATE event SET payload = '{"waveBegan":{"wave":1000000000000000000}}' WHERE number = 3"#,
+    #"UPDATE event SET payload = '{"deviceDeferred":{"device":"a","until":9223372036854775807}}' "#
+      + "WHERE number = 3",
+    "UPDATE event SET payload = (SELECT payload FROM event WHERE number = 1) WHERE number = 3",
+    "UPDATE event SET payload = (SELECT payload FROM event WHERE number = 2) WHERE number = 3",
+    "UPDATE event SET payload = (SELECT payload FROM event WHERE number = 3) WHERE number = 1",
+    "DELETE FROM event",
+  ])
+  func aNumberThatCannotBeIsAFault(_ sql: String) async throws {
+    let folder = try StoreFolder()
+    try await Sample.record(try folder.store())
+    try folder.sql("DROP TRIGGER event_stays; DROP TRIGGER event_remains; " + sql)
+    for isReadOnly in [true, false] {
+      var found: StorageFault?
+      do {
+        let store = try folder.store(isReadOnly: isReadOnly)
+        #expect(store.setAside == nil)
+        _ = try store.runs()
+        _ = try store.devices()
+        _ = try await store.ledger(of: "r1").history()
+      } catch {
+        found = error as? StorageFault
+      }
+      #expect(found?.kind == .unsound, "\(String(describing: found))")
+    }
+  }
+
+  @Test func runsAreListedInTheOrderOfInsertion() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    for (id, year) in [("ahead", 2100), ("old", 1969), ("last", 2026)] {
+      let began = FleetTime(milliseconds: Int64(year - 1970) * 31_557_600_000)
+      try await store.ledger(of: id).append(
+        [.runBegan(RunBeginning(id: id, campaign: "c", digest: "d", devices: 0, waves: 0))],
+        at: began, newsSeen: 0)
+    }
+    #expect(try store.runs().map(\.id) == ["last", "old", "ahead"])
+    #expect(try store.run(named: nil).id == "last")
+    #expect(try store.run(named: nil, isActive: { $0 == "ahead" }).id == "ahead")
+  }
+
   @Test func whoOnlyLooksDoesNotMakeAFile() throws {
     let folder = try StoreFolder()
     #expect(throws: StorageFault.self) { try folder.store(isReadOnly: true) }

@@ -1,6 +1,7 @@
 #if Fleet
 import Foundation
 import GRDB
+import Glibc
 import OtaflashFleet
 
 @testable import OtaflashFleetStore
@@ -24,6 +25,42 @@ final class StoreFolder: Sendable {
 
   func store(isReadOnly: Bool = false) throws -> FleetStore {
     try FleetStore(path: path, isReadOnly: isReadOnly)
+  }
+
+  /// The files as a process leaves them that is killed while a commit overwrites pages.
+  func copyInsideACommit(to other: StoreFolder) throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.writeWithoutTransaction { database in
+      // Pages leave the cache, and so reach the file, before the commit.
+      try database.execute(sql: "PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+      try database.execute(sql: "UPDATE run SET campaign = hex(zeroblob(200000)), length = 99")
+      try database.execute(sql: "UPDATE device SET name = hex(zeroblob(20000))")
+      for suffix in ["", "-journal"] {
+        try FileManager.default.copyItem(atPath: path + suffix, toPath: other.path + suffix)
+      }
+      try database.execute(sql: "ROLLBACK")
+    }
+  }
+
+  func mode() throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  /// Mounts the folder read-only over itself, as a backup is.
+  func setWritable(_ isWritable: Bool) throws {
+    struct Refused: Error {}
+    guard isWritable else {
+      let flags = UInt(MS_REMOUNT | MS_BIND | MS_RDONLY)
+      guard mount(url.path, url.path, "", UInt(MS_BIND), "") == 0,
+        mount(url.path, url.path, "", flags, "") == 0
+      else { throw Refused() }
+      return
+    }
+    guard umount2(url.path, Int32(MNT_DETACH)) == 0 else { throw Refused() }
+  }
+
+  func makeWritableAgain() {
+    do { try setWritable(true) } catch { print("\(url.path) stays mounted") }
   }
 
   /// What a person with `sqlite3` can do.

@@ -47,6 +47,23 @@ package struct CampaignPlan: Hashable, Sendable {
     }
   }
 
+  /// The plan of a run that was started before: its devices are frozen, so nothing is selected or
+  /// dealt again.
+  ///
+  /// - Parameter waves: the devices of each wave, as many waves as the campaign has.
+  package init(
+    _ campaign: Campaign, resuming waves: [[FleetDevice]], now: FleetTime
+  ) throws(CampaignFault) {
+    if let window = campaign.window, window.standing(at: now) == .over {
+      throw .windowInThePast(site: nil)
+    }
+    var campaign = campaign
+    campaign.devices = waves.flatMap(\.self)
+    self.campaign = campaign
+    leftOut = []
+    self.waves = zip(campaign.waves, waves).map { PlannedWave(wave: $0, devices: $1) }
+  }
+
   private static func checkValues(of campaign: Campaign) throws(CampaignFault) {
     guard !campaign.devices.isEmpty else { throw .noDevices }
     guard campaign.devices.count <= Campaign.devicesMaximum else {

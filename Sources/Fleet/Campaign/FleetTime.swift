@@ -1,6 +1,9 @@
 /// A moment of the wall's clock: whole milliseconds since 1970-01-01T00:00:00Z. What a run records
 /// must mean the same to the process that goes on with it, so no clock of one boot will do.
 package struct FleetTime: Hashable, Comparable, Sendable, Codable {
+  /// What a stored time may be: some 36 million years, so that sums of times cannot overflow.
+  package static let range: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
+
   package let milliseconds: Int64
 
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
@@ -21,7 +24,12 @@ package struct FleetTime: Hashable, Comparable, Sendable, Codable {
 
   /// As a number, which is what every stored form of it is.
   package init(from decoder: any Decoder) throws {
-    milliseconds = try decoder.singleValueContainer().decode(Int64.self)
+    let container = try decoder.singleValueContainer()
+    milliseconds = try container.decode(Int64.self)
+    guard Self.range.contains(milliseconds) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "\(milliseconds) is not a time")
+    }
   }
 
   package func encode(to encoder: any Encoder) throws {

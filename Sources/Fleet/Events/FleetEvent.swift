@@ -45,10 +45,14 @@ package struct RunDevice: Hashable, Sendable, Codable {
   package var tags: [String]?
   /// The image's digest.
   package var image: String
+  /// The path of the file that holds its key, as the campaign names it.
+  package var keyFile: String?
+  /// How strongly its advertisements were received by the scan that found it, in dBm.
+  package var rssi: Int?
 
   package init(
     id: FleetDevice.ID, name: String? = nil, board: String? = nil, site: String? = nil,
-    tags: [String]? = nil, image: String
+    tags: [String]? = nil, image: String, keyFile: String? = nil, rssi: Int? = nil
   ) {
     self.id = id
     self.name = name
@@ -56,6 +60,8 @@ package struct RunDevice: Hashable, Sendable, Codable {
     self.site = site
     self.tags = tags
     self.image = image
+    self.keyFile = keyFile
+    self.rssi = rssi
   }
 }
 

@@ -12,6 +12,8 @@ package struct RunBeginning: Hashable, Sendable, Codable {
   package var images: [RunImage]?
   /// What decides about each wave, in their order.
   package var waveRules: [WaveRule]?
+  /// The absolute path of the campaign's file: what to pass to `fleet run` again.
+  package var file: String?
 
   package init(
     id: String, campaign: String, digest: String, devices: Int, waves: Int,

@@ -89,6 +89,8 @@ package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   case holderGone = "holder-gone"
   /// The adapter that it ran on vanished.
   case adapterLost = "adapter-lost"
+  /// Its job is over, and no event and no news says how it ended: a part of the store was lost.
+  case outcomeLost = "outcome-lost"
 
   /// For people: a clause.
   package var words: String {
@@ -99,6 +101,7 @@ package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
     case .stopping: "the run was interrupted"
     case .holderGone: "the process that worked on it is gone"
     case .adapterLost: "the adapter vanished"
+    case .outcomeLost: "its outcome was not recorded"
     }
   }
 }

@@ -109,7 +109,10 @@ package enum ExchangeFault: Error, Hashable, Sendable {
 /// Why something that must last could not be kept or read.
 package struct StorageFault: Error, Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
-    case full, readOnly, locked, newerVersion, damaged, system
+    case full, readOnly, locked, newerVersion, damaged
+    /// The file can be read, and what it says cannot be: another hand changed it.
+    case unsound
+    case system
   }
 
   package let kind: Kind
@@ -148,8 +151,10 @@ extension ExchangeFault: CustomStringConvertible {
 package protocol JobExchange: Sendable {
   /// Offers jobs, in this order. One that was published before is left as it is.
   ///
+  /// - Returns: those that had ended before this call. Their ends are in the news, read or not yet.
   /// - Throws: `.deviceTaken`; then none of the jobs was published.
-  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault)
+  @discardableResult
+  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID]
 
   /// The job that has waited longest for a worker of this place, or `nil`.
   func claim(

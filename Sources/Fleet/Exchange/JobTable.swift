@@ -69,6 +69,11 @@ package struct JobTable: Sendable {
     }
   }
 
+  /// Of these jobs, those that have ended.
+  package func ended(among jobs: [FleetJob]) -> [FleetJob.ID] {
+    jobs.map(\.id).filter { rows[$0]?.state == .over }
+  }
+
   // MARK: The calls
 
   package mutating func publish(_ jobs: [FleetJob]) throws(ExchangeFault) -> Change {

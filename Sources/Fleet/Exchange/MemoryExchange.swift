@@ -12,8 +12,10 @@ package final class MemoryExchange: JobExchange {
 
   package init() {}
 
-  package func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) {
-    try change { (table) throws(ExchangeFault) in ((), try table.publish(jobs)) }
+  package func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
+    try change { (table) throws(ExchangeFault) in
+      (table.ended(among: jobs), try table.publish(jobs))
+    }
   }
 
   package func claim(

@@ -44,6 +44,8 @@ package struct DeviceProgress: Hashable, Sendable {
   package internal(set) var runs: FirmwareVersion?
   package internal(set) var workedAt: [Work] = []
   package internal(set) var settledAt: FleetTime?
+  /// It has a place in the queue: it waits for its turn or its next attempt.
+  var isQueued = false
   /// Counts the places it has had in the queue.
   var stamp = 0
 

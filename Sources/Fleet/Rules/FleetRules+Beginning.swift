@@ -7,15 +7,16 @@ extension CampaignPlan {
   ///   - digests: of the image files by their names in the campaign.
   ///   - person: who begins it, such as `anna@line-3`.
   ///   - images: what people call them.
+  ///   - file: the absolute path of the campaign's file.
   package func beginning(
     id: String, digest: String, imageDigests digests: [String: String],
-    startedBy person: String? = nil, images: [RunImage]? = nil
+    startedBy person: String? = nil, images: [RunImage]? = nil, file: String? = nil
   ) -> [FleetEvent] {
-    let began = FleetEvent.runBegan(
-      RunBeginning(
-        id: id, campaign: campaign.name, digest: digest, devices: deviceCount, waves: waves.count,
-        startedBy: person, images: images, waveRules: waves.map { WaveRule($0.wave) }))
-    return [began]
+    var beginning = RunBeginning(
+      id: id, campaign: campaign.name, digest: digest, devices: deviceCount, waves: waves.count,
+      startedBy: person, images: images, waveRules: waves.map { WaveRule($0.wave) })
+    beginning.file = file
+    return [.runBegan(beginning)]
       + waves.enumerated().map { index, planned in
         .wavePlanned(
           wave: index, name: planned.wave.name,
@@ -23,7 +24,8 @@ extension CampaignPlan {
             let file = campaign.image(for: device) ?? ""
             return RunDevice(
               id: device.id, name: device.name, board: device.board, site: device.site,
-              tags: device.tags.isEmpty ? nil : device.tags.sorted(), image: digests[file] ?? "")
+              tags: device.tags.isEmpty ? nil : device.tags.sorted(), image: digests[file] ?? "",
+              keyFile: device.keyFile, rssi: device.rssi)
           })
       }
   }

@@ -68,6 +68,17 @@ extension FleetRules {
     return events
   }
 
+  /// The devices that such an order is about; none where it is another one.
+  package static func devicesToRetry(
+    _ order: FleetOrder, in run: FleetRun
+  ) -> [DeviceProgress] {
+    guard case .retry(let names) = order else { return [] }
+    guard names.isEmpty else { return names.compactMap { run.device(called: $0) } }
+    return run.devices.filter { device in
+      device.ending.map { $0.count != .succeeded } ?? false
+    }
+  }
+
   private static func retries(
     of names: [FleetDevice.ID], in run: FleetRun
   ) throws(OrderRefusal) -> [FleetEvent] {
@@ -82,9 +93,7 @@ extension FleetRules {
       }
       return events
     }
-    let failed = run.devices.filter { device in
-      device.ending.map { $0.count != .succeeded } ?? false
-    }
+    let failed = devicesToRetry(.retry([]), in: run)
     guard !failed.isEmpty else { throw .nothingToRetry }
     return failed.map { .deviceRetried(device: $0.device.id) }
   }

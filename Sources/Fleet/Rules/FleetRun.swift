@@ -70,6 +70,13 @@ package struct FleetRun: Sendable {
     queues.values.compactMap(\.first).sorted().map { (devices[$0.device], $0.notBefore) }
   }
 
+  /// Devices of open waves for which nothing is recorded to happen next: the newest events of the
+  /// run were lost.
+  package var strandedDevices: [FleetDevice.ID] {
+    devices.filter { $0.phase == .waiting && !$0.isQueued && waves[$0.wave].phase == .open }
+      .map(\.device.id)
+  }
+
   /// The wall's clock, that never goes back.
   package func time(_ wall: FleetTime) -> FleetTime { max(wall, lastAt) }
 
@@ -126,6 +133,7 @@ package struct FleetRun: Sendable {
     let before = devices[index].phase
     switch event {
     case .devicePublished(_, let attempt, _):
+      devices[index].isQueued = false
       devices[index].attempts = attempt
       devices[index].phase = .published
       devices[index].stamp += 1
@@ -149,6 +157,7 @@ package struct FleetRun: Sendable {
     case .deviceDeferred(_, let until): enqueue(index, from: until)
     case .deviceSettled(_, let ending):
       devices[index].phase = .settled(ending)
+      devices[index].isQueued = false
       devices[index].settledAt = moment
       devices[index].stamp += 1
       dropStale(at: devices[index].device.site)
@@ -182,6 +191,8 @@ package struct FleetRun: Sendable {
       if reason.countsAsLink { devices[index].linkFailures += 1 }
       if reason == .deviceBusy { devices[index].wasSeen = true }
       if reason == .adapterLost { infrastructureFailures += 1 }
+      // Whether the image was started is lost, too.
+      if reason == .outcomeLost { devices[index].mayRunNewImage = true }
     case .skipped: break
     }
   }
@@ -201,6 +212,7 @@ package struct FleetRun: Sendable {
   private mutating func enqueue(_ device: Int, from notBefore: FleetTime) {
     guard case .waiting = devices[device].phase else { return }
     devices[device].stamp += 1
+    devices[device].isQueued = true
     devices[device].notBefore = notBefore
     let site = devices[device].device.site
     queues[site, default: BinaryHeap()].insert(
@@ -221,7 +233,7 @@ extension ReturnReason {
   package var countsAsLink: Bool {
     switch self {
     case .notHeard, .deviceBusy: true
-    case .recalled, .stopping, .holderGone, .adapterLost: false
+    case .recalled, .stopping, .holderGone, .adapterLost, .outcomeLost: false
     }
   }
 }

@@ -9,6 +9,11 @@ package struct PendingOrder: Hashable, Sendable {
   }
 }
 
+/// What the answer to a request says; everything else is why it was refused.
+package enum OrderAnswer {
+  package static let done = "done"
+}
+
 /// Where people's requests for a run come from, such as another terminal.
 package protocol OrderSource: Sendable {
   /// Those that nobody has answered, the oldest first.

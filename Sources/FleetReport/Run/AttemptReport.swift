@@ -39,7 +39,9 @@ package struct AttemptReport: Hashable, Sendable {
   /// It says nothing of the device: whoever worked on it was interrupted, ended or called back.
   package var wasCutShort: Bool {
     switch ending {
-    case .claimExpired, .returned(.holderGone), .returned(.stopping), .returned(.recalled): true
+    case .claimExpired, .returned(.holderGone), .returned(.stopping), .returned(.recalled),
+      .returned(.outcomeLost):
+      true
     case .open, .updated, .current, .failed, .skipped, .returned: false
     }
   }

@@ -60,32 +60,6 @@ struct ReportFold {
     }
   }
 
-  /// What the fold counts on.
-  static func areOfARun(_ history: [RecordedEvent]) -> Bool {
-    guard case .runBegan = history.first?.event else { return false }
-    var planned = 0
-    for recorded in history {
-      switch recorded.event {
-      case .wavePlanned(let wave, _, _):
-        guard wave == planned else { return false }
-        planned += 1
-      case .waveBegan(let wave), .waveSoaking(let wave, _), .waveJudged(let wave, _),
-        .approvalAwaited(let wave), .waveApproved(let wave),
-        .waveHookBegan(let wave, _), .waveHookEnded(let wave, _, _),
-        .runPaused(because: .inconclusive(let wave)), .runPaused(because: .hook(let wave, _, _)),
-        .runPaused(because: .failureLimit(let wave)),
-        .runEnded(.stopped(let wave)):
-        guard (0..<planned).contains(wave) else { return false }
-      case .runBegan, .devicePublished, .deviceClaimed, .devicePlaced, .deviceActivating,
-        .claimExpired, .attemptEnded, .deviceDeferred, .deviceSettled, .deviceRetried,
-        .deviceHookEnded, .runPaused,
-        .runResumed, .runCancelled, .runEnded:
-        break
-      }
-    }
-    return true
-  }
-
   private mutating func updateLast(
     of id: FleetDevice.ID, _ change: (inout AttemptReport) -> Void
   ) {

@@ -37,7 +37,7 @@ package struct RunReport: Hashable, Sendable {
   /// - Returns: `nil` where these are no run's events: the first is not its beginning, or one is of
   ///   a wave that nobody planned. A hand in the store may have been there.
   package init?(_ history: [RecordedEvent]) {
-    guard ReportFold.areOfARun(history) else { return nil }
+    guard FleetRun.fault(of: history) == nil else { return nil }
     var fold = ReportFold()
     for recorded in history { fold.apply(recorded) }
     guard let beginning = fold.run.beginning, let began = fold.run.beganAt else { return nil }

@@ -23,7 +23,7 @@ struct Devices: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let aliases = try DeviceRecords.open(session).aliases()
+    let aliases = try DeviceRecords.reading(session).aliases()
     let all = try KnownDevices(session).all()
     let devices = all.filter { fits($0) }
     let known = Set(all.map(\.id))

@@ -10,9 +10,24 @@ struct DeviceRecords: Sendable {
   let console: Console
 
   init(of session: Session) throws(StateFault) {
-    directory = try StateDirectory.locate(environment: session.environment)
+    self.init(try StateDirectory.locate(environment: session.environment), session.console)
     try directory.create()
-    console = session.console
+  }
+
+  private init(_ directory: StateDirectory, _ console: Console) {
+    self.directory = directory
+    self.console = console
+  }
+
+  /// The records for a command that only reads them: no directory is created, so a copy on a
+  /// read-only file system can be read.
+  static func reading(_ session: Session) throws(CommandFault) -> DeviceRecords {
+    do throws(StateFault) {
+      return DeviceRecords(
+        try StateDirectory.locate(environment: session.environment), session.console)
+    } catch {
+      throw .state(error)
+    }
   }
 
   static func open(_ session: Session) throws(CommandFault) -> DeviceRecords {

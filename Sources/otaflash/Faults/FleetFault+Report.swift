@@ -32,14 +32,20 @@ extension FaultReport {
           help: context.command(["fleet", "list"]), exit: .missingInput)
       case .held(.state(let fault)): FaultReport(fault, in: context)
       case .held(.held(let store, let holder)): Self.held(store, by: holder, in: context)
-      case .refused(let refusal, let run):
+      case .refused(let words, let run):
         FaultReport(
-          .fleetRequest, "run \(run): \(refusal)", why: "Nothing was changed.",
+          .fleetRequest, "run \(run): \(words)",
+          why: "The request was refused; nothing was changed.",
           help: context.command(["fleet", "status", run]), exit: .refusedBeforeWriting)
+      case .unconfirmed(let run):
+        FaultReport(
+          .fleetRequest, "run \(run) is not cancelled without confirmation",
+          why: "Nothing was changed. --yes confirms where no question can be asked.",
+          help: context.command(["fleet", "cancel", run, "--yes"]), exit: .refusedBeforeWriting)
       case .unanswered(let run):
         FaultReport(
-          .fleetRequest, "nobody has answered the request for run \(run)",
-          why: "It is kept; the process that works on the runs follows it when it can.",
+          .fleetRequest, "the request for run \(run) was not answered within 10 s",
+          why: "It is kept; the process that works on the run follows it when it can.",
           help: context.command(["fleet", "status", run]), exit: .linkLost, retryable: true)
       case .changed(let run, let campaign):
         FaultReport(
@@ -129,7 +135,7 @@ extension FaultReport {
       case .full: (.outputFailed, true)
       case .readOnly: (.permissionDenied, false)
       case .locked: (.systemCall, true)
-      case .newerVersion, .damaged: (.configuration, false)
+      case .newerVersion, .damaged, .unsound: (.configuration, false)
       case .system: (.systemCall, false)
       }
     self.init(

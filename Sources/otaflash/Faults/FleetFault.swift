@@ -25,7 +25,10 @@ enum FleetFault: Error {
   case search(RunSearchFault)
   /// Another process works with the store.
   case held(RunLockFault)
-  case refused(OrderRefusal, run: String)
+  /// A request that the run does not follow, and why: a clause.
+  case refused(words: String, run: String)
+  /// The user did not confirm, or could not be asked.
+  case unconfirmed(run: String)
   /// The process that works on a run did not say what became of a request.
   case unanswered(run: String)
   /// The campaign or one of its lists is another one than the open run began with.
@@ -35,6 +38,11 @@ enum FleetFault: Error {
   /// The run waits for a person, and nobody is to be asked.
   case waits(run: String, words: String)
   case interrupted(run: String)
+  /// A run whose beginning is not in the store.
+  static func noEvents(of run: String) -> FleetFault {
+    .store(StorageFault(.unsound, "run \(run) has no events"))
+  }
+
   /// What should never happen.
   case failed(words: String)
 }

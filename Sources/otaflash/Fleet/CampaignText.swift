@@ -74,6 +74,14 @@ struct CampaignText: Sendable {
     return try KnownDevices(session).inventory(aliases)
   }
 
+  /// Simulated air has devices for a scan only.
+  func checkAir(of global: GlobalOptions) throws(CommandFault) {
+    guard global.simulatedAir != nil, file.devicesScan == nil else { return }
+    throw .usage(
+      message: "--adapter sim is for campaigns with 'devices-scan', which it rehearses",
+      command: "fleet run")
+  }
+
   /// Paths begin at the campaign's file.
   func resolve(_ name: String) -> String { Self.resolve(name, beside: path) }
 

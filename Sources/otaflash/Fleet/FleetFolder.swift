@@ -10,18 +10,29 @@ struct FleetFolder: Sendable {
   private let session: Session
 
   init(of session: Session) throws(CommandFault) {
-    store = try DeviceRecords.open(session).directory.path + "/fleet.sqlite"
+    let directory: StateDirectory
+    do throws(StateFault) {
+      directory = try StateDirectory.locate(environment: session.environment)
+    } catch {
+      throw .state(error)
+    }
+    store = directory.path + "/fleet.sqlite"
     self.session = session
   }
 
-  /// The store, for who only looks; `nil` while there is none.
+  /// The store for a command that only reads; `nil` if it does not exist. Creates nothing.
   func look() throws(CommandFault) -> FleetStore? {
-    guard access(store, F_OK) == 0 else { return nil }
-    return try open(isReadOnly: true)
+    guard access(store, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno) else { return nil }
+    return try store(isReadOnly: true)
   }
 
-  /// The store, made where there is none. A damaged one is put aside, and told of.
-  func open(isReadOnly: Bool = false) throws(CommandFault) -> FleetStore {
+  /// The store, created if it does not exist. A damaged one is set aside and reported.
+  func open() throws(CommandFault) -> FleetStore {
+    _ = try DeviceRecords.open(session)
+    return try store(isReadOnly: false)
+  }
+
+  private func store(isReadOnly: Bool) throws(CommandFault) -> FleetStore {
     do throws(StorageFault) {
       let opened = try FleetStore(path: store, isReadOnly: isReadOnly)
       session.console.note("store of runs", setAside: opened.setAside)
@@ -33,16 +44,58 @@ struct FleetFolder: Sendable {
 
   /// The right to work on runs: one process at a time has it.
   func lock() throws(CommandFault) -> RunLock {
+    _ = try DeviceRecords.open(session)
     do throws(RunLockFault) { return try RunLock(store: store) } catch {
       throw .fleet(.held(error))
     }
   }
 }
 
+extension FleetFolder {
+  /// A command that changes a run has its lock for a few milliseconds.
+  private static let patience = (attempts: 20, interval: Duration.milliseconds(50))
+
+  /// The right to change a run.
+  func lock(run: String) async throws(CommandFault) -> ActiveRunLock {
+    for _ in 1..<Self.patience.attempts {
+      do throws(RunLockFault) { return try ActiveRunLock(run: run, store: store) } catch {
+        guard case .held = error else { throw .fleet(.held(error)) }
+      }
+      guard await Pause.sleep(for: Self.patience.interval) else { throw .stopped }
+    }
+    do throws(RunLockFault) { return try ActiveRunLock(run: run, store: store) } catch {
+      throw .fleet(.held(error))
+    }
+  }
+
+  /// Whether a process works on the run.
+  func isActive(_ run: String) -> Bool { ActiveRunLock.isHeld(run: run, store: store) }
+
+  /// The run that a command is about: without a name, the active one, else the newest.
+  func find(_ name: String?, in store: FleetStore) throws(CommandFault) -> KeptRun {
+    do throws(RunSearchFault) { return try store.run(named: name, isActive: isActive) } catch {
+      throw .fleet(.search(error))
+    }
+  }
+}
+
 extension FleetStore {
-  /// The run that a person means.
-  func find(_ name: String?) throws(CommandFault) -> KeptRun {
-    do throws(RunSearchFault) { return try run(named: name) } catch { throw .fleet(.search(error)) }
+  /// Compares every event of a run with its recorded hash.
+  ///
+  /// - Returns: how many there are, and the hash of the last.
+  func checkedChain(of run: String) throws(CommandFault) -> (events: Int, head: [UInt8]) {
+    let verdict: ChainVerdict
+    do throws(StorageFault) { verdict = try verify(run: run) } catch { throw .fleet(.store(error)) }
+    let words: String
+    switch verdict {
+    case .intact(let events, let head): return (events, head)
+    case .changed(let event): words = "event \(event) was changed"
+    case .cut(let found, let recorded) where found < recorded:
+      words = "\(recorded - found) of \(recorded) events are missing"
+    case .cut(let found, let recorded):
+      words = "there are \(found) events, and \(recorded) were recorded"
+    }
+    throw .fleet(.brokenChain(run: run, words: words))
   }
 
   func history(of run: String) async throws(CommandFault) -> [RecordedEvent] {

@@ -4,26 +4,87 @@ import OtaflashBlueZ
 import OtaflashFleet
 import OtaflashGATT
 
-/// The devices that a campaign's scan finds.
+/// The devices that a campaign's scan finds: on every adapter that the run may use, or in simulated
+/// air.
 struct FleetScan: Sendable {
   private let scan: DeviceScan
 
   init(_ scan: DeviceScan) { self.scan = scan }
 
-  /// - Parameter adapter: the number of the one that listens; `nil` = the first that works.
+  /// - Parameter adapters: the numbers of those that listen; `nil` = all that are on.
   func devices(
-    on adapter: UInt16?, in session: Session
+    on adapters: Set<UInt16>?, in session: Session
   ) async throws(CommandFault) -> [FleetDevice] {
+    let airs = try await airs(adapters, in: session)
     session.console.note("looking for devices for \(Text.seconds(scan.duration))")
-    let (scan, services) = (scan, scan.service.flatMap { BluetoothUUID($0) })
-    let filter = DiscoveryFilter(
-      services: [services].compactMap(\.self),
-      rssiMinimum: scan.rssiMinimum.map(Int8.init(clamping:))
-    ) { scan.takes(name: $0.name, rssi: $0.rssi.map { Int($0) }) }
-    let found = try await BluetoothAir.survey(
-      filter, adapter: adapter, for: scan.duration, found: { _ in })
+    var heard: [[ScanResult]] = []
+    var failure: CommandFault?
+    for result in await survey(airs) {
+      switch result {
+      case .success(let found): heard.append(found)
+      case .failure(let fault): failure = failure ?? fault
+      }
+    }
+    if let failure {
+      guard !heard.isEmpty else { throw failure }
+      session.console.note(
+        "note: \(airs.count - heard.count) of \(airs.count) adapters did not scan")
+    }
+    let found = Self.merged(heard).filter { scan.takes(name: $0.name, rssi: $0.rssi) }
     try DeviceRecords.open(session).seen(found)
     return found.map { scan.device($0.id, name: $0.name, rssi: $0.rssi) }
+  }
+
+  private func airs(
+    _ adapters: Set<UInt16>?, in session: Session
+  ) async throws(CommandFault) -> [Air] {
+    if let air = session.global.simulatedAir { return [.simulated(air)] }
+    let present: [UInt16]
+    do throws(MgmtFault) { present = try await AdapterRoster().present() } catch {
+      throw .survey(error)
+    }
+    let usable = present.filter { adapters?.contains($0) ?? true }
+    guard !usable.isEmpty else {
+      throw .survey(.adapterUnavailable(cause: "No adapter is on.", remedy: .plugInAdapter))
+    }
+    return usable.sorted().map { .radio(adapter: $0) }
+  }
+
+  private func survey(_ airs: [Air]) async -> [Result<[ScanResult], CommandFault>] {
+    let filter = ScanFilter(
+      name: nil, service: scan.service.flatMap { BluetoothUUID($0) },
+      rssiMinimum: scan.rssiMinimum.map(Int8.init(clamping:)), takesNameless: true)
+    let duration = scan.duration
+    return await withTaskGroup(of: (Int, Result<[ScanResult], CommandFault>).self) { group in
+      for (place, air) in airs.enumerated() {
+        group.addTask {
+          do throws(CommandFault) {
+            return (place, .success(try await air.survey(filter, for: duration, found: { _ in })))
+          } catch {
+            return (place, .failure(error))
+          }
+        }
+      }
+      var results: [(Int, Result<[ScanResult], CommandFault>)] = []
+      for await result in group { results.append(result) }
+      return results.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  /// Each device once, as the adapter reports it that receives it best.
+  static func merged(_ heard: [[ScanResult]]) -> [ScanResult] {
+    var best: [ScanResult] = []
+    var places: [String: Int] = [:]
+    for result in heard.joined() {
+      guard let place = places[result.id] else {
+        places[result.id] = best.count
+        best.append(result)
+        continue
+      }
+      guard (result.rssi ?? .min) > (best[place].rssi ?? .min) else { continue }
+      best[place] = result
+    }
+    return best
   }
 }
 #endif

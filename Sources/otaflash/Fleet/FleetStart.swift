@@ -22,10 +22,26 @@ struct FleetStart: Sendable {
 
   private static let idDigits = 6
 
-  /// The last run of a campaign with this name; `nil` when there is none.
-  func last(of campaign: String) async throws(CommandFault) -> Found? {
-    guard let kept = try kept().first(where: { $0.campaign == campaign }) else { return nil }
-    return Found(kept: kept, run: FleetRun(try await store.history(of: kept.id)))
+  /// The newest run of a campaign with this name, as the list of runs shows it; `nil` if there is
+  /// none.
+  func newest(of campaign: String) throws(CommandFault) -> KeptRun? {
+    try kept().first { $0.campaign == campaign }
+  }
+
+  /// A run with what is recorded of it.
+  ///
+  /// - Throws: what is wrong with its events: a run is not continued on events that were changed.
+  ///   With `--again` such a run is left as it is.
+  func last(_ kept: KeptRun?) async throws(CommandFault) -> Found? {
+    guard let kept else { return nil }
+    do throws(CommandFault) {
+      _ = try store.checkedChain(of: kept.id)
+      return Found(kept: kept, run: FleetRun(try await store.history(of: kept.id)))
+    } catch {
+      guard again, case .fleet(let fault) = error, let words = fault.damage else { throw error }
+      session.console.note("note: run \(kept.id) is left as it is: \(words)")
+      return nil
+    }
   }
 
   /// A run to work on.
@@ -47,9 +63,6 @@ struct FleetStart: Sendable {
   ) async throws(CommandFault) -> Started {
     if let last, last.isOpen {
       if !again {
-        guard last.kept.digest == campaign.digest else {
-          throw .fleet(.changed(run: last.kept.id, campaign: campaign.path))
-        }
         return Started(
           run: last.kept, last: last.run.lastAt, packages: try await packages(of: last, campaign),
           goesOn: true)
@@ -91,8 +104,11 @@ struct FleetStart: Sendable {
       throw .fleet(FleetFault(error))
     }
     let blob: ImageBlob
-    do throws(ImageBlobFault) { blob = try ImageBlob(octets: octets) } catch {
-      throw .fleet(.failed(words: "\(error)"))
+    do throws(ImageBlobFault) {
+      blob = try ImageBlob(octets: octets)
+      guard blob.digest == digest else { throw ImageBlobFault() }
+    } catch {
+      throw .fleet(.store(StorageFault(.unsound, "\(error)")))
     }
     return try CampaignImage(blob, signedBy: key).package
   }
@@ -123,16 +139,22 @@ struct FleetStart: Sendable {
     let events = campaign.plan.beginning(
       id: id, digest: campaign.digest,
       imageDigests: campaign.images.mapValues(\.blob.digest), startedBy: Self.person,
-      images: images.map(\.summary))
+      images: images.map(\.summary), file: Self.absolute(campaign.path))
     do throws(StorageFault) {
       try await store.ledger(of: id).append(events, at: .now, newsSeen: 0)
     } catch {
       throw .fleet(.store(error))
     }
     return Started(
-      run: try store.find(id), last: .now,
+      run: try kept(named: id), last: .now,
       packages: Dictionary(images.map { ($0.blob.digest, $0.package) }) { first, _ in first },
       goesOn: false)
+  }
+
+  private func kept(named id: String) throws(CommandFault) -> KeptRun {
+    do throws(RunSearchFault) { return try store.run(named: id) } catch {
+      throw .fleet(.search(error))
+    }
   }
 
   private func kept() throws(CommandFault) -> [KeptRun] {
@@ -147,6 +169,12 @@ struct FleetStart: Sendable {
       let id = Text.padded(String(number, radix: 16), Self.idDigits)
       if !taken.contains(id) { return id }
     }
+  }
+
+  private static func absolute(_ path: String) -> String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
   }
 
   /// `anna@line-3`
@@ -170,10 +198,19 @@ extension CampaignImage {
 
 extension FleetFault {
   init(_ fault: ExchangeFault) {
-    if case .storage(let storage) = fault {
-      self = .store(storage)
-    } else {
-      self = .failed(words: "\(fault)")
+    switch fault {
+    case .storage(let storage): self = .store(storage)
+    case .unknownBlob: self = .store(StorageFault(.unsound, "the store is incomplete: \(fault)"))
+    case .claimLost, .deviceTaken: self = .failed(words: "\(fault)")
+    }
+  }
+
+  /// How the store was changed by another hand; `nil` for other faults.
+  fileprivate var damage: String? {
+    switch self {
+    case .brokenChain(_, let words): words
+    case .store(let fault) where fault.kind == .unsound: fault.words
+    default: nil
     }
   }
 }

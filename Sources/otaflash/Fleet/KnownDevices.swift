@@ -15,7 +15,7 @@ struct KnownDevices: Sendable {
 
   /// Last connected first, then last seen.
   func all() throws(CommandFault) -> [DeviceRecord] {
-    let listed = try DeviceRecords.open(session).devices()
+    let listed = try DeviceRecords.reading(session).devices()
     #if Fleet
     return Self.merged(listed, try ofCampaigns())
     #else

@@ -27,28 +27,60 @@ struct LoadedCampaign: Sendable {
   /// - Parameters:
   ///   - found: the devices that its scan has found.
   ///   - known: the devices that are known from earlier commands and campaigns.
-  ///   - resumed: the devices of the run that is resumed; `nil` = a run starts.
   init(
-    _ text: CampaignText, found: [FleetDevice] = [], known: [FleetDevice] = [],
-    resuming resumed: Set<FleetDevice.ID>? = nil, now: FleetTime
+    _ text: CampaignText, found: [FleetDevice] = [], known: [FleetDevice] = [], now: FleetTime
   ) throws(CommandFault) {
-    path = text.path
-    digest = text.digest
-    simulation = text.simulation
     var file = text.file
-    if let resumed { file = file.resuming(resumed) }
+    let simulation = text.simulation
     if let simulation { file = file.adding(simulation.devices, from: .simulatedFleet) }
-    (file, undecided) = file.adding(found, from: .scan).knowing(known)
-    plan = try text.checking { [file, simulation] () throws(CampaignFileFault) in
+    let (complete, undecided) = file.adding(found, from: .scan).knowing(known)
+    file = complete
+    let plan = try text.checking { [file, simulation] () throws(CampaignFileFault) in
       let plan = try file.plan(now: now)
       if simulation == nil { try Self.checkDevices(of: plan, in: file, text.aliases) }
       return plan
     }
+    try self.init(text, plan, undecided: undecided)
+  }
+
+  /// Reads what the campaign names, for a run that was started before: its devices and waves are
+  /// those that were planned then. Nothing is selected or looked for again.
+  init(_ text: CampaignText, resuming run: FleetRun, now: FleetTime) throws(CommandFault) {
+    let listed = Dictionary(text.file.campaign.devices.map { ($0.id, $0.keyFile) }) { $1 }
+    let scanKey = text.file.devicesScan?.keyFile
+    let waves = run.waves.map { wave in
+      run.devices[wave.devices].map { device in
+        var planned = FleetDevice(device.device)
+        // Former versions did not record the key of a device that a scan found.
+        planned.keyFile = planned.keyFile ?? (listed[planned.id] ?? scanKey)
+        return planned
+      }
+    }
+    guard waves.count == text.file.campaign.waves.count else {
+      throw .fleet(
+        .store(StorageFault(.unsound, "a run of this campaign has \(waves.count) waves")))
+    }
+    let plan = try text.checking { () throws(CampaignFileFault) in
+      let plan = try text.file.plan(resuming: waves, now: now)
+      if text.simulation == nil { try Self.checkDevices(of: plan, in: text.file, text.aliases) }
+      return plan
+    }
+    try self.init(text, plan, undecided: [])
+  }
+
+  private init(
+    _ text: CampaignText, _ plan: CampaignPlan, undecided: [FleetDevice]
+  ) throws(CommandFault) {
+    self.undecided = undecided
+    path = text.path
+    digest = text.digest
+    simulation = text.simulation
+    self.plan = plan
     var images: [String: CampaignImage] = [:]
     let key = try text.key()
     keyDigest = key.map { Text.hex($0.digest) }
     for name in Set(plan.campaign.images.values).sorted() {
-      images[name] = try text.naming({ file.fault(ofFile: name, $0) }) {
+      images[name] = try text.naming({ text.file.fault(ofFile: name, $0) }) {
         () throws(CommandFault) in
         try Self.image(text.resolve(name), signedBy: key)
       }

@@ -10,6 +10,7 @@ struct FleetPlanCommand: Subcommand {
     commandName: "plan",
     abstract: "Check a campaign and show what it would do; nothing is written anywhere.")
   static let words = "fleet plan"
+  static let takesSimulatedAir = true
 
   private static let columns = ["DEVICE", "NAME", "BOARD", "SITE", "IMAGE", ""]
   /// Devices of a wave that are shown; -v shows all.
@@ -60,9 +61,11 @@ struct FleetPlanCommand: Subcommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let text = try CampaignText(path: campaign, aliases: session.aliases(), now: .now)
+    try text.checkAir(of: global)
     var found: [FleetDevice] = []
     if let scan = text.file.devicesScan {
-      found = try await FleetScan(scan).devices(on: global.adapterNumber, in: session)
+      found = try await FleetScan(scan).devices(
+        on: global.adapterNumber.map { [$0] }, in: session)
     }
     let known = try text.knownDevices(in: session)
     let loaded = try LoadedCampaign(text, found: found, known: known, now: .now)

@@ -39,16 +39,18 @@ struct FleetReportCommand: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    guard let store = try FleetFolder(of: session).look() else { throw .fleet(.search(.none)) }
-    let kept = try store.find(option.run)
+    let folder = try FleetFolder(of: session)
+    guard let store = try folder.look() else { throw .fleet(.search(.none)) }
+    let kept = try folder.find(option.run, in: store)
     for file in files {
       do throws(OutputFileFault) { try file.check(avoiding: session.inputs) } catch {
         throw .outputFile(file, error)
       }
     }
-    let chain = try chain(of: kept.id, in: store)
+    let found = try store.checkedChain(of: kept.id)
+    let chain = ReportSurroundings.Chain(events: found.events, head: found.head)
     guard let report = RunReport(try await store.history(of: kept.id)) else {
-      throw .fleet(.failed(words: "run \(kept.id) has no events"))
+      throw .fleet(.noEvents(of: kept.id))
     }
     var surroundings = ReportSurroundings(
       program: "otaflash \(Release.version)", written: .now)
@@ -81,24 +83,6 @@ struct FleetReportCommand: Subcommand {
     case .junit: JUnitReport.text(report)
     case .csv: CSVReport.text(report)
     case .btsnoop, .svg, .png, .patch, .plan: preconditionFailure("this is no report")
-    }
-  }
-
-  /// A report of events that were changed is none.
-  private func chain(
-    of run: String, in store: FleetStore
-  ) throws(CommandFault) -> ReportSurroundings.Chain {
-    let verdict: ChainVerdict
-    do throws(StorageFault) { verdict = try store.verify(run: run) } catch {
-      throw .fleet(.store(error))
-    }
-    switch verdict {
-    case .intact(let events, let head): return ReportSurroundings.Chain(events: events, head: head)
-    case .changed(let event):
-      throw .fleet(.brokenChain(run: run, words: "event \(event) was changed"))
-    case .cut(let found, let recorded):
-      throw .fleet(
-        .brokenChain(run: run, words: "\(recorded - found) of \(recorded) events are missing"))
     }
   }
 

@@ -2,11 +2,12 @@
 import ArgumentParser
 import OtaflashFleet
 import OtaflashFleetStore
-import OtaflashState
 
 /// The run that a command is about.
 struct RunOption: ParsableArguments, Sendable {
-  @Argument(help: "The run, by the beginning of its name; the last one unless told.")
+  @Argument(
+    help:
+      "The run, by the first characters of its name; without it the active run, else the newest.")
   var run: String?
 }
 
@@ -14,15 +15,24 @@ struct RunOption: ParsableArguments, Sendable {
 protocol RequestCommand: Subcommand {
   var runName: String? { get }
   var order: FleetOrder { get }
+  /// The question that is asked first, about the run with this name; `nil` = none.
+  func question(about run: String) -> String?
+  /// The result, as lines.
+  func lines(for followed: FleetRequest.Followed) -> [String]
 }
 
 extension RequestCommand {
   static var words: String { "fleet " + (configuration.commandName ?? "") }
 
+  func question(about run: String) -> String? { nil }
+
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let request = FleetRequest(order, session: session)
-    let run = try await request.put(for: runName)
-    session.console.result("run \(run): \(Self.configuration.commandName ?? "") done")
+    let followed = try await request.put(for: runName, asking: question)
+    for line in lines(for: followed) { session.console.result(line) }
+    if followed.continues, !followed.isActive {
+      session.console.result("next:   " + followed.continuation(in: session))
+    }
     return .done("done")
   }
 }
@@ -33,6 +43,32 @@ struct FleetRequest: Sendable {
   private static let patience = Duration.seconds(10)
   private static let pollInterval = Duration.milliseconds(100)
 
+  /// A request that was followed.
+  struct Followed: Sendable {
+    let kept: KeptRun
+    /// The run before the request.
+    let run: FleetRun
+    let order: FleetOrder
+    /// A process works on the run; it has answered.
+    let isActive: Bool
+
+    /// `run 7f3a12 (doors)`
+    var name: String { "run \(kept.id) (\(kept.campaign))" }
+
+    /// The run has something left to do.
+    var continues: Bool {
+      switch order {
+      case .resume, .retry: true
+      case .pause, .cancel: false
+      }
+    }
+
+    /// The command that continues the run.
+    func continuation(in session: Session) -> String {
+      session.command("fleet", "run", run.beginning?.file ?? "CAMPAIGN.yaml")
+    }
+  }
+
   private let order: FleetOrder
   private let session: Session
 
@@ -41,32 +77,35 @@ struct FleetRequest: Sendable {
     self.session = session
   }
 
-  /// - Returns: the run's name, once the request was followed.
-  func put(for name: String?) async throws(CommandFault) -> String {
+  /// - Parameter question: asked before anything is changed, with the run's name.
+  /// - Throws: also when the request was refused.
+  func put(
+    for name: String?, asking question: (String) -> String?
+  ) async throws(CommandFault) -> Followed {
     let folder = try FleetFolder(of: session)
     guard try folder.look() != nil else { throw .fleet(.search(.none)) }
-    let lock: RunLock
-    do throws(RunLockFault) { lock = try RunLock(store: folder.store) } catch {
-      guard case .held = error else { throw .fleet(.held(error)) }
-      return try await ask(name, in: folder)
+    let store = try folder.open()
+    let kept = try folder.find(name, in: store)
+    if let question = question("run \(kept.id) (\(kept.campaign))"),
+      !Question.ask(question, in: session)
+    {
+      throw .fleet(.unconfirmed(run: kept.id))
     }
-    let run = try await follow(name, in: folder)
+    guard !folder.isActive(kept.id) else { return try await ask(kept, in: store) }
+    let lock = try await folder.lock(run: kept.id)
+    let followed = try await follow(kept, in: store)
     lock.release()
-    return run
+    return followed
   }
 
-  /// Nobody works on runs: the request is followed here.
+  /// No process works on the run: the request is followed here.
   private func follow(
-    _ name: String?, in folder: FleetFolder
-  ) async throws(CommandFault) -> String {
-    let store = try folder.open()
-    let kept = try store.find(name)
+    _ kept: KeptRun, in store: FleetStore
+  ) async throws(CommandFault) -> Followed {
+    _ = try store.checkedChain(of: kept.id)
     let run = FleetRun(try await store.history(of: kept.id))
-    let events: [FleetEvent]
     let order = order.resolvingAliases(by: try session.aliases(), in: run)
-    do throws(OrderRefusal) { events = try FleetRules.events(for: order, in: run) } catch {
-      throw .fleet(.refused(error, run: kept.id))
-    }
+    let events = try events(for: order, of: kept.id, in: run)
     do throws(StorageFault) {
       let ledger = store.ledger(of: kept.id)
       let seen = try await ledger.history().newsSeen
@@ -74,27 +113,41 @@ struct FleetRequest: Sendable {
     } catch {
       throw .fleet(.store(error))
     }
-    return kept.id
+    return Followed(kept: kept, run: run, order: order, isActive: false)
   }
 
-  /// Another process works on runs: it is asked, and answers.
-  private func ask(_ name: String?, in folder: FleetFolder) async throws(CommandFault) -> String {
-    let store = try folder.open()
-    let kept = try store.find(name)
+  /// A run that no process works on has nothing under way: it is cancelled and ended in one step.
+  private func events(
+    for order: FleetOrder, of id: String, in run: FleetRun
+  ) throws(CommandFault) -> [FleetEvent] {
+    if order == .cancel, case .cancelling = run.control { return [.runEnded(.cancelled)] }
+    do throws(OrderRefusal) {
+      let events = try FleetRules.events(for: order, in: run)
+      return order == .cancel ? events + [.runEnded(.cancelled)] : events
+    } catch {
+      throw .fleet(.refused(words: "\(error)", run: id))
+    }
+  }
+
+  /// A process works on the run: it is asked, and answers.
+  private func ask(_ kept: KeptRun, in store: FleetStore) async throws(CommandFault) -> Followed {
     let run = FleetRun(try await store.history(of: kept.id))
     let order = order.resolvingAliases(by: try session.aliases(), in: run)
     let deadline = ContinuousClock.now + Self.patience
+    var answer: String?
     do throws(StorageFault) {
       let number = try store.request(order, of: kept.id, at: .now)
-      while ContinuousClock.now < deadline, await Pause.sleep(for: Self.pollInterval) {
-        guard let answer = try store.answer(to: number) else { continue }
-        session.console.note("  answered: \(answer)")
-        return kept.id
+      while answer == nil, ContinuousClock.now < deadline,
+        await Pause.sleep(for: Self.pollInterval)
+      {
+        answer = try store.answer(to: number)
       }
     } catch {
       throw .fleet(.store(error))
     }
-    throw .fleet(.unanswered(run: kept.id))
+    guard let answer else { throw .fleet(.unanswered(run: kept.id)) }
+    guard answer == OrderAnswer.done else { throw .fleet(.refused(words: answer, run: kept.id)) }
+    return Followed(kept: kept, run: run, order: order, isActive: true)
   }
 }
 
@@ -107,6 +160,10 @@ struct FleetPauseCommand: RequestCommand {
 
   var runName: String? { option.run }
   var order: FleetOrder { .pause }
+
+  func lines(for followed: FleetRequest.Followed) -> [String] {
+    ["\(followed.name): paused; no more devices are started"]
+  }
 }
 
 struct FleetResumeCommand: RequestCommand {
@@ -119,26 +176,47 @@ struct FleetResumeCommand: RequestCommand {
 
   var runName: String? { option.run }
   var order: FleetOrder { .resume }
+
+  func lines(for followed: FleetRequest.Followed) -> [String] {
+    let wave = followed.run.currentWave.map { followed.run.waves[$0] }
+    guard let wave, wave.phase == .awaitingApproval || wave.phase == .judged else {
+      return ["\(followed.name): resumed"]
+    }
+    return ["\(followed.name): wave \(wave.name) is approved"]
+  }
 }
 
 struct FleetCancelCommand: RequestCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cancel", abstract: "End a run; what is under way ends at a safe point.")
+    commandName: "cancel", abstract: "End a run; what is under way ends at a safe point.",
+    discussion: "Asks for confirmation; --yes confirms in advance.")
 
   @OptionGroup var option: RunOption
   @OptionGroup var global: GlobalOptions
 
   var runName: String? { option.run }
   var order: FleetOrder { .cancel }
+
+  func question(about run: String) -> String? {
+    "Cancel \(run)? It cannot be continued afterwards."
+  }
+
+  func lines(for followed: FleetRequest.Followed) -> [String] {
+    [
+      followed.isActive
+        ? "\(followed.name): cancelled; devices under way end at a safe point"
+        : "\(followed.name): cancelled"
+    ]
+  }
 }
 
 struct FleetRetryCommand: RequestCommand {
   static let configuration = CommandConfiguration(
     commandName: "retry",
     abstract: "Try devices once more: those named, or all that did not succeed.",
-    discussion: "`fleet run` with the same campaign does it, or does it already.")
+    discussion: "Prints the devices and the command that tries them.")
 
-  @Argument(help: "The run, by the beginning of its name.")
+  @Argument(help: "The run, by the first characters of its name.")
   var run: String
 
   @Argument(help: "Devices by id, name or alias.")
@@ -148,5 +226,20 @@ struct FleetRetryCommand: RequestCommand {
 
   var runName: String? { run }
   var order: FleetOrder { .retry(devices) }
+
+  /// Devices that are named; a run may have thousands.
+  private static let namedMaximum = 10
+
+  func lines(for followed: FleetRequest.Followed) -> [String] {
+    let devices = FleetRules.devicesToRetry(followed.order, in: followed.run)
+    let names = devices.prefix(Self.namedMaximum).map { $0.device.name ?? $0.device.id }
+    let more = devices.count - names.count
+    let when =
+      followed.isActive ? "now, by the process that works on the run" : "by the command below"
+    return [
+      "\(followed.name): \(Text.counted(devices.count, "device")) will be tried again, \(when)",
+      "  " + names.joined(separator: ", ") + (more > 0 ? " and \(Text.grouped(more)) more" : ""),
+    ]
+  }
 }
 #endif

@@ -3,6 +3,7 @@ import ArgumentParser
 import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetStore
+import OtaflashState
 
 /// Carries a campaign out, or goes on with it.
 struct FleetRunCommand: Subcommand {
@@ -14,6 +15,7 @@ struct FleetRunCommand: Subcommand {
       where they stand.
       """)
   static let words = "fleet run"
+  static let takesSimulatedAir = true
 
   @Argument(help: "The campaign's file; see otaflash-campaign(5).", completion: .file())
   var campaign: String
@@ -59,17 +61,32 @@ struct FleetRunCommand: Subcommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let text = try CampaignText(path: campaign, aliases: session.aliases(), now: .now)
+    try text.checkAir(of: global)
     let folder = try FleetFolder(of: session)
     let lock = try folder.lock()
     let store = try folder.open()
     try KnownDevices(session).takeOver(into: store)
     let start = FleetStart(store: store, again: again, session: session)
-    let last = try await start.last(of: text.file.campaign.name)
-    if let last, try hasEnded(last, text) {
-      session.console.note("run \(last.kept.id) of this campaign has ended; --again begins another")
-      return try await FleetSummary(last.kept.id, store, session).tell()
+    let newest = try start.newest(of: text.file.campaign.name)
+    // From here on no other command changes that run.
+    var active: ActiveRunLock? = nil
+    if let newest { active = try await folder.lock(run: newest.id) }
+    let last = try await start.last(newest)
+    let loaded: LoadedCampaign
+    if let last, !again, last.kept.digest == text.digest {
+      let resumed = try LoadedCampaign(text, resuming: last.run, now: .now)
+      if FleetStart.isDone(last, resumed) {
+        let id = last.kept.id
+        session.console.note("run \(id) of this campaign has ended; --again starts another")
+        return try await FleetSummary(id, store, session).tell()
+      }
+      // Images that changed since the run ended are another run.
+      loaded = last.isOpen ? resumed : try await load(text, in: session)
+    } else if let last, !again, last.isOpen {
+      throw .fleet(.changed(run: last.kept.id, campaign: campaign))
+    } else {
+      loaded = try await load(text, in: session)
     }
-    let loaded = try await loaded(text, last, in: session)
     if let plan { try PlanReview(loaded, now: .now).compare(withPlanAt: plan) }
     if loaded.simulation == nil {
       let devices = loaded.plan.waves.flatMap { $0.devices.map(\.id) }
@@ -77,6 +94,7 @@ struct FleetRunCommand: Subcommand {
     }
     let started = try await start.run(for: loaded, after: last)
     let run = started.run
+    if !started.goesOn { active = try await folder.lock(run: run.id) }
     tell(started, loaded, in: session)
     do throws(ExchangeFault) {
       try store.abandonClaims()
@@ -89,6 +107,7 @@ struct FleetRunCommand: Subcommand {
       packages: started.packages, parallel: parallel?.value, adapters: chosenAdapters,
       session: session)
     _ = try await job.perform()
+    extendLifetime(active)
     lock.release()
     return try await FleetSummary(run.id, store, session).tell()
   }
@@ -98,38 +117,18 @@ struct FleetRunCommand: Subcommand {
     adapters.map { Set($0.elements.map(\.number)) } ?? global.adapterNumber.map { [$0] }
   }
 
-  /// Whether the campaign has ended, and neither its text nor its images have changed since. Its
-  /// devices are those of the run: what a scan would find now, and what is known of devices now,
-  /// does not count.
-  private func hasEnded(_ last: FleetStart.Found, _ text: CampaignText) throws(CommandFault) -> Bool
-  {
-    guard !again, !last.isOpen, last.kept.digest == text.digest else { return false }
-    return FleetStart.isDone(last, try resumed(last, text))
-  }
-
-  /// The campaign with the devices that take part: those of the open run if there is one.
-  private func loaded(
-    _ text: CampaignText, _ last: FleetStart.Found?, in session: Session
+  /// The campaign of a new run, with the devices that its scan finds.
+  private func load(
+    _ text: CampaignText, in session: Session
   ) async throws(CommandFault) -> LoadedCampaign {
-    if let last, last.isOpen, !again, last.kept.digest == text.digest {
-      return try resumed(last, text)
-    }
     var found: [FleetDevice] = []
     if let scan = text.file.devicesScan {
-      found = try await FleetScan(scan).devices(on: chosenAdapters?.min(), in: session)
+      found = try await FleetScan(scan).devices(on: chosenAdapters, in: session)
     }
     let known = try text.knownDevices(in: session)
     let loaded = try LoadedCampaign(text, found: found, known: known, now: .now)
     loaded.noteUndecided(in: session)
     return loaded
-  }
-
-  private func resumed(
-    _ last: FleetStart.Found, _ text: CampaignText
-  ) throws(CommandFault) -> LoadedCampaign {
-    let devices = last.run.devices.map { FleetDevice($0.device) }
-    return try LoadedCampaign(
-      text, found: devices, resuming: Set(devices.map(\.id)), now: .now)
   }
 
   private func tell(
@@ -154,7 +153,7 @@ extension FleetDevice {
   init(_ device: RunDevice) {
     self.init(
       id: device.id, name: device.name, board: device.board, site: device.site,
-      tags: Set(device.tags ?? []))
+      tags: Set(device.tags ?? []), keyFile: device.keyFile, rssi: device.rssi)
   }
 }
 #endif

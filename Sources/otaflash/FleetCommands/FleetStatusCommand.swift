@@ -3,7 +3,6 @@ import ArgumentParser
 import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetStore
-import OtaflashState
 
 /// Where a run stands, also while another process works on it.
 struct FleetStatusCommand: Subcommand {
@@ -23,14 +22,14 @@ struct FleetStatusCommand: Subcommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let folder = try FleetFolder(of: session)
     guard let store = try folder.look() else { throw .fleet(.search(.none)) }
-    let kept = try store.find(option.run)
+    let kept = try folder.find(option.run, in: store)
     var seen = 0
     while true {
       let history = try await store.history(of: kept.id)
       guard let report = RunReport(history) else {
-        throw .fleet(.failed(words: "run \(kept.id) has no events"))
+        throw .fleet(.noEvents(of: kept.id))
       }
-      let isWorkedOn = RunLock.isHeld(store: folder.store)
+      let isWorkedOn = folder.isActive(kept.id)
       let status = FleetStatus(report, FleetRun(history), isWorkedOn: isWorkedOn)
       let isLast = !watch || status.hasEnded
       if isLast || history.count != seen { show(status, isLast: isLast, in: session) }
@@ -63,7 +62,7 @@ struct FleetStatus: Sendable {
 
   private let report: RunReport
   private let run: FleetRun
-  /// A process works on runs.
+  /// A process works on this run.
   private let isWorkedOn: Bool
 
   init(_ report: RunReport, _ run: FleetRun, isWorkedOn: Bool) {
@@ -80,7 +79,7 @@ struct FleetStatus: Sendable {
       "run \(id)  \(run.beginning?.campaign ?? "")  \(report.stateWords)", "  \(report.headline)",
     ]
     if !hasEnded, !isWorkedOn {
-      lines.append("  nobody works on it: 'fleet run' of its campaign goes on with it")
+      lines.append("  no process works on it; 'fleet run' of its campaign continues it")
     }
     lines += Text.table([Self.waveColumns] + rows).map { "  \($0)" }
     let busy = run.devices.filter(\.phase.isClaimed)

@@ -22,7 +22,7 @@ struct FleetSummary: Sendable {
   func tell() async throws(CommandFault) -> Ending {
     let history = try await store.history(of: id)
     guard let report = RunReport(history) else {
-      throw .fleet(.failed(words: "run \(id) has no events"))
+      throw .fleet(.noEvents(of: id))
     }
     let run = FleetRun(history)
     let time = Text.clock(.milliseconds(report.milliseconds))

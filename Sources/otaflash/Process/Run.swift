@@ -116,7 +116,7 @@ struct Run: Sendable {
       .interrupted(by: interruption.signal)
     session.console.fail(report)
     return .failed(
-      report.exit, outcome: interruption.signal == nil ? "failed" : "interrupted",
+      report.exit, outcome: interruption.signal == nil ? report.outcome : "interrupted",
       device: session.context.subject.device)
   }
 
@@ -190,6 +190,11 @@ struct Run: Sendable {
 }
 
 extension FaultReport {
+  /// As `result` has it.
+  fileprivate var outcome: String {
+    code == .fleetRequest && exit == .refusedBeforeWriting ? "refused" : "failed"
+  }
+
   /// The same end, told as the death by signal that the user asked for.
   func interrupted(by signal: Int32?) -> FaultReport {
     guard let signal else { return self }

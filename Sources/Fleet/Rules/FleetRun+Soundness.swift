@@ -1,0 +1,91 @@
+/// Whether recorded events can be those of a run. The fold relies on it, and traps where it does
+/// not hold; any program of its owner can edit a store, and compute its chain of hashes again.
+extension FleetRun {
+  /// Larger than any count that an event has, and far from overflow.
+  private static let countMaximum = 1 << 40
+
+  /// Why the events cannot be those of one run; `nil` if they can.
+  package static func fault(of history: [RecordedEvent]) -> String? {
+    guard case .runBegan? = history.first?.event else {
+      return history.isEmpty ? "there are none" : "the first is not the beginning of a run"
+    }
+    var planned = 0
+    for (place, recorded) in history.enumerated() {
+      let event = recorded.event
+      switch event {
+      case .runBegan where place > 0: return "event \(recorded.number) starts the run again"
+      case .wavePlanned(planned, _, _): planned += 1
+      case .wavePlanned: return "event \(recorded.number) plans a wave out of order"
+      default: break
+      }
+      guard event.waves.allSatisfy((0..<planned).contains) else {
+        return "event \(recorded.number) is about a wave that was not planned"
+      }
+      guard event.counts.allSatisfy((0...countMaximum).contains) else {
+        return "event \(recorded.number) holds a number that is out of range"
+      }
+    }
+    return nil
+  }
+}
+
+extension FleetEvent {
+  /// The waves that it is about, once they are planned.
+  fileprivate var waves: [Int] {
+    switch self {
+    case .waveBegan(let wave), .waveSoaking(let wave, _), .waveJudged(let wave, _),
+      .approvalAwaited(let wave), .waveApproved(let wave), .waveHookBegan(let wave, _),
+      .waveHookEnded(let wave, _, _), .runPaused(because: .inconclusive(let wave)),
+      .runPaused(because: .hook(let wave, _, _)), .runPaused(because: .failureLimit(let wave)),
+      .runEnded(.stopped(let wave)):
+      [wave]
+    case .runBegan, .wavePlanned, .devicePublished, .deviceClaimed, .devicePlaced,
+      .deviceActivating, .claimExpired, .attemptEnded, .deviceDeferred, .deviceSettled,
+      .deviceRetried, .deviceHookEnded, .runPaused, .runResumed, .runCancelled, .runEnded:
+      []
+    }
+  }
+
+  /// The numbers that sums and shares are computed from.
+  fileprivate var counts: [Int] {
+    switch self {
+    case .runBegan(let beginning): beginning.counts
+    case .devicePublished(_, let attempt, _), .deviceClaimed(_, let attempt, _),
+      .devicePlaced(_, let attempt, _), .deviceActivating(_, let attempt),
+      .claimExpired(_, let attempt), .deviceHookEnded(_, let attempt, _, _):
+      [attempt]
+    case .attemptEnded(_, let attempt, .updated(let figures)): [attempt] + figures.counts
+    case .attemptEnded(_, let attempt, _): [attempt]
+    case .waveJudged(_, .stop(let failures, let size)): [failures, size]
+    case .waveJudged(_, .inconclusive(let seen, let size)): [seen, size]
+    case .runPaused(because: .infrastructure(let failures, _)): [failures]
+    case .runEnded(.complete(let failed)): [failed]
+    case .wavePlanned, .waveHookBegan, .waveHookEnded, .waveBegan, .waveSoaking, .waveJudged,
+      .approvalAwaited, .waveApproved, .deviceDeferred, .deviceSettled, .deviceRetried,
+      .runPaused, .runResumed, .runCancelled, .runEnded:
+      []
+    }
+  }
+}
+
+extension RunBeginning {
+  fileprivate var counts: [Int] {
+    [devices, waves] + (images ?? []).compactMap(\.size)
+      + (waveRules ?? []).flatMap { rule in
+        let stop =
+          switch rule.thresholds.stop {
+          case .count(let count), .percent(let count): count
+          }
+        return [
+          stop, rule.thresholds.successPercent, rule.thresholds.seenPercent,
+          Int(rule.soakMilliseconds),
+        ]
+      }
+  }
+}
+
+extension UpdateFigures {
+  fileprivate var counts: [Int] {
+    [octets, Int(uploadMilliseconds), resumes, made ?? 0]
+  }
+}

@@ -1,0 +1,75 @@
+#if Fleet
+import FoundationEssentials
+import GRDB
+import OtaflashFleet
+
+/// How a store is opened by a process that only reads it, also after a process was killed inside a
+/// commit.
+extension StoreFile {
+  /// Opens the file for reading. A journal that a killed process left is played back first
+  /// (sqlite.org/lockingv3.html, 4.0 "Rollback"), which a read-only connection cannot do: in the
+  /// file if it can be written, else in a copy of it.
+  static func openForReading(
+    _ path: String, _ patience: Duration
+  ) throws(StorageFault) -> DatabaseQueue {
+    let refusal: StorageFault
+    do throws(StorageFault) { return try open(path, isReadOnly: true, patience) } catch {
+      refusal = error
+    }
+    guard refusal.kind == .readOnly, FileManager.default.fileExists(atPath: path + "-journal")
+    else { throw refusal }
+    do throws(StorageFault) {
+      try recover(path, patience)
+    } catch {
+      guard error.kind != .locked else { throw error }
+      return try openCopy(of: path, patience)
+    }
+    return try open(path, isReadOnly: true, patience)
+  }
+
+  /// Opens a connection that may write, whose first read rolls the unfinished commit back. SQLite
+  /// does so under an exclusive lock, and leaves the journal of a living process alone.
+  private static func recover(_ path: String, _ patience: Duration) throws(StorageFault) {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(Double(patience.wholeMilliseconds) / 1000)
+    try stored(at: path) {
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+      try queue.close()
+    }
+  }
+
+  /// The state as of the last commit, in a copy: on a file system that cannot be written. The copy
+  /// has no name once it is open, and ends with its connection.
+  private static func openCopy(
+    of path: String, _ patience: Duration
+  ) throws(StorageFault) -> DatabaseQueue {
+    let files = FileManager.default
+    let folder = files.temporaryDirectory.appending(path: "otaflash-\(UUID().uuidString)").path
+    let copy = folder + "/fleet.sqlite"
+    defer { remove(folder) }
+    do {
+      try files.createDirectory(
+        atPath: folder, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+      for suffix in ["", "-journal"] {
+        try files.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy + suffix)
+      }
+    } catch {
+      throw StorageFault(
+        .readOnly,
+        "\(path) holds an unfinished commit, and a copy to read it from cannot be written in "
+          + "\(files.temporaryDirectory.path): \(error)")
+    }
+    try recover(copy, patience)
+    return try open(copy, isReadOnly: true, patience)
+  }
+
+  private static func remove(_ folder: String) {
+    do { try FileManager.default.removeItem(atPath: folder) } catch {
+      // What stays is readable by this user only, in the folder for temporary files.
+    }
+  }
+}
+#endif
