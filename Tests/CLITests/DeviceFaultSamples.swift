@@ -63,7 +63,8 @@ extension FaultSamples {
     .chooseAnotherImage, .allowDowngrade, .sayVersion, .sayHardware, .correctVersion,
     .chooseProtocol(["smp"]), .chooseProtocol([]), .leaveProtocolOpen, .requestSmallerMTU,
     .sendSmallestPackets, .updateSoftware, .listSlots, .confirmRunningImage,
-    .restartIntoWaitingImage, .allowWholeImage, .forgetPairing, .advice("Do it."),
+    .restartIntoWaitingImage, .allowWholeImage, .forgetPairing, .sendSmallerRequests,
+    .advice("Do it."),
   ]
 
   static func place(_ remedy: Remedy) -> Int {
@@ -114,6 +115,7 @@ extension FaultSamples {
     case .advice: 43
     case .allowWholeImage: 44
     case .forgetPairing: 45
+    case .sendSmallerRequests: 46
     }
   }
 
