@@ -10,10 +10,10 @@ import Testing
       #expect(Set(places) == Set(0..<count), "\(name)")
     }
     typealias Samples = FaultSamples
-    covers(Samples.commands.map(Samples.place), 37, "CommandFault")
-    covers(Samples.fleets.map(Samples.place), 16, "FleetFault")
-    covers(Samples.updates.map(Samples.place), 31, "UpdateFault")
-    covers(Samples.remedies.map(Samples.place), 45, "Remedy")
+    covers(Samples.commands.map(Samples.place), 36, "CommandFault")
+    covers(Samples.fleets.map(Samples.place), 17, "FleetFault")
+    covers(Samples.updates.map(Samples.place), 32, "UpdateFault")
+    covers(Samples.remedies.map(Samples.place), 47, "Remedy")
     covers(Samples.procedures.map(Samples.place), 13, "GATTFault")
     covers(Samples.securities.map(Samples.place), 9, "SecurityFault")
     covers(Samples.connects.map(Samples.place), 7, "ConnectFault")

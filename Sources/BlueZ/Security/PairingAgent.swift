@@ -32,12 +32,16 @@ public final class PairingAgent: Sendable {
     var reported: Set<BluetoothAddress> = []
     /// When a device was refused that asked for a pairing which nothing here required.
     var refused: [BluetoothAddress: LinkInstant] = [:]
+    /// Links in a row that a device has ended soon after it was refused.
+    var departures: [BluetoothAddress: Int] = [:]
     /// A device ends its links where it is refused: its requests are requirements.
     var deviceInsists = false
   }
 
   /// Within this time after a refusal, the end of the link is the device's answer.
   private static let insistenceLimit = Duration.seconds(2)
+  /// One link may end so by chance, as when the device restarts for its new image.
+  private static let departuresOfInsistence = 2
 
   /// When pairings leave keys behind.
   public enum Bonding: Sendable {
@@ -276,7 +280,12 @@ public final class PairingAgent: Sendable {
         state.reported.remove(state.ledger.identity(of: device))
         guard let refused = state.refused.removeValue(forKey: device), reason == .byDevice,
           refused.duration(to: EventLoop.shared.now) < Self.insistenceLimit
-        else { return false }
+        else {
+          state.departures[device] = nil
+          return false
+        }
+        state.departures[device, default: 0] += 1
+        guard state.departures[device] == Self.departuresOfInsistence else { return false }
         state.deviceInsists = true
         return true
       }
