@@ -381,9 +381,9 @@ import Testing
     let package = try Self.package(order)
     let result = try Self.flash(package, onto: "slot=64K&images=2&netcore=nrf5340")
     #expect(try result.outcome.get().proof == .readBack)
-    let parts = package.parts.sorted { $0.place.imageIndex < $1.place.imageIndex }
-    let sent = parts.map(\.bytes)
-    #expect(result.runningImages == sent && result.counters.resets == 1)
+    let sent = order.sorted().map { package.parts[order[$0]].bytes }
+    let connections = result.events.count { if case .connected = $0 { true } else { false } }
+    #expect(result.runningImages == sent && connections == 2, "one restart")
     #expect(try result.imagesAfterReset() == sent)
   }
 

@@ -47,7 +47,7 @@ import Testing
     #expect(listing.mode == .swapUsingScratch)
     #expect(listing.sizes.map(\.octets) == [0x10000, 0x10000])
     let slot = try #require(listing.slots.first)
-    #expect(listing.slots.count == 1 && slot.version == "1.0.0.0")
+    #expect(listing.slots.count == 1 && slot.version == "1.0.0")
     #expect(slot.isActive && slot.isConfirmed && !slot.isPending && slot.isBootable)
   }
 

@@ -40,7 +40,7 @@ struct LoadedCampaign: Sendable {
       if simulation == nil { try Self.checkDevices(of: plan, in: file, text.aliases) }
       return plan
     }
-    try self.init(text, plan, undecided: undecided)
+    try self.init(text, file, plan, undecided: undecided)
   }
 
   /// Reads what the campaign names, for a run that was started before: its devices and waves are
@@ -65,11 +65,11 @@ struct LoadedCampaign: Sendable {
       if text.simulation == nil { try Self.checkDevices(of: plan, in: text.file, text.aliases) }
       return plan
     }
-    try self.init(text, plan, undecided: [])
+    try self.init(text, text.file, plan, undecided: [])
   }
 
   private init(
-    _ text: CampaignText, _ plan: CampaignPlan, undecided: [FleetDevice]
+    _ text: CampaignText, _ file: CampaignFile, _ plan: CampaignPlan, undecided: [FleetDevice]
   ) throws(CommandFault) {
     self.undecided = undecided
     path = text.path
@@ -80,7 +80,7 @@ struct LoadedCampaign: Sendable {
     let key = try text.key()
     keyDigest = key.map { Text.hex($0.digest) }
     for name in Set(plan.campaign.images.values).sorted() {
-      images[name] = try text.naming({ text.file.fault(ofFile: name, $0) }) {
+      images[name] = try text.naming({ file.fault(ofFile: name, $0) }) {
         () throws(CommandFault) in
         try Self.image(text.resolve(name), signedBy: key)
       }
