@@ -88,7 +88,8 @@ extension FleetStore {
     return history
   }
 
-  /// Searches the stored texts first, because few events of a run are about one device. Empty if the device is not part of the run.
+  /// Searches the stored texts first, because few events of a run are about one device. Empty if
+  /// the device is not part of the run.
   private func events(
     of run: String, about id: FleetDevice.ID
   ) throws(StorageFault) -> [RecordedEvent] {
