@@ -4,8 +4,8 @@ import OtaflashFleet
 
 /// Devices in a CSV file (RFC 4180): the first line names the columns, each of the others is a
 /// device. Commas separate, or semicolons or tabs where the first line has those instead; a field
-/// in double quotation marks may hold them, line ends, and doubled quotation marks. CR LF and LF end
-/// a line. The text is UTF-8, or UTF-16 with a byte order mark.
+/// in double quotation marks may hold them, line ends, and doubled quotation marks. CR LF and LF
+/// end a line. The text is UTF-8, or UTF-16 with a byte order mark.
 package struct DeviceTable: Sendable {
   /// What a column may be called; `id` must be there.
   package enum Column: String, Hashable, Sendable, CaseIterable {
