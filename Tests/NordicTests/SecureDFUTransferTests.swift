@@ -74,8 +74,9 @@ import Testing
       _ = Self.sendAll(&transfer, at: now)
       #expect(transfer.step(at: now) == .waitForErase(until: now.advanced(by: wait)))
       let checked = Self.sendObject(&transfer, from: now)
-      // The third time the flash counts as slower than the air: 100 µs a word, ten packets.
-      let pace = Duration.microseconds(attempt < 2 ? 0 : 9 * 244 * 25)
+      // The third time the flash counts as slower than the air: 100 µs a word. All 17 packets are
+      // sent after the erase.
+      let pace = Duration.microseconds(attempt < 2 ? 0 : 16 * 244 * 25)
       #expect(checked == now.advanced(by: wait + pace))
       now = checked
       #expect(try Self.check(&transfer, 3660) == .again(from: 0))
