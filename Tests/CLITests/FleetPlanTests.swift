@@ -156,11 +156,11 @@ import Testing
     for words in ["parallel: 4 transfers per adapter (plan: 3", "1 device added: board-0004"] {
       #expect(refused.errors.contains(words), "\(refused.errors)")
     }
+    #expect(try program.run(["fleet", "run", file, "--plan", file]).status == 78, "no plan")
     #expect(try program.run(["fleet", "list"]).output.isEmpty)
     _ = try program.file("c.yaml", Self.everything.utf8)
     let run = try program.run(["fleet", "run", file, "--plan", saved])
     #expect(run.status == 0, "\(run.errors)")
-    #expect(try program.run(["fleet", "run", file, "--plan", file]).status == 78)
     let next = try plan(changed)
     #expect(next.output.contains("1 device added: board-0004"), "\(next.output)")
     let over = try program.run(["fleet", "plan", file, "--save", file])

@@ -83,6 +83,8 @@ struct FleetRunCommand: Subcommand {
       // Images that changed since the run ended are another run.
       loaded = last.isOpen ? resumed : try await load(text, in: session)
     } else if let last, !again, last.isOpen {
+      // A mistake in the campaign is reported with its place, before that the campaign changed.
+      if text.file.devicesScan == nil { _ = try await load(text, in: session) }
       throw .fleet(.changed(run: last.kept.id, campaign: campaign))
     } else {
       loaded = try await load(text, in: session)
