@@ -26,7 +26,7 @@ says 'running 1\.3\.0, verified'
 device_runs 3
 link_ends
 expect 0 otaflash slots list -d "$DEVICE_ADDRESS"
-says '1\.3\.0\.0 +runs, confirmed'
+says '1\.3\.0 +runs, confirmed'
 says '1\.2\.0\.0 '
 link_ends
 expect 0 otaflash reset -d "$DEVICE_ADDRESS"

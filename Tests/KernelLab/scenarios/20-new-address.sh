@@ -18,5 +18,5 @@ addresses=$(sed -n 's/^address //p' peer | sort -u | wc -l)
 ((addresses == 2)) || { cat peer; fail "it drew 2 addresses, not $addresses"; }
 link_ends
 expect 0 otaflash --timeout 3s slots list -d name:bumble-smp
-says '1\.3\.0\.0 +runs, confirmed'
+says '1\.3\.0 +runs, confirmed'
 figure "found under its new address"
