@@ -27,7 +27,7 @@ device_runs 3
 link_ends
 expect 0 otaflash slots list -d "$DEVICE_ADDRESS"
 says '1\.3\.0 +runs, confirmed'
-says '1\.2\.0\.0 '
+says '1\.2\.0 '
 link_ends
 expect 0 otaflash reset -d "$DEVICE_ADDRESS"
 within 10 bash -c 'grep "^runs" peer | tail -n 1 | grep -q 1.3.0'
