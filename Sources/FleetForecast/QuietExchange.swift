@@ -14,6 +14,7 @@ final class QuietExchange: JobExchange {
   private let base = MemoryExchange()
   private let state = Mutex(State())
 
+  @discardableResult
   func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
     let ended = try await base.publish(jobs)
     let waiter = state.withLock { state in

@@ -3,6 +3,7 @@ import GRDB
 import OtaflashFleet
 
 extension FleetStore: JobExchange {
+  @discardableResult
   package func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
     try change { (table) throws(ExchangeFault) in
       (table.ended(among: jobs), try table.publish(jobs))

@@ -12,6 +12,7 @@ package final class MemoryExchange: JobExchange {
 
   package init() {}
 
+  @discardableResult
   package func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
     try change { (table) throws(ExchangeFault) in
       (table.ended(among: jobs), try table.publish(jobs))
