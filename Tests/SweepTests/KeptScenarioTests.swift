@@ -75,4 +75,66 @@ import Testing
     }
     #expect(found.isEmpty, "\(found)")
   }
+
+  /// The transport accepts a complete window immediately, and the link carries one write each
+  /// 200 ms: a request after 192 writes is not answered in 30 s. The state that the device reports
+  /// after a lost link does not agree, so that a new connection continues nothing.
+  @Test(arguments: WriteMode.allCases)
+  func aRequestAfterAFullWindowIsAnsweredInTime(_ mode: WriteMode) throws {
+    let found = try Self.violations(
+      "plain?slot=64K&erase=2s&write=0&ring=3K&mtu=23&boot=50ms&drop=timeout&interval=200ms"
+        + "&ll=251&phy=1M&loss=0%&buffers=1&response=next&foreign-state", size: 8194
+    ) {
+      $0.mode = mode
+      $0.mustSucceed = true
+    }
+    #expect(found.isEmpty, "\(found)")
+  }
+
+  /// The device drops long PDUs without an answer, and the link needs 9 s or more for a window.
+  @Test(arguments: [
+    (ring: "4K", mtu: 185, interval: "200ms", ll: 27, buffers: 4),
+    (ring: "8K", mtu: 498, interval: "100ms", ll: 69, buffers: 1),
+  ])
+  func writesThatAreTooLongAreShortenedOnASlowLink(
+    ring: String, mtu: Int, interval: String, ll: Int, buffers: Int
+  ) throws {
+    let found = try Self.violations(
+      "plain?slot=32K&erase=0&write=0&ring=\(ring)&mtu=\(mtu)&boot=0&drop=close"
+        + "&interval=\(interval)&ll=\(ll)&phy=1M&loss=0%&buffers=\(buffers)&mtu-lie", size: 24_576
+    ) {
+      $0.mode = .withoutResponse
+      $0.mtu = mtu
+      $0.mustSucceed = true
+    }
+    #expect(found.isEmpty, "\(found)")
+  }
+
+  /// The size of writes that such a device accepts is kept when a patch is given up, because the
+  /// base in the device's flash is damaged.
+  @Test func theSizeOfWritesIsKeptWhenAPatchIsGivenUp() throws {
+    let profile =
+      "plain?slot=32K&erase=0&write=0&ring=4K&mtu=185&boot=0&drop=close&ll=27&phy=1M&loss=0%"
+      + "&mtu-lie&base=spoilt&delta=yes"
+    let running = try SimulationProfile(parsing: profile)
+    let board = try SimulatedBoard(
+      profile: running, storage: nil, clock: VirtualTimeline().clock)
+    let base = try board.runningImage()
+    var scenario = Scenario(profile: profile, image: .drawn(size: 24_576))
+    scenario.image = FirmwareImage(
+      name: "release.bin", format: .binary,
+      bytes: Array(base.prefix(24_000)) + scenario.image.bytes.prefix(576),
+      version: scenario.image.version, hardware: scenario.image.hardware)
+    scenario.bases = [base]
+    scenario.mode = .withoutResponse
+    scenario.mustSucceed = true
+    let ending = try scenario.run()
+    #expect(ending.violations(of: scenario).isEmpty)
+    let givenUp = try #require(
+      ending.events.firstIndex { if case .patchGivenUp = $0 { true } else { false } })
+    let rewinds = ending.events[givenUp...].filter {
+      if case .rewound = $0 { true } else { false }
+    }
+    #expect(rewinds.isEmpty, "\(rewinds)")
+  }
 }

@@ -229,14 +229,19 @@ import Testing
     #expect(transfer.sendable == nil, "the window is told anew")
   }
 
-  @Test func whatTheDeviceDiscardedIsToldOnce() throws {
-    var transfer = try startAndSend(window: 500)
-    _ = try transfer.received(spoilt(400), isAnswer: false)
-    let asked = transfer.takeDiscard()
-    try transfer.rewound(to: try position(0))
-    let answered = transfer.takeDiscard()
-    let again = transfer.takeDiscard()
-    #expect([asked, answered, again] == [false, true, false])
+  @Test func theSizeOfWritesThatADeviceAcceptsIsReportedOnce() throws {
+    var transfer = OTATransfer(prefixes: Self.image, startingAt: 0, chunk: 400)
+    _ = try transfer.received(status(0, window: 800), isAnswer: true)
+    for _ in 0..<OTATransfer.chunkLadder[0].rewinds {
+      _ = sendAll(&transfer)
+      _ = try transfer.received(status(0, window: 800), isAnswer: true)
+    }
+    let before = transfer.takeVerifiedCeiling()
+    _ = sendAll(&transfer)
+    _ = try transfer.received(status(240, window: 800), isAnswer: true)
+    let found = transfer.takeVerifiedCeiling()
+    let again = transfer.takeVerifiedCeiling()
+    #expect([before, found, again] == [nil, OTATransfer.chunkLadder[0].chunk, nil])
   }
 
   @Test func aBlockThatKeepsFailingEndsTheUpload() throws {

@@ -61,10 +61,10 @@ import Testing
     }
   }
 
-  @Test func whoDiscardsAtOurWordHasItsTimeAnew() throws {
+  @Test func theLimitStartsAgainWhenBytesAreSentAgain() throws {
     var patience = Patience(limit: .seconds(25), at: Self.start)
     for _ in 0..<Patience.looksMinimum { try patience.check(Patience.Marks(), at: Self.start) }
-    patience.hasDiscarded(at: Self.start.advanced(by: .seconds(20)))
+    patience.resends(at: Self.start.advanced(by: .seconds(20)))
     for second in [30, 40, 45] {
       try patience.check(Patience.Marks(), at: Self.start.advanced(by: .seconds(second)))
     }

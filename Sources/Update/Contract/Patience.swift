@@ -82,9 +82,9 @@ public struct Patience: Sendable {
     furthest.acknowledged = min(furthest.acknowledged, offset)
   }
 
-  /// The device has discarded wrong octets, as it was told to, and has to erase and write their
-  /// pages once more: it has its whole time for that. The caller bounds how often that may be.
-  mutating func hasDiscarded(at now: LinkInstant) {
+  /// Bytes are sent again: the device has all of its time for them, and so has the link, which may
+  /// need a large part of the limit for one window. The caller limits how often.
+  mutating func resends(at now: LinkInstant) {
     since = now
     looks = 0
   }

@@ -32,6 +32,8 @@ struct OTATransfer {
   private(set) var chunk: Int
   /// What it has shrunk to: no write is longer from then on.
   private var ceiling = Int.max
+  /// `ceiling`, after the device accepted a write of that size and no longer one.
+  private var verifiedCeiling: Int?
   /// The next octet to send.
   private(set) var next: Int
   /// The device has everything before this.
@@ -48,8 +50,6 @@ struct OTATransfer {
   private var discards = 0
   /// The lowest offset that sending went back to since the last look.
   private var setback: Int?
-  /// The device has discarded octets since the last look.
-  private var hasDiscarded = false
   /// Where the window that is being filled ended when its first write went out; `nil` before that.
   private var windowEnd: Int?
   /// What the open request writes, as long as sending has not gone back to before its end.
@@ -106,12 +106,11 @@ struct OTATransfer {
   /// is bounded here.
   mutating func takeSetback() -> Int? { setback.take() }
 
-  /// Whether the device has discarded octets since this was called last. How often it may is
-  /// bounded here.
-  mutating func takeDiscard() -> Bool {
-    defer { hasDiscarded = false }
-    return hasDiscarded
-  }
+  /// The limit to which the size of data writes was reduced; `nil` if it was not.
+  var reducedCeiling: Int? { ceiling == .max ? nil : ceiling }
+
+  /// The limit of data writes that was found since this was called last, if one was found.
+  mutating func takeVerifiedCeiling() -> Int? { verifiedCeiling.take() }
 
   /// The device permits more than our own window limit does: it has no reason to say anything, so
   /// it is asked.
@@ -233,7 +232,6 @@ struct OTATransfer {
       throw .blockKeepsFailing(atOffset: position.nextOffset, attempts: discards)
     }
     goBack(to: position.nextOffset)
-    hasDiscarded = true
     verified = position.nextOffset
     limit = position.nextOffset
   }
@@ -242,6 +240,7 @@ struct OTATransfer {
   private mutating func noteProgress() {
     guard acknowledged > furthest else { return }
     furthest = acknowledged
+    if rewinds >= Self.chunkLadder[0].rewinds { verifiedCeiling = ceiling }
     rewinds = 0
   }
 }

@@ -8,6 +8,12 @@ extension OTASession {
     let octets: Int
   }
 
+  /// The bytes to send ahead of the last acknowledgement at most, as learned from this link: a
+  /// request after more of them was not answered in time.
+  private struct WindowCeiling {
+    let bytes: Int
+  }
+
   /// The Write Request that closed a window, and is not answered yet.
   private struct Checkpoint {
     let range: Range<Int>
@@ -34,8 +40,37 @@ extension OTASession {
 
   private func send(_ image: PrefixChecksums, from offset: Int) async throws(UpdateFault) {
     var transfer = OTATransfer(
-      prefixes: image, startingAt: offset, chunk: chunkSize,
-      windowLimit: context.options.windowLimit)
+      prefixes: image, startingAt: offset, chunk: chunkSize, windowLimit: windowLimit)
+    do throws(UpdateFault) {
+      try await send(image, &transfer)
+    } catch {
+      if case .gatt(_, .transactionTimedOut) = error { narrowWindow(after: transfer) }
+      // A device that refuses a patch has read some of it: writes of the last size.
+      if case .noPatch = error, let ceiling = transfer.reducedCeiling {
+        context.memory.keep(ChunkCeiling(octets: ceiling))
+      }
+      throw error
+    }
+  }
+
+  /// The bytes to send ahead of the last acknowledgement at most; `nil` if only the device limits
+  /// them.
+  private var windowLimit: Int? {
+    let learned = context.memory.last(WindowCeiling.self)?.bytes
+    return [context.options.windowLimit, learned].compactMap(\.self).min()
+  }
+
+  /// The transport may accept more immediately than a slow link carries in the 30 s that a request
+  /// has. The next connection sends half as much ahead.
+  private func narrowWindow(after transfer: OTATransfer) {
+    let unanswered = transfer.next - transfer.acknowledged
+    guard unanswered > transfer.chunk else { return }
+    context.memory.keep(WindowCeiling(bytes: max(transfer.chunk, unanswered / 2)))
+  }
+
+  private func send(
+    _ image: PrefixChecksums, _ transfer: inout OTATransfer
+  ) async throws(UpdateFault) {
     // While a part makes many pages of few octets, nothing rises that Status tells.
     var patience = Patience(
       with: client, context, longer: info.writeLimit(octets: stream?.delivery.partSize ?? 0))
@@ -75,11 +110,14 @@ extension OTASession {
         if let wait { context.meter?.waited(wait, for: cause) }
         if cause == .flash { search?.waitedForFlash(since.duration(to: context.clock.now)) }
       }
+      if let ceiling = transfer.takeVerifiedCeiling() {
+        context.memory.keep(ChunkCeiling(octets: ceiling))
+      }
       if let offset = transfer.takeSetback() {
         patience.fellBack(to: offset)
+        patience.resends(at: context.clock.now)
         end(&search, &transfer)
       }
-      if transfer.takeDiscard() { patience.hasDiscarded(at: context.clock.now) }
       follow(&search, &transfer)
       try patience.check(transfer.marks, at: context.clock.now)
     }
