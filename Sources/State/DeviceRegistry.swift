@@ -28,7 +28,12 @@ public struct DeviceRegistry: Equatable, Sendable {
 
   /// Notes a connection. What it does not tell (`nil`) stays as it was.
   ///
-  /// - Parameter version: the version that the device reported.
+  /// - Parameters:
+  ///   - id: the device's key in this registry.
+  ///   - name: the name that the device reported or advertised.
+  ///   - address: the address that the connection used.
+  ///   - version: the version that the device reported.
+  ///   - time: seconds since 1970.
   public mutating func connected(
     _ id: String, name: String?, address: String?, version: FirmwareVersion? = nil, at time: Double
   ) {
