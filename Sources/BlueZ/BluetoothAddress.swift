@@ -1,3 +1,5 @@
+import OtaflashGATT
+
 /// A Bluetooth LE device address with its type (Core 5.4, Vol 6, Part B, 1.3).
 public struct BluetoothAddress: Hashable, Sendable {
   /// The type that connection requests must name; with the wrong one a device is never found.
@@ -20,11 +22,11 @@ public struct BluetoothAddress: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// The address whose last octet differs by `offset`, modulo 256: where boot loaders are that must
-  /// not be taken for their applications.
-  public func neighbour(_ offset: Int8) -> BluetoothAddress {
+  /// The address at `place`, seen from this one; `nil` for a place that is known by a name only.
+  public func at(_ place: Whereabouts) -> BluetoothAddress? {
     var octets = littleEndian
-    octets[0] &+= UInt8(bitPattern: offset)
+    guard let last = place.lastByte(from: octets[0]) else { return nil }
+    octets[0] = last
     return BluetoothAddress(checked: octets, kind: kind)
   }
 

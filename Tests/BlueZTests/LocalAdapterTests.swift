@@ -88,9 +88,13 @@ import Testing
     let device = Advertisement(id: "C0:FF:EE:00:00:FF", name: nil, rssi: nil, services: [])
     let adapter = LocalAdapter()
     #expect(
-      Whereabouts.allCases.map { adapter.id(of: device, at: $0) } == [
+      [.home, .homeOrNewAddress, .nextAddress, .previousAddress, .flippedAddress].map {
+        adapter.id(of: device, at: $0)
+      } == [
         "C0:FF:EE:00:00:FF", "C0:FF:EE:00:00:FF", "C0:FF:EE:00:00:00", "C0:FF:EE:00:00:FE",
+        "C0:FF:EE:00:00:FE",
       ])
+    #expect(adapter.id(of: device, at: .advertising(name: "loader")) == nil)
   }
 
   @Test func itsPowerIsWaitedFor() async throws {

@@ -56,8 +56,9 @@ private final class TwoStraps: Central {
   func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
     switch place {
     case .home, .homeOrNewAddress: device.id
-    case .nextAddress, .previousAddress:
-      knowsAddresses ? "\(device.id)+\(place.addressOffset)" : nil
+    case .nextAddress, .previousAddress, .flippedAddress:
+      knowsAddresses ? "\(device.id)+\(place.lastByte(from: 0) ?? 0)" : nil
+    case .advertising: nil
     }
   }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// Whole updates of the simulated Zephyr device, over its simulated radio and flash.
 @Suite struct SMPBoardTests {
-  private struct BoardResult: Sendable {
+  struct BoardResult: Sendable {
     let outcome: Result<UpdateResult, UpdateFault>
     let events: [UpdateEvent]
     let before: [[UInt8]]
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  private static func flash(
+  static func flash(
     _ image: FirmwareImage, onto settings: String, on storage: FlashMemory? = nil,
     _ adjust: (inout UpdateOptions) -> Void = { _ in }
   ) throws -> BoardResult {
@@ -46,7 +46,7 @@ import Testing
       on: storage, adjust)
   }
 
-  private static func flash(
+  static func flash(
     _ package: FirmwarePackage, onto settings: String, on storage: FlashMemory? = nil,
     _ adjust: (inout UpdateOptions) -> Void = { _ in }
   ) throws -> BoardResult {
@@ -83,7 +83,7 @@ import Testing
       settings: "smp?" + settings, storage: storage)
   }
 
-  private static func image(seed: UInt64 = 1) throws -> FirmwareImage {
+  static func image(seed: UInt64 = 1) throws -> FirmwareImage {
     try bootable(MCUbootVersion(2, 0, 0), size: 40_000, seed: seed)
   }
 
@@ -96,7 +96,7 @@ import Testing
     #expect(waits.device > .zero)
   }
 
-  private func expectFlashed(
+  func expectFlashed(
     _ result: BoardResult, _ image: FirmwareImage,
     _ sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -336,106 +336,5 @@ import Testing
     storage.write(damaged + [UInt8](repeating: 0xFF, count: 65_536 - damaged.count), at: start)
     let result = try Self.flash(image, onto: "slot=64K&mode=\(mode)&check=no", on: storage)
     try expectFlashed(result, image)
-  }
-
-  // MARK: Several images
-
-  /// The application, and what runs on another core.
-  private static func package(
-    _ indices: [Int], version: MCUbootVersion = MCUbootVersion(2, 0, 0)
-  ) throws -> FirmwarePackage {
-    FirmwarePackage(
-      name: "dfu.zip", kind: .deviceManager,
-      parts: try indices.map { index in
-        let bytes = bootableBytes(version, size: 9_000 + 1_000 * index, seed: UInt64(index) + 1)
-        return FirmwareImage(
-          name: "app.bin", format: .binary, bytes: bytes,
-          version: version.firmwareVersion, hardware: nil,
-          content: .mcuboot(
-            try MCUbootImage(decoding: bytes), place: MCUbootPlace(imageIndex: index)))
-      })
-  }
-
-  @Test(
-    "both images of a package run at the end, and stay",
-    arguments: ["", "&mode=overwrite", "&mode=direct-xip", "&mode=direct-xip-revert", "&params=no"])
-  func twoImages(settings: String) throws {
-    let package = try Self.package([0, 1])
-    let result = try Self.flash(package, onto: "slot=64K&images=2" + settings)
-    let update = try result.outcome.get()
-    #expect(update.outcome == .flashed && update.proof == .readBack)
-    #expect(result.runningImages == package.parts.map(\.bytes))
-    #expect(result.flashFaults == [])
-    let parts = result.events.compactMap { event in
-      if case .part(_, let number, of: 2) = event { number } else { nil }
-    }
-    #expect(parts == [1, 2])
-    // The next reset takes nothing back.
-    #expect(try result.imagesAfterReset() == package.parts.map(\.bytes))
-  }
-
-  @Test(
-    "the application is marked last, so that the network core is updated too",
-    arguments: [[0, 1], [1, 0]])
-  func networkCore(order: [Int]) throws {
-    let package = try Self.package(order)
-    let result = try Self.flash(package, onto: "slot=64K&images=2&netcore=nrf5340")
-    #expect(try result.outcome.get().proof == .readBack)
-    let sent = order.sorted().map { package.parts[order[$0]].bytes }
-    let connections = result.events.count { if case .connected = $0 { true } else { false } }
-    #expect(result.runningImages == sent && connections == 2, "one restart")
-    #expect(try result.imagesAfterReset() == sent)
-  }
-
-  @Test("a device that can mark no image starts the higher version of its own accord")
-  func ramLoadWithoutInformation() throws {
-    let image = try Self.image()
-    let settings = "slot=64K&mode=ram-load&bootinfo=no"
-    try expectFlashed(try Self.flash(image, onto: settings), image)
-    let older = try bootable(MCUbootVersion(1, 1, 0), size: 9_000, seed: 3)
-    let refused = try Self.flash(older, onto: settings) { $0.allowsDowngrade = true }
-    guard case .failure(.reverted) = refused.outcome else { throw Mismatch(refused.outcome) }
-  }
-
-  @Test("a package with an image that the device has not is refused before the first byte")
-  func imageThatIsNotThere() throws {
-    let result = try Self.flash(try Self.package([0, 1]), onto: "slot=64K")
-    guard case .failure(.declined(.prepare, let refusal)) = result.outcome else {
-      throw Mismatch(result.outcome)
-    }
-    #expect(refusal.kind == .unsuitable && refusal.meaning == "it has no image 1")
-    #expect(result.counters.flashOperations == 0)
-    #expect(!result.events.contains(.stageBegan(.prepare)))
-  }
-
-  @Test("the second image alone leaves the first as it is")
-  func secondImage() throws {
-    let package = try Self.package([1])
-    let result = try Self.flash(package, onto: "slot=64K&images=2")
-    #expect(try result.outcome.get().outcome == .flashed)
-    #expect(result.runningImages[0] == result.before[0])
-    #expect(result.runningImages[1] == package.parts[0].bytes)
-  }
-
-  @Test("a server that lets no other image be confirmed says so, and the host does")
-  func confirmationDenied() throws {
-    let result = try Self.flash(
-      try Self.package([0, 1]), onto: "slot=64K&images=2&confirm-others=no")
-    guard case .failure(.declined(.confirm, let refusal)) = result.outcome else {
-      throw Mismatch(result.outcome)
-    }
-    #expect(refusal.code == "image 32")
-  }
-
-  /// The power fails when one image is marked and the other is not: the device runs one new image on
-  /// trial. The restart into the other must not take it back.
-  @Test("a device that restarts between two marks ends with both images", arguments: 6...13)
-  func restartBetweenMarks(operation: Int) throws {
-    let package = try Self.package([0, 1])
-    let result = try Self.flash(
-      package, onto: "slot=64K&images=2&erase=0&write=0&reset-at-flash-op=\(operation)")
-    #expect(try result.outcome.get().outcome == .flashed)
-    #expect(result.runningImages == package.parts.map(\.bytes))
-    #expect(try result.imagesAfterReset() == package.parts.map(\.bytes))
   }
 }

@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["single", "firmware-loader"])
+  @Test(arguments: ["single"])
   func withOneSlotTheBootLoaderReceivesTheImage(mode: String) throws {
     try withServer("&mode=\(mode)") { host, board, _ in
       let first = SMPImage.Upload(
@@ -246,6 +246,36 @@ import Testing
       host = try await SMPHost.connected(to: board)
       #expect(try await host.state() == ["0:1.3.0 bca"])
       #expect(try board.runningImage() == Self.file.bytes)
+    }
+  }
+
+  /// Nordic's single-slot loader: the application has its name set, and has one slot listed beside
+  /// the loader's; the end of a connection restarts the loader.
+  @Test func theFirmwareLoaderIsNamedAndRestartsWithEachConnection() throws {
+    try withServer("&mode=firmware-loader") { host, board, _ in
+      #expect(try await host.state() == ["0:1.2.0 bca", "1:1.0.0 b"])
+      func name(_ key: String, _ bytes: Int) -> SMPSettings.Write {
+        SMPSettings.Write(name: key, value: [UInt8](repeating: 0x61, count: bytes))
+      }
+      let refused = try await host.call(name("fw_loader/adv_name", 16))
+      #expect(refused.refusal == SMPRefusal(.general(3)))
+      #expect(try await host.call(name("other", 4)).refusal == SMPRefusal(.general(5)))
+      #expect(try await host.call(name("fw_loader/adv_name", 15)).refusal == nil)
+      #expect(try await host.call(SMPSettings.Save()).refusal == nil)
+      try await host.reset(bootMode: 1)
+      host = SMPHost(try await BareHost.connected(to: board, at: board.address.flipped, mtu: 498))
+      try await host.host.subscribe(SMPHost.characteristic)
+      #expect(try await host.state() == ["0:1.2.0 bc", "1:1.0.0 ba"])
+      #expect(try await host.call(SMPSettings.Save()).refusal == SMPRefusal(.general(8)))
+      _ = try await host.upload(Self.file.bytes, to: 4000)
+      host.host.link.close()
+      host = try await SMPHost.connected(to: board)
+      #expect(try await host.state() == ["1:1.0.0 ba"])
+      #expect(try board.runningImage() == [])
+      #expect(try await host.upload(Self.file.bytes).matches == true)
+      try await host.reset()
+      host = try await SMPHost.connected(to: board)
+      #expect(try await host.state() == ["0:1.3.0 bca", "1:1.0.0 b"])
     }
   }
 
@@ -296,4 +326,17 @@ import Testing
       #expect(try board.runningImage() == file.bytes)
     }
   }
+}
+
+extension Result where Failure == SMPRefusal {
+  fileprivate var refusal: SMPRefusal? {
+    switch self {
+    case .success: nil
+    case .failure(let refusal): refusal
+    }
+  }
+}
+
+extension DeviceAddress {
+  fileprivate var flipped: DeviceAddress { DeviceAddress(rawValue: rawValue ^ 1) }
 }

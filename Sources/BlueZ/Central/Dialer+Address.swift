@@ -16,8 +16,13 @@ extension Dialer {
     security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil
   ) {
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
-      try await L2CAPLink.connect(
-        to: address.neighbour(place.addressOffset), adapter: adapter, within: limit,
+      guard let peer = address.at(place) else {
+        throw .deviceNotFound(
+          cause: "A dialer for an address does not scan for a name.",
+          remedy: .advice("Use a dialer that scans."))
+      }
+      return try await L2CAPLink.connect(
+        to: peer, adapter: adapter, within: limit,
         security: security, pairing: pairing, tuner: tuner)
     })
     self = dialer.reaching(address.description)

@@ -69,7 +69,7 @@ public struct LocalAdapter: Central, AdapterMonitor {
   }
 
   public func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
-    BluetoothAddress(device.id)?.neighbour(place.addressOffset).description
+    BluetoothAddress(device.id)?.at(place)?.description
   }
 
   public func connect(

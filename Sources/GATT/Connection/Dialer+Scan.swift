@@ -33,7 +33,7 @@ extension Dialer {
       request.report(.deviceFound)
       request.report(.connectStarted)
       let link = try await central.connect(to: device, within: limit)
-      if request.whereabouts.addressOffset == 0 {
+      if request.whereabouts.isHome {
         if pins { request.pin.set(device) }
         request.pin.connected(to: device)
       }
@@ -47,7 +47,7 @@ extension Dialer {
     within limit: Duration, pins: Bool
   ) throws(ScanFault) -> AdvertisementFilter {
     guard pins else {
-      guard request.whereabouts.addressOffset == 0 else {
+      guard request.whereabouts.isHome else {
         throw .unsupported(
           cause: "A dialer that takes any device of a kind cannot follow one to its boot loader.",
           remedy: .advice("Use a dialer that keeps to its device (pins: true)."))
@@ -55,11 +55,14 @@ extension Dialer {
       return filter
     }
     guard let known = request.pin.device else {
-      guard request.whereabouts.addressOffset == 0 else {
+      guard request.whereabouts.isHome else {
         // Nobody was heard yet, so there is no address to look next to.
         throw .notFound(within: limit)
       }
       return filter
+    }
+    if case .advertising(let name) = request.whereabouts {
+      return AdvertisementFilter { $0 == name }
     }
     guard let id = central.id(of: known, at: request.whereabouts) else {
       throw .unsupported(

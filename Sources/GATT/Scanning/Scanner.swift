@@ -34,7 +34,7 @@ public protocol Central: Scanner {
 extension Central {
   /// By default a device is where it was heard, and nowhere else.
   public func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
-    place.addressOffset == 0 ? device.id : nil
+    place.isHome ? device.id : nil
   }
 }
 

@@ -1,7 +1,7 @@
 /// Where a device is to be found, seen from the address that it was first given by. A boot loader
 /// may have an address of its own beside the application's, so that no peer takes the one for the
 /// other.
-public enum Whereabouts: Hashable, Sendable, CaseIterable {
+public enum Whereabouts: Hashable, Sendable {
   /// At the address that was given.
   case home
   /// At the address that was given, or at a new one under which a device advertises that matches
@@ -13,13 +13,25 @@ public enum Whereabouts: Hashable, Sendable, CaseIterable {
   /// At the address whose last octet is one lower, modulo 256: where the given address was already
   /// the boot loader's.
   case previousAddress
+  /// At the address whose lowest bit is the other one: Nordic's single-slot firmware loader
+  /// (sdk-nrf-bm, `applications/firmware_loader/ble_mcumgr`).
+  case flippedAddress
+  /// At any address under which a device advertises this name.
+  case advertising(name: String)
 
-  /// What to add to the address's last octet.
-  public var addressOffset: Int8 {
+  /// The last byte of the address at this place, or `nil` if the address is not known.
+  ///
+  /// - Parameter home: the last byte of the address that was given.
+  public func lastByte(from home: UInt8) -> UInt8? {
     switch self {
-    case .home, .homeOrNewAddress: 0
-    case .nextAddress: 1
-    case .previousAddress: -1
+    case .home, .homeOrNewAddress: home
+    case .nextAddress: home &+ 1
+    case .previousAddress: home &- 1
+    case .flippedAddress: home ^ 1
+    case .advertising: nil
     }
   }
+
+  /// Whether the device itself is searched for, in contrast to its bootloader at another address.
+  public var isHome: Bool { self == .home || self == .homeOrNewAddress }
 }

@@ -17,6 +17,13 @@ public struct DeviceAddress: Hashable, Sendable {
     let last = UInt8(truncatingIfNeeded: rawValue) &+ UInt8(bitPattern: offset)
     return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
   }
+
+  /// The address at `place`, seen from this one; `nil` for a place that is known by a name only.
+  func at(_ place: Whereabouts) -> DeviceAddress? {
+    place.lastByte(from: UInt8(truncatingIfNeeded: rawValue)).map {
+      DeviceAddress(rawValue: rawValue & ~0xFF | UInt64($0))
+    }
+  }
 }
 
 extension DeviceAddress: LosslessStringConvertible {

@@ -84,14 +84,19 @@ public final class SimulatedBoard: Sendable {
   public func dial(
     at place: Whereabouts, within limit: Duration = .seconds(10)
   ) async throws(ConnectFault) -> any Link {
-    try await dial(address: address(at: place), within: limit)
+    try await dial(within: limit, over: nil, isMeant(by: place))
   }
 
-  /// The address that a host looks for; `nil` = any, where it also looks for a new one.
-  private func address(at place: Whereabouts) -> DeviceAddress? {
-    guard settings.addressing == .random else { return address.moved(by: place.addressOffset) }
-    if place == .homeOrNewAddress { return nil }
-    return (state.withLock { $0.knownAddress } ?? address).moved(by: place.addressOffset)
+  /// Which advertisements a host connects to that searches for the device at `place`.
+  private func isMeant(by place: Whereabouts) -> @Sendable (Advertisement) -> Bool {
+    if case .advertising(let name) = place { return { $0.name == name } }
+    guard settings.addressing == .random else {
+      let id = address.at(place)?.description
+      return { $0.id == id }
+    }
+    if place == .homeOrNewAddress { return { _ in true } }
+    let id = (state.withLock { $0.knownAddress } ?? address).at(place)?.description
+    return { $0.id == id }
   }
 
   /// Connects to whatever of the device advertises under `address`, such as its boot loader.
@@ -103,7 +108,8 @@ public final class SimulatedBoard: Sendable {
   public func dial(
     address: DeviceAddress?, within limit: Duration = .seconds(10)
   ) async throws(ConnectFault) -> any Link {
-    try await dial(address: address, within: limit, over: nil)
+    let id = address?.description
+    return try await dial(within: limit, over: nil) { id == nil || $0.id == id }
   }
 
   /// Connects to the device where it went, over the radio of an adapter that other links share.
@@ -112,11 +118,12 @@ public final class SimulatedBoard: Sendable {
   package func dial(
     at place: Whereabouts, within limit: Duration = .seconds(10), over air: SharedRadio
   ) async throws(ConnectFault) -> any Link {
-    try await dial(address: self.address(at: place), within: limit, over: air)
+    try await dial(within: limit, over: air, isMeant(by: place))
   }
 
   private func dial(
-    address: DeviceAddress?, within limit: Duration, over air: SharedRadio?
+    within limit: Duration, over air: SharedRadio?,
+    _ isMeant: @Sendable (Advertisement) -> Bool
   ) async throws(ConnectFault) -> any Link {
     let deadline = clock.now.advanced(by: limit)
     while clock.now < deadline {
@@ -124,7 +131,7 @@ public final class SimulatedBoard: Sendable {
       guard !state.withLock({ $0.isAdapterGone }), air?.isPresent ?? true else {
         throw Self.adapterIsGone
       }
-      if let link = connect(to: address, over: air) { return observed(link) }
+      if let link = connect(over: air, isMeant) { return observed(link) }
     }
     throw .deviceNotFound(
       cause: "The simulated device did not advertise within \(limit).",
@@ -185,13 +192,13 @@ extension SimulatedBoard {
       cause: "The simulated adapter was pulled.", remedy: .advice("Choose another profile."))
   }
 
-  /// A connection, if the device advertises under this address now.
+  /// A connection, if the device sends such advertisements now.
   private func connect(
-    to address: DeviceAddress?, over air: SharedRadio?
+    over air: SharedRadio?, _ isMeant: (Advertisement) -> Bool
   ) -> SimulatedLink? {
     let connection = state.withLock { state -> SimulatedConnection? in
       guard case .advertising = state.phase, !state.hasNewAddress,
-        address.map({ state.advertisement?.id == $0.description }) ?? true
+        state.advertisement.map(isMeant) ?? false
       else { return nil }
       state.knownAddress = state.advertisement.flatMap { DeviceAddress($0.id) }
       let connection = makeConnection(&state, over: air)

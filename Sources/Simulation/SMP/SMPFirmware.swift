@@ -11,6 +11,8 @@ final class SMPFirmware: BoardFirmware {
     /// A register that outlives a reset and not a loss of power.
     var entersRecovery = false
     var lies: SMPLies
+    /// The name that the firmware loader was given, in memory that outlives a reset.
+    var loaderName: String?
   }
 
   let settings: SMPServerSettings
@@ -100,8 +102,9 @@ final class SMPFirmware: BoardFirmware {
       let enters = settings.mode.needsRecovery && (state.entersRecovery || runs.size == 0)
       return (enters, state.lies)
     }
-    let machine = SMPServer(
+    var machine = SMPServer(
       settings, images: images, isRecovery: entersRecovery, lies: lies, parts: parts)
+    machine.savedName = state.withLock { $0.loaderName }
     if parts.settings.faults.contains(.badBlock) {
       let record = images[0].record
       parts.weakenPage(
@@ -210,5 +213,10 @@ final class SMPFirmware: BoardFirmware {
   /// The next boot shall be the boot loader's own server.
   func enterRecovery() { state.withLock { $0.entersRecovery = true } }
 
-  func keep(_ lies: SMPLies) { state.withLock { $0.lies = lies } }
+  func keep(_ lies: SMPLies, loaderName: String?) {
+    state.withLock {
+      $0.lies = lies
+      $0.loaderName = loaderName
+    }
+  }
 }

@@ -13,9 +13,13 @@ final class SMPProgram: BoardProgram {
     /// When the next request is taken up.
     var turn: LinkInstant?
     var isOver = false
+    /// The link is over, and the program restarts when the flash is idle.
+    var isLeaving = false
     var random: SeededRandom
   }
 
+  /// The vendor's default name (`nRF_BM_MCUmgr`).
+  private static let loaderName = "nRF_BM_MCUmgr"
   /// From the answer to a reset request to the reset.
   private static let resetDelay = Duration.milliseconds(250)
   /// From a request's arrival, or the end of the one before, until the queue's thread has its turn:
@@ -36,7 +40,11 @@ final class SMPProgram: BoardProgram {
     (self.firmware, self.parts) = (firmware, parts)
     let state = Shared(State(server: machine, random: random))
     self.state = state
-    let name = machine.isRecovery ? "MCUboot" : parts.applicationName
+    let isLoader = machine.isLoader
+    let recoveryName = isLoader ? machine.savedName ?? Self.loaderName : "MCUboot"
+    let name = machine.isRecovery ? recoveryName : parts.applicationName
+    let isElsewhere = isLoader && machine.settings.loaderAddress == .flipped
+    let address = (isElsewhere ? firmware.address.at(.flippedAddress) : nil) ?? firmware.address
     let table = AttributeTable(
       services: Self.services(name: name, image, state, parts)
         + (machine.isRecovery ? [] : LocalService.battery(of: parts.settings)))
@@ -44,7 +52,7 @@ final class SMPProgram: BoardProgram {
     self.handle = handle
     dataPath = DataPath(handle: handle)
     advertisement = Advertisement(
-      id: firmware.address.description, name: name, rssi: nil, services: [Self.service])
+      id: address.description, name: name, rssi: nil, services: [Self.service])
     server = GATTServer(
       table: table, receiveMTU: ATTMTU(clamping: parts.settings.mtu),
       valuesMaximum: Self.fragmentsMaximum(machine.settings)
@@ -55,6 +63,8 @@ final class SMPProgram: BoardProgram {
         case .disconnected:
           state.mtu = .default
           state.server.disconnected()
+          // The loader restarts at the end of each connection.
+          if isLoader { state.isLeaving = true }
         case .connected, .configured, .confirmed: break
         }
       }
@@ -129,11 +139,13 @@ final class SMPProgram: BoardProgram {
   }
 
   private func timeLeft(in state: inout State, at now: LinkInstant) -> Duration? {
+    if state.isLeaving, state.server.operation == nil, !state.server.hasWork { state.isOver = true }
     guard state.server.resetMode != nil else { return nil }
     let end = state.end ?? now.advanced(by: max(Self.resetDelay, parts.answerTime))
     state.end = end
-    state.isOver = now >= end
-    return state.isOver ? nil : now.duration(to: end)
+    // What was sent is written before the restart.
+    state.isOver = now >= end && state.server.operation == nil
+    return now >= end ? nil : now.duration(to: end)
   }
 
   var pendingOperation: FlashOperation? { state.withLock { $0.server.operation } }
@@ -146,8 +158,10 @@ final class SMPProgram: BoardProgram {
   }
 
   func leave(_ ending: BootEnding) {
-    let (lies, mode) = state.withLock { ($0.server.lies, $0.isOver ? $0.server.resetMode : nil) }
-    firmware.keep(lies)
+    let (lies, mode, name) = state.withLock {
+      ($0.server.lies, $0.isOver ? $0.server.resetMode : nil, $0.server.savedName)
+    }
+    firmware.keep(lies, loaderName: name)
     if mode == 1 { firmware.enterRecovery() }
   }
 }

@@ -53,7 +53,17 @@ extension SMPServer {
         image: images.count > 1 ? place.image : nil, slot: number % Self.slotsPerImage,
         version: told.version, hash: told.hash, flags: flags(of: place, image))
     }
-    return SMPImage.State(slots: slots, splitStatus: 0)
+    guard settings.mode == .firmwareLoader else {
+      return SMPImage.State(slots: slots, splitStatus: 0)
+    }
+    return SMPImage.State(slots: slots + [loaderSlot], splitStatus: 0)
+  }
+
+  /// The loader is in the second slot, to which nothing is uploaded.
+  private var loaderSlot: SMPImage.Slot {
+    SMPImage.Slot(
+      image: nil, slot: 1, version: "1.0.0", hash: [UInt8](repeating: 0x1D, count: 32),
+      flags: isLoader ? [.bootable, .active] : .bootable)
   }
 
   /// What runs lies decompressed in its slot, and its boot loader has put that one's hash with it.
@@ -99,7 +109,10 @@ extension SMPServer {
 
   func setImageState(_ request: SMPImage.WriteState) throws(SMPServerRefusal) -> Work {
     // Zephyr builds the command out where MCUboot loads the image into RAM.
-    guard settings.mode != .ramLoad else { throw .general(.notSupported) }
+    // The firmware loader has nothing to choose between.
+    guard settings.mode != .ramLoad, settings.mode != .firmwareLoader else {
+      throw .general(.notSupported)
+    }
     let place = try place(of: request)
     let image = images[place.image]
     var next = image.record

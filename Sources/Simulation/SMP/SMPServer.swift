@@ -41,6 +41,9 @@ struct SMPServer: Sendable {
   private(set) var reassembly: SMPReassembly
   /// The boot mode asked for with a reset: 0 = the application.
   private(set) var resetMode: Int?
+  /// The firmware loader's name: as it was set, and as it was saved.
+  var unsavedName: String?
+  var savedName: String?
   /// Messages to notify, in order.
   var responses: [[UInt8]] = []
   private var waiting: [[UInt8]] = []
@@ -59,6 +62,9 @@ struct SMPServer: Sendable {
     reassembly = SMPReassembly(settings)
     busyRequests = settings.busyRequests
   }
+
+  /// The firmware loader runs, in place of the application.
+  var isLoader: Bool { isRecovery && settings.mode == .firmwareLoader }
 
   /// The operation that the flash is to do now.
   var operation: FlashOperation? { job?.work.operations.first }
@@ -191,6 +197,11 @@ struct SMPServer: Sendable {
     case .setImageState(let request): return try setImageState(request)
     case .upload(let part): return try take(part)
     case .erase(let request): return try erase(request)
+    case .writeSetting(let request): return try write(request)
+    case .saveSettings:
+      try requireSettings()
+      savedName = unsavedName ?? savedName
+      return Work(answer: .body(CBORMap()))
     case .slotInfo:
       guard !is2021 else { throw .general(.notSupported) }
       return Work(answer: .body(slotInformation.body))

@@ -81,6 +81,14 @@ public struct SMPServerSettings: Hashable, Sendable {
     case nrf5340
   }
 
+  /// Where the firmware loader advertises.
+  public enum LoaderAddress: String, CaseIterable, Sendable {
+    /// At the application's address with the lowest bit flipped, as bare metal's does.
+    case flipped
+    /// At the application's, as that of the regular SDK does.
+    case same
+  }
+
   /// Network buffers, shared by requests and responses.
   public struct NetBuffers: Hashable, Sendable {
     /// How many there are.
@@ -106,6 +114,10 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var confirmsOtherImages = true
   /// `CONFIG_MCUMGR_TRANSPORT_NETBUF_COUNT` and `…_SIZE`.
   public var netBuffers = NetBuffers(count: 4, size: 2475)
+  /// Where the firmware loader advertises.
+  public var loaderAddress = LoaderAddress.flipped
+  /// The application has the settings group, by which the firmware loader receives its name.
+  public var hasSettings = true
   /// Messages may be longer than a write.
   public var reassembles = true
   /// Pages are erased as they are needed, instead of the slot before the first octet.
@@ -189,6 +201,9 @@ extension SMPServerSettings: KindSettings {
       "busy", "writes to images refused as busy at first", "a count of requests, or 0",
       \.busyRequests
     ) { Int($0).filter { $0 >= 0 } },
+    KindKey("loader-address", "where the firmware loader advertises", \.loaderAddress),
+    KindKey(
+      "settings", "the settings group sets the name of the firmware loader", \.hasSettings),
     KindKey("v1", "messages of version 2 are refused", \.isVersion1),
   ]
 

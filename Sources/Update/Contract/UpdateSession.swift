@@ -33,9 +33,9 @@ public protocol UpdateSession: Sendable {
   /// What the device has said of itself.
   var device: DeviceReport { get }
 
-  /// Where the boot loader will be found, for a device that must first be sent there; `nil` when
-  /// it takes an image where it is.
-  var bootLoaderPlace: Whereabouts? { get }
+  /// Where the bootloader will be found, in the order to search, for a device that must first be
+  /// sent there; empty if the device accepts an image as it is.
+  var bootLoaderPlaces: [Whereabouts] { get }
 
   /// Where the device may be after the images were activated, in the order to look: one or more.
   func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts]
@@ -98,7 +98,7 @@ extension UpdateSession {
 
   public static func takes(_ image: FirmwareImage) -> Bool { true }
 
-  public var bootLoaderPlace: Whereabouts? { nil }
+  public var bootLoaderPlaces: [Whereabouts] { [] }
 
   public func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] { [.home] }
 

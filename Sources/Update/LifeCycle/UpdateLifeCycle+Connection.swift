@@ -14,7 +14,7 @@ extension UpdateLifeCycle {
       var found = context
       // A new address is the device's own.
       found.place = place == .homeOrNewAddress ? .home : place
-      let session = try await chosenSession(on: client).open(on: client, found)
+      let session = try await chosenSession(on: client, at: place).open(on: client, found)
       context.tally.connected()
       context.tally.keepsProgress(session.keepsProgress)
       return session
@@ -23,16 +23,18 @@ extension UpdateLifeCycle {
 
   /// The first connection settles the protocol.
   private func chosenSession(
-    on client: GATTClient
+    on client: GATTClient, at place: Whereabouts
   ) async throws(UpdateFault) -> any UpdateSession.Type {
     if let settled = context.tally.session { return settled }
     let services: [DiscoveredService]
     do throws(GATTFault) { services = try await client.services() } catch {
       throw .gatt(.connect, error)
     }
+    let offered = choice.offered(by: services.map(\.uuid))
+    // Another device may have the address at which a firmware loader would be.
+    if place == .flippedAddress, offered.isEmpty { throw .otherDevice }
     let chosen = try choice.choose(
-      for: images, among: choice.offered(by: services.map(\.uuid)),
-      asked: context.options.updateProtocol)
+      for: images, among: offered, asked: context.options.updateProtocol)
     context.tally.choose(chosen)
     return chosen
   }
@@ -114,6 +116,11 @@ extension UpdateLifeCycle {
 }
 
 extension UpdateFault {
+  /// A device answered at a place where only the bootloader of the one that is searched for counts.
+  static let otherDevice = UpdateFault.couldNotConnect(
+    .deviceNotFound(
+      cause: "The device at the bootloader's address is another one.", remedy: .comeCloser))
+
   /// ENODEV.
   private static let noSuchDevice: Int32 = 19
 

@@ -21,7 +21,7 @@ struct UpdateLifeCycle: Sendable {
     case alreadyCurrent(RunningImage)
     case wouldFlash
     /// The device went to its boot loader, or may have: that is where to look first.
-    case detached(to: Whereabouts)
+    case detached(to: [Whereabouts])
     /// The device agreed to restart into the image, or may have: the answer was lost.
     case activated(Activation)
   }
@@ -61,13 +61,13 @@ struct UpdateLifeCycle: Sendable {
       switch try await transferUntilActivated(from: &version, &search, restart: restart) {
       case .wouldFlash: return .wouldFlash
       case .alreadyCurrent(let running): return .alreadyCurrent(running)
-      case .detached(let place):
+      case .detached(let places):
         detachments += 1
         guard detachments <= Self.detachmentsMaximum else {
           throw .protocolViolation(
             .detach, "it was sent to its boot loader \(detachments - 1) times and did not stay")
         }
-        search = PlaceSearch([place, .home])
+        search = PlaceSearch(places + (places.contains(.home) ? [] : [.home]))
       case .activated(let activation):
         // A device may draw another random address at each start.
         search = PlaceSearch(activation.places.map { $0 == .home ? .homeOrNewAddress : $0 })
@@ -131,7 +131,9 @@ struct UpdateLifeCycle: Sendable {
         if let session, stage == .activate {
           return activated(session, isAnswered: false)
         }
-        if let place = session?.bootLoaderPlace, stage == .detach { return .detached(to: place) }
+        if let places = session?.bootLoaderPlaces, !places.isEmpty, stage == .detach {
+          return .detached(to: places)
+        }
         // What a device has acknowledged, and lost again, was no progress.
         attempt = context.tally.takeProgress() ? 1 : attempt + 1
         // What was held is now wanted: a restart was carried out by the first connection.
@@ -174,10 +176,10 @@ struct UpdateLifeCycle: Sendable {
           content: .image, octets: size, imageSize: size, obstacle: .notUnderstood))
     }
     try await authorize(session, stage: &stage)
-    if let place = session.bootLoaderPlace {
+    if !session.bootLoaderPlaces.isEmpty {
       stage = .detach
       try await detach(session)
-      return .detached(to: place)
+      return .detached(to: session.bootLoaderPlaces)
     }
     var isProven = true
     for plan in plans {

@@ -79,9 +79,9 @@ struct LegacyDFUSession: UpdateSession {
 
   /// A boot loader that was given no bond advertises from the next address; one that was keeps it.
   /// It is looked for at the next address first, then at home.
-  var bootLoaderPlace: Whereabouts? {
-    guard case .application(.some) = side else { return nil }
-    return .nextAddress
+  var bootLoaderPlaces: [Whereabouts] {
+    guard case .application(.some) = side else { return [] }
+    return [.nextAddress]
   }
 
   func detach() async throws(UpdateFault) {

@@ -63,9 +63,9 @@ struct SecureDFUSession: UpdateSession {
 
   // MARK: To the boot loader
 
-  var bootLoaderPlace: Whereabouts? {
-    guard case .application(_, let entry?) = side else { return nil }
-    return entry.bootLoaderPlace
+  var bootLoaderPlaces: [Whereabouts] {
+    guard case .application(_, let entry?) = side else { return [] }
+    return [entry.bootLoaderPlace]
   }
 
   func detach() async throws(UpdateFault) {

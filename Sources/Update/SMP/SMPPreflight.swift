@@ -13,7 +13,7 @@ extension SMPFacts {
     if let images, !images.contains(place.imageIndex) {
       throw .declined(.prepare, .noSuchImage(place.imageIndex, among: images))
     }
-    let running = running(place.imageIndex)
+    let running = runningApplication(place.imageIndex)
     if running?.runs(image) == .same && !options.sendsAnyway { return .alreadyCurrent }
     try checkSize(of: mcuboot, in: image)
     if mode.runsInPlace, let slot = place.slot, slot == running?.slot {

@@ -14,16 +14,26 @@ struct SMPSession: UpdateSession {
   let facts: SMPFacts
   let device: DeviceReport
 
+  /// An interrupted update may have left the device in its firmware loader.
+  static let places: [Whereabouts] = [.home, .flippedAddress]
+
   static func takes(_ image: FirmwareImage) -> Bool { image.mcuboot != nil }
 
   static func open(
     on client: GATTClient, _ context: UpdateContext
   ) async throws(UpdateFault) -> SMPSession {
-    let channel = try await SMPChannel(on: client, context)
+    let channel: SMPChannel
+    do throws(UpdateFault) { channel = try await SMPChannel(on: client, context) } catch {
+      guard case .noUpdateService = error, context.place != .home else { throw error }
+      throw .otherDevice
+    }
     let tries =
       context.tally.wasConnected ? SMPFacts.triesOfBusyServer : SMPChannel.triesDefault
     var facts = try await SMPFacts(asking: channel, tries: tries)
     facts.stateWrite = context.memory.last(SMPFacts.StateWriteSupport.self) ?? .unknown
+    guard facts.isExpected(at: context.place, afterActivation: context.hasActivated) else {
+      throw .otherDevice
+    }
     return SMPSession(channel: channel, facts: facts, context: context)
   }
 
@@ -34,10 +44,21 @@ struct SMPSession: UpdateSession {
     device = DeviceReport(facts, version: channel.version)
   }
 
-  /// At the same address; the boot loader, or the application that loads others, speaks SMP too.
-  var bootLoaderPlace: Whereabouts? { facts.mustLeaveApplication ? .home : nil }
+  /// A recovery server in the bootloader keeps the address.
+  var bootLoaderPlaces: [Whereabouts] {
+    guard facts.mustLeaveApplication else { return [] }
+    return facts.mode == .firmwareLoader ? SMPFirmwareLoader.places(context.memory) : [.home]
+  }
+
+  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] {
+    facts.isLoader ? [.home, .flippedAddress] : [.home]
+  }
+
+  /// The loader restarts at the end of each connection, and forgets the upload.
+  var keepsProgress: Bool { !facts.isLoader }
 
   func detach() async throws(UpdateFault) {
+    if facts.mode == .firmwareLoader { try await SMPFirmwareLoader.setName(over: channel, context) }
     _ = try await channel.perform(SMPOS.Reset(bootMode: SMPOS.Reset.bootLoader), .detach)
   }
 
@@ -127,6 +148,8 @@ struct SMPSession: UpdateSession {
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
     let state = try await channel.perform(SMPImage.ReadState(), .confirm)
+    // MCUboot returned to the loader: it found no application that it could start.
+    if facts.isLoader { return RunningImage(version: nil, agreement: .different) }
     return RunningImage(state, mode: facts.mode, expecting: image)
   }
 
@@ -169,7 +192,8 @@ extension RunningImage {
 extension DeviceReport {
   init(_ facts: SMPFacts, version: SMPVersion) {
     self.init(.smp, protocolVersion: version == .v1 ? 1 : 2)
-    let running = (facts.running(0)?.version).flatMap(MCUbootVersion.init)
+    isInBootloader = facts.isLoader
+    let running = (facts.runningApplication(0)?.version).flatMap(MCUbootVersion.init)
     runningVersion = running?.firmwareVersion
     runningBuild = running?.build
     slotSize = facts.largestFile(0)

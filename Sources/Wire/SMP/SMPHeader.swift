@@ -90,4 +90,6 @@ package struct SMPGroup: RawRepresentable, Hashable, Sendable {
   /// Operating system and image management.
   package static let os = SMPGroup(0)
   package static let image = SMPGroup(1)
+  /// Settings that outlive a restart.
+  package static let settings = SMPGroup(3)
 }

@@ -53,6 +53,8 @@ package enum SMPCall: Equatable, Sendable {
   case upload(SMPImage.Upload)
   case erase(SMPImage.Erase)
   case slotInfo(SMPImage.SlotInfo)
+  case writeSetting(SMPSettings.Write)
+  case saveSettings(SMPSettings.Save)
 
   /// - Throws: `.unknownCommand`, and what is wrong with the fields of a known one.
   package init(_ message: SMPMessage) throws(SMPDecodeFault) {
@@ -74,6 +76,9 @@ package enum SMPCall: Equatable, Sendable {
     case SMPImage.Upload.command: self = .upload(try SMPImage.Upload(fields: fields))
     case SMPImage.Erase.command: self = .erase(try SMPImage.Erase(fields: fields))
     case SMPImage.SlotInfo.command: self = .slotInfo(SMPImage.SlotInfo(fields: fields))
+    case SMPSettings.Write.command:
+      self = .writeSetting(try SMPSettings.Write(fields: fields))
+    case SMPSettings.Save.command: self = .saveSettings(SMPSettings.Save(fields: fields))
     default: throw .unknownCommand(command)
     }
   }

@@ -43,7 +43,7 @@ final class DeviceLocation: Sendable {
   ) async throws(ConnectFault) -> BluetoothAddress {
     let known = address
     guard place == .homeOrNewAddress, let pattern else {
-      return known.neighbour(place.addressOffset)
+      return try await known.search(at: place, hearing: scanner, on: clock)
     }
     let found: Advertisement
     do throws(ConnectFault) {

@@ -62,13 +62,15 @@ final class FleetRadios: Sendable {
   }
 
   func connect(
-    to device: BluetoothAddress, on adapter: String, within limit: Duration
+    to device: BluetoothAddress, at place: Whereabouts, on adapter: String, within limit: Duration
   ) async throws(ConnectFault) -> any Link {
     guard let radio = state.withLock({ $0.radios[adapter] }) else {
       throw .adapterUnavailable(cause: "\(adapter) is gone, or off.", remedy: .plugInAdapter)
     }
+    let peer = try await device.search(
+      at: place, hearing: LocalAdapter(radio.number), on: EventLoopClock())
     return try await L2CAPLink.connect(
-      to: device, adapter: try await LocalAdapter.address(of: radio.number), within: limit,
+      to: peer, adapter: try await LocalAdapter.address(of: radio.number), within: limit,
       pairing: radio.pairing, tuner: radio.tuner)
   }
 

@@ -75,7 +75,7 @@ final class FleetReach: DeviceReach {
     case (_, .address(let address)):
       guard let radios else { preconditionFailure("a device on the air has radios") }
       return try await radios.connect(
-        to: address.neighbour(place.addressOffset), on: adapter, within: limit)
+        to: address, at: place, on: adapter, within: limit)
     case (_, .unix(let path)): return try await UnixLink.connect(path: path, within: limit)
     case (_, .simulated), (_, .name), (_, .last), (_, .alias), (_, nil):
       throw .deviceNotFound(

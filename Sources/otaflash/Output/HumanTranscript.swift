@@ -60,7 +60,7 @@ struct HumanTranscript: Sendable {
     case .connecting(let attempt):
       attempt > 1 ? [.line("  connecting again (retry \(attempt - 1))")] : []
     case .connected(let report): connected(report)
-    case .device(let report): [.line(headline(report))]
+    case .device(let report): [.line(headline(report))] + notes(on: report)
     case .stageBegan: []
     case .stageEnded(let stage, let took): ended(stage, took, at: now)
     case .transferBegan(let offset, let total, let resumed):
@@ -93,6 +93,17 @@ struct HumanTranscript: Sendable {
   }
 
   // MARK: Transitions
+
+  /// An interrupted update of such a device leaves it without an application.
+  private func notes(on report: DeviceReport) -> [Step] {
+    guard report.isInBootloader, report.bootLoaderMode == .firmwareLoader, progress != .none else {
+      return []
+    }
+    return [
+      .line("  the device runs its firmware loader; the application is erased until all of it is"),
+      .line("  uploaded. If the update is interrupted, run the same command again."),
+    ]
+  }
 
   private mutating func connected(_ report: LinkReport) -> [Step] {
     link = report

@@ -115,6 +115,8 @@ extension SMPCall {
     case .upload(let request): request.body
     case .erase(let request): request.body
     case .slotInfo(let request): request.body
+    case .writeSetting(let request): request.body
+    case .saveSettings(let request): request.body
     }
   }
 }

@@ -6,6 +6,7 @@ extension SMPServerSettings: SwarmKind {
   static let ways = ["images=2", "mode=", "server=2021", "decompress=yes"]
   static let samples = [
     "mode=swap", "mode=overwrite&progressive=yes", "mode=single", "mode=firmware-loader",
+    "mode=firmware-loader&loader-address=same&settings=no",
     "mode=direct-xip", "mode=direct-xip-revert", "mode=ram-load",
     "netbufs=4x384&reassembly=no&mtu=247", "params=no&bootinfo=no&check=no", "v1=yes", "images=2",
     "unit=8", "unit=32&netbufs=4x512&reassembly=no", "server=2021",
@@ -63,6 +64,10 @@ extension SMPServerSettings: SwarmKind {
     device.settings += told.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     device.takesEveryImage =
       told["bootinfo"] == "yes" && reassembles && told["params"] == "yes"
+    if mode == .firmwareLoader {
+      device.settings.append("loader-address=\(draw.pick(["flipped", "same"]))")
+      device.settings.append("settings=\(draw.either())")
+    }
     if inPlace {
       // What ran before is gone, and the boot loader starts what it has received by itself.
       device.lies.subtract([.comesBackOld, .reverts, .newAddress, .otherImage])

@@ -1,0 +1,27 @@
+import OtaflashGATT
+
+extension BluetoothAddress {
+  /// How long a scan for a name takes at most. A bootloader advertises several times a second.
+  private static let scanLimit = Duration.seconds(4)
+
+  /// The address at which a device is now, for a place whose address is known only to a scan.
+  ///
+  /// - Throws: `.deviceNotFound` if no device advertises the name, or what the scan throws.
+  package func search(
+    at place: Whereabouts, hearing scanner: some Scanner, on clock: any LinkClock
+  ) async throws(ConnectFault) -> BluetoothAddress {
+    guard case .advertising(let name) = place else { return at(place) ?? self }
+    let filter = AdvertisementFilter { $0 == name }
+    let found: Advertisement
+    do throws(ScanFault) {
+      found = try await scanner.first(matching: filter, within: Self.scanLimit, on: clock)
+    } catch {
+      throw ConnectFault(error)
+    }
+    guard let address = BluetoothAddress(found.id) else {
+      throw .deviceNotFound(
+        cause: "The scan reported '\(name)' without an address.", remedy: .comeCloser)
+    }
+    return address
+  }
+}

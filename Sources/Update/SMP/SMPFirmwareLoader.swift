@@ -1,0 +1,88 @@
+import OtaflashATT
+import OtaflashGATT
+import OtaflashWire
+
+/// Nordic's single-slot firmware loader: an application in the second slot, the only program that
+/// can write the first one (nRF Connect SDK Bare Metal for nRF54L,
+/// `applications/firmware_loader/ble_mcumgr`; nRF Connect SDK from July 2026 on).
+enum SMPFirmwareLoader {
+  /// The name under which the loader advertises.
+  struct Name: Equatable, Sendable {
+    /// The setting that holds it.
+    static let key = "fw_loader/adv_name"
+    /// In bytes: the vendor's buffers have 16, and one of the two versions needs a byte for a NUL.
+    static let maximum = 15
+    private static let prefix = "OTA"
+    private static let digits = 8
+
+    let text: String
+
+    /// Returns `nil` for an empty name, and for one of more than 15 bytes, which a loader refuses
+    /// or cuts.
+    init?(_ text: String) {
+      guard (1...Self.maximum).contains(text.utf8.count) else { return nil }
+      self.text = text
+    }
+
+    /// A name that no device next to this one has.
+    ///
+    /// - Parameter fraction: 0 ..< 1, drawn.
+    init(drawnFrom fraction: Double) {
+      let number = String(UInt32(fraction * 4_294_967_296), radix: 16, uppercase: true)
+      let zeros = String(repeating: "0", count: Self.digits - number.utf8.count)
+      text = Self.prefix + zeros + number
+    }
+  }
+
+  /// Where the loader may be, in the order to search: bare metal's is at the flipped address, the
+  /// regular SDK's at the application's.
+  ///
+  /// - Parameter memory: contains the name that the loader was given, if it was given one.
+  static func places(_ memory: UpdateMemory) -> [Whereabouts] {
+    let name = memory.last(Name.self).map { Whereabouts.advertising(name: $0.text) }
+    return [.flippedAddress] + [name].compactMap(\.self) + [.home]
+  }
+
+  /// Sets the name of the loader and saves it. An application without the settings group has no
+  /// such name.
+  static func setName(
+    over channel: SMPChannel, _ context: UpdateContext
+  ) async throws(UpdateFault) {
+    let name = context.memory.last(Name.self) ?? Name(drawnFrom: context.randomFraction())
+    let request = SMPSettings.Write(name: Name.key, value: Array(name.text.utf8))
+    guard try await channel.isAccepted(request), try await channel.isAccepted(SMPSettings.Save())
+    else { return }
+    context.memory.keep(name)
+  }
+}
+
+extension SMPChannel {
+  private static let settingTries = 2
+
+  /// Whether the server carries out a request that it may not know.
+  fileprivate func isAccepted(_ request: some SMPRequest) async throws(UpdateFault) -> Bool {
+    do throws(UpdateFault) {
+      return switch try await ask(request, .detach, tries: Self.settingTries) {
+      case .success: true
+      case .failure: false
+      }
+    } catch .gatt(.detach, .timedOut) {
+      return false
+    }
+  }
+}
+
+extension SMPFacts {
+  /// The firmware loader answers: it runs in the second slot, and the first one is the
+  /// application's.
+  var isLoader: Bool { mode == .firmwareLoader && running(0)?.slot == 1 }
+
+  /// The running application of one of the device's images. While the loader runs, none does.
+  func runningApplication(_ image: Int) -> SMPImage.Slot? { isLoader ? nil : running(image) }
+
+  /// Whether this may be the device that is searched for at `place`. At another place than its own
+  /// only a loader counts, and after activation an application that has one.
+  func isExpected(at place: Whereabouts, afterActivation: Bool) -> Bool {
+    place == .home || (afterActivation ? mode == .firmwareLoader : isLoader)
+  }
+}
