@@ -121,11 +121,11 @@ enum TestFault: Error, Equatable {
   private enum OtherFault: Error, Equatable { case other }
 
   private static func run<Output, Failure: Error>(
-    _ command: Command<Log, Output, Failure>, _ log: Log
+    _ log: Log, _ command: @escaping @Sendable (VirtualClock) -> Command<Log, Output, Failure>
   ) throws -> Failure? {
-    try VirtualTimeline().run { _ in
+    try VirtualTimeline().run { clock in
       do throws(Failure) {
-        _ = try await command.run(with: log)
+        _ = try await command(clock).run(with: log)
         return nil
       } catch {
         return error
@@ -143,11 +143,18 @@ enum TestFault: Error, Equatable {
       (_) async throws(OtherFault) in throw .other
     }
     let disconnect = Command<Log, Void, Never>("disconnect") { log in log.note("disconnect") }
-    #expect(try Self.run(flash.preceded(by: authorize), log) == .other(.other))
-    #expect(try Self.run(failing.followed(by: authorize), log) == .main(.failed(1)))
-    #expect(try Self.run(flash.followed(by: authorize), log) == .other(.other))
-    #expect(try Self.run(failing.followed(by: disconnect), log) == .main(.failed(1)))
-    #expect(try Self.run(failing.mapFailure { _ in OtherFault.other }, log) == .other)
+    func concluded<Other: Error>(
+      _ command: Command<Log, Void, TestFault>, _ conclusion: Command<Log, Void, Other>
+    ) throws -> CompoundFault<TestFault, Other>? {
+      try Self.run(log) { clock in
+        command.followed(by: conclusion, within: .seconds(1), on: clock)
+      }
+    }
+    #expect(try Self.run(log) { _ in flash.preceded(by: authorize) } == .other(.other))
+    #expect(try concluded(failing, authorize) == .main(.failed(1)))
+    #expect(try concluded(flash, authorize) == .other(.other))
+    #expect(try concluded(failing, disconnect) == .main(.failed(1)))
+    #expect(try Self.run(log) { _ in failing.mapFailure { _ in OtherFault.other } } == .other)
     #expect(log.all == ["flash", "disconnect"])
   }
 

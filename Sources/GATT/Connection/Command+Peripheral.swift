@@ -49,3 +49,32 @@ extension Command where Context == PeripheralTurn, Failure: TimeLimitedFault {
     }
   }
 }
+
+extension Command where Context == PeripheralTurn {
+  /// As `followed(by:within:on:)`, on the peripheral's own clock.
+  public func followed<Ignored: Sendable>(
+    by conclusion: Command<PeripheralTurn, Ignored, Failure>,
+    within limit: Duration = PeripheralTurn.conclusionLimitDefault
+  ) -> Command {
+    followed(by: conclusion, within: limit, measuredBy: { $0.clock })
+  }
+
+  /// As above, where the conclusion fails in its own way.
+  public func followed<Ignored: Sendable, Other: Error>(
+    by conclusion: Command<PeripheralTurn, Ignored, Other>,
+    within limit: Duration = PeripheralTurn.conclusionLimitDefault
+  ) -> Command<PeripheralTurn, Output, CompoundFault<Failure, Other>> {
+    mapFailure { .main($0) }
+      .followed(by: conclusion.mapFailure { .other($0) }, within: limit)
+  }
+}
+
+extension CommandPerformer where Context == PeripheralTurn {
+  /// As `followed(by:within:on:)`, on the peripheral's own clock.
+  public func followed<Ignored, Failure>(
+    by conclusion: Command<PeripheralTurn, Ignored, Failure>,
+    within limit: Duration = PeripheralTurn.conclusionLimitDefault
+  ) -> DecoratedPerformer<PeripheralTurn> {
+    decorated(by: ConclusionDecorator<PeripheralTurn>(conclusion, within: limit) { $0.clock })
+  }
+}

@@ -92,22 +92,23 @@ public final class Peripheral: CommandPerformer {
     _ command: Command<PeripheralTurn, Output, Failure>
   ) -> EnqueuedCommand<Output, Failure> {
     let core = core
-    let enqueued = EnqueuedCommand<Output, Failure>()
+    let ticket = CommandTicket<Output, Failure>()
+    let enqueued = EnqueuedCommand(ticket)
     let place = core.queue.reserve()
     if case .settled(.full) = place {
-      enqueued.settle(.failure(.full(limit: core.queue.waitingMaximum)))
+      ticket.settle(.failure(.full(limit: core.queue.waitingMaximum)))
       return enqueued
     }
     let isTaken = core.offer {
-      await enqueued.run { () async throws(QueueFault<Failure>) -> Output in
+      await ticket.run { () async throws(QueueFault<Failure>) -> Output in
         try await core.queue.perform(command, with: PeripheralTurn(core), at: place) {
-          enqueued.isCancelled
+          ticket.isCancelled
         }
       }
     }
     if !isTaken {
       core.queue.giveUp(place)
-      enqueued.settle(.failure(.closed))
+      ticket.settle(.failure(.closed))
     }
     return enqueued
   }

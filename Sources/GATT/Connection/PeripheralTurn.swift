@@ -3,6 +3,10 @@ import Synchronization
 
 /// A command's exclusive hold on a peripheral.
 public struct PeripheralTurn: Sendable {
+  /// The longest time for a command's conclusion (`Command.followed`) by default, a new connection
+  /// included.
+  public static let conclusionLimitDefault = Duration.seconds(10)
+
   let core: PeripheralCore
   private let trust = Trust()
 

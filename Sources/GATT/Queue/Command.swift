@@ -133,28 +133,55 @@ extension Command {
     mapFailure { .main($0) }.preceded(by: preparation.mapFailure { .other($0) })
   }
 
-  /// Runs `conclusion` (to disconnect) behind the command, in the same turn, each time the command
-  /// is run and however it ended. The command's own failure is thrown before one of the conclusion.
+  /// Runs `conclusion` (to log out, to disconnect) after the command, in the same turn, each time
+  /// the command is run and however it ended. The command's own failure is thrown before one of the
+  /// conclusion.
+  ///
+  /// Cancelling the command does not cancel the conclusion: it runs to its end or to `limit`.
+  ///
+  /// - Parameters:
+  ///   - conclusion: the work after the command.
+  ///   - limit: the longest time for the conclusion; it is cancelled then. More than 0.
+  ///   - clock: measures the limit.
   public func followed<Ignored: Sendable>(
-    by conclusion: Command<Context, Ignored, Failure>
+    by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
+    on clock: any LinkClock
   ) -> Command {
-    Command(name) { [self] (context) async throws(Failure) -> Output in
-      let output: Output
-      do throws(Failure) { output = try await run(with: context) } catch {
-        do throws(Failure) { _ = try await conclusion.run(with: context) } catch _ {
-          // One failure is thrown, and it is the first.
-        }
-        throw error
-      }
-      _ = try await conclusion.run(with: context)
-      return output
-    }
+    followed(by: conclusion, within: limit, measuredBy: { _ in clock })
   }
 
   /// As above, where the conclusion fails in its own way.
   public func followed<Ignored: Sendable, Other: Error>(
-    by conclusion: Command<Context, Ignored, Other>
+    by conclusion: Command<Context, Ignored, Other>, within limit: Duration,
+    on clock: any LinkClock
   ) -> Command<Context, Output, CompoundFault<Failure, Other>> {
-    mapFailure { .main($0) }.followed(by: conclusion.mapFailure { .other($0) })
+    mapFailure { .main($0) }
+      .followed(by: conclusion.mapFailure { .other($0) }, within: limit, on: clock)
+  }
+
+  /// - Parameter clock: the clock of a context.
+  func followed<Ignored: Sendable>(
+    by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
+    measuredBy clock: @escaping @Sendable (Context) -> any LinkClock
+  ) -> Command {
+    precondition(limit > .zero, "a conclusion needs time")
+    return Command(name) { [self] (context) async throws(Failure) -> Output in
+      let result: Result<Output, Failure>
+      do throws(Failure) { result = .success(try await run(with: context)) } catch {
+        result = .failure(error)
+      }
+      let concluded = await shielded { () async -> Result<Ignored, Failure> in
+        do throws(Failure) {
+          return .success(
+            try await conclusion.run(
+              with: context, within: limit, on: clock(context), turning: { $0 }))
+        } catch {
+          return .failure(error)
+        }
+      }
+      let output = try result.get()
+      _ = try concluded.get()
+      return output
+    }
   }
 }

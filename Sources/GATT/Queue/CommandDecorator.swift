@@ -29,13 +29,26 @@ public struct DecoratedPerformer<Context: Sendable>: CommandPerformer {
   public func perform<Output, Failure>(
     _ command: Command<Context, Output, Failure>
   ) async throws(QueueFault<Failure>) -> Output {
-    var decorated = command.mapFailure { QueueFault.failed($0) }
-    for decorator in decorators { decorated = decorator.decorate(decorated) }
     do throws(QueueFault<QueueFault<Failure>>) {
-      return try await base.perform(decorated)
+      return try await base.perform(decorated(command))
     } catch {
       throw error.mapped { $0 }
     }
+  }
+
+  @discardableResult
+  public func enqueue<Output, Failure>(
+    _ command: Command<Context, Output, Failure>
+  ) -> EnqueuedCommand<Output, Failure> {
+    EnqueuedCommand(base.enqueue(decorated(command)))
+  }
+
+  private func decorated<Output, Failure>(
+    _ command: Command<Context, Output, Failure>
+  ) -> Command<Context, Output, QueueFault<Failure>> {
+    var decorated = command.mapFailure { QueueFault.failed($0) }
+    for decorator in decorators { decorated = decorator.decorate(decorated) }
+    return decorated
   }
 }
 
@@ -79,15 +92,21 @@ extension CommandPerformer {
   public func preceded<Ignored, Failure>(
     by preparation: Command<Context, Ignored, Failure>
   ) -> DecoratedPerformer<Context> {
-    decorated(by: PreparationDecorator<Context>(preparation, isConclusion: false))
+    decorated(by: PreparationDecorator<Context>(preparation))
   }
 
-  /// The same queue, with `conclusion` (to disconnect) behind each of its commands, however it
-  /// ended.
+  /// The same queue, with `conclusion` (to log out, to disconnect) after each of its commands,
+  /// however it ended (`Command.followed`). Cancelling a command does not cancel the conclusion.
+  ///
+  /// - Parameters:
+  ///   - conclusion: the work after each command.
+  ///   - limit: the longest time for the conclusion. More than 0.
+  ///   - clock: measures the limit.
   public func followed<Ignored, Failure>(
-    by conclusion: Command<Context, Ignored, Failure>
+    by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
+    on clock: any LinkClock
   ) -> DecoratedPerformer<Context> {
-    decorated(by: PreparationDecorator<Context>(conclusion, isConclusion: true))
+    decorated(by: ConclusionDecorator<Context>(conclusion, within: limit) { _ in clock })
   }
 }
 
@@ -136,24 +155,50 @@ struct RetryDecorator<Context: Sendable>: CommandDecorator {
   }
 }
 
-/// Runs another command before or behind each (`CommandPerformer.preceded`, `followed`).
+/// Runs another command before each (`CommandPerformer.preceded`).
 struct PreparationDecorator<Context: Sendable>: CommandDecorator {
   private let preparation: Command<Context, Void, any Error>
-  private let isConclusion: Bool
 
-  init<Ignored, Failure>(
-    _ preparation: Command<Context, Ignored, Failure>, isConclusion: Bool
-  ) {
-    self.isConclusion = isConclusion
-    self.preparation = Command(preparation.name) { (context) async throws(any Error) in
-      _ = try await preparation.run(with: context)
-    }
+  init<Ignored, Failure>(_ preparation: Command<Context, Ignored, Failure>) {
+    self.preparation = preparation.untyped
   }
 
   func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>> {
-    let typed = preparation.mapFailure { QueueFault<Failure>.preparationFailed($0) }
-    return isConclusion ? command.followed(by: typed) : command.preceded(by: typed)
+    command.preceded(by: preparation.mapFailure { QueueFault<Failure>.preparationFailed($0) })
+  }
+}
+
+/// Runs another command after each (`CommandPerformer.followed`).
+struct ConclusionDecorator<Context: Sendable>: CommandDecorator {
+  private let conclusion: Command<Context, Void, any Error>
+  private let limit: Duration
+  private let clock: @Sendable (Context) -> any LinkClock
+
+  init<Ignored, Failure>(
+    _ conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
+    measuredBy clock: @escaping @Sendable (Context) -> any LinkClock
+  ) {
+    self.conclusion = conclusion.untyped
+    self.limit = limit
+    self.clock = clock
+  }
+
+  func decorate<Output, Failure>(
+    _ command: Command<Context, Output, QueueFault<Failure>>
+  ) -> Command<Context, Output, QueueFault<Failure>> {
+    command.followed(
+      by: conclusion.mapFailure { QueueFault<Failure>.preparationFailed($0) }, within: limit,
+      measuredBy: clock)
+  }
+}
+
+extension Command {
+  /// The same command without its output, with any failure.
+  fileprivate var untyped: Command<Context, Void, any Error> {
+    Command<Context, Void, any Error>(name) { (context) async throws(any Error) in
+      _ = try await run(with: context)
+    }
   }
 }

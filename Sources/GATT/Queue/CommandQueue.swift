@@ -7,6 +7,13 @@ public protocol CommandPerformer<Context>: Sendable {
   func perform<Output, Failure>(
     _ command: Command<Context, Output, Failure>
   ) async throws(QueueFault<Failure>) -> Output
+
+  /// Puts the command in the queue from any context, without waiting: commands run in the order of
+  /// these calls and those of `perform`. The command runs whether or not its result is awaited.
+  @discardableResult
+  func enqueue<Output, Failure>(
+    _ command: Command<Context, Output, Failure>
+  ) -> EnqueuedCommand<Output, Failure>
 }
 
 /// Commands for one device, one at a time, first in, first out.

@@ -1,55 +1,30 @@
-import Synchronization
+/// A command that was put into a queue without waiting for its result.
+public struct EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
+  private let result: @Sendable () async throws(QueueFault<Failure>) -> Output
+  private let cancellation: @Sendable () -> Void
 
-/// A command that somebody put into a peripheral's queue without waiting for it.
-public final class EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
-  private struct State {
-    var isCancelled = false
-    var result: Result<Output, QueueFault<Failure>>?
-    var waiters: [OneShot<Void>] = []
+  init(_ ticket: CommandTicket<Output, Failure>) {
+    result = { () async throws(QueueFault<Failure>) -> Output in try await ticket.value }
+    cancellation = { ticket.cancel() }
   }
 
-  private let cancelled = OneShot<Void>()
-  private let state = Mutex(State())
+  /// The command `other`, whose decorators fail inside its own failure.
+  init(_ other: EnqueuedCommand<Output, QueueFault<Failure>>) {
+    result = { () async throws(QueueFault<Failure>) -> Output in
+      do throws(QueueFault<QueueFault<Failure>>) { return try await other.value } catch {
+        throw error.mapped { $0 }
+      }
+    }
+    cancellation = other.cancellation
+  }
 
-  init() {}
-
-  /// What came of it, once it has ended. May be asked for as often as one likes; cancelling a task
+  /// The result, when the command has ended. May be read any number of times; cancelling a task
   /// that waits here cancels neither the wait nor the command.
   public var value: Output {
-    get async throws(QueueFault<Failure>) {
-      let waiter = state.withLock { state -> OneShot<Void>? in
-        guard state.result == nil else { return nil }
-        let waiter = OneShot<Void>()
-        state.waiters.append(waiter)
-        return waiter
-      }
-      if let waiter { await shielded { _ = await waiter.wait() } }
-      guard let result = state.withLock({ $0.result }) else {
-        preconditionFailure("a waiter is woken by the result")
-      }
-      return try result.get()
-    }
+    get async throws(QueueFault<Failure>) { try await result() }
   }
 
-  /// Takes the command out of the queue, or cancels it when it is running. One that has not begun
+  /// Takes the command out of the queue, or cancels it when it is running. One that has not started
   /// never does.
-  public func cancel() {
-    state.withLock { $0.isCancelled = true }
-    cancelled.fulfil(())
-  }
-
-  var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-  func run(_ body: @escaping @Sendable () async throws(QueueFault<Failure>) -> Output) async {
-    settle(await runCancellably(until: cancelled, body))
-  }
-
-  func settle(_ result: Result<Output, QueueFault<Failure>>) {
-    let waiters = state.withLock { state in
-      state.result = result
-      defer { state.waiters = [] }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.fulfil(()) }
-  }
+  public func cancel() { cancellation() }
 }
