@@ -21,7 +21,7 @@ extension UpdateFault {
   /// Why the attempt is given back; `nil` = it says something about the device or its link.
   fileprivate func reason(_ interruption: ReturnReason) -> ReturnReason? {
     switch self {
-    case .cancelled: return interruption
+    case .cancelled, .stoppedAfterActivation(.cancellation, _): return interruption
     case .couldNotConnect(let fault):
       switch fault {
       case .busy: return .deviceBusy
@@ -35,7 +35,7 @@ extension UpdateFault {
       .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .reverted, .oldVersionStillRuns,
       .differentImageRuns, .otherVersionRuns, .nothingStarted, .unreachableAfterActivation,
       .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost, .protocolViolation,
-      .bondForgotten, .gatt, .timedOut, .noPatch:
+      .bondForgotten, .gatt, .timedOut, .noPatch, .stoppedAfterActivation(.timeLimit, _):
       return nil
     }
   }
@@ -44,7 +44,7 @@ extension UpdateFault {
   /// out.
   fileprivate var kind: FailureKind {
     switch self {
-    case .linkLost, .timedOut: .link
+    case .linkLost, .timedOut, .stoppedAfterActivation: .link
     case .gatt(_, let fault):
       switch fault {
       case .linkLost, .transactionTimedOut, .timedOut, .cancelled: .link
@@ -83,7 +83,8 @@ extension UpdateFault {
       }
     case .declined, .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns,
       .nothingStarted, .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled,
-      .noProgress, .linkLost, .protocolViolation, .gatt, .cancelled, .timedOut:
+      .noProgress, .linkLost, .protocolViolation, .gatt, .cancelled, .timedOut,
+      .stoppedAfterActivation:
       false
     }
   }
@@ -123,7 +124,8 @@ extension UpdateFault {
         "attribute-refused"
       }
     case .cancelled: "cancelled"
-    case .timedOut: "attempt-limit"
+    case .timedOut, .stoppedAfterActivation(.timeLimit, _): "attempt-limit"
+    case .stoppedAfterActivation(.cancellation, _): "cancelled"
     }
   }
 }

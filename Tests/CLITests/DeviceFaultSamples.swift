@@ -38,6 +38,8 @@ extension FaultSamples {
     .reverted(running: nil), .oldVersionStillRuns(running: nil),
     .otherVersionRuns(running: FirmwareVersion(1, 3, 0), expected: nil), .nothingStarted,
     .differentImageRuns(running: nil), .unreachableAfterActivation(.supervisionTimeout),
+    .stoppedAfterActivation(by: .cancellation, expected: FirmwareVersion(1, 3, 0)),
+    .stoppedAfterActivation(by: .timeLimit(.seconds(5)), expected: nil),
     .imageRejected(expectedCRC32: 1, deviceCRC32: 2),
     .blockKeepsFailing(atOffset: 4096, attempts: 4),
     .stalled(atOffset: 4096, waited: .seconds(60)), .noProgress(atOffset: 4096, repeats: 9),
@@ -47,7 +49,7 @@ extension FaultSamples {
     .timedOut(after: .seconds(5), resumable: true, acknowledged: 7),
     .timedOut(after: .seconds(5), resumable: false, acknowledged: 0),
     .noPatch(.notUnderstood), .noPatch(.refused),
-    .bondForgotten(isActivated: true, resumable: true, acknowledged: 9),
+    .bondForgotten(isActivated: true, resumable: false, acknowledged: 9),
     .bondForgotten(isActivated: false, resumable: false, acknowledged: 0),
   ]
 
@@ -153,6 +155,7 @@ extension FaultSamples {
     case .timedOut: 29
     case .noPatch: 30
     case .bondForgotten: 31
+    case .stoppedAfterActivation: 32
     }
   }
 

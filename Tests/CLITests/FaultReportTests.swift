@@ -50,6 +50,11 @@ import Testing
     ),
     (.nothingStarted, .oldVersionRuns, 6, false),
     (.unreachableAfterActivation(.supervisionTimeout), .unreachableAfterActivation, 75, true),
+    (.stoppedAfterActivation(by: .cancellation, expected: nil), .interrupted, 75, true),
+    (
+      .stoppedAfterActivation(by: .timeLimit(.seconds(5)), expected: FirmwareVersion(1, 3, 0)),
+      .timeLimit, 75, true
+    ),
     (.imageRejected(expectedCRC32: 1, deviceCRC32: 2), .imageRejected, 6, true),
     (.blockKeepsFailing(atOffset: 4096, attempts: 4), .blockKeepsFailing, 6, false),
     (.stalled(atOffset: 4096, waited: .seconds(60)), .stalled, 75, true),

@@ -55,7 +55,7 @@ import Testing
       #expect(report.help.hasPrefix("otaflash "), "\(fault)")
     }
     for fault in [
-      UpdateFault.bondForgotten(isActivated: true, resumable: true, acknowledged: 9),
+      UpdateFault.bondForgotten(isActivated: true, resumable: false, acknowledged: 9),
       .couldNotConnect(.lostWhileConnecting(.keysRefused)),
       .gatt(.connect, .linkLost(.keysRefused)),
     ] {
@@ -70,7 +70,7 @@ import Testing
       program: "otaflash", arguments: ["flash", "a.bin", "-d", "name:door"],
       subject: Subject(device: "name:door", image: "a.bin"))
     let lost = FaultReport(
-      UpdateFault.bondForgotten(isActivated: true, resumable: true, acknowledged: 9), in: named)
+      UpdateFault.bondForgotten(isActivated: true, resumable: false, acknowledged: 9), in: named)
     #expect(lost.help == "otaflash unpair -d name:door && otaflash flash a.bin -d name:door")
     #expect(lost.why.contains("the next restart of the device brings the old version back"))
     #expect(

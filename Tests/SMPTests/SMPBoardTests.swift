@@ -133,7 +133,7 @@ import Testing
         }
       }
     }
-    guard case .bondForgotten(isActivated: true, _, _)? = fault else {
+    guard case .bondForgotten(isActivated: true, resumable: false, _)? = fault else {
       Issue.record("\(String(describing: fault))")
       return
     }

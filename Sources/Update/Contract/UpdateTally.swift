@@ -42,6 +42,8 @@ final class UpdateTally: Sendable {
     var furthest = 0
     var isFurther = false
     var hasActivated = false
+    /// The images of a requested restart whose outcome is not known yet.
+    var restarting: [FirmwareImage]?
     var session: (any UpdateSession.Type)?
     var restart: String?
   }
@@ -85,6 +87,19 @@ final class UpdateTally: Sendable {
 
   func choose(_ session: any UpdateSession.Type) { state.withLock { $0.session = session } }
   func activate() { state.withLock { $0.hasActivated = true } }
+
+  /// - Parameter images: those that a requested restart makes run; `nil` when none is pending.
+  func awaitRestart(of images: [FirmwareImage]?) { state.withLock { $0.restarting = images } }
+
+  /// The fault of an update that is stopped now.
+  var cancelled: UpdateFault {
+    state.withLock { state in
+      if let images = state.restarting {
+        return .stoppedAfterActivation(by: .cancellation, expected: images.last?.version)
+      }
+      return .cancelled(resumable: state.counts.isKept, acknowledged: state.counts.held)
+    }
+  }
 
   /// The host has restarted the device: the loss of the link that follows is none.
   func restarted(because reason: String) { state.withLock { $0.restart = reason } }

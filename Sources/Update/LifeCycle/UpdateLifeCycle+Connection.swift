@@ -64,7 +64,7 @@ extension UpdateLifeCycle {
           reason: "\(loss)", acknowledged: counts.held, attempt: attempt, retryIn: delay))
     }
     guard await context.clock.pause(for: delay) else {
-      throw .cancelled(resumable: counts.isKept, acknowledged: counts.held)
+      throw context.tally.cancelled
     }
   }
 
@@ -72,22 +72,25 @@ extension UpdateLifeCycle {
   func attributed(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
     let counts = context.tally.now
     switch fault {
+    case .gatt(_, .cancelled), .gatt(_, .linkLost(.cancelled)), .couldNotConnect(.cancelled),
+      .linkLost(.cancelled, _, _, _), .cancelled:
+      return context.tally.cancelled
     case .gatt(_, .linkLost(.keysRefused)), .gatt(_, .insecure(_, _, .bondForgotten)),
       .couldNotConnect(.lostWhileConnecting(.keysRefused)), .linkLost(.keysRefused, _, _, _):
+      // An activated image is complete: no transfer is left to resume.
       return .bondForgotten(
-        isActivated: context.hasActivated, resumable: counts.isKept, acknowledged: counts.held)
+        isActivated: context.hasActivated, resumable: counts.isKept && !context.hasActivated,
+        acknowledged: counts.held)
     case .gatt(let stage, .linkLost(let loss)):
       return .linkLost(
         loss, stage, resumable: counts.isKept, acknowledged: counts.held)
-    case .gatt(_, .cancelled), .couldNotConnect(.cancelled), .linkLost(.cancelled, _, _, _):
-      return .cancelled(resumable: counts.isKept, acknowledged: counts.held)
     case .gatt, .couldNotConnect, .linkLost, .bondForgotten, .wrongHardware, .doesNotFit,
       .downgrade, .olderBuild,
       .versionUnknown, .hardwareUnknown, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered,
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
-      .protocolViolation, .cancelled, .timedOut, .noPatch:
+      .protocolViolation, .timedOut, .noPatch, .stoppedAfterActivation:
       return fault
     }
   }
@@ -98,7 +101,7 @@ extension UpdateLifeCycle {
   ) async -> UpdateFault {
     let clock = context.clock
     let limit = context.options.farewellLimit
-    if case .cancelled = fault, let session {
+    if fault.isInterruption, let session {
       await shielded {
         do throws(UpdateFault) {
           let deadline = clock.now.advanced(by: limit)
@@ -120,6 +123,14 @@ extension UpdateFault {
   static let otherDevice = UpdateFault.couldNotConnect(
     .deviceNotFound(
       cause: "The device at the bootloader's address is another one.", remedy: .comeCloser))
+
+  /// The update was stopped from outside.
+  fileprivate var isInterruption: Bool {
+    switch self {
+    case .cancelled, .stoppedAfterActivation: true
+    default: false
+    }
+  }
 
   /// ENODEV.
   private static let noSuchDevice: Int32 = 19
@@ -143,7 +154,7 @@ extension UpdateFault {
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
-      .protocolViolation, .cancelled, .timedOut, .noPatch:
+      .protocolViolation, .cancelled, .timedOut, .noPatch, .stoppedAfterActivation:
       nil
     }
   }

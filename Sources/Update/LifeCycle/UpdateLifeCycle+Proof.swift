@@ -75,7 +75,7 @@ extension UpdateLifeCycle {
       }
       turn.disconnect()
       guard await context.clock.pause(for: Self.rebootPoll) else {
-        throw .cancelled(resumable: false, acknowledged: images.map(\.bytes.count).reduce(0, +))
+        throw context.tally.cancelled
       }
     }
     throw .unreachableAfterActivation(loss)

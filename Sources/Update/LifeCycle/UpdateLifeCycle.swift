@@ -104,6 +104,8 @@ struct UpdateLifeCycle: Sendable {
     var attempt = 0
     var imageRepeats = 0
     var restart = restart
+    // Either no restart was requested yet, or its outcome is known.
+    context.tally.awaitRestart(of: nil)
     while true {
       var stage = UpdateStage.connect
       var session: (any UpdateSession)?
@@ -189,6 +191,7 @@ struct UpdateLifeCycle: Sendable {
     if let agree = context.options.beforeActivation { try await agree() }
     stage = .activate
     context.tally.activate()
+    context.tally.awaitRestart(of: images)
     try await within(.activate) { () async throws(UpdateFault) in
       try await session.activate(plans.map(\.image), keeping: current)
     }
@@ -327,9 +330,8 @@ extension UpdateFault {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .declined, .authorizationRequired,
       .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .unreachableAfterActivation,
-      .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost, .couldNotConnect,
-      .bondForgotten,
-      .protocolViolation, .gatt, .cancelled, .timedOut, .noPatch:
+      .stoppedAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost,
+      .couldNotConnect, .bondForgotten, .protocolViolation, .gatt, .cancelled, .timedOut, .noPatch:
       false
     }
   }

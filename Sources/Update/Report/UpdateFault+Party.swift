@@ -18,7 +18,7 @@ extension UpdateFault {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .authorizationRequired, .wrongKey,
-      .noUpdateService, .bondForgotten, .cancelled, .timedOut:
+      .noUpdateService, .bondForgotten, .cancelled, .timedOut, .stoppedAfterActivation:
       .user
     case .noPatch(let obstacle): obstacle.isVerdictOfDevice ? .device : .user
     case .unsupportedProtocolVersion: .host

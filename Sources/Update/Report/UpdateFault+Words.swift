@@ -39,6 +39,10 @@ extension UpdateFault: ExplainedFault {
         + (expected?.description ?? "of no version")
     case .nothingStarted: "the device is in its boot loader, and has started no application"
     case .unreachableAfterActivation: "the device did not come back after the restart"
+    case .stoppedAfterActivation(.cancellation, _):
+      "the update was stopped after the restart was requested"
+    case .stoppedAfterActivation(.timeLimit(let limit), _):
+      "the time limit of \(Numerals.seconds(limit)) ran out after the restart was requested"
     case .imageRejected: "the device's flash does not hold the image that was sent"
     case .blockKeepsFailing(let offset, let attempts):
       "the block at \(Numerals.grouped(offset)) is still wrong after "
@@ -99,6 +103,11 @@ extension UpdateFault: ExplainedFault {
       "\(loss.sentence) The complete image was sent and activated; whether it runs is not known. "
         + "If it runs on trial, the same command confirms it, as long as the device has not "
         + "restarted again."
+    case .stoppedAfterActivation(_, let expected):
+      "The device received the complete image and was asked to restart into "
+        + (expected.map { "\($0)" } ?? "it")
+        + ". Whether that runs was not verified. If it runs on "
+        + "trial, the same command confirms it, as long as the device has not restarted again."
     case .imageRejected(let expected, let found):
       "CRC32 \(Numerals.hex(expected)) was sent, \(Numerals.hex(found)) was read back."
     case .blockKeepsFailing:
@@ -145,7 +154,7 @@ extension UpdateFault: ExplainedFault {
       .inspectDevice
     case .stalled(_, _, _?): .sendSmallerRequests
     case .imageRejected, .stalled, .linkLost, .cancelled, .timedOut,
-      .unreachableAfterActivation:
+      .unreachableAfterActivation, .stoppedAfterActivation:
       .tryAgain
     case .blockKeepsFailing, .noProgress: .startOver
     case .declined(_, let refusal): refusal.remedy

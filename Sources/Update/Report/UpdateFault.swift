@@ -51,6 +51,9 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case nothingStarted
   /// The device took the image, restarted, and could not be connected to again.
   case unreachableAfterActivation(LinkLoss)
+  /// The update was stopped after the device was asked to restart into the image. Whether the image
+  /// runs is not known. Run the update again: it starts by asking the device.
+  case stoppedAfterActivation(by: UpdateInterruption, expected: FirmwareVersion?)
   // The transfer.
   /// The device has all octets, and their CRC32 is not the image's.
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
@@ -83,10 +86,23 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case timedOut(after: Duration, resumable: Bool, acknowledged: Int)
 }
 
+/// The reason why an update was stopped before its end.
+public enum UpdateInterruption: Equatable, Sendable {
+  /// The task was cancelled.
+  case cancellation
+  /// The caller's time limit ran out (`Command.timeLimit`).
+  case timeLimit(Duration)
+}
+
 extension UpdateFault: TimeLimitedFault {
   public func ended(by limit: Duration) -> UpdateFault {
-    guard case .cancelled(let resumable, let acknowledged) = self else { return self }
-    return .timedOut(after: limit, resumable: resumable, acknowledged: acknowledged)
+    switch self {
+    case .cancelled(let resumable, let acknowledged):
+      .timedOut(after: limit, resumable: resumable, acknowledged: acknowledged)
+    case .stoppedAfterActivation(.cancellation, let expected):
+      .stoppedAfterActivation(by: .timeLimit(limit), expected: expected)
+    default: self
+    }
   }
 }
 
@@ -110,7 +126,7 @@ extension UpdateFault {
       .olderBuild, .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .authorizationRequired,
       .wrongKey,
       .noUpdateService, .unsupportedProtocolVersion, .unreachableAfterActivation, .stalled,
-      .noProgress, .couldNotConnect, .protocolViolation, .gatt:
+      .stoppedAfterActivation, .noProgress, .couldNotConnect, .protocolViolation, .gatt:
       false
     }
   }

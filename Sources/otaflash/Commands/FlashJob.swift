@@ -47,11 +47,7 @@ struct FlashJob: Sendable {
       if case .imageNotTaken(let offered) = fault {
         throw .imageNotTaken(by: offered, package)
       }
-      guard isLate, case .cancelled(let resumable, let acknowledged) = fault else {
-        throw .update(fault)
-      }
-      throw .update(
-        .timedOut(after: limit ?? .zero, resumable: resumable, acknowledged: acknowledged))
+      throw .update(isLate ? fault.ended(by: limit ?? .zero) : fault)
     }
   }
 

@@ -180,8 +180,8 @@ extension FaultExplanation {
     "the time limit ran out",
     causes: "The run took longer than --time-limit allows, although it went on.",
     remedy: """
-      Run the same command again, with a longer --time-limit or none: exit code 75 says that it \
-      goes on where the device stands.
+      Run the same command again, with a longer --time-limit or none. Exit code 75: the transfer \
+      resumes, or the restart was requested already and the command checks what runs.
       """)
 
   static let interrupted = FaultExplanation(
@@ -189,5 +189,8 @@ extension FaultExplanation {
     causes: """
       Somebody pressed Ctrl-C, or a service manager ended the process. The device was told.
       """,
-    remedy: "Run the same command again. It goes on where the device stands.")
+    remedy: """
+      Run the same command again. It asks the device for its state first, resumes the transfer, \
+      or checks what runs if the restart was requested already.
+      """)
 }

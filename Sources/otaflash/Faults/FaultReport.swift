@@ -16,6 +16,14 @@ struct FaultReport: Equatable, Sendable {
   var omitted = 0
   /// Further clauses about what happened.
   var details: [String] = []
+  /// The state of the image on the device, where the fault leaves one that a program must know.
+  var imageState: ImageState?
+
+  /// The state of an image whose update ended early.
+  enum ImageState: String {
+    /// The device was asked to restart into the image. The outcome is not known.
+    case restartRequested = "restart-requested"
+  }
 
   init(
     _ code: FaultCode, _ what: String, why: String, help: String, exit: ExitStatus,

@@ -11,6 +11,7 @@ extension FaultReport {
       self.init(fault, fault.verdict, help: context.inspectSubject, in: context)
     default:
       self.init(fault, fault.verdict, help: context.inspectDevice, in: context)
+      if fault.leavesRestartUnconfirmed { imageState = .restartRequested }
     }
   }
 }
@@ -37,6 +38,8 @@ extension UpdateFault {
     case .differentImageRuns, .otherVersionRuns: .init(.differentImageRuns, .rejectedByDevice)
     case .unreachableAfterActivation:
       .init(.unreachableAfterActivation, .linkLostResumable, retryable: true)
+    case .stoppedAfterActivation(let interruption, _):
+      .init(interruption.code, .linkLostResumable, retryable: true)
     case .imageRejected: .init(.imageRejected, .rejectedByDevice, retryable: true)
     case .blockKeepsFailing: .init(.blockKeepsFailing, .rejectedByDevice)
     case .stalled: .init(.stalled, .linkLostResumable, retryable: true)
@@ -51,6 +54,25 @@ extension UpdateFault {
     case .declined(_, let refusal): refusal.kind.verdict
     case .couldNotConnect, .gatt: .init(.linkLost, .linkLost, retryable: true)
     case .protocolViolation: .init(.protocolViolation, .protocolBroken)
+    }
+  }
+}
+
+extension UpdateInterruption {
+  fileprivate var code: FaultCode {
+    switch self {
+    case .cancellation: .interrupted
+    case .timeLimit: .timeLimit
+    }
+  }
+}
+
+extension UpdateFault {
+  /// The restart into the new image was requested, and its outcome is not known.
+  fileprivate var leavesRestartUnconfirmed: Bool {
+    switch self {
+    case .stoppedAfterActivation, .unreachableAfterActivation: true
+    default: false
     }
   }
 }

@@ -154,6 +154,7 @@ final class Console: Sendable {
         "retryable": .bool(report.retryable),
         "details": report.details.isEmpty ? nil : .array(report.details.map { .string($0) }),
         "places": report.passages.isEmpty ? nil : .array(report.passages.map(\.json)),
+        "image_state": report.imageState.map { .string($0.rawValue) },
       ])
     guard !settings.json else { return }
     let style = settings.errorStyle
