@@ -3,6 +3,8 @@ import OtaflashFleet
 extension CampaignTrial {
   /// Devices times seeds that a row of the what-if table may cost: some seconds of one core.
   private static let whatIfBudget = 1000
+  /// A row shows a ratio of medians, and no range.
+  private static let whatIfSeeds = 5
 
   /// Runs that are handed to the threads together: enough for all cores of a small machine, and no
   /// more, since whatever else the process does waits behind them.
@@ -26,7 +28,7 @@ extension CampaignTrial {
   ) async throws(ForecastFault) -> FleetForecast {
     precondition(seeds >= 1, "a forecast needs a run")
     let changes = changes ?? ForecastChange.all(for: self)
-    let few = min(seeds, max(1, Self.whatIfBudget / max(plan.deviceCount, 1)))
+    let few = min(seeds, Self.whatIfSeeds, max(1, Self.whatIfBudget / max(plan.deviceCount, 1)))
     let steps =
       (1...seeds).map { Step(change: nil, seed: UInt64($0)) }
       + changes.flatMap { change in

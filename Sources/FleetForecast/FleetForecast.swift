@@ -7,14 +7,22 @@ package struct FleetForecast: Hashable, Sendable {
   /// A figure over all runs.
   package struct Spread: Hashable, Sendable {
     package let median: Duration
-    /// One run in twenty takes longer.
-    package let p95: Duration
+    /// One run in twenty takes less than the lower end, and one more than the upper end: the
+    /// k-th of n values is exceeded by another one with the probability 1 − k / (n + 1).
+    /// `nil` = too few runs for that: even the longest of them is exceeded more often.
+    package let range: ClosedRange<Duration>?
+
+    /// The runs from which there is a range: the longest of 20 is exceeded once in 21 times.
+    package static let rangeMinimum = 20
 
     init(_ values: [Duration]) {
       let sorted = values.sorted()
       precondition(!sorted.isEmpty, "a spread of nothing")
       median = sorted[(sorted.count - 1) / 2]
-      p95 = sorted[(sorted.count * 95 + 99) / 100 - 1]
+      let outside = (sorted.count + 1) / Self.rangeMinimum
+      range =
+        sorted.count < Self.rangeMinimum
+        ? nil : sorted[outside - 1]...sorted[sorted.count - outside]
     }
   }
 

@@ -48,6 +48,12 @@ import Testing
     #expect(
       shown.output.contains(/[0-9a-f]{6} +doors +.*Z +updated +1\.2\.0 +1\.3\.0 +1/),
       "\(shown.output)")
+    let report = try program.run(["fleet", "report", "--json"])
+    let check = try Program.runTool(
+      ["python3", "Tests/check-events.py", "docs/events.schema.json", "0"], input: report.output)
+    #expect(check.status == 0, "\(check.errors)")
+    #expect(
+      report.output.contains(/"type":"fleet_report_device",.*"device":"sim:fast","name":"front"/))
     let history = rows(try devices("show", "sim:fast"), "device_run")
     #expect(history.count == 1 && history.first?["outcome"] as? String == "succeeded")
   }

@@ -1,8 +1,9 @@
 import OtaflashFirmware
 import OtaflashFleet
-import OtaflashFleetForecast
 import OtaflashSimulation
 import Testing
+
+@testable import OtaflashFleetForecast
 
 @Suite struct FleetForecastTests {
   static let lenient = WaveThresholds(successPercent: 0, stop: .percent(100), seenPercent: 0)
@@ -28,7 +29,26 @@ import Testing
     let second = try await trial.forecast(seeds: 4)
     #expect(first == second)
     #expect(first.devices == 12 && first.seeds == 4 && first.whatIfSeeds == 4)
-    #expect(first.duration.median <= first.duration.p95)
+    #expect(first.duration.range == nil, "four runs say nothing of one case in twenty")
+  }
+
+  @Test func aRangeNeedsTwentyRuns() {
+    let few = FleetForecast.Spread((1...19).map { .seconds($0) })
+    #expect(few.range == nil && few.median == .seconds(10))
+    let enough = FleetForecast.Spread((1...20).map { .seconds($0) })
+    #expect(enough.range == .seconds(1) ... .seconds(20))
+    let many = FleetForecast.Spread((1...99).shuffled().map { .seconds($0) })
+    #expect(many.range == .seconds(5) ... .seconds(95))
+  }
+
+  /// How often another run is outside of the range of 20: two cases of 21, counted over all places
+  /// that the other run may have among them.
+  @Test func theRangeIsExceededAsOftenAsItSays() {
+    let outside = (1...21).count { other in
+      let runs = (1...21).filter { $0 != other }.map { Duration.seconds($0) }
+      return !(FleetForecast.Spread(runs).range?.contains(.seconds(other)) ?? true)
+    }
+    #expect(outside == 2)
   }
 
   /// The duration of the same campaign with luck that the forecast has not seen.

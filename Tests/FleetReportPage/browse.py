@@ -65,6 +65,34 @@ TABLE = r"""(() => {
   return rows().length === all ? 'sound' : 'loses rows';
 })()"""
 
+# Milliseconds of the slowest kind of a key in the filter and of a sort, layout included: the median of
+# seven each. The first of each kind is counted apart, because it prepares what the others use.
+COST = r"""(() => {
+  const timed = (act) => {
+    const began = performance.now();
+    act();
+    document.body.getBoundingClientRect();
+    return performance.now() - began;
+  };
+  const find = document.getElementById('find');
+  const heads = [...document.querySelectorAll('#table thead th button')];
+  const cost = { first: 0, filter: [], sort: [] };
+  for (const text of ['d', 'do', 'door 1', 'zz', 'berlin', '1', '']) {
+    cost.filter.push(timed(() => {
+      find.value = text;
+      find.dispatchEvent(new Event('input'));
+    }));
+  }
+  heads.forEach((head) => { cost.first = Math.max(cost.first, timed(() => head.click())); });
+  for (const head of heads.slice(0, 7)) cost.sort.push(timed(() => head.click()));
+  const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+  return [median(cost.filter), median(cost.sort), cost.first, Math.max(...cost.filter)];
+})()"""
+# Ten times the devices may cost so many times as much.
+RATIO_MAXIMUM = 12
+# Milliseconds; 200 is the goal on an idle machine, and a loaded one is slower.
+TASK_MAXIMUM = 2000
+
 WIDE = "document.documentElement.scrollWidth + ' of ' + innerWidth"
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 
@@ -128,6 +156,26 @@ def look(browser, page, pictures):
     return found
 
 
+def costs(browser, small, large):
+    """The complaints about what a large table costs, compared with a tenth of it in one browser."""
+    figures = {}
+    for page in (small, large):
+        browser.open(page.resolve().as_uri())
+        rounds = [browser.value(COST) for _ in range(3)]
+        figures[page] = [min(column) for column in zip(*rounds)]
+        words = "filter {:.1f} ms, sort {:.1f} ms, first sort {:.1f} ms, slowest filter {:.1f} ms"
+        print(f"{page.name}: " + words.format(*figures[page]), flush=True)
+    found = []
+    # A tenth of a millisecond is the clock's resolution.
+    for name, few, many in zip(("filter", "sort"), figures[small], figures[large]):
+        if many / max(few, 0.1) > RATIO_MAXIMUM:
+            found.append(f"{name}: {many:.1f} ms for {few:.1f} ms of a tenth of the devices")
+    slowest = max(figures[large])
+    if slowest > TASK_MAXIMUM:
+        found.append(f"{large.name}: a task of {slowest:.0f} ms")
+    return found
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
@@ -145,6 +193,9 @@ def main():
                 found += look(browser, page, pictures)
                 print(f"{page.name}: {page.stat().st_size:,} octets, "
                       f"{time.monotonic() - began:.1f} s", flush=True)
+            small, large = folder / "thousand.html", folder / "ten-thousand.html"
+            if small in pages and large in pages:
+                found += costs(browser, small, large)
         finally:
             browser.close()
     for complaint in found:

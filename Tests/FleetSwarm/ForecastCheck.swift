@@ -18,7 +18,8 @@ struct ForecastCheck {
     let runs = try (1001...1003).map { try trial.run(seed: $0).took }
     return [
       "\(devices) devices, \(seeds) seeds: forecast in \(wall)",
-      "duration \(forecast.duration.median), one in twenty above \(forecast.duration.p95)",
+      "duration \(forecast.duration.median), "
+        + "range \(forecast.duration.range.map { "\($0)" } ?? "none")",
       "the campaign itself, with other seeds: "
         + runs.map { "\($0) (\($0 / forecast.duration.median))" }.joined(separator: ", "),
       "limit: \(forecast.limit.rawValue); succeed: \(forecast.successes) devices",

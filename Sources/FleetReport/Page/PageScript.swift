@@ -1,5 +1,6 @@
 #if Fleet
-/// Sorts and filters the table of devices. It reads what the table says, and has no other data.
+/// Sorts and filters the table of devices, and shows a part of a long one. It reads what the table
+/// says, and has no other data.
 enum PageScript {
   static let text =
     #"""
@@ -13,27 +14,49 @@ enum PageScript {
       const shown = document.getElementById("shown");
       const rows = Array.from(body.rows);
       const texts = rows.map((row) => row.textContent.toLowerCase());
-      const order = new Intl.Collator("en", { numeric: true });
+      const keys = [];
+      const isLarge = table.classList.contains("large");
+      /* Rows in the table at a time. A browser lays out a table as one task, whose time grows
+         with its rows; the other rows are kept aside. */
+      const step = 200;
+      let order = rows.map((row, index) => index);
+      let fitting = order;
+      let limit = step;
+
+      const more = document.createElement("button");
+      more.type = "button";
+      more.className = "more";
+      table.parentElement.after(more);
+
+      const put = (indexes) => body.replaceChildren(...indexes.map((index) => rows[index]));
+      const show = () => {
+        const count = Math.min(limit, fitting.length);
+        put(fitting.slice(0, count));
+        more.hidden = count === fitting.length;
+        more.textContent = "Show more (" + count.toLocaleString("en") + " of "
+          + fitting.length.toLocaleString("en") + " shown)";
+      };
 
       const filter = () => {
         const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
-        let count = 0;
-        rows.forEach((row, index) => {
-          const fits = (!outcome.value || row.classList.contains(outcome.value))
-            && words.every((word) => texts[index].includes(word));
-          row.hidden = !fits;
-          if (fits) count += 1;
-        });
-        shown.textContent = count.toLocaleString("en") + " of " + rows.length.toLocaleString("en");
+        fitting = order.filter((index) =>
+          (!outcome.value || rows[index].classList.contains(outcome.value))
+            && words.every((word) => texts[index].includes(word)));
+        limit = step;
+        show();
+        shown.textContent = fitting.length.toLocaleString("en") + " of "
+          + rows.length.toLocaleString("en");
       };
 
-      const value = (row, column) => {
+      /* Texts are compared as padded keys: a collator is slow on ten thousand of them. */
+      const textKey = (text) => text.normalize("NFKD").toLowerCase()
+        .replace(/[0-9]+/g, (digits) => digits.padStart(12, "0"));
+      const key = (row, column) => {
         const cell = row.cells[column];
-        if (cell.dataset.v === undefined) return cell.textContent;
+        if (cell.dataset.v === undefined) return textKey(cell.textContent);
         return cell.dataset.v === "" ? Infinity : Number(cell.dataset.v);
       };
-      const compare = (a, b) =>
-        typeof a === "number" ? (a === b ? 0 : a < b ? -1 : 1) : order.compare(a, b);
+      const keysOf = (column) => keys[column] ??= rows.map((row) => key(row, column));
 
       const heads = Array.from(table.tHead.rows[0].cells);
       heads.forEach((head, column) => {
@@ -45,12 +68,21 @@ enum PageScript {
           const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
           heads.forEach((other) => other.removeAttribute("aria-sort"));
           head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
-          const keyed = rows.map((row) => [value(row, column), row]);
-          keyed.sort((a, b) => sign * compare(a[0], b[0]));
-          body.replaceChildren(...keyed.map((entry) => entry[1]));
+          const by = keysOf(column);
+          order = order.slice().sort((a, b) =>
+            by[a] === by[b] ? a - b : by[a] < by[b] ? -sign : sign);
+          filter();
         });
       });
 
+      more.addEventListener("click", () => {
+        limit += step;
+        show();
+      });
+      /* Paper has no button: it gets all rows that fit, of a large table those of interest. */
+      window.addEventListener("beforeprint", () => put(isLarge
+        ? fitting.filter((index) => rows[index].classList.contains("paper")) : fitting));
+      window.addEventListener("afterprint", show);
       find.addEventListener("input", filter);
       outcome.addEventListener("change", filter);
       document.getElementById("controls").addEventListener("submit", (e) => e.preventDefault());

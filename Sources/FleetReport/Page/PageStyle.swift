@@ -150,6 +150,12 @@ enum PageStyle {
     [aria-sort] button { color: var(--ink); }
     [aria-sort=ascending] button::after { content: " ↑"; }
     [aria-sort=descending] button::after { content: " ↓"; }
+    .more {
+      margin-top: .7rem; padding: .3rem .8rem; border: 1px solid var(--line); border-radius: 5px;
+      background: var(--panel); color: var(--ink); font: inherit; font-size: .925rem;
+      cursor: pointer;
+    }
+    .more[hidden] { display: none; }
     summary { cursor: pointer; }
     details ol { min-width: 13rem; color: var(--soft); text-align: left; white-space: normal; }
 
@@ -172,15 +178,17 @@ enum PageStyle {
         -webkit-print-color-adjust: exact; }
       section { margin-top: 1.6rem; }
       h1 { font-size: 20pt; }
-      h2, h3, .wave { break-after: avoid; }
+      h2, h3, .wave, caption, thead { break-after: avoid; }
       .waves li, .causes li, .chart, tr { break-inside: avoid; }
       .scroll { overflow: visible; margin: .4rem 0 0; padding: 0; }
       .chart { min-width: 0; }
-      .controls, .large tbody tr:not(.paper) { display: none; }
+      .controls, .more, .large tbody tr:not(.paper) { display: none; }
       .onPaper { display: block; margin-bottom: .4rem; font-size: 9pt; }
       table { font-size: 8pt; }
       th, td { padding: .22rem .6rem .22rem 0; }
-      tbody th { min-width: 0; }
+      /* An address has 17 characters: it stays on one line, with its name above it. */
+      tbody th { min-width: 9.5em; }
+      td.k { min-width: 4em; }
       td small, th small { font-size: 7.5pt; }
       summary { list-style: none; }
       thead button::after { content: "" !important; }

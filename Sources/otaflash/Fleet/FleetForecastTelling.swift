@@ -77,8 +77,11 @@ struct FleetForecastTelling: Sendable {
   private static func lines(_ forecast: FleetForecast, _ countsWholeImages: Bool) -> [String] {
     let duration = forecast.duration
     var lines = [
-      "forecast  \(Text.clock(duration.median)), and in one of twenty cases longer than "
-        + Text.clock(duration.p95),
+      "forecast  \(Text.clock(duration.median)) (median of \(Text.counted(forecast.seeds, "run")))"
+        + (duration.range.map { range in
+          "; one run in twenty takes less than \(Text.clock(range.lowerBound)), one more than "
+            + Text.clock(range.upperBound)
+        } ?? "; a range needs --seeds \(FleetForecast.Spread.rangeMinimum) or more"),
       "  held back by \(forecast.limit.words)",
       "  air used: "
         + forecast.airUse.map { "\($0.adapter) \(percent($0.share))" }.joined(separator: ", "),
@@ -136,7 +139,8 @@ struct FleetForecastTelling: Sendable {
     func spread(_ spread: FleetForecast.Spread) -> JSONValue {
       .object([
         "median_ms": .integer(spread.median.inMilliseconds),
-        "p95_ms": .integer(spread.p95.inMilliseconds),
+        "p5_ms": spread.range.map { .integer($0.lowerBound.inMilliseconds) },
+        "p95_ms": spread.range.map { .integer($0.upperBound.inMilliseconds) },
       ])
     }
     return JSONValue.fields([

@@ -87,6 +87,18 @@ struct FleetReportCommand: Subcommand {
   }
 
   private func tell(
+    _ device: DeviceReport, of run: KeptRun, _ report: RunReport, in session: Session
+  ) {
+    session.console.event(
+      "fleet_report_device",
+      JSONValue.fields([
+        "run": .string(run.id), "device": .string(device.device.id),
+        "name": .text(device.device.name), "board": .text(device.device.board),
+        "site": .text(device.device.site), "wave": .string(report.waves[device.wave].name),
+      ]) + device.members)
+  }
+
+  private func tell(
     _ run: KeptRun, _ report: RunReport, _ chain: ReportSurroundings.Chain, in session: Session
   ) {
     let hash = Text.hex(chain.head)
@@ -104,6 +116,7 @@ struct FleetReportCommand: Subcommand {
           ])
         },
       ])
+    for device in report.devices { tell(device, of: run, report, in: session) }
     session.console.result("run \(run.id)  \(run.campaign)  \(report.stateWords)")
     session.console.result("  \(report.headline)")
     if let savings = report.savings { session.console.result("  " + savings.words) }

@@ -13,13 +13,15 @@ hostile.names = SampleRun.hostileNames
 hostile.campaign = SampleRun.hostileNames[1]
 hostile.startedBy = SampleRun.hostileNames[0]
 hostile.sites = [SampleRun.hostileNames[6], nil]
+var thousand = SampleRun(devices: 1000, adapters: 20)
+thousand.sites = ["Berlin", "Lisbon"]
 var many = SampleRun(devices: 10_000, adapters: 20)
 many.sites = ["Berlin", "Lisbon"]
 let sixty = SampleRun(devices: 60, adapters: 2)
 let samples = [
   ("three", SampleRun(devices: 3, adapters: 1).history()), ("sixty", sixty.history()),
   ("half-way", Array(sixty.history().prefix(180))), ("hostile", hostile.history()),
-  ("ten-thousand", many.history()),
+  ("thousand", thousand.history()), ("ten-thousand", many.history()),
 ]
 for (name, history) in samples {
   guard let report = RunReport(history) else { preconditionFailure("it has begun") }
