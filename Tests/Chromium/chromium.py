@@ -84,6 +84,25 @@ class Browser:
             return answer["exceptionDetails"].get("exception", {}).get("description", "throws")
         return answer["result"].get("value")
 
+    def longest_task(self, action):
+        """The processor time, in milliseconds, of the longest task of a page's main thread while `action` runs."""
+        session, self.session = self.session, None
+        self.call("Tracing.start", transferMode="ReportEvents", traceConfig={"includedCategories": ["toplevel"]})
+        self.session = session
+        action()
+        self.session, self.events = None, []
+        self.call("Tracing.end")
+        deadline = time.monotonic() + PATIENCE
+        while not any(event.get("method") == "Tracing.tracingComplete" for event in self.events):
+            self.events.append(self.message(deadline))
+        self.session = session
+        traced = [entry for event in self.events if event.get("method") == "Tracing.dataCollected"
+                  for entry in event["params"]["value"]]
+        main = {(entry["pid"], entry["tid"]) for entry in traced
+                if entry["name"] == "thread_name" and entry["args"]["name"] == "CrRendererMain"}
+        return max(entry.get("tdur", 0) / 1000 for entry in traced
+                   if entry["name"].endswith("RunTask") and (entry["pid"], entry["tid"]) in main)
+
     def complaints(self, address):
         """What was said or asked for since the page was opened."""
         found = []

@@ -13,39 +13,57 @@ enum PageScript {
       const outcome = document.getElementById("outcome");
       const shown = document.getElementById("shown");
       const rows = Array.from(body.rows);
-      const texts = rows.map((row) => row.textContent.toLowerCase());
+      const texts = [];
       const keys = [];
       const isLarge = table.classList.contains("large");
       /* Rows in the table at a time. A browser lays out a table as one task, whose time grows
          with its rows; the other rows are kept aside. */
-      const step = 200;
+      const pageSize = 200;
       let order = rows.map((row, index) => index);
       let fitting = order;
-      let limit = step;
+      let first = 0;
 
-      const more = document.createElement("button");
-      more.type = "button";
-      more.className = "more";
-      table.parentElement.after(more);
+      const pager = document.createElement("nav");
+      pager.className = "pager";
+      pager.setAttribute("aria-label", "Pages of the table");
+      const range = document.createElement("span");
+      const turn = (label, pages) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = label;
+        button.addEventListener("click", () => {
+          first += pages * pageSize;
+          show();
+          table.parentElement.scrollIntoView();
+        });
+        return button;
+      };
+      const previous = turn("Previous", -1);
+      const next = turn("Next", 1);
+      pager.append(previous, next, range);
+      table.parentElement.after(pager);
 
       const put = (indexes) => body.replaceChildren(...indexes.map((index) => rows[index]));
+      const number = (value) => value.toLocaleString("en");
       const show = () => {
-        const count = Math.min(limit, fitting.length);
-        put(fitting.slice(0, count));
-        more.hidden = count === fitting.length;
-        more.textContent = "Show more (" + count.toLocaleString("en") + " of "
-          + fitting.length.toLocaleString("en") + " shown)";
+        const end = Math.min(first + pageSize, fitting.length);
+        put(fitting.slice(first, end));
+        pager.hidden = fitting.length <= pageSize;
+        previous.disabled = first === 0;
+        next.disabled = end === fitting.length;
+        range.textContent = number(first + 1) + " to " + number(end) + " of "
+          + number(fitting.length);
       };
 
+      const textOf = (index) => texts[index] ??= rows[index].textContent.toLowerCase();
       const filter = () => {
         const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
         fitting = order.filter((index) =>
           (!outcome.value || rows[index].classList.contains(outcome.value))
-            && words.every((word) => texts[index].includes(word)));
-        limit = step;
+            && words.every((word) => textOf(index).includes(word)));
+        first = 0;
         show();
-        shown.textContent = fitting.length.toLocaleString("en") + " of "
-          + rows.length.toLocaleString("en");
+        shown.textContent = number(fitting.length) + " of " + number(rows.length);
       };
 
       /* Texts are compared as padded keys: a collator is slow on ten thousand of them. */
@@ -75,11 +93,7 @@ enum PageScript {
         });
       });
 
-      more.addEventListener("click", () => {
-        limit += step;
-        show();
-      });
-      /* Paper has no button: it gets all rows that fit, of a large table those of interest. */
+      /* Paper has no buttons: it gets all rows that fit, of a large table those of interest. */
       window.addEventListener("beforeprint", () => put(isLarge
         ? fitting.filter((index) => rows[index].classList.contains("paper")) : fitting));
       window.addEventListener("afterprint", show);
@@ -88,6 +102,7 @@ enum PageScript {
       document.getElementById("controls").addEventListener("submit", (e) => e.preventDefault());
       document.getElementById("controls").hidden = false;
       filter();
+      table.classList.add("paged");
     })();
 
     """#

@@ -150,12 +150,20 @@ enum PageStyle {
     [aria-sort] button { color: var(--ink); }
     [aria-sort=ascending] button::after { content: " ↑"; }
     [aria-sort=descending] button::after { content: " ↓"; }
-    .more {
-      margin-top: .7rem; padding: .3rem .8rem; border: 1px solid var(--line); border-radius: 5px;
+    .pager { display: flex; flex-wrap: wrap; gap: .8rem; align-items: center; margin-top: .7rem; }
+    .pager[hidden] { display: none; }
+    .pager span { color: var(--soft); font-size: .925rem; }
+    .pager button {
+      padding: .3rem .8rem; border: 1px solid var(--line); border-radius: 5px;
       background: var(--panel); color: var(--ink); font: inherit; font-size: .925rem;
       cursor: pointer;
     }
-    .more[hidden] { display: none; }
+    .pager button:disabled { color: var(--left); cursor: default; }
+    /* The script shows the other rows, page by page; before that the browser need not lay out
+       thousands of them. Without scripts all rows are shown. */
+    @media screen and (scripting: enabled) {
+      table:not(.paged) tbody tr:nth-child(n+201) { display: none; }
+    }
     summary { cursor: pointer; }
     details ol { min-width: 13rem; color: var(--soft); text-align: left; white-space: normal; }
 
@@ -182,13 +190,13 @@ enum PageStyle {
       .waves li, .causes li, .chart, tr { break-inside: avoid; }
       .scroll { overflow: visible; margin: .4rem 0 0; padding: 0; }
       .chart { min-width: 0; }
-      .controls, .more, .large tbody tr:not(.paper) { display: none; }
+      .controls, .pager, .large tbody tr:not(.paper) { display: none; }
       .onPaper { display: block; margin-bottom: .4rem; font-size: 9pt; }
       table { font-size: 8pt; }
       th, td { padding: .22rem .6rem .22rem 0; }
       /* An address has 17 characters: it stays on one line, with its name above it. */
-      tbody th { min-width: 9.5em; }
-      td.k { min-width: 4em; }
+      tbody th { min-width: 10.5em; }
+      td.k { min-width: 5.4em; }
       td small, th small { font-size: 7.5pt; }
       summary { list-style: none; }
       thead button::after { content: "" !important; }
