@@ -96,9 +96,43 @@ def complete(program: str, home: str) -> None:
     run.end(0)
 
 
+def main_call(process: int) -> str:
+    """The number of the system call that the main thread waits in; "running" outside of one."""
+    with open(f"/proc/{process}/syscall", encoding="ascii") as file:
+        return file.read().split()[0]
+
+
+def wakings(process: int) -> int:
+    """How often threads of a process have gone to sleep so far."""
+    folder = f"/proc/{process}/task"
+    count = 0
+    for thread in os.listdir(folder):
+        with open(f"{folder}/{thread}/status", encoding="ascii") as file:
+            count += next(int(line.split()[1]) for line in file if line.startswith("voluntary"))
+    return count
+
+
+def asleep(program: str, home: str) -> None:
+    """A command that has ended but for its output waits for the terminal asleep: no thread polls."""
+    run = Screen(program, ["scan", "--adapter", "sim:100", "--timeout", "2s"], home).wait("scanning")
+    number = run.process.pid
+    idle = {main_call(number), "running"}
+    fill(run)
+    deadline = time.monotonic() + PATIENCE
+    before, equal = 0, 0
+    while equal < 30:
+        assert time.monotonic() < deadline, "some thread wakes up again and again"
+        count = wakings(number)
+        equal = equal + 1 if count == before and main_call(number) not in idle else 0
+        before = count
+        time.sleep(0.01)
+    print("scan: asleep while its result waited for the terminal")
+    run.end(0)
+
+
 if __name__ == "__main__":
     keyboard.default_signals()
-    scenes = {scene.__name__: scene for scene in [scan, chooser, flash, fleet, complete]}
+    scenes = {scene.__name__: scene for scene in [scan, chooser, flash, fleet, complete, asleep]}
     for name in sys.argv[2:] or scenes:
         with tempfile.TemporaryDirectory() as home:
             scenes[name](sys.argv[1], home)

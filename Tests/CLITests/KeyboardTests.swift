@@ -13,7 +13,7 @@ import Testing
   }
 
   /// A terminal that accepts nothing more, as after a lost connection.
-  @Test(arguments: ["scan", "chooser", "flash", "fleet", "complete"])
+  @Test(arguments: ["scan", "chooser", "flash", "fleet", "complete", "asleep"])
   func aFullTerminalStopsNeitherASignalNorACampaign(_ scene: String) throws {
     let outcome = try Program.runTool(
       ["python3", "-B", "Tests/full-terminal.py", Program.path(), scene])

@@ -34,13 +34,15 @@ final class OutputQueue: Sendable {
   private static let waitingBytesMaximum = 1 << 20
   /// Pieces that were written are removed in groups.
   private static let writtenPiecesMaximum = 1024
-  private static let pollInterval = useconds_t(2000)
-  /// The wait of a process that ends or stops: in all, and without room in the terminal.
+  /// The wait of a process that ends or stops: in all, and without progress in a terminal without
+  /// room.
   private static let leavePatience = (whole: Duration.seconds(1), full: Duration.milliseconds(100))
 
   private let state = Mutex(State())
   /// A `sem_t` that lives as long as the process.
   private let wakeAddress: UInt
+  /// A step for each piece that was written.
+  private let progress = WriteProgress()
   private let output = FileOutput.standardOutput
   private let error = FileOutput.standardError
   /// Whether standard output is written here; else the caller writes it, with back-pressure.
@@ -74,8 +76,13 @@ final class OutputQueue: Sendable {
 
   /// Text for standard output, for a queue that carries it. Waits while too much waits already.
   func addResult(_ text: String) {
-    while state.withLock({ $0.isServed && $0.waitingBytes > Self.waitingBytesMaximum }) {
-      usleep(Self.pollInterval)
+    while true {
+      let seen = progress.count
+      let isFull = state.withLock {
+        $0.isServed && $0.waitingBytes > Self.waitingBytesMaximum
+      }
+      guard isFull else { break }
+      _ = progress.wait(after: seen)
     }
     state.withLock { add(.text(text, output), to: &$0) }
   }
@@ -111,19 +118,24 @@ final class OutputQueue: Sendable {
       state.isLeft = true
       add(.showCursor, to: &state)
     }
-    let start = ContinuousClock.now
-    var lastWritable = start
-    while !isIdle {
-      let now = ContinuousClock.now
-      if error.isWritable { lastWritable = now }
-      guard now - start < Self.leavePatience.whole, now - lastWritable < Self.leavePatience.full
-      else { return }
-      usleep(Self.pollInterval)
+    let end = ContinuousClock.now + Self.leavePatience.whole
+    while true {
+      let seen = progress.count
+      let left = end - .now
+      guard !isIdle, left > .zero else { return }
+      let isProgress = progress.wait(after: seen, within: min(left, Self.leavePatience.full))
+      guard isProgress || error.isWritable else { return }
     }
   }
 
   /// Waits until everything is written, as long as that takes; signals still end the process.
-  func drain() { while !isIdle { usleep(Self.pollInterval) } }
+  func drain() {
+    while true {
+      let seen = progress.count
+      guard !isIdle else { return }
+      _ = progress.wait(after: seen)
+    }
+  }
 
   private var isIdle: Bool {
     state.withLock { !$0.isServed || !$0.isWriting && $0.next == $0.pieces.count }
@@ -137,8 +149,10 @@ final class OutputQueue: Sendable {
     state.withLock { $0.isServed = true }
     while true {
       while let texts = takeNext() {
+        progress.advance()
         for (text, file) in texts { record(file.write(text), of: file) }
       }
+      progress.advance()
       if let wake = UnsafeMutablePointer<sem_t>(bitPattern: wakeAddress) { sem_wait(wake) }
     }
   }
