@@ -142,7 +142,7 @@ private struct Program {
 }
 
 extension HookOutcome.End {
-  fileprivate init(_ status: TerminationStatus) {
+  init(_ status: TerminationStatus) {
     switch status {
     case .exited(let code): self = .exited(code: Int(code))
     case .signaled(let signal): self = .killed(signal: Int(signal))

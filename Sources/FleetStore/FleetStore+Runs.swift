@@ -162,7 +162,11 @@ private struct StoredLedger: EventLedger {
     _ events: [FleetEvent], at moment: FleetTime, newsSeen: Int
   ) async throws(StorageFault) {
     try store.write { database in
-      if case .runBegan(let beginning) = events.first {
+      var events = events
+      if case .runBegan(var beginning) = events.first {
+        beginning.former = try StartedRuns.newest(in: database)
+        events[0] = .runBegan(beginning)
+        try StartedRuns.note(run, of: beginning.campaign, at: moment, in: database)
         try database.execute(
           sql: "INSERT INTO run VALUES (?, ?, ?, ?, 0, 0, ?)",
           arguments: [

@@ -11,6 +11,7 @@ enum StoreSchema {
   /// The n-th brings a store of version n − 1 to version n.
   private static let migrations: [(sql: String, step: Step)] = [
     (first, { _ in }), (devices, { _ in }), (versionTimes, DeviceTable.foldHistory),
+    (started, { _ in }),
   ]
 
   static func migrate(_ queue: DatabaseQueue) throws {
@@ -78,5 +79,19 @@ enum StoreSchema {
   /// When the version was read. Devices are folded from the events with this step only, because the
   /// fold writes this column, too.
   private static let versionTimes = "ALTER TABLE device ADD COLUMN version_at INTEGER;"
+
+  /// Every run that was started, in the order of the starts. The table only grows, so a run that is
+  /// no longer in `run` was deleted.
+  private static let started = """
+    CREATE TABLE started (
+      number INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, campaign TEXT NOT NULL,
+      at INTEGER NOT NULL
+    ) STRICT;
+    CREATE TRIGGER started_stays BEFORE UPDATE ON started
+      BEGIN SELECT RAISE(ABORT, 'runs are only added'); END;
+    CREATE TRIGGER started_remains BEFORE DELETE ON started
+      BEGIN SELECT RAISE(ABORT, 'runs are only added'); END;
+    INSERT INTO started (run, campaign, at) SELECT id, campaign, began FROM run ORDER BY rowid;
+    """
 }
 #endif

@@ -22,6 +22,10 @@ extension FaultSamples {
       .unanswered(run: "7f3a"),
       .changed(run: "7f3a", campaign: "c.yaml"),
       .brokenChain(run: "7f3a", words: "event 7 was changed"),
+      .otherHash(run: "7f3a", given: "ab", events: 26, head: "cd", of: nil),
+      .otherHash(run: "7f3a", given: "ab", events: 26, head: "cd", of: "81c0"),
+      .lostRuns(run: "7f3a", ["run 81c0 (doors) was deleted from the store"]),
+      .signing(key: "it's a key", words: "it is neither a key of ssh nor of minisign"),
       .waits(run: "7f3a", words: "paused: a person asked for it"), .interrupted(run: "7f3a"),
       .failed(words: "it cannot be"), .search(.none), .search(.unknown("x")),
       .search(.ambiguous("7", ["7a", "7b"])), .search(.storage(StorageFault(.full, "full"))),
@@ -48,6 +52,9 @@ extension FaultSamples {
     case .notRegular: 14
     case .plan: 15
     case .planDiffers: 16
+    case .otherHash: 17
+    case .lostRuns: 18
+    case .signing: 19
     }
   }
 }

@@ -11,7 +11,7 @@ import Testing
     }
     typealias Samples = FaultSamples
     covers(Samples.commands.map(Samples.place), 37, "CommandFault")
-    covers(Samples.fleets.map(Samples.place), 17, "FleetFault")
+    covers(Samples.fleets.map(Samples.place), 20, "FleetFault")
     covers(Samples.updates.map(Samples.place), 33, "UpdateFault")
     covers(Samples.remedies.map(Samples.place), 47, "Remedy")
     covers(Samples.procedures.map(Samples.place), 13, "GATTFault")

@@ -199,7 +199,7 @@ import Testing
     let store = try folder.store()
     try await Self.record(store)
     let before = try store.devices()
-    try folder.sql("DROP TABLE device; DROP TABLE taken_over; PRAGMA user_version = 1")
+    try folder.sql(StoreFolder.backToFirstVersion)
     #expect(try folder.store(isReadOnly: true).devices().isEmpty, "it is of version 1 again")
     #expect(try folder.store(isReadOnly: true).device("a") == nil)
     let after = try folder.store()

@@ -93,7 +93,7 @@ import Testing
   }
 
   /// Several processes find a file that is not there yet, or of an earlier version.
-  @Test(arguments: ["", "DROP TABLE device; DROP TABLE taken_over; PRAGMA user_version = 1"])
+  @Test(arguments: ["", StoreFolder.backToFirstVersion])
   func manyMayOpenItForTheFirstTime(_ sql: String) async throws {
     for _ in 0..<20 {
       let folder = try StoreFolder()

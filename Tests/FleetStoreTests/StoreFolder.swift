@@ -63,6 +63,11 @@ final class StoreFolder: Sendable {
     do { try setWritable(true) } catch { print("\(url.path) stays mounted") }
   }
 
+  /// Takes away what later versions added.
+  static let backToFirstVersion = """
+    DROP TABLE device; DROP TABLE taken_over; DROP TABLE started; PRAGMA user_version = 1
+    """
+
   /// What a person with `sqlite3` can do.
   func sql(_ text: String) throws {
     try DatabaseQueue(path: path).writeWithoutTransaction { try $0.execute(sql: text) }

@@ -14,6 +14,8 @@ package struct RunBeginning: Hashable, Sendable, Codable {
   package var waveRules: [WaveRule]?
   /// The absolute path of the campaign's file: what to pass to `fleet run` again.
   package var file: String?
+  /// The run that was started before it; `nil` = none. The store fills it in.
+  package var former: FormerRun?
 
   package init(
     id: String, campaign: String, digest: String, devices: Int, waves: Int,

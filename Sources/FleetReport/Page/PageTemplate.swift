@@ -236,8 +236,8 @@ enum PageTemplate {
     <p>Everything above is counted from {{eventCount}} that were recorded as they happened.\#
     {{#chain}} Each is chained to the one before it by SHA-256; the last hash is</p>
     <p><code class="hash">{{head}}</code></p>
-    <p>Whoever has the store can prove that no event of these {{chainCount}} was changed, added or\#
-     taken out{{/chain}}{{#verification}}: <code>{{.}}</code>{{/verification}}</p>
+    <p>This command checks that the store still holds these {{chainCount}} events\#
+     unchanged{{/chain}}{{#verification}}: <code>{{.}}</code>{{/verification}}</p>
     </section>
     </main>
     <footer><p>Written by {{program}} on {{written}}.</p></footer>

@@ -149,12 +149,13 @@ extension FaultExplanation {
   static let fleetChain = FaultExplanation(
     "the recorded events of a run were changed",
     causes: """
-      Each event is chained to the one before it, and the chain does not hold: somebody wrote \
-      into the store, or its disk is damaged.
+      Each event is chained to the one before it, and each run to the run before it. The chain \
+      does not hold, no event has the hash that was given to `--verify`, or a run was deleted: \
+      the store was written by something else than otaflash, or its disk is damaged.
       """,
     remedy: """
-      Take what is told of this run as unproved. Find out who or what writes there, then begin \
-      another run: what the devices run is asked of them.
+      Do not rely on the report of this run. Find out what writes to the store, then start \
+      another run: the devices report what they run.
       """)
 
   static let fleetStore = FaultExplanation(

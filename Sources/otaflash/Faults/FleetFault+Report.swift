@@ -57,6 +57,14 @@ extension FaultReport {
           .fleetChain, "the events of run \(run) are not as they were recorded: \(words)",
           why: "Somebody or something has changed the store; a report of it proves nothing.",
           help: context.command(["fleet", "list"]), exit: .malformedInput)
+      case .otherHash(let run, let given, let events, let head, let other):
+        Self.otherHash(given, of: run, events, head, other, in: context)
+      case .lostRuns(let run, let losses): Self.lostRuns(losses, beside: run, in: context)
+      case .signing(let key, let words):
+        FaultReport(
+          .keyFile, "the head of the run is not signed by \(key): \(words)",
+          why: "Keys of ssh are used through ssh-keygen, keys of minisign through minisign.",
+          help: "head -n 1 -- " + ShellWords.quote(key), exit: .configuration)
       case .waits(let run, let words):
         FaultReport(
           .fleetPaused, "run \(run) is \(words)",
@@ -116,6 +124,30 @@ extension FaultReport {
     var place = passage
     place.words = "the campaign names it here"
     report.passages = [place]
+    return report
+  }
+
+  private static func otherHash(
+    _ given: String, of run: String, _ events: Int, _ head: String, _ other: String?,
+    in context: FaultContext
+  ) -> FaultReport {
+    var report = FaultReport(
+      .fleetChain, "no event of run \(run) has the hash \(given)",
+      why: "The events were changed after the hash was written down, or it is of another run.",
+      help: context.command(["fleet", "report", other ?? run, "--verify"]), exit: .malformedInput)
+    report.details = ["the last of \(events) events has the hash \(head)"]
+    if let other { report.details.append("an event of run \(other) has the given hash") }
+    return report
+  }
+
+  private static func lostRuns(
+    _ losses: [String], beside run: String, in context: FaultContext
+  ) -> FaultReport {
+    var report = FaultReport(
+      .fleetChain, "the store does not hold every run as it was recorded",
+      why: "The events of run \(run) are unchanged. otaflash never deletes a run.",
+      help: context.command(["fleet", "list"]), exit: .malformedInput)
+    report.details = losses
     return report
   }
 

@@ -35,6 +35,17 @@ enum FleetFault: Error {
   case changed(run: String, campaign: String)
   /// The events of a run are not as they were recorded.
   case brokenChain(run: String, words: String)
+  /// No event of a run has the hash that was given.
+  ///
+  /// - Parameters:
+  ///   - events: how many it has.
+  ///   - head: the hash of the last.
+  ///   - other: the run that has an event with the given hash.
+  case otherHash(run: String, given: String, events: Int, head: String, of: String?)
+  /// Other runs were deleted or rewritten: clauses. The events of this one hold.
+  case lostRuns(run: String, [String])
+  /// The head of a run was not signed, and why: a clause.
+  case signing(key: String, words: String)
   /// The run waits for a person, and nobody is to be asked.
   case waits(run: String, words: String)
   case interrupted(run: String)

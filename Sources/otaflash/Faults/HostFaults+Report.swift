@@ -85,6 +85,8 @@ extension OutputFile {
     case .csv: return path + ".new.csv"
     case .patch: return path + ".new.patch"
     case .plan: return path + ".new.json"
+    case .head: return path + ".new.head"
+    case .signature: return path + ".new.sig"
     }
   }
 }

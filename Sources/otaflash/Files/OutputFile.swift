@@ -19,7 +19,9 @@ enum OutputFileFault: Error, Equatable {
 /// file that is there.
 struct OutputFile: Equatable, Sendable {
   /// What a file of this kind begins with.
-  enum Kind: Equatable, Sendable { case btsnoop, svg, png, html, junit, csv, patch, plan }
+  enum Kind: Equatable, Sendable {
+    case btsnoop, svg, png, html, junit, csv, patch, plan, head, signature
+  }
 
   let path: String
   let kind: Kind
@@ -123,13 +125,15 @@ extension OutputFile.Kind {
     case .csv: "CSV"
     case .patch: "patch"
     case .plan: "plan"
+    case .head: "run head"
+    case .signature: "signature"
     }
   }
 
   /// Octets that tell the kind. Of a patch all do: it has no magic.
   fileprivate var headSize: Int {
     switch self {
-    case .btsnoop, .svg, .png, .html, .junit, .csv, .plan: 512
+    case .btsnoop, .svg, .png, .html, .junit, .csv, .plan, .head, .signature: 512
     case .patch: FirmwareImage.defaultLimit
     }
   }
@@ -144,6 +148,12 @@ extension OutputFile.Kind {
     case .csv: Self.text(head).hasPrefix("device,")
     case .patch: PatchFile(of: Array(head)) != nil
     case .plan: Self.text(head).hasPrefix("{\n  \"_otaflash_plan\" : ")
+    case .head: Self.text(head).hasPrefix("otaflash run head ")
+    // OpenSSH's PROTOCOL.sshsig, "Armored format"; minisign's "Signature format".
+    case .signature:
+      ["-----BEGIN SSH SIGNATURE-----", "untrusted comment:"].contains {
+        Self.text(head).hasPrefix($0)
+      }
     // PNG specification, 5.2.
     case .png: head.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
     case .svg:

@@ -1,6 +1,7 @@
 #if Fleet
 import OtaflashFleet
 import OtaflashFleetEngine
+import OtaflashFleetStore
 import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
@@ -16,13 +17,20 @@ final class FleetDisplay: Sendable {
   private let console: Console
   private let clock: any LinkClock
   private let screen: Mutex<FleetScreen>
+  /// The head of the run's chain as it was recorded last.
+  private let head: @Sendable () -> ChainHead?
 
   /// - Parameters:
   ///   - soaks: the waves' soak times, in their order.
   ///   - clock: the run's.
-  init(_ console: Console, soaks: [Duration], clock: any LinkClock) {
+  ///   - head: reads the head of the run's chain.
+  init(
+    _ console: Console, soaks: [Duration], clock: any LinkClock,
+    head: @escaping @Sendable () -> ChainHead?
+  ) {
     self.console = console
     self.clock = clock
+    self.head = head
     screen = Mutex(
       FleetScreen(
         style: console.settings.errorStyle, tellsSuccesses: console.settings.progress != .bar,
@@ -38,6 +46,10 @@ final class FleetDisplay: Sendable {
       }
       let (type, members) = event.told(in: run)
       console.event(type, members)
+    }
+    if events.contains(where: \.isVerdict), let id = run.beginning?.id, let head = head() {
+      console.note("  " + head.words)
+      console.event("fleet_chain", head.members(of: id))
     }
   }
 
@@ -78,6 +90,23 @@ final class FleetDisplay: Sendable {
   private func block(rows: Int, columns: Int) -> [Line] {
     let now = clock.now.elapsed
     return screen.withLock { $0.block(rows: rows, columns: columns, at: now) }
+  }
+}
+
+extension FleetEvent {
+  fileprivate var isVerdict: Bool { if case .waveJudged = self { true } else { false } }
+}
+
+extension ChainHead {
+  /// What is worth keeping outside of the store.
+  var words: String {
+    "\(Text.counted(events, "event")), the last has the hash \(Text.hex(hash))"
+  }
+
+  func members(of run: String) -> [JSONValue.Member] {
+    JSONValue.fields([
+      "run": .string(run), "events": .integer(events), "chain": .string(Text.hex(hash)),
+    ])
   }
 }
 

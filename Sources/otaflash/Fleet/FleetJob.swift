@@ -83,7 +83,11 @@ struct FleetJob: Sendable {
     wall: @escaping @Sendable () -> FleetTime
   ) async -> Result<FleetRun, FleetEngineFault> {
     let display = FleetDisplay(
-      session.console, soaks: campaign.plan.waves.map(\.wave.soak), clock: clock)
+      session.console, soaks: campaign.plan.waves.map(\.wave.soak), clock: clock,
+      head: { [store, run] in
+        // A store that cannot be read is reported by the next event.
+        do throws(StorageFault) { return try store.head(of: run.id) } catch { return nil }
+      })
     let engine = engine(on: reach, clock, records, wall, display)
     return await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self

@@ -10,7 +10,11 @@ struct FleetReportCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
     abstract: "Write a report of a run, also while it runs.",
-    discussion: "Without a file it tells what stands in its head.")
+    discussion: """
+      Without a file the result is printed. The hash of the last event stands for all events of \
+      the run: keep it where the store cannot be written, such as in a ticket, and give it to \
+      --verify later. 'fleet run' prints it at each verdict and at the end.
+      """)
   static let words = "fleet report"
 
   @OptionGroup var option: RunOption
@@ -31,23 +35,62 @@ struct FleetReportCommand: Subcommand {
     completion: .file(extensions: ["csv"]))
   var csv: String?
 
-  @Flag(
-    name: .long, help: "Compare every event with its recorded hash, as every report does, and tell."
-  )
-  var verify = false
+  @Option(
+    name: .long, defaultAsFlag: ChainCheck.recorded, parsing: .next,
+    help: ArgumentHelp(
+      """
+      Compare every event with its hash, and look for deleted runs; with HASH, require that an \
+      event of the run has it.
+      """, valueName: "hash"))
+  var verify: ChainCheck?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Write the run's name, its number of events and the last hash.", valueName: "path"),
+    completion: .file())
+  var head: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Sign the file of --head with a key of ssh or minisign, into PATH.sig or PATH.minisig.",
+      valueName: "key"),
+    completion: .file())
+  var sign: String?
 
   @OptionGroup var global: GlobalOptions
+
+  var inputFiles: [String] { [sign].compactMap(\.self) }
+
+  func validate() throws {
+    if verify == .recorded, let name = option.run, ChainCheck.isMistaken(forRun: name) {
+      throw ValidationError("'\(name)' is not a hash: --verify accepts 64 hexadecimal digits")
+    }
+    guard sign == nil || head != nil else {
+      throw ValidationError("--sign requires --head, the file that is signed")
+    }
+  }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let folder = try FleetFolder(of: session)
     guard let store = try folder.look() else { throw .fleet(.search(.none)) }
     let kept = try folder.find(option.run, in: store)
-    for file in files {
+    let tool: RunStatement.Tool? =
+      if let sign { try RunStatement.tool(for: sign) } else { nil }
+    let signature = head.flatMap { head in
+      tool.map { OutputFile(path: head + $0.suffix, kind: .signature, option: "--sign") }
+    }
+    for file in files + [signature].compactMap(\.self) {
       do throws(OutputFileFault) { try file.check(avoiding: session.inputs) } catch {
         throw .outputFile(file, error)
       }
     }
     let found = try store.checkedChain(of: kept.id)
+    let place = try verify?.place(in: kept.id, found, of: store)
+    let losses = try store.lossWords()
+    let statement = RunStatement(
+      run: kept.id, events: found.events, head: Text.hex(found.head))
     let chain = ReportSurroundings.Chain(events: found.events, head: found.head)
     guard let report = RunReport(try await store.history(of: kept.id)) else {
       throw .fleet(.noEvents(of: kept.id))
@@ -55,15 +98,27 @@ struct FleetReportCommand: Subcommand {
     var surroundings = ReportSurroundings(
       program: "otaflash \(Release.version)", written: .now)
     surroundings.chain = chain
-    surroundings.verification = session.command("fleet", "report", kept.id, "--verify")
-    for file in files {
-      do throws(OutputFileFault) {
-        try file.write(Array(text(file.kind, report, surroundings).utf8), avoiding: session.inputs)
-      } catch {
+    surroundings.verification = session.command(
+      "fleet", "report", kept.id, "--verify", Text.hex(found.head))
+    var contents = files.map { ($0, Array(text($0.kind, report, surroundings, statement).utf8)) }
+    if let signature, let tool, let sign {
+      contents.append((signature, try await statement.signature(by: tool, key: sign, in: session)))
+    }
+    for (file, content) in contents {
+      do throws(OutputFileFault) { try file.write(content, avoiding: session.inputs) } catch {
         throw .outputFile(file, error)
       }
     }
-    tell(kept, report, chain, in: session)
+    tell(kept, report, chain, contents.map(\.0.path), in: session)
+    if let place {
+      session.console.result(
+        "  event \(Text.grouped(place)) of \(Text.grouped(found.events)) has the given hash")
+    }
+    guard losses.isEmpty || verify != nil else {
+      session.console.note("note: \(losses[0]); fleet report --verify lists such runs")
+      return .done("reported")
+    }
+    guard losses.isEmpty else { throw .fleet(.lostRuns(run: kept.id, losses)) }
     return .done("reported")
   }
 
@@ -72,17 +127,21 @@ struct FleetReportCommand: Subcommand {
       html.map { OutputFile(path: $0, kind: .html, option: "--html") },
       junit.map { OutputFile(path: $0, kind: .junit, option: "--junit") },
       csv.map { OutputFile(path: $0, kind: .csv, option: "--csv") },
+      head.map { OutputFile(path: $0, kind: .head, option: "--head") },
     ].compactMap(\.self)
   }
 
   private func text(
-    _ kind: OutputFile.Kind, _ report: RunReport, _ surroundings: ReportSurroundings
+    _ kind: OutputFile.Kind, _ report: RunReport, _ surroundings: ReportSurroundings,
+    _ statement: RunStatement
   ) -> String {
     switch kind {
     case .html: HTMLReport.text(report, in: surroundings)
     case .junit: JUnitReport.text(report)
     case .csv: CSVReport.text(report)
-    case .btsnoop, .svg, .png, .patch, .plan: preconditionFailure("this is no report")
+    case .head: statement.text
+    case .btsnoop, .svg, .png, .patch, .plan, .signature:
+      preconditionFailure("this is no report")
     }
   }
 
@@ -99,7 +158,8 @@ struct FleetReportCommand: Subcommand {
   }
 
   private func tell(
-    _ run: KeptRun, _ report: RunReport, _ chain: ReportSurroundings.Chain, in session: Session
+    _ run: KeptRun, _ report: RunReport, _ chain: ReportSurroundings.Chain, _ files: [String],
+    in session: Session
   ) {
     let hash = Text.hex(chain.head)
     session.console.event(
@@ -108,7 +168,7 @@ struct FleetReportCommand: Subcommand {
         "run": .string(run.id), "campaign": .string(run.campaign),
         "state": .string(report.stateWords), "headline": .string(report.headline),
         "events": .integer(chain.events), "chain": .string(hash),
-        "files": .array(files.map { .string($0.path) }),
+        "files": .array(files.map { .string($0) }),
         "patches": report.savings.map { savings in
           .object([
             "devices": .integer(savings.devices), "octets": .integer(savings.sent),
@@ -122,7 +182,7 @@ struct FleetReportCommand: Subcommand {
     if let savings = report.savings { session.console.result("  " + savings.words) }
     session.console.result(
       "  \(Text.grouped(chain.events)) events, none changed; the last is \(hash)")
-    for file in files { session.console.result("  written: \(file.path)") }
+    for file in files { session.console.result("  written: \(file)") }
   }
 }
 #endif

@@ -31,6 +31,12 @@ struct FleetSummary: Sendable {
     for group in report.failures where !group.devices.isEmpty {
       session.console.result(line(for: group, in: report))
     }
+    let head: ChainHead?
+    do throws(StorageFault) { head = try store.head(of: id) } catch { throw .fleet(.store(error)) }
+    if let head {
+      session.console.result("  " + head.words)
+      session.console.event("fleet_chain", head.members(of: id))
+    }
     session.console.result(
       "next:   " + session.command("fleet", "report", id, "--html", "report.html"))
     guard case .ended(let ending) = run.control else {

@@ -1,0 +1,69 @@
+#if Fleet
+import ArgumentParser
+import OtaflashFleet
+import OtaflashFleetStore
+
+/// `--verify [HASH]`: what the events of a run are compared with.
+enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvertible {
+  /// With the hashes in the store only.
+  case recorded
+  /// With a hash that was written down elsewhere, too.
+  case hash([UInt8])
+
+  /// In bytes, of SHA-256.
+  private static let hashSize = 32
+  /// In characters. Names of runs have six; a longer text is a hash with a mistake.
+  private static let nameMaximum = 12
+
+  /// A text that is no hash is left to the argument that follows: the name of the run.
+  init?(argument: String) {
+    guard let hash = Text.octets(hex: argument), hash.count == Self.hashSize else { return nil }
+    self = .hash(hash)
+  }
+
+  static func isMistaken(forRun name: String) -> Bool { name.count > nameMaximum }
+
+  var description: String {
+    switch self {
+    case .recorded: "the hashes in the store"
+    case .hash(let hash): Text.hex(hash)
+    }
+  }
+
+  /// Compares a run whose chain holds with the hash.
+  ///
+  /// - Returns: the number of the event that has the hash; `nil` where none was given.
+  func place(
+    in run: String, _ chain: (events: Int, head: [UInt8]), of store: FleetStore
+  ) throws(CommandFault) -> Int? {
+    guard case .hash(let hash) = self else { return nil }
+    if hash == chain.head { return chain.events }
+    let found: HashedEvent?
+    do throws(StorageFault) { found = try store.event(withHash: hash) } catch {
+      throw .fleet(.store(error))
+    }
+    if let found, found.run == run { return found.number }
+    throw .fleet(
+      .otherHash(
+        run: run, given: Text.hex(hash), events: chain.events, head: Text.hex(chain.head),
+        of: found?.run))
+  }
+}
+
+extension FleetStore {
+  /// Runs that were deleted or rewritten: clauses.
+  func lossWords() throws(CommandFault) -> [String] {
+    do throws(StorageFault) {
+      return try lostRuns().map { run in
+        let name = "run \(run.id)" + (run.campaign.map { " (\($0))" } ?? "")
+        return switch run.loss {
+        case .deleted: name + " was deleted from the store"
+        case .rewritten: name + " has other events than when the next run was started"
+        }
+      }
+    } catch {
+      throw .fleet(.store(error))
+    }
+  }
+}
+#endif
