@@ -7,7 +7,7 @@ import Synchronization
 import SystemPackage
 
 /// Hooks as processes of this machine: each in a process group of its own, its standard input
-/// empty, its output read as it comes and bounded here, so that it never waits for a reader.
+/// empty or a file, its output read as it comes and bounded here: it never waits for a reader.
 package struct ProcessHooks: HookRunner {
   /// Between the request to end (SIGTERM) and the end (SIGKILL), each to the whole group.
   package static let grace = Duration.seconds(5)
@@ -27,9 +27,23 @@ package struct ProcessHooks: HookRunner {
   package func run(
     _ hook: HookCommand, environment: [String: String], timeLimit: Duration
   ) async -> HookOutcome {
+    await run(hook, environment: environment, input: [], timeLimit: timeLimit)
+  }
+
+  /// Runs a command as `run(_:environment:timeLimit:)` does.
+  ///
+  /// - Parameter input: what the command can read from its standard input. It need not read it.
+  package func run(
+    _ hook: HookCommand, environment: [String: String], input: [UInt8], timeLimit: Duration
+  ) async -> HookOutcome {
     let tail = OutputTail()
     let began = ContinuousClock.now
-    let end = await end(of: hook, environment, within: timeLimit, tail)
+    let file: FileDescriptor?
+    do throws(Errno) { file = try input.isEmpty ? nil : HookInput.file(of: input) } catch {
+      return HookOutcome(.notRun(words: "its input cannot be stored: \(error)"))
+    }
+    let end = await end(of: hook, environment, file, within: timeLimit, tail)
+    HookInput.close(file)
     let (output, dropped) = tail.text
     return HookOutcome(
       end, output: output, dropped: dropped,
@@ -42,11 +56,11 @@ package struct ProcessHooks: HookRunner {
   }
 
   private func end(
-    of hook: HookCommand, _ environment: [String: String], within limit: Duration,
-    _ tail: OutputTail
+    of hook: HookCommand, _ environment: [String: String], _ input: FileDescriptor?,
+    within limit: Duration, _ tail: OutputTail
   ) async -> HookOutcome.End {
     await withTaskGroup(of: Part.self, returning: HookOutcome.End.self) { group in
-      group.addTask { .process(await process(hook, environment, tail)) }
+      group.addTask { .process(await process(hook, environment, input, tail)) }
       group.addTask {
         do { try await Task.sleep(for: limit) } catch { return .limit }
         return .limit
@@ -65,7 +79,20 @@ package struct ProcessHooks: HookRunner {
 
   /// `.interrupted` when its task was cancelled; the whole group is gone then.
   private func process(
-    _ hook: HookCommand, _ environment: [String: String], _ tail: OutputTail
+    _ hook: HookCommand, _ environment: [String: String], _ input: FileDescriptor?,
+    _ tail: OutputTail
+  ) async -> HookOutcome.End {
+    if let input {
+      return await process(
+        hook, environment,
+        from: FileDescriptorInput.fileDescriptor(input, closeAfterSpawningProcess: false), tail)
+    }
+    return await process(hook, environment, from: NoInput.none, tail)
+  }
+
+  private func process(
+    _ hook: HookCommand, _ environment: [String: String], from input: some InputProtocol,
+    _ tail: OutputTail
   ) async -> HookOutcome.End {
     let program = Program(hook, in: folder)
     var options = PlatformOptions()
@@ -79,7 +106,7 @@ package struct ProcessHooks: HookRunner {
       let result = try await Subprocess.run(
         program.executable, arguments: program.arguments,
         environment: .inherit.updating(Self.keyed(environment)),
-        workingDirectory: FilePath(folder), platformOptions: options, input: .none,
+        workingDirectory: FilePath(folder), platformOptions: options, input: input,
         output: .sequence, error: .combinedWithOutput
       ) { execution in
         started.withLock { $0 = execution.processIdentifier.value }

@@ -53,6 +53,17 @@ import Testing
     #expect(outcome.words == "ended with 3: wrong")
   }
 
+  /// A report of many devices is larger than a pipe holds, and no hook has to read it.
+  @Test func theInputIsAFileThatNeedNotBeRead() async {
+    let input = Array(repeating: UInt8(ascii: "x"), count: 3_000_000)
+    let hooks = ProcessHooks(in: "/tmp", grace: Self.grace)
+    for (text, output) in [("wc -c", "3000000\n"), ("head -c 3", "xxx"), ("echo done", "done\n")] {
+      let outcome = await hooks.run(
+        .shell(text), environment: [:], input: input, timeLimit: Self.ample)
+      #expect(outcome.isSuccess && outcome.output == output, "\(outcome)")
+    }
+  }
+
   @Test func aPathBeginsAtTheFolder() async throws {
     let folder = try Folder()
     try folder.write("hook", "#!/bin/sh\necho here $1\n", mode: 0o755)

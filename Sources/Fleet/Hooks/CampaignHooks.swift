@@ -12,9 +12,15 @@ package enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
   case afterDevice = "after-device"
   case beforeWave = "before-wave"
   case afterWave = "after-wave"
+  /// The run is complete or cancelled.
+  case runEnded = "run-ended"
+  /// The run has paused, or waits for approval.
+  case runPaused = "run-paused"
+  /// A wave reached its failure limit, and the run ended there.
+  case runStopped = "run-stopped"
 }
 
-/// The commands that run before and after devices and waves.
+/// The commands that run before and after devices and waves, and when a run pauses or ends.
 package struct CampaignHooks: Hashable, Sendable {
   /// What a `before-device` hook that fails means for its device.
   package enum BeforeFailure: String, Hashable, Sendable, CaseIterable {

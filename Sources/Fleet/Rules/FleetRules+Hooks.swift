@@ -32,7 +32,7 @@ extension FleetRules {
     case .beforeWave: wave.phase == .planned
     case .afterWave:
       campaign.hooks.afterFailure == .fail && wave.verdict == .continue && !isLast
-    case .beforeDevice, .afterDevice: false
+    case .beforeDevice, .afterDevice, .runEnded, .runPaused, .runStopped: false
     }
   }
 }

@@ -75,6 +75,7 @@ struct FleetJob: Sendable {
 
   private enum Part: Sendable {
     case run(Result<FleetRun, FleetEngineFault>)
+    case hooks
     case display
   }
 
@@ -88,7 +89,10 @@ struct FleetJob: Sendable {
         // A store that cannot be read is reported by the next event.
         do throws(StorageFault) { return try store.head(of: run.id) } catch { return nil }
       })
-    let engine = engine(on: reach, clock, records, wall, display)
+    let processes = ProcessHooks(in: OutputFile.folder(of: campaign.path))
+    let hooks = RunHooks(
+      campaign.plan.campaign, of: run, in: store, runner: processes, session.console)
+    let engine = engine(on: reach, clock, records, wall, display, processes, hooks)
     return await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
@@ -98,13 +102,24 @@ struct FleetJob: Sendable {
         }
       }
       group.addTask {
+        await hooks.work()
+        return .hooks
+      }
+      group.addTask {
         await display.run()
         return .display
       }
       var result = Result<FleetRun, FleetEngineFault>.failure(.cancelled)
-      for await case .run(let ended) in group {
-        result = ended
-        group.cancelAll()
+      for await part in group {
+        switch part {
+        case .run(let ended):
+          result = ended
+          hooks.finish()
+          if case .failure = ended { group.cancelAll() }
+        // The display ends last.
+        case .hooks: group.cancelAll()
+        case .display: break
+        }
       }
       return result
     }
@@ -112,7 +127,8 @@ struct FleetJob: Sendable {
 
   private func engine(
     on reach: any DeviceReach, _ clock: any LinkClock, _ records: DeviceRecords,
-    _ wall: @escaping @Sendable () -> FleetTime, _ display: FleetDisplay
+    _ wall: @escaping @Sendable () -> FleetTime, _ display: FleetDisplay,
+    _ processes: ProcessHooks, _ hooks: RunHooks
   ) -> FleetEngine {
     var choices = campaign.plan.campaign
     choices.parallel = parallel ?? choices.parallel
@@ -122,11 +138,14 @@ struct FleetJob: Sendable {
       surroundings: FleetSurroundings(
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
         bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },
-        hooks: ProcessHooks(in: OutputFile.folder(of: campaign.path)),
+        hooks: processes,
         observe: { display.observe($0, $1) }, notice: { display.notice($0) }))
     engine.orders = store.orders(of: run.id)
     engine.waitsForPeople = !session.global.noInput
-    engine.observe = { display.observe($0, $1) }
+    engine.observe = {
+      display.observe($0, $1)
+      hooks.observe($0)
+    }
     return engine
   }
 }

@@ -146,37 +146,19 @@ struct FleetReportCommand: Subcommand {
   }
 
   private func tell(
-    _ device: DeviceReport, of run: KeptRun, _ report: RunReport, in session: Session
-  ) {
-    session.console.event(
-      "fleet_report_device",
-      JSONValue.fields([
-        "run": .string(run.id), "device": .string(device.device.id),
-        "name": .text(device.device.name), "board": .text(device.device.board),
-        "site": .text(device.device.site), "wave": .string(report.waves[device.wave].name),
-      ]) + device.members)
-  }
-
-  private func tell(
     _ run: KeptRun, _ report: RunReport, _ chain: ReportSurroundings.Chain, _ files: [String],
     in session: Session
   ) {
     let hash = Text.hex(chain.head)
     session.console.event(
       "fleet_report",
-      [
-        "run": .string(run.id), "campaign": .string(run.campaign),
-        "state": .string(report.stateWords), "headline": .string(report.headline),
-        "events": .integer(chain.events), "chain": .string(hash),
-        "files": .array(files.map { .string($0) }),
-        "patches": report.savings.map { savings in
-          .object([
-            "devices": .integer(savings.devices), "octets": .integer(savings.sent),
-            "image": .integer(savings.made),
-          ])
-        },
-      ])
-    for device in report.devices { tell(device, of: run, report, in: session) }
+      report.members(events: chain.events, chain: chain.head)
+        + JSONValue.fields(["files": .array(files.map { .string($0) })]))
+    for device in report.devices {
+      session.console.event(
+        "fleet_report_device",
+        JSONValue.fields(["run": .string(run.id)]) + report.members(of: device))
+    }
     session.console.result("run \(run.id)  \(run.campaign)  \(report.stateWords)")
     session.console.result("  \(report.headline)")
     if let savings = report.savings { session.console.result("  " + savings.words) }
