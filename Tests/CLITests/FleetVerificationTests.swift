@@ -133,6 +133,15 @@ import Testing
     #expect(plain.errors.contains("was deleted from the store"), "\(plain.errors)")
   }
 
+  @Test func metricsAreWrittenOverTheirOwnKindOnly() throws {
+    let file = program.home.path + "/run.prom"
+    for _ in 0..<2 { #expect(try report("--prometheus", file).status == 0) }
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(
+      text.contains(#"otaflash_run_devices{run="\#(runs[1])",campaign="doors",wave="canary","#))
+    #expect(try report("--prometheus", program.home.path + "/c.yaml").status == 73)
+  }
+
   // MARK: Signatures
 
   private static func has(_ tool: String) -> Bool {

@@ -87,6 +87,7 @@ extension OutputFile {
     case .plan: return path + ".new.json"
     case .head: return path + ".new.head"
     case .signature: return path + ".new.sig"
+    case .prometheus: return path + ".new.prom"
     }
   }
 }

@@ -20,7 +20,7 @@ enum OutputFileFault: Error, Equatable {
 struct OutputFile: Equatable, Sendable {
   /// What a file of this kind begins with.
   enum Kind: Equatable, Sendable {
-    case btsnoop, svg, png, html, junit, csv, patch, plan, head, signature
+    case btsnoop, svg, png, html, junit, csv, patch, plan, head, signature, prometheus
   }
 
   let path: String
@@ -127,13 +127,14 @@ extension OutputFile.Kind {
     case .plan: "plan"
     case .head: "run head"
     case .signature: "signature"
+    case .prometheus: "Prometheus"
     }
   }
 
   /// Octets that tell the kind. Of a patch all do: it has no magic.
   fileprivate var headSize: Int {
     switch self {
-    case .btsnoop, .svg, .png, .html, .junit, .csv, .plan, .head, .signature: 512
+    case .btsnoop, .svg, .png, .html, .junit, .csv, .plan, .head, .signature, .prometheus: 512
     case .patch: FirmwareImage.defaultLimit
     }
   }
@@ -149,6 +150,7 @@ extension OutputFile.Kind {
     case .patch: PatchFile(of: Array(head)) != nil
     case .plan: Self.text(head).hasPrefix("{\n  \"_otaflash_plan\" : ")
     case .head: Self.text(head).hasPrefix("otaflash run head ")
+    case .prometheus: Self.text(head).hasPrefix("# HELP otaflash_run_")
     // OpenSSH's PROTOCOL.sshsig, "Armored format"; minisign's "Signature format".
     case .signature:
       ["-----BEGIN SSH SIGNATURE-----", "untrusted comment:"].contains {

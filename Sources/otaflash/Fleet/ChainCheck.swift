@@ -25,7 +25,7 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
 
   var description: String {
     switch self {
-    case .recorded: "the hashes in the store"
+    case .recorded: "no hash"
     case .hash(let hash): Text.hex(hash)
     }
   }

@@ -36,6 +36,14 @@ struct FleetReportCommand: Subcommand {
   var csv: String?
 
   @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Write metrics in Prometheus text format, for node_exporter's textfile collector.",
+      valueName: "path"),
+    completion: .file(extensions: ["prom"]))
+  var prometheus: String?
+
+  @Option(
     name: .long, defaultAsFlag: ChainCheck.recorded, parsing: .next,
     help: ArgumentHelp(
       """
@@ -127,6 +135,7 @@ struct FleetReportCommand: Subcommand {
       html.map { OutputFile(path: $0, kind: .html, option: "--html") },
       junit.map { OutputFile(path: $0, kind: .junit, option: "--junit") },
       csv.map { OutputFile(path: $0, kind: .csv, option: "--csv") },
+      prometheus.map { OutputFile(path: $0, kind: .prometheus, option: "--prometheus") },
       head.map { OutputFile(path: $0, kind: .head, option: "--head") },
     ].compactMap(\.self)
   }
@@ -139,6 +148,7 @@ struct FleetReportCommand: Subcommand {
     case .html: HTMLReport.text(report, in: surroundings)
     case .junit: JUnitReport.text(report)
     case .csv: CSVReport.text(report)
+    case .prometheus: PrometheusReport.text(report)
     case .head: statement.text
     case .btsnoop, .svg, .png, .patch, .plan, .signature:
       preconditionFailure("this is no report")
