@@ -56,11 +56,14 @@ fi
 
 work=$(mktemp -d) || exit 73
 children=()
-# The first signal reaches every otaflash, each of which keeps its resume point.
+# The first signal reaches every otaflash, each of which keeps its resume point. What is known by then is
+# kept and printed.
 stop() {
   trap - INT TERM HUP
   for child in "${children[@]}"; do kill -TERM "$child" 2>/dev/null; done
   wait
+  keep_streams
+  table
   rm -rf "$work"
   kill -"$1" $$
 }
@@ -94,6 +97,11 @@ update() {
     child=$!
     wait "$child"
     status=$?
+    # A signal ends the wait, not yet the program.
+    while kill -0 "$child" 2>/dev/null; do
+      wait "$child"
+      status=$?
+    done
     cat "$work/$number.last" >>"$stream"
     # 75: the link was lost and the device holds what it has; the same command goes on from there.
     if [ "$status" -ne 75 ] || [ "$attempt" -ge "$retries" ]; then break; fi
@@ -111,6 +119,39 @@ update() {
   echo "$device: ${outcome:-crashed}${why:+ ($why)}" >&2
 }
 
+# Copies the event streams to the directory of -o.
+keep_streams() {
+  [ -n "$keep" ] || return 0
+  mkdir -p "$keep" || return 73
+  local number name
+  for number in "${!devices[@]}"; do
+    [ -f "$work/$number.jsonl" ] || continue
+    name=$(printf '%s' "${devices[$number]}" | tr -c 'A-Za-z0-9._-' '_')
+    cp "$work/$number.jsonl" "$keep/$name.jsonl" || return 73
+  done
+}
+
+# A row for each device; one that was not reached has no outcome.
+table() {
+  local number
+  {
+    printf 'DEVICE\tEXIT\tOUTCOME\tFROM\tTO\tRUNS\tERROR\n'
+    for number in "${!devices[@]}"; do
+      cat "$work/$number.row" 2>/dev/null ||
+        printf '%s\t-\tnot-done\t-\t-\t0\t\n' "${devices[$number]}"
+    done
+  } | awk -F '\t' '
+    { for (i = 1; i <= NF; i++) { cell[NR, i] = $i; if (length($i) > width[i]) width[i] = length($i) } }
+    END {
+      for (row = 1; row <= NR; row++) {
+        line = ""
+        for (i = 1; i <= 7; i++) line = line sprintf("%-" width[i] "s  ", cell[row, i])
+        sub(/ +$/, "", line)
+        print line
+      }
+    }'
+}
+
 running=0
 for number in "${!devices[@]}"; do
   if [ "$running" -ge "$jobs_maximum" ]; then
@@ -123,27 +164,8 @@ for number in "${!devices[@]}"; do
 done
 wait
 
-if [ -n "$keep" ]; then
-  mkdir -p "$keep" || exit 73
-  for number in "${!devices[@]}"; do
-    name=$(printf '%s' "${devices[$number]}" | tr -c 'A-Za-z0-9._-' '_')
-    cp "$work/$number.jsonl" "$keep/$name.jsonl" || exit 73
-  done
-fi
-
-{
-  printf 'DEVICE\tEXIT\tOUTCOME\tFROM\tTO\tRUNS\tERROR\n'
-  for number in "${!devices[@]}"; do cat "$work/$number.row"; done
-} | awk -F '\t' '
-  { for (i = 1; i <= NF; i++) { cell[NR, i] = $i; if (length($i) > width[i]) width[i] = length($i) } }
-  END {
-    for (row = 1; row <= NR; row++) {
-      line = ""
-      for (i = 1; i <= 7; i++) line = line sprintf("%-" width[i] "s  ", cell[row, i])
-      sub(/ +$/, "", line)
-      print line
-    }
-  }'
+keep_streams || exit 73
+table
 
 failed=0
 for number in "${!devices[@]}"; do

@@ -113,11 +113,19 @@ extension FleetStore {
     }
   }
 
-  /// The last event of a run.
-  package func lastEvent(of run: String) throws(StorageFault) -> FleetEvent? {
+  /// The last event that decides what the list of runs says of a run: it ended, paused, waits for
+  /// approval, or continued.
+  package func lastTurn(of run: String) throws(StorageFault) -> FleetEvent? {
     try read { database in
+      // Payloads start with the name of the event, and are read from the last one back.
       let payload = try String.fetchOne(
-        database, sql: "SELECT payload FROM event WHERE run = ? ORDER BY number DESC LIMIT 1",
+        database,
+        sql: """
+          SELECT payload FROM event WHERE run = ? AND (
+            payload GLOB '{"run[A-Z]*' OR payload GLOB '{"approvalAwaited"*'
+            OR payload GLOB '{"waveApproved"*' OR payload GLOB '{"deviceRetried"*'
+          ) ORDER BY number DESC LIMIT 1
+          """,
         arguments: [run])
       return try payload.map { try StoredValue.value(FleetEvent.self, $0) }
     }

@@ -83,6 +83,14 @@ import Testing
       outcome.output.contains(reader == ["devices"] ? "sim:fast" : "doors"), "\(outcome.output)")
   }
 
+  @Test func theListSaysWhatARunWaitsFor() throws {
+    #expect(try program.run(["fleet", "list"]).output.contains("waits for approval"))
+    #expect(try program.run(["fleet", "resume"]).status == 0)
+    #expect(try program.run(["fleet", "list"]).output.contains(/open *\n/))
+    #expect(try program.run(["fleet", "cancel", "--yes"]).status == 0)
+    #expect(try program.run(["fleet", "list"]).output.contains("cancelled"))
+  }
+
   @Test func aReaderCreatesNothing() throws {
     let empty = try Program()
     for reader in Self.readers {

@@ -92,7 +92,7 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
   case failed
   /// Nobody ever heard it.
   case unseen
-  /// A reason of this side kept it from being updated: nobody's fault.
+  /// Skipped: a hook, a condition, or a failure of this host prevented the update.
   case neutral
   case running
   case waiting
@@ -119,7 +119,7 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
     case .succeeded: "updated"
     case .failed: "failed"
     case .unseen: "never heard"
-    case .neutral: "not updated"
+    case .neutral: "skipped"
     case .running: "in progress"
     case .waiting: "waiting"
     case .leftOut: "not done"

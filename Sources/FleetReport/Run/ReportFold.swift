@@ -95,8 +95,10 @@ struct ReportFold {
     }
   }
 
+  private var hasEnded: Bool { if case .ended = run.control { true } else { false } }
+
   var devices: [DeviceReport] {
-    let hasEnded = if case .ended = run.control { true } else { false }
+    let hasEnded = hasEnded
     return zip(run.devices, attempts).map { progress, attempts in
       let standing: DeviceReport.Standing =
         switch progress.phase {
@@ -116,7 +118,7 @@ struct ReportFold {
       return WaveReport(
         name: wave.0.name, rule: number < rules.count ? rules[number] : nil,
         devices: wave.0.devices, counts: OutcomeCounts(devices[wave.0.devices]),
-        phase: wave.0.phase, verdict: wave.0.verdict, times: wave.1)
+        phase: wave.0.phase, verdict: wave.0.verdict, isOver: hasEnded, times: wave.1)
     }
   }
 }

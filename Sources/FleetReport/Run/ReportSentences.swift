@@ -28,7 +28,7 @@ extension RunReport {
     case .succeeded: nil
     case .failed: "\(number) failed"
     case .unseen: "\(number) \(isOne ? "was" : "were") never heard"
-    case .neutral: "\(number) \(isOne ? "was" : "were") not updated for a reason of this side"
+    case .neutral: "\(number) \(isOne ? "was" : "were") skipped"
     case .running: "\(number) \(isOne ? "is" : "are") in progress"
     case .waiting: "\(number) \(isOne ? "waits" : "wait")"
     case .leftOut: "\(number) \(isOne ? "was" : "were") not done"
@@ -73,7 +73,10 @@ extension WaveReport {
   /// What was decided about it: a clause.
   package var verdictWords: String {
     switch (phase, verdict) {
-    case (.planned, _): "not begun"
+    case (.planned, _): "not started"
+    case (.open, nil) where isOver: "not complete"
+    case (.soaking, _) where isOver: "not judged: the soak time was not over"
+    case (.awaitingApproval, _) where isOver: "good; not approved"
     case (.open, nil): "in progress"
     case (.soaking, _): "soaking"
     case (.awaitingApproval, _): "good; waiting for approval"

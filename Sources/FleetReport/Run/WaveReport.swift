@@ -10,6 +10,8 @@ package struct WaveReport: Hashable, Sendable {
   package let counts: OutcomeCounts
   package let phase: WaveProgress.Phase
   package let verdict: WaveVerdict?
+  /// The run has ended: what the wave has not reached, it will not reach.
+  package let isOver: Bool
   package let times: WaveTimes
 }
 

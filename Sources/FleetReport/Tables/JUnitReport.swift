@@ -27,11 +27,11 @@ package enum JUnitReport {
     init(_ devices: some Sequence<DeviceReport>) {
       for device in devices {
         tests += 1
-        switch device.outcome {
-        case .succeeded: break
-        case .failed: failures += 1
-        case .unseen, .neutral: errors += 1
-        case .running, .waiting, .leftOut: skipped += 1
+        switch device.testResult {
+        case .passed: break
+        case .failure: failures += 1
+        case .error: errors += 1
+        case .skipped: skipped += 1
         }
       }
     }
@@ -77,14 +77,36 @@ package enum JUnitReport {
       ])
     let cause = device.cause
     let attributes = [("message", device.words ?? ""), ("type", cause?.code ?? "")]
-    switch device.outcome {
-    case .succeeded: break
-    case .failed: xml.element("failure", attributes, cause?.remedy ?? "")
-    case .unseen, .neutral: xml.element("error", attributes, cause?.remedy ?? "")
-    case .running, .waiting, .leftOut:
-      xml.element("skipped", [("message", device.outcome.words)], "")
+    switch device.testResult {
+    case .passed: break
+    case .failure: xml.element("failure", attributes, cause?.remedy ?? "")
+    case .error: xml.element("error", attributes, cause?.remedy ?? "")
+    case .skipped:
+      xml.element("skipped", [("message", device.words ?? device.outcome.words)], "")
     }
     xml.close("testcase")
+  }
+}
+
+extension DeviceReport {
+  fileprivate enum TestResult {
+    case passed
+    /// The device or its link failed.
+    case failure
+    /// The device was not in range, or this host failed: nothing is known of the image on it.
+    case error
+    /// The campaign left the device out, or the run has not reached it.
+    case skipped
+  }
+
+  fileprivate var testResult: TestResult {
+    switch outcome {
+    case .succeeded: .passed
+    case .failed: .failure
+    case .unseen: .error
+    case .neutral: if case .settled(.skipped) = standing { .skipped } else { .error }
+    case .running, .waiting, .leftOut: .skipped
+    }
   }
 }
 

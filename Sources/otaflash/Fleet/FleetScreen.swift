@@ -225,7 +225,7 @@ extension WaveTally {
 
   /// `38 of 40 done, 2 failed`
   var words: String {
-    let others = [(failed, "failed"), (unseen, "never heard"), (neutral, "left out")]
+    let others = [(failed, "failed"), (unseen, "never heard"), (neutral, "skipped")]
       .filter { $0.0 > 0 }.map { "\(Text.grouped($0.0)) \($0.1)" }
     return (["\(Text.grouped(succeeded)) of \(Text.grouped(size)) done"] + others)
       .joined(separator: ", ")

@@ -20,7 +20,7 @@ struct FleetListCommand: Subcommand {
       guard !runs.isEmpty else { return none(session) }
       var rows = [Self.columns]
       for run in runs {
-        let state = try store.lastEvent(of: run.id).map(Self.state) ?? ""
+        let state = try store.lastTurn(of: run.id).map(Self.state) ?? ""
         rows.append([run.id, run.campaign, run.began.text, state])
         session.console.event(
           "fleet_kept",
@@ -49,6 +49,7 @@ struct FleetListCommand: Subcommand {
     case .runEnded(.stopped(let wave)): "stopped in wave \(wave + 1)"
     case .runEnded(.cancelled): "cancelled"
     case .runPaused: "paused"
+    case .approvalAwaited: "waits for approval"
     case .runCancelled: "being cancelled"
     default: "open"
     }

@@ -56,7 +56,9 @@ struct FleetStatusCommand: Subcommand {
 
 /// A run's standing, as lines and as members.
 struct FleetStatus: Sendable {
-  private static let waveColumns = ["WAVE", "", "DONE", "FAILED", "ABSENT", "LEFT", "VERDICT"]
+  private static let waveColumns = [
+    "WAVE", "", "DONE", "FAILED", "ABSENT", "SKIPPED", "LEFT", "VERDICT",
+  ]
   /// Devices under way, and causes, that are named.
   private static let namedMaximum = 10
 
@@ -103,7 +105,8 @@ struct FleetStatus: Sendable {
       let tally = wave.tally
       return [
         "\(index + 1)", wave.name, "\(tally.succeeded)/\(tally.size)", "\(tally.failed)",
-        "\(tally.unseen)", "\(tally.size - tally.settled)", reported.verdictWords,
+        "\(tally.unseen)", "\(tally.neutral)", "\(tally.size - tally.settled)",
+        reported.verdictWords,
       ]
     }
   }
