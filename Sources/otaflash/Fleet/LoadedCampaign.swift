@@ -47,7 +47,9 @@ struct LoadedCampaign: Sendable {
   /// those that were planned then. Nothing is selected or looked for again.
   init(_ text: CampaignText, resuming run: FleetRun, now: FleetTime) throws(CommandFault) {
     let listed = Dictionary(text.file.campaign.devices.map { ($0.id, $0.keyFile) }) { $1 }
-    let scanKey = text.file.devicesScan?.keyFile
+    // Versions that did not record keys had no `devices-from: known`. Where a campaign has it, a
+    // device without a recorded key has none.
+    let scanKey = text.file.usesKnownDevices ? nil : text.file.devicesScan?.keyFile
     let waves = run.waves.map { wave in
       run.devices[wave.devices].map { device in
         var planned = FleetDevice(device.device)

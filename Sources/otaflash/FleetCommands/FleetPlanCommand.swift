@@ -76,8 +76,9 @@ struct FleetPlanCommand: Subcommand {
     tell(loaded, prospects, in: session)
     if let save { try review.save(to: save, in: session) }
     if forecast { try await FleetForecastTelling(loaded, fleet, seeds.value, session).tell() }
-    let plan = save.map { ["--plan", $0] } ?? []
-    session.console.note("next:   " + session.context.command(["fleet", "run", campaign] + plan))
+    let rest =
+      (global.adapter.map { ["--adapter", $0] } ?? []) + (save.map { ["--plan", $0] } ?? [])
+    session.console.note("next:   " + session.context.command(["fleet", "run", campaign] + rest))
     return .done("planned")
   }
 
