@@ -112,6 +112,36 @@ import Testing
 
   private static let readConfiguration: [UInt8] = [0x4B, 0, 0, 0, 0, 0]
   /// Discoveries listen for 11.25 ms in every 22.5 ms; and what else there must be.
+  /// Without an address, the connection is made by the adapter that scans: its own address is read,
+  /// and not that of the first adapter used.
+  @Test func anAdapterConnectsByItsOwnAddress() async throws {
+    let kernel = try FakeKernel()
+    let session = kernel.session
+    let adapter = LocalAdapter(
+      1, address: nil, security: .low, open: { () throws(MgmtFault) in session })
+    let device = Advertisement(id: "40:FF:EE:00:00:01", name: nil, rssi: nil, services: [])
+    async let fault = connectFault(adapter, to: device)
+    // Read Controller Information of hci1; 0x11 is Invalid Index.
+    #expect(try await kernel.receive() == [0x04, 0, 1, 0, 0, 0])
+    try await kernel.send(event: 0x0002, index: 1, [0x04, 0x00, 0x11])
+    let outcome = await fault
+    guard case .adapterUnavailable? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+  }
+
+  private func connectFault(
+    _ adapter: LocalAdapter, to device: Advertisement
+  ) async -> ConnectFault? {
+    do throws(ConnectFault) {
+      try await adapter.connect(to: device, within: .seconds(10)).close()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   private static let configuration: [UInt8] =
     [0x11, 0, 2, 0x24, 0, 0x12, 0, 2, 0x12, 0, 0x17, 0, 2, 0x18, 0, 0x18, 0, 2, 0x28, 0]
     + [0x19, 0, 2, 0, 0, 0x1A, 0, 2, 0x2A, 0]
@@ -140,25 +170,20 @@ import Testing
   }
 
   @Test func whatTheKernelCannotSetIsRefusedBeforeTheScan() async throws {
-    let passive = ScanParameters(.passive, interval: .milliseconds(100), window: .milliseconds(50))
-    for (scanning, answer) in [(passive, nil), (.balanced, 0x01 as UInt8?)] {
-      let kernel = try FakeKernel()
-      let session = kernel.session
-      let adapter = LocalAdapter(
-        0, address: nil, security: .low, scanning: scanning,
-        open: { () throws(MgmtFault) in session })
-      async let found = first(AdvertisementFilter(), adapter)
-      if let answer {
-        #expect(try await kernel.receive() == Self.readConfiguration)
-        try await kernel.send(event: 0x0002, [0x4B, 0x00, answer])
-      }
-      guard case .failure(.unsupported(_, let remedy)) = await found else {
-        Issue.record("\(await found)")
-        return
-      }
-      #expect(!remedy.description.isEmpty)
-      #expect(await kernel.receiveToEnd() == [])
+    let kernel = try FakeKernel()
+    let session = kernel.session
+    let adapter = LocalAdapter(
+      0, address: nil, security: .low, scanning: .balanced,
+      open: { () throws(MgmtFault) in session })
+    async let found = first(AdvertisementFilter(), adapter)
+    #expect(try await kernel.receive() == Self.readConfiguration)
+    try await kernel.send(event: 0x0002, [0x4B, 0x00, 0x01])
+    guard case .failure(.unsupported(_, let remedy)) = await found else {
+      Issue.record("\(await found)")
+      return
     }
+    #expect(!remedy.description.isEmpty)
+    #expect(await kernel.receiveToEnd() == [])
   }
 
   @Test func onlyWhatAControllerTakesIsAScanParameter() {

@@ -1,22 +1,13 @@
 import OtaflashATT
 
 /// How a discovery listens: for `window` in every `interval`. A short window misses advertisements
-/// and leaves the radio to connections; a long one hears most of them.
+/// and leaves the radio to connections; a long one hears most of them. Linux's discovery is active:
+/// it requests the scan response of each device.
 public struct ScanParameters: Equatable, Sendable {
-  /// Whether devices are asked for their scan response.
-  public enum Kind: Equatable, Sendable {
-    /// Devices are asked for their scan response.
-    case active
-    /// Listens only. Linux's discovery cannot: it asks each device it hears.
-    case passive
-  }
-
   /// What a controller takes (Core 5.4, Vol 4, Part E, 7.8.10).
   public static let permitted: ClosedRange<Duration> =
     .microseconds(2_500)...(.microseconds(10_240_000))
 
-  /// Active or passive.
-  public let kind: Kind
   /// From the beginning of a window to that of the next.
   public let interval: Duration
   /// How long is listened in each interval.
@@ -24,28 +15,26 @@ public struct ScanParameters: Equatable, Sendable {
 
   /// Finds devices soon, at the cost of connections that stand.
   public static let lowLatency = ScanParameters(
-    unchecked: .active, interval: .milliseconds(100), window: .milliseconds(100))
+    unchecked: .milliseconds(100), window: .milliseconds(100))
   /// A quarter of the time.
   public static let balanced = ScanParameters(
-    unchecked: .active, interval: .milliseconds(720), window: .milliseconds(180))
+    unchecked: .milliseconds(720), window: .milliseconds(180))
   /// A tenth of the time.
   public static let lowPower = ScanParameters(
-    unchecked: .active, interval: .milliseconds(1_400), window: .milliseconds(140))
+    unchecked: .milliseconds(1_400), window: .milliseconds(140))
 
   /// `nil` where one is outside 2.5 ms...10.24 s, or the window is longer than the interval.
   ///
   /// - Parameters:
-  ///   - kind: whether devices are asked for their scan response.
   ///   - interval: from the beginning of a window to that of the next, rounded to 0.625 ms.
   ///   - window: how long is listened in each.
-  public init?(_ kind: Kind = .active, interval: Duration, window: Duration) {
+  public init?(interval: Duration, window: Duration) {
     guard Self.permitted.contains(interval), Self.permitted.contains(window), window <= interval
     else { return nil }
-    self.init(unchecked: kind, interval: interval, window: window)
+    self.init(unchecked: interval, window: window)
   }
 
-  private init(unchecked kind: Kind, interval: Duration, window: Duration) {
-    self.kind = kind
+  private init(unchecked interval: Duration, window: Duration) {
     self.interval = interval
     self.window = window
   }
@@ -80,11 +69,6 @@ extension MgmtSession {
   func set(
     _ scanning: ScanParameters, adapter: UInt16
   ) async throws(MgmtFault) -> [SystemParameter] {
-    guard scanning.kind == .active else {
-      throw .unsupported(
-        cause: "Linux's discovery scans actively: it asks each device for its scan response.",
-        remedy: .advice("Scan actively."))
-    }
     let former: [SystemParameter]
     do throws(MgmtFault) {
       let answer = try await perform(.readDefaultSystemConfiguration, index: adapter)
