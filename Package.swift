@@ -61,6 +61,7 @@ let package = Package(
     .systemLibrary(
       name: "COtaflashZlib", path: "Sources/CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
+    .target(name: "COtaflashTimeline", path: "Sources/CTimeline"),
     .target(name: "OtaflashWire", path: "Sources/Wire", swiftSettings: strict),
     .target(name: "OtaflashATT", path: "Sources/ATT", swiftSettings: strict),
     .target(
@@ -91,7 +92,8 @@ let package = Package(
     .target(
       name: "OtaflashSimulation",
       dependencies: [
-        "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", crypto,
+        "COtaflashTimeline", "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT",
+        "OtaflashFirmware", crypto,
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       path: "Sources/Simulation",

@@ -42,7 +42,7 @@ import Testing
 
   /// Where code is compiled and run.
   private static let proven = [
-    "Examples", "Tests/UpdateTests", "Tests/GATTTests", "Tests/Client",
+    "Examples", "Tests/UpdateTests", "Tests/GATTTests", "Tests/SimulationTests", "Tests/Client",
   ]
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

@@ -31,8 +31,8 @@ import Testing
     ],
     "FleetReport": ["OtaflashATT", "OtaflashFirmware", "OtaflashFleet", "Crypto", "Mustache"],
     "Simulation": [
-      "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "Crypto",
-      "CryptoExtras",
+      "COtaflashTimeline", "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT",
+      "OtaflashFirmware", "Crypto", "CryptoExtras",
     ],
     "BlueZ": [
       "COtaflashBluetooth", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "Glibc",

@@ -31,6 +31,88 @@ import Testing
     #expect(order == [10, 20, 30])
   }
 
+  // MARK: Leaving virtual time
+
+  private actor Model {
+    private(set) var value = 0
+    func load(_ clock: VirtualClock) async {
+      await clock.pause(for: .seconds(1))
+      value = 72
+    }
+  }
+
+  @MainActor private final class Screen {
+    private(set) var value = 0
+    func load(_ clock: VirtualClock) async {
+      await clock.pause(for: .seconds(1))
+      value = 72
+    }
+  }
+
+  /// A plain task runs on other threads: how far it gets before the clock jumps is chance.
+  @Test(arguments: 0..<20)
+  func aPlainTaskIsNamed(_ repetition: Int) {
+    let moment = LinkInstant.start.advanced(by: .seconds(5))
+    #expect(throws: SimulationFault.leftVirtualTime(at: moment, by: .unstructuredTask)) {
+      try VirtualTimeline().run { clock in
+        let model = Model()
+        await clock.pause(for: .seconds(5))
+        let task =
+          repetition.isMultiple(of: 2)
+          ? Task { await model.load(clock) } : Task.detached { await model.load(clock) }
+        await task.value
+      }
+    }
+  }
+
+  /// The change of executor is noticed where it happens: the optimizer may move it behind the pause.
+  @Test func theMainActorIsNamed() throws {
+    let faults = (0..<20).map { _ in
+      #expect(throws: SimulationFault.self) {
+        try VirtualTimeline().run { clock in
+          await clock.pause(for: .seconds(5))
+          let screen = Screen()
+          await screen.load(clock)
+        }
+      }
+    }
+    guard case .leftVirtualTime(let moment, .mainActor)? = faults[0] else {
+      Issue.record("\(String(describing: faults[0]))")
+      return
+    }
+    #expect([.seconds(5), .seconds(6)].contains(moment.elapsed))
+    #expect(Set(faults.map { "\(String(describing: $0))" }).count == 1)
+  }
+
+  @Test func aTaskOnTheTimelineAndAnActorStayInVirtualTime() throws {
+    for _ in 0..<20 {
+      let (value, elapsed) = try VirtualTimeline().run { clock in
+        let model = Model()
+        let task = Task(executorPreference: clock.executor) { await model.load(clock) }
+        await task.value
+        return (await model.value, clock.now.elapsed)
+      }
+      #expect(value == 72 && elapsed == .seconds(1))
+    }
+  }
+
+  /// One timeline may be driven inside a job of another.
+  @Test func aTimelineInsideAnotherIsItsOwn() throws {
+    let elapsed = try VirtualTimeline().run { outer in
+      await outer.pause(for: .seconds(1))
+      let inner = Result { () throws -> Duration in
+        try VirtualTimeline().run { inner in
+          await inner.pause(for: .seconds(7))
+          return inner.now.elapsed
+        }
+      }
+      await outer.pause(for: .seconds(1))
+      return (inner, outer.now.elapsed)
+    }
+    #expect(try elapsed.0.get() == .seconds(7))
+    #expect(elapsed.1 == .seconds(2))
+  }
+
   @Test func aWaitThatNothingEndsIsADeadlock() {
     #expect(throws: SimulationFault.deadlocked(at: .start.advanced(by: .seconds(5)))) {
       try VirtualTimeline().run { clock in

@@ -24,9 +24,20 @@ struct TimelineState {
   private var nextNumber: UInt64 = 0
   private var isRunning = false
 
+  /// Another thread resumed a task of this run, or sleeps on its clock.
+  private var isEntered = false
+
   mutating func beginRun() {
     precondition(!isRunning, "a timeline runs one body at a time")
     isRunning = true
+    isEntered = false
+  }
+
+  mutating func noteEntry() { if isRunning { isEntered = true } }
+
+  mutating func takeEntry() -> Bool {
+    defer { isEntered = false }
+    return isEntered
   }
 
   mutating func endRun() { isRunning = false }

@@ -10,6 +10,10 @@ public struct VirtualClock: LinkClock {
   /// The timeline's moment.
   public var now: LinkInstant { timeline.now }
 
+  /// The executor of the simulation, for tasks that are not children of its body. Pass it as
+  /// `executorPreference` to the task's initializer.
+  public var executor: VirtualTimeline { timeline }
+
   /// What the timeline can tell apart.
   public var minimumResolution: Duration { .nanoseconds(1) }
 

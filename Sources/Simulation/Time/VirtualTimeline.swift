@@ -5,14 +5,20 @@ import Synchronization
 /// Runs asynchronous code in virtual time on the calling thread: all jobs that are ready, in the
 /// order in which they became ready, then a jump to the next timer.
 ///
-/// A run depends on nothing but its inputs. Child tasks inherit the executor; unstructured tasks
-/// and actors with an executor of their own do not, and have no place in a simulation.
+/// A run depends on nothing but its inputs. Child tasks inherit the executor. Unstructured tasks do
+/// not, and neither does code on the main actor: a run that uses one of them ends with
+/// `SimulationFault.leftVirtualTime`. Create such a task with this executor instead
+/// (`Task(executorPreference: clock.executor)`).
 public final class VirtualTimeline: TaskExecutor, Sendable {
   /// Jobs that may run at one instant before the run is called spinning.
   package static let jobsPerInstantMaximum = 500_000
   /// Jobs that a failed run may still execute while its cancelled tasks unwind.
   static let unwindingJobsMaximum = 500_000
 
+  private static let count = Atomic<UInt64>(0)
+
+  /// No two timelines of a process have the same; 1 or more.
+  private let number = count.wrappingAdd(1, ordering: .relaxed).newValue
   private let state = Mutex(TimelineState())
   private let chance: Mutex<SeededRandom?>
 
@@ -37,13 +43,15 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
     defer { state.withLock { $0.endRun() } }
     let outcome = Outcome<Value>()
     let clock = clock
-    let task = Task(executorPreference: self) { outcome.store(await body(clock)) }
-    do throws(SimulationFault) {
-      return try drive(outcome, until: clock.now.advanced(by: limit), limit: limit)
-    } catch {
-      task.cancel()
-      unwind()
-      throw error
+    return try TimelineThread.drive(number) { () throws(SimulationFault) -> Value in
+      let task = Task(executorPreference: self) { outcome.store(await body(clock)) }
+      do throws(SimulationFault) {
+        return try drive(outcome, until: clock.now.advanced(by: limit), limit: limit)
+      } catch {
+        task.cancel()
+        unwind()
+        throw error
+      }
     }
   }
 
@@ -51,7 +59,8 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
     _ outcome: Outcome<Value>, until end: LinkInstant, limit: Duration
   ) throws(SimulationFault) -> Value {
     while true {
-      let ran = runReadyJobs(atMost: Self.jobsPerInstantMaximum)
+      let (ran, departure) = runReadyJobs(atMost: Self.jobsPerInstantMaximum)
+      if let departure { throw .leftVirtualTime(at: now, by: departure) }
       if let value = outcome.value { return value }
       guard ran < Self.jobsPerInstantMaximum else { throw .spinning(at: now, jobs: ran) }
       switch state.withLock({ $0.jump(noLaterThan: end) }) {
@@ -62,8 +71,10 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
     }
   }
 
-  /// Runs jobs until none is ready or `maximum` have run; says how many did.
-  private func runReadyJobs(atMost maximum: Int) -> Int {
+  /// Runs jobs until none is ready, `maximum` have run, or one has left virtual time.
+  private func runReadyJobs(
+    atMost maximum: Int
+  ) -> (count: Int, departure: SimulationFault.Departure?) {
     var ran = 0
     while ran < maximum, let job = state.withLock({ $0.takeReadyJob() }) {
       job.runSynchronously(on: asUnownedTaskExecutor())
@@ -71,16 +82,28 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
       while let sleeper = state.withLock({ $0.takeDueSleeper() }) {
         sleeper.resume(returning: true)
       }
+      if let departure = TimelineThread.takeDeparture() { return (ran, departure) }
     }
-    return ran
+    return (ran, state.withLock { $0.takeEntry() } ? .otherThread : nil)
   }
 
-  private func unwind() { _ = runReadyJobs(atMost: Self.unwindingJobsMaximum) }
+  private func unwind() {
+    var left = Self.unwindingJobsMaximum
+    while left > 0 {
+      let (ran, departure) = runReadyJobs(atMost: left)
+      guard departure != nil else { return }
+      left -= max(ran, 1)
+    }
+  }
 
   /// Puts a job behind those that are ready at this moment.
   public func enqueue(_ job: consuming ExecutorJob) {
     let unowned = UnownedJob(job)
-    state.withLock { $0.ready.append(unowned) }
+    let isForeign = !TimelineThread.drives(number)
+    state.withLock { state in
+      if isForeign { state.noteEntry() }
+      state.ready.append(unowned)
+    }
   }
 }
 
@@ -98,6 +121,7 @@ extension VirtualTimeline {
   /// Suspends until `deadline`; `false` when the task was cancelled first. Suspends even when the
   /// deadline has passed, so that other ready jobs get their turn.
   func sleep(until deadline: LinkInstant) async -> Bool {
+    if !TimelineThread.drives(number) { state.withLock { $0.noteEntry() } }
     let number = state.withLock { $0.newSleeperNumber() }
     return await withTaskCancellationHandler {
       await withUnsafeContinuation { sleeper in
