@@ -37,6 +37,7 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
       ]),
     .library(name: "OtaflashState", targets: ["OtaflashState"]),
+    .library(name: "OtaflashFoundation", targets: ["OtaflashFoundation"]),
     .executable(name: "otaflash", targets: ["otaflash"]),
   ],
   traits: [
@@ -103,6 +104,10 @@ let package = Package(
       name: "OtaflashBlueZ",
       dependencies: ["COtaflashBluetooth", "OtaflashWire", "OtaflashATT", "OtaflashGATT"],
       path: "Sources/BlueZ", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFoundation",
+      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate"],
+      path: "Sources/Foundation", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashState",
       dependencies: [
@@ -252,6 +257,9 @@ let package = Package(
       dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashTestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "FoundationTests", dependencies: simulatedUpdate + ["OtaflashFoundation"],
+      swiftSettings: strict),
+    .testTarget(
       name: "StateTests",
       dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashState"],
       swiftSettings: strict),
@@ -326,6 +334,22 @@ package.targets += [
     dependencies: (examples + ["FleetFlash", "Nearby"]).map { .target(name: $0) },
     swiftSettings: strict),
 ]
+
+#if os(Linux)
+// A mock of Core Bluetooth's declarations, so that the adapter of the example is compiled and tested.
+package.targets += [
+  .target(
+    name: "CoreBluetooth", path: "Tests/CoreBluetooth/Mock",
+    swiftSettings: [.swiftLanguageMode(.v5)]),
+  .target(
+    name: "CoreBluetoothSample", dependencies: ["CoreBluetooth", "OtaflashGATT"],
+    path: "Examples/CoreBluetooth", swiftSettings: strict),
+  .testTarget(
+    name: "CoreBluetoothTests",
+    dependencies: simulatedUpdate + ["CoreBluetooth", "CoreBluetoothSample"],
+    swiftSettings: strict),
+]
+#endif
 
 // A system without BlueZ has the library without its adapters; links, scanners and a clock are a
 // client's own there (docs/platforms.md). Linux is told to be one for `Tests/Client/run`.

@@ -40,8 +40,8 @@ func readCommand(
     return String(decoding: try await client.read(characteristic), as: UTF8.self)
   }
   .retrying(.linear(attempts: 3), on: clock) { fault in
-    guard case .gatt(.refused(let handle, .insufficientResources)) = fault else { return false }
-    print("\(field): the device has no memory for \(handle) now")
+    guard case .gatt(.refused(let attribute, .insufficientResources)) = fault else { return false }
+    print("\(field): the device has no memory for \(attribute) now")
     return true
   }
   .timeLimit(.seconds(5), orThrow: .gatt(.timedOut(after: .seconds(5))))

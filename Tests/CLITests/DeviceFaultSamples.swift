@@ -161,13 +161,17 @@ extension FaultSamples {
 
   static let procedures: [GATTFault] = {
     let own: [GATTFault] = [
-      .refused(.first, .insufficientEncryption), .refused(.first, .invalidHandle),
+      .refused(AttributeReference(.first), .insufficientEncryption),
+      .refused(AttributeReference(.first), .invalidHandle),
       .violation("x"), .transactionTimedOut, .linkLost(.closedByPeer), .cancelled,
       .timedOut(after: .seconds(1)), .notFound(BluetoothUUID(0x180A)),
       .notPermitted(BluetoothUUID(0x180A), needs: "write"), .queueFull(limit: 3),
       .mtuOutOfRange(9), .valueTooLong(octets: 600, limit: 512), .unsubscribed,
     ]
-    return own + securities.map { GATTFault.insecure(.first, .insufficientEncryption, $0) }
+    return own
+      + securities.map {
+        GATTFault.insecure(AttributeReference(.first), .insufficientEncryption, $0)
+      }
   }()
 
   static func place(_ fault: GATTFault) -> Int {

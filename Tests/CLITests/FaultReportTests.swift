@@ -80,7 +80,10 @@ import Testing
     ),
     (.protocolViolation(.upload, "x"), .protocolViolation, 76, false),
     (.gatt(.connect, .transactionTimedOut), .linkLost, 74, true),
-    (.gatt(.connect, .refused(.first, .insufficientEncryption)), .permission, 77, false),
+    (
+      .gatt(.connect, .refused(AttributeReference(.first), .insufficientEncryption)), .permission,
+      77, false
+    ),
     (.cancelled(resumable: true, acknowledged: 10), .interrupted, 75, true),
     (
       .timedOut(after: .seconds(5), resumable: true, acknowledged: 10), .timeLimit, 75, true

@@ -50,7 +50,9 @@ import Testing
     ]
     for (fault, code, exit) in faults {
       let report = FaultReport(
-        UpdateFault.gatt(.connect, .insecure(.first, .insufficientEncryption, fault)), in: context)
+        UpdateFault.gatt(
+          .connect, .insecure(AttributeReference(.first), .insufficientEncryption, fault)),
+        in: context)
       #expect(report.code == code && report.exit.code == exit, "\(fault)")
       #expect(report.help.hasPrefix("otaflash "), "\(fault)")
     }

@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: [
     ("README.md", 4), (overview(of: "GATT"), 4), (overview(of: "Update"), 4),
     (overview(of: "Simulation"), 4), (overview(of: "BlueZ"), 4), (overview(of: "Firmware"), 1),
-    (overview(of: "ATT"), 0), (overview(of: "State"), 0), (page("FirstCentral", of: "GATT"), 10),
+    (overview(of: "ATT"), 0), (overview(of: "Foundation"), 2), (overview(of: "State"), 0), (page("FirstCentral", of: "GATT"), 10),
     (page("AnotherSystem", of: "GATT"), 7), (page("TestYourUpdate", of: "Simulation"), 12),
   ])
   func everySnippetIsCodeThatRuns(_ document: String, atLeast count: Int) throws {
@@ -42,7 +42,8 @@ import Testing
 
   /// Where code is compiled and run.
   private static let proven = [
-    "Examples", "Tests/UpdateTests", "Tests/GATTTests", "Tests/SimulationTests", "Tests/Client",
+    "Examples", "Tests/UpdateTests", "Tests/GATTTests", "Tests/SimulationTests",
+    "Tests/FoundationTests", "Tests/CoreBluetoothTests", "Tests/Client",
   ]
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

@@ -27,7 +27,7 @@ import Testing
     #expect(
       run.lines == [
         "model number: Door sensor, long range, outdoor use",
-        "serial number: the device has no memory for 0x000B now",
+        "serial number: the device has no memory for 2A25 (handle 0x000B) now",
         "serial number: D7-000193",
         "firmware revision: 1.2.0",
         "hardware revision: rev C",

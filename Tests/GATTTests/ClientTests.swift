@@ -129,7 +129,7 @@ import Testing
         try await client.write([1], handle: AttributeHandle(7))
       }
     }
-    #expect(throws: GATTFault.refused(AttributeHandle(7), .writeNotPermitted)) {
+    #expect(throws: GATTFault.refused(AttributeReference(AttributeHandle(7)), .writeNotPermitted)) {
       try result.get()
     }
   }
@@ -225,8 +225,9 @@ import Testing
     let lengths = try withScript([.on("02 00 02", "03 F7 00")]) { client, _, _ in
       _ = await outcome { () async throws(GATTFault) in try await client.requestMTU() }
       return GATTClient.WriteKind.allCases.map { client.maximumWriteValueLength(for: $0) }
+        + [client.singleWriteLength]
     }
-    #expect(lengths == [512, 244])
+    #expect(lengths == [512, 244, 244])
   }
 
   @Test func aCharacteristicThatWasFoundIsKeptUntilItIsForgotten() throws {

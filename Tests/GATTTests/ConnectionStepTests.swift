@@ -7,7 +7,8 @@ import Testing
 
 /// What is told of a connection is what goes on.
 @Suite struct ConnectionStepTests {
-  private static let refusal = GATTFault.refused(AttributeHandle(1), .insufficientAuthorization)
+  private static let refusal = GATTFault.refused(
+    AttributeReference(AttributeHandle(1)), .insufficientAuthorization)
 
   private static func machine(after inputs: ConnectionInput...) throws -> ConnectionMachine {
     var machine = ConnectionMachine()
@@ -84,7 +85,7 @@ import Testing
         try await client.read(handle: AttributeHandle(3))
       }
     }
-    let handle = AttributeHandle(4)
+    let configuration = AttributeReference(AttributeHandle(4), type: BluetoothUUID(0x2902))
     #expect(read == .success([0x2A]))
     #expect(
       Array(steps.withLock { $0 }.dropFirst(2).prefix(4)) == [
@@ -94,7 +95,7 @@ import Testing
         ConnectionTransition(from: .connected, to: .subscribing),
         ConnectionTransition(
           from: .subscribing, to: .connected,
-          failure: .gatt(.refused(handle, .insufficientAuthorization))),
+          failure: .gatt(.refused(configuration, .insufficientAuthorization))),
       ])
   }
 

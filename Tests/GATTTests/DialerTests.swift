@@ -7,7 +7,7 @@ import Testing
 
 /// Two straps of one kind, one of which also has a boot loader at the address behind its own.
 private final class TwoStraps: Central {
-  let clock: VirtualClock
+  let clock: any LinkClock
   private let knowsAddresses: Bool
   private let connected = Mutex<[String]>([])
   private let isFirstAway = Mutex(false)
@@ -23,7 +23,7 @@ private final class TwoStraps: Central {
 
   struct Heard: AsyncSequence, AsyncIteratorProtocol {
     var devices: [Advertisement]
-    let clock: VirtualClock
+    let clock: any LinkClock
 
     func makeAsyncIterator() -> Heard { self }
 
@@ -175,7 +175,8 @@ private final class TwoStraps: Central {
     let device = ConnectFault.deviceNotFound(cause: "It is away.", remedy: .advice("Wait."))
     let faults: [any Error] = [
       device, PeripheralFault.connect(device), ScanFault.notFound(within: .seconds(2)),
-      GATTFault.refused(AttributeHandle(3), .writeNotPermitted), GATTFault.unsubscribed,
+      GATTFault.refused(AttributeReference(AttributeHandle(3)), .writeNotPermitted),
+      GATTFault.unsubscribed,
       SecurityFault.bondForgotten, QueueFault<PeripheralFault>.full(limit: 3),
       QueueFault<PeripheralFault>.failed(.connect(device)), ConnectionFailure.connect(device),
       CompoundFault<ConnectFault, GATTFault>.main(device),

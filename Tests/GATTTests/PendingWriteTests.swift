@@ -52,7 +52,9 @@ import Testing
         return Self.seen(write)
       }
     }
-    #expect(found == .success(.failed(.refused(AttributeHandle(3), ATTErrorCode(0x81)))))
+    #expect(
+      found
+        == .success(.failed(.refused(AttributeReference(AttributeHandle(3)), ATTErrorCode(0x81)))))
   }
 
   @Test(arguments: ["13", "1B 03 00 07"])

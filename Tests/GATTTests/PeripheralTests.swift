@@ -76,7 +76,9 @@ private let handle = CountingDevice.handle
       await withPeripheral(device.dialer, clock: clock) { peripheral in
         let command = Command(onConnection: "read") { (client) async throws(GATTFault) in
           let value = try await client.read(handle: handle)
-          if attempts.take() == 0 { throw .refused(handle, .insufficientResources) }
+          if attempts.take() == 0 {
+            throw .refused(AttributeReference(handle), .insufficientResources)
+          }
           return value
         }.retrying(.constant(.seconds(1), attempts: 1), on: clock) { _ in true }
         return await text { try await peripheral.perform(command) }

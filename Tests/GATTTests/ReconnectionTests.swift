@@ -55,9 +55,12 @@ import Testing
     #expect(missing == Run(attempts: 1, fault: .connect(Self.noRight)))
     let refused = try run(
       [.answers],
-      last: { () throws(GATTFault) in throw .refused(AttributeHandle(1), .readNotPermitted) })
+      last: { () throws(GATTFault) in
+        throw .refused(AttributeReference(AttributeHandle(1)), .readNotPermitted)
+      })
     #expect(refused.attempts == 1)
-    #expect(refused.fault == .gatt(.refused(AttributeHandle(1), .readNotPermitted)))
+    #expect(
+      refused.fault == .gatt(.refused(AttributeReference(AttributeHandle(1)), .readNotPermitted)))
   }
 
   @Test func eachAttemptIsToldWithItsNumberItsWaitAndWhatIsLeft() throws {

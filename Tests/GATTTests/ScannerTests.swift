@@ -7,7 +7,7 @@ import Testing
 /// Reports its devices one a second, then nothing.
 private struct ScriptedScanner: Central {
   let devices: [Advertisement]
-  let clock: VirtualClock
+  let clock: any LinkClock
   var ending: ScanFault?
   let link: PipeLink
 
@@ -24,7 +24,7 @@ private struct ScriptedScanner: Central {
   struct Reports: AsyncSequence, AsyncIteratorProtocol, Sendable {
     var devices: [Advertisement]
     let ending: ScanFault?
-    let clock: VirtualClock
+    let clock: any LinkClock
 
     func makeAsyncIterator() -> Reports { self }
 

@@ -94,7 +94,9 @@ private final class SecurableLink: Link {
   func aDeviceThatIsNeverContentIsAskedThreeTimes(_ ceiling: AttributeSecurity) throws {
     let outcome = try read(
       [Self.refusal05, Self.refusal05, Self.refusal05], upTo: ceiling)
-    #expect(outcome.result == .failure(.refused(AttributeHandle(3), .insufficientAuthentication)))
+    #expect(
+      outcome.result
+        == .failure(.refused(AttributeReference(AttributeHandle(3)), .insufficientAuthentication)))
     #expect(outcome.asked.count == 2)
     #expect(outcome.complaint == nil)
   }
@@ -115,12 +117,16 @@ private final class SecurableLink: Link {
     let outcome = try read([Self.refusal0F], upTo: [], fault: .bondForgotten)
     #expect(
       outcome.result
-        == .failure(.insecure(AttributeHandle(3), .insufficientEncryption, .bondForgotten)))
+        == .failure(
+          .insecure(AttributeReference(AttributeHandle(3)), .insufficientEncryption, .bondForgotten)
+        ))
   }
 
   @Test func aTransportWithoutSecurityKeepsTheDevicesOwnWord() throws {
     let outcome = try read([Self.refusal05], upTo: [], fault: .unsupported)
-    #expect(outcome.result == .failure(.refused(AttributeHandle(3), .insufficientAuthentication)))
+    #expect(
+      outcome.result
+        == .failure(.refused(AttributeReference(AttributeHandle(3)), .insufficientAuthentication)))
   }
 
   /// The server looks at the link at each request: what was refused is permitted once it is secure.
@@ -157,11 +163,12 @@ private final class SecurableLink: Link {
   }
 
   @Test func authorizationIsNotAMatterOfPairing() {
-    let refused = GATTFault.refused(.first, .insufficientAuthorization)
+    let refused = GATTFault.refused(AttributeReference(.first), .insufficientAuthorization)
     guard case .advice? = refused.remedy else {
       Issue.record("\(String(describing: refused.remedy))")
       return
     }
-    #expect(GATTFault.refused(.first, .insufficientAuthentication).remedy == .pair)
+    #expect(
+      GATTFault.refused(AttributeReference(.first), .insufficientAuthentication).remedy == .pair)
   }
 }

@@ -30,6 +30,7 @@ import Testing
       "NordicLegacy", "Procedures",
     ],
     "State": [""],
+    "Foundation": [""],
     "Fleet": [
       "Structures", "Selection", "Hooks", "Campaign", "Exchange", "Events", "Rules", "Work",
     ],

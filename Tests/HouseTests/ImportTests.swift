@@ -38,6 +38,9 @@ import Testing
       "COtaflashBluetooth", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "Glibc",
       "FoundationEssentials",
     ],
+    "Foundation": [
+      "Foundation", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
+    ],
     "State": [
       "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", "Crypto", "Glibc",
       "FoundationEssentials",

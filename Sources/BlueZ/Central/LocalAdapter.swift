@@ -5,10 +5,12 @@ import OtaflashGATT
 /// the kernel's L2CAP channel for attributes (no capability).
 ///
 /// ```swift
-/// let dialer = Dialer(
-///   to: filter, from: LocalAdapter(), within: .seconds(10), on: EventLoopClock())
+/// try await withPeripheral(matching: filter, from: LocalAdapter()) { peripheral in
 /// ```
 public struct LocalAdapter: Central, AdapterMonitor {
+  /// The kernel's monotonic clock (`EventLoopClock`).
+  public var clock: any LinkClock { EventLoopClock() }
+
   private let number: UInt16
   private let address: BluetoothAddress?
   private let security: SecurityLevel

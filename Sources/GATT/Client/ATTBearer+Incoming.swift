@@ -101,7 +101,7 @@ extension ATTBearer {
     switch outcome {
     case .complete(.error(let error)):
       let handle = error.handle == .none ? pending?.handle ?? .none : error.handle
-      pending?.recipient.take(.failure(.refused(handle, error.code)))
+      pending?.recipient.take(.failure(.refused(AttributeReference(handle), error.code)))
     case .complete(let response):
       pending?.recipient.take(.success(response))
     case .disconnect(let fault):

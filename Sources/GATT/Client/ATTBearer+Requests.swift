@@ -43,17 +43,17 @@ extension ATTBearer {
   }
 
   private func raiseSecurity(
-    to wanted: AttributeSecurity, for handle: AttributeHandle, _ code: ATTErrorCode
+    to wanted: AttributeSecurity, for attribute: AttributeReference, _ code: ATTErrorCode
   ) async throws(GATTFault) {
     do throws(SecurityFault) {
       try await raiseSecurity(to: wanted)
     } catch {
       switch error {
-      case .unsupported: throw .refused(handle, code)
+      case .unsupported: throw .refused(attribute, code)
       case .cancelled: throw .cancelled
       case .linkLost(let loss): throw .linkLost(loss)
       case .notPaired, .permissionDenied, .bondForgotten, .pairingFailed, .insufficient, .timedOut:
-        throw .insecure(handle, code, error)
+        throw .insecure(attribute, code, error)
       }
     }
   }

@@ -28,8 +28,9 @@ extension GATTClient {
       report(.subscribed)
       return stream
     } catch {
-      reportFailure(.subscriptionFailed(error))
-      throw error
+      let fault = named(error)
+      reportFailure(.subscriptionFailed(fault))
+      throw fault
     }
   }
 

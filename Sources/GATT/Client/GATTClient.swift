@@ -124,8 +124,15 @@ public final class GATTClient: Sendable {
     case withoutResponse
   }
 
-  /// The longest value that one write of this kind carries now, in octets: ATT_MTU − 3 without
-  /// response, and 512 with response, where what is longer than a PDU goes in parts (4.9.4).
+  /// The longest value in bytes that one PDU carries now, of a write of either kind: ATT_MTU − 3.
+  /// Send longer data in parts of this size, unless the device supports long writes: a value that
+  /// is longer is written with response by Prepare Write requests (4.9.4), several for each value,
+  /// which devices without a prepare queue refuse.
+  public var singleWriteLength: Int { mtu - 3 }
+
+  /// The longest value that a write of this kind accepts now, in bytes: ATT_MTU − 3 without
+  /// response, and 512 with response, where a value longer than `singleWriteLength` is a long write
+  /// (4.9.4). To send a stream of data, use `singleWriteLength` for both kinds.
   public func maximumWriteValueLength(for kind: WriteKind) -> Int {
     switch kind {
     case .withResponse: Self.attributeValueMaximum
@@ -145,6 +152,10 @@ public final class GATTClient: Sendable {
 
   /// Reads any attribute by handle, long values included.
   public func read(handle: AttributeHandle) async throws(GATTFault) -> [UInt8] {
+    do throws(GATTFault) { return try await readParts(of: handle) } catch { throw named(error) }
+  }
+
+  private func readParts(of handle: AttributeHandle) async throws(GATTFault) -> [UInt8] {
     var full = mtu - 1
     let response = try await bearer.request(.read(handle), on: handle)
     guard case .read(var value) = response else { throw .mismatched(response) }
@@ -187,9 +198,13 @@ public final class GATTClient: Sendable {
     guard value.count <= Self.attributeValueMaximum else {
       throw .valueTooLong(octets: value.count, limit: Self.attributeValueMaximum)
     }
-    guard value.count <= mtu - 3 else { return try await writeLong(value, handle: handle) }
-    let response = try await bearer.request(.write(handle, value: value), on: handle)
-    guard case .write = response else { throw .mismatched(response) }
+    do throws(GATTFault) {
+      guard value.count <= mtu - 3 else { return try await writeLong(value, handle: handle) }
+      let response = try await bearer.request(.write(handle, value: value), on: handle)
+      guard case .write = response else { throw GATTFault.mismatched(response) }
+    } catch {
+      throw named(error)
+    }
   }
 
   /// Write Long Characteristic Values (4.9.4). The server echoes each part; one that differs
@@ -232,8 +247,13 @@ public final class GATTClient: Sendable {
   package func write(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) {
-    let response = try await bearer.request(
-      encoded: encoded, opcode: .writeRequest, on: characteristic.value)
+    let response: ATTResponse
+    do throws(GATTFault) {
+      response = try await bearer.request(
+        encoded: encoded, opcode: .writeRequest, on: characteristic.value)
+    } catch {
+      throw named(error)
+    }
     guard case .write = response else { throw .mismatched(response) }
   }
 

@@ -7,7 +7,7 @@ extension GATTFault: ExplainedFault {
   package func summary(during stage: String?) -> String {
     let during = stage.map { " during \($0)" } ?? ""
     return switch self {
-    case .refused(let handle, _): "the device refused attribute \(handle)\(during)"
+    case .refused(let attribute, _): "the device refused attribute \(attribute)\(during)"
     case .insecure(_, _, let fault): fault.summary
     case .violation: "the device broke the attribute protocol\(during)"
     case .transactionTimedOut: "the device did not answer a request in time"

@@ -3,9 +3,9 @@ import OtaflashATT
 /// Why a GATT procedure failed, and by whose doing.
 public enum GATTFault: Error, Equatable, Sendable {
   /// The server refused: it answered with an ATT error.
-  case refused(AttributeHandle, ATTErrorCode)
+  case refused(AttributeReference, ATTErrorCode)
   /// The server wants a more secure link for this attribute, and the link could not be made so.
-  case insecure(AttributeHandle, ATTErrorCode, SecurityFault)
+  case insecure(AttributeReference, ATTErrorCode, SecurityFault)
   /// The server answered with something that the specification forbids.
   case violation(String)
   /// No answer within the ATT transaction timeout; the bearer is closed (Core 5.4, Vol 3, Part F,

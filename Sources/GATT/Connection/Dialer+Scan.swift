@@ -1,6 +1,9 @@
 import OtaflashATT
 
 extension Dialer {
+  /// The longest time to find a device, and again to connect to it, by default.
+  public static let connectingLimitDefault = Duration.seconds(10)
+
   /// Looks for a device each time a link is needed, and connects to it: the first time to the first
   /// that passes `filter`, from then on to that one alone, also where it is found at its boot
   /// loader's address next to its own.
@@ -41,6 +44,45 @@ extension Dialer {
     }
   }
 
+  /// As above, on the central's clock.
+  ///
+  /// - Parameters:
+  ///   - filter: what the device must be like.
+  ///   - central: finds it and connects to it.
+  ///   - limit: the longest time to find the device, and again to connect to it.
+  public init(
+    to filter: AdvertisementFilter, from central: some Central,
+    within limit: Duration = connectingLimitDefault
+  ) {
+    self.init(to: filter, from: central, within: limit, on: central.clock)
+  }
+
+  /// Connects to one device that a scan has reported, such as the one that the user selected from
+  /// a list. The device is found at its bootloader's address, too, if `central` knows that.
+  ///
+  /// - Parameters:
+  ///   - device: the device.
+  ///   - central: connects to it.
+  ///   - limit: the longest time to connect.
+  public init(
+    to device: Advertisement, from central: some Central,
+    within limit: Duration = connectingLimitDefault
+  ) {
+    let dialer = Dialer(reportsItsSteps: false) {
+      (request) async throws(ConnectFault) -> any Link in
+      guard let id = central.id(of: device, at: request.whereabouts) else {
+        throw ConnectFault(.bootloaderUnknown)
+      }
+      let target =
+        id == device.id
+        ? device : Advertisement(id: id, name: nil, rssi: nil, services: [])
+      let link = try await central.connect(to: target, within: limit)
+      if request.whereabouts == .home { request.pin.connected(to: device) }
+      return link
+    }
+    self = dialer.reaching(device.id)
+  }
+
   /// A boot loader advertises other things than its application, so it is known by its address.
   private static func sought(
     _ request: DialRequest, _ filter: AdvertisementFilter, _ central: some Central,
@@ -65,12 +107,16 @@ extension Dialer {
       return AdvertisementFilter { $0 == name }
     }
     guard let id = central.id(of: known, at: request.whereabouts) else {
-      throw .unsupported(
-        cause: "The device is sought at its boot loader's address, and this central knows none.",
-        remedy: .advice("Use a dialer that is given the place (Dialer(at:))."))
+      throw .bootloaderUnknown
     }
     return AdvertisementFilter(ids: [id])
   }
+}
+
+extension ScanFault {
+  fileprivate static let bootloaderUnknown = ScanFault.unsupported(
+    cause: "The device is sought at its boot loader's address, and this central knows none.",
+    remedy: .advice("Use a dialer that is given the place (Dialer(at:))."))
 }
 
 extension ConnectFault {

@@ -45,6 +45,24 @@ public struct Dialer: Sendable {
     }
   }
 
+  /// As `init(_:)`, for a closure with errors of any type, such as one that connects by a central
+  /// without naming the type of its errors. Faults of links, scans and connections keep their
+  /// meaning; any other error becomes `.adapterUnavailable` with the error's description.
+  @_disfavoredOverload
+  public init(_ dial: @escaping @Sendable () async throws -> any Link) {
+    self.init { () async throws(ConnectFault) -> any Link in
+      do { return try await dial() } catch { throw ConnectFault(any: error) }
+    }
+  }
+
+  /// As `init(at:)`, for a closure with errors of any type (`init(_:)`).
+  @_disfavoredOverload
+  public init(at dial: @escaping @Sendable (Whereabouts) async throws -> any Link) {
+    self.init(at: { (place) async throws(ConnectFault) -> any Link in
+      do { return try await dial(place) } catch { throw ConnectFault(any: error) }
+    })
+  }
+
   /// - Parameter scans: `dial` tells the request's pin which device it has found.
   init(
     reportsItsSteps: Bool, scans: Bool = false,
@@ -112,6 +130,21 @@ public struct Dialer: Sendable {
       observe(transition)
     }
     return observed
+  }
+}
+
+extension ConnectFault {
+  /// The failure of a connection behind an error of any type.
+  fileprivate init(any error: any Error) {
+    self =
+      switch error {
+      case let fault as ConnectFault: fault
+      case let fault as ScanFault: ConnectFault(fault)
+      case let loss as LinkLoss: loss == .cancelled ? .cancelled : .lostWhileConnecting(loss)
+      case is CancellationError: .cancelled
+      default:
+        .adapterUnavailable(cause: "The connection failed: \(error).", remedy: .tryAgain)
+      }
   }
 }
 

@@ -62,7 +62,7 @@ extension Peripheral {
   }
 
   /// What is between two attempts.
-  private struct Pause {
+  struct Pause {
     let strategy: ReconnectionStrategy
     let random: (() -> Double)?
     let adapter: (any AdapterMonitor)?
@@ -103,7 +103,7 @@ extension Peripheral {
   }
 
   /// Waits for the next attempt and counts it; `false` when there is none.
-  private func wait(
+  func wait(
     _ pause: Pause, after fault: PeripheralFault, _ attempt: inout Int,
     telling observe: (ReconnectionEvent) -> Void
   ) async -> Bool {

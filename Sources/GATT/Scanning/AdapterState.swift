@@ -16,7 +16,7 @@ public enum AdapterState: Equatable, Sendable {
 /// What knows whether an adapter is on.
 public protocol AdapterMonitor: Sendable {
   /// What `adapterStates` returns.
-  associatedtype States: AsyncSequence
+  associatedtype States: AsyncSequence & Sendable
   where States.Element == AdapterState, States.Failure == ScanFault
 
   /// The adapter's state now and at every change. Ends only with an error.

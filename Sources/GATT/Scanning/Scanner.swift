@@ -5,7 +5,7 @@ import Synchronization
 /// neighbourhood.
 public protocol Scanner: Sendable {
   /// What `advertisements(matching:eachOnce:)` returns.
-  associatedtype Advertisements: AsyncSequence
+  associatedtype Advertisements: AsyncSequence & Sendable
   where Advertisements.Element == Advertisement, Advertisements.Failure == ScanFault
 
   /// The devices that pass `filter`. The scan starts with the first element that is asked for and
@@ -21,6 +21,9 @@ public protocol Scanner: Sendable {
 /// A scanner that can also connect to what it has found (the Central role; Core 5.4, Vol 3, Part C,
 /// 2.2.2.3).
 public protocol Central: Scanner {
+  /// Measures time for this central's scans and connections where the caller passes no clock.
+  var clock: any LinkClock { get }
+
   /// Makes a link to a device that this scanner has reported, within `limit`.
   func connect(
     to device: Advertisement, within limit: Duration
@@ -35,6 +38,22 @@ extension Central {
   /// By default a device is where it was heard, and nowhere else.
   public func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
     place.isHome ? device.id : nil
+  }
+}
+
+extension Central {
+  /// As `first(matching:within:on:)`, on the central's clock.
+  public func first(
+    matching filter: AdvertisementFilter = AdvertisementFilter(), within limit: Duration
+  ) async throws(ScanFault) -> Advertisement {
+    try await first(matching: filter, within: limit, on: clock)
+  }
+
+  /// As `discovered(for:matching:on:)`, on the central's clock.
+  public func discovered(
+    for window: Duration, matching filter: AdvertisementFilter = AdvertisementFilter()
+  ) async throws(ScanFault) -> [Advertisement] {
+    try await discovered(for: window, matching: filter, on: clock)
   }
 }
 

@@ -37,6 +37,19 @@ public enum AttributeValue: Sendable {
   case dynamic(
     read: @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>,
     write: @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?)
+  /// As `dynamic`, with handlers that may wait, for example for another device or for a system's
+  /// own Bluetooth API. The server processes one request of a client at a time, so the client's
+  /// next request waits, too. Notifications are sent meanwhile, before the response if need be.
+  ///
+  /// A handler's task is cancelled after `GATTServer.handlerTimeout`, and when the server stops
+  /// serving; return soon then. What the handler returns is still the answer.
+  case asynchronous(
+    read: @Sendable (AttributeContext) async -> Result<[UInt8], ATTErrorCode> = { _ in
+      .failure(.readNotPermitted)
+    },
+    write: @Sendable ([UInt8], AttributeContext) async -> ATTErrorCode? = { _, _ in
+      .writeNotPermitted
+    })
 
   /// Octets that never change.
   public static func fixed(_ octets: [UInt8]) -> AttributeValue {

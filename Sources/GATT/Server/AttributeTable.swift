@@ -23,6 +23,8 @@ public struct AttributeTable: Sendable {
   }
 
   private(set) var attributes: [Attribute] = []
+  /// The value handles of each service's characteristics.
+  private var valueHandles: [[AttributeHandle]] = []
 
   /// - Parameter services: in the order of their handles. An include that points forward, or more
   ///   than 65,535 attributes, is a bug and traps.
@@ -30,6 +32,7 @@ public struct AttributeTable: Sendable {
     var declarations: [Int] = []
     for service in services {
       let start = attributes.count
+      valueHandles.append([])
       add(service, after: declarations, of: services)
       attributes[start].groupEnd = attributes[attributes.count - 1].handle
       declarations.append(start)
@@ -43,6 +46,16 @@ public struct AttributeTable: Sendable {
       return value.handle
     }
     return nil
+  }
+
+  /// The value handle of a characteristic by its position: for tables with several characteristics
+  /// of one UUID.
+  ///
+  /// - Parameters:
+  ///   - index: the position in the service's characteristics, from 0; another one traps.
+  ///   - service: the position in the services that the table was created with, from 0.
+  public func handle(ofCharacteristic index: Int, inService service: Int) -> AttributeHandle {
+    valueHandles[service][index]
   }
 
   /// The value handle of a characteristic that the table was made with; traps without one.
@@ -126,6 +139,7 @@ extension AttributeTable {
     addDeclaration(
       .characteristic,
       [properties.rawValue] + value.littleEndian + characteristic.uuid.littleEndian)
+    valueHandles[valueHandles.count - 1].append(value)
     add(
       characteristic.uuid, .value(characteristic.value), read: characteristic.readPermission,
       write: characteristic.writePermission,

@@ -34,6 +34,9 @@ public enum GATTServerEvent: Equatable, Sendable {
 public final class GATTServer: Sendable {
   /// An indication not confirmed for so long ends the link (Part F, 3.3.3).
   public static let confirmationTimeout = RequestSlot.transactionTimeout
+  /// The longest time for an asynchronous handler (`AttributeValue.asynchronous`): after it the
+  /// client has given up the request (Part F, 3.3.3), and the handler's task is cancelled.
+  public static let handlerTimeout = RequestSlot.transactionTimeout
   /// Notifications and indications that may wait where nothing else was asked for.
   public static let defaultValuesMaximum = 64
   /// The end of a link whose client left an indication unconfirmed; errno 110 is ETIMEDOUT.
@@ -111,7 +114,7 @@ public final class GATTServer: Sendable {
     let connection = open()
     report(.connected(connection))
     let cause = await withTaskGroup(of: LinkLoss.self, returning: LinkLoss.self) { group in
-      group.addTask { await self.receiveAll(link, connection, security) }
+      group.addTask { await self.receiveAll(link, connection, security, clock) }
       group.addTask { await self.sendAll(link, clock) }
       group.addTask { await self.watchConfirmations(clock) }
       guard let first = await group.next() else { preconditionFailure("the group has children") }
@@ -157,7 +160,8 @@ public final class GATTServer: Sendable {
   // MARK: Receiving
 
   private func receiveAll(
-    _ link: any Link, _ connection: ConnectionID, _ security: AttributeSecurity
+    _ link: any Link, _ connection: ConnectionID, _ security: AttributeSecurity,
+    _ clock: any LinkClock
   ) async -> LinkLoss {
     var session = ServerSession(
       connection: connection, receiveMTU: receiveMTU, security: security)
@@ -165,7 +169,7 @@ public final class GATTServer: Sendable {
       do throws(LinkLoss) {
         let pdu = try await link.receive()
         session.security = security.union(link.security)
-        handle(pdu, with: &session)
+        await handle(pdu, with: &session, clock)
         guard await waitForRoom() else { return .cancelled }
       } catch {
         return error
@@ -173,15 +177,38 @@ public final class GATTServer: Sendable {
     }
   }
 
-  private func handle(_ pdu: [UInt8], with session: inout ServerSession) {
-    var table = state.withLock { state in
-      state.outbox?.handlingBegan()
-      return state.table
+  private func handle(
+    _ pdu: [UInt8], with session: inout ServerSession, _ clock: any LinkClock
+  ) async {
+    var isRepeated = false
+    while true {
+      var next = session
+      var table = state.withLock { state in
+        state.outbox?.handlingBegan()
+        return state.table
+      }
+      // Handlers run here, outside the lock: they may notify.
+      let effects = next.received(pdu, in: &table, isRepeated: isRepeated)
+      guard let handler = next.pendingHandler else {
+        session = next
+        return finish(effects, table)
+      }
+      finish([], nil)
+      let deadline = clock.now.advanced(by: Self.handlerTimeout)
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await handler() }
+        group.addTask { await clock.pause(until: deadline) }
+        await group.next()
+        group.cancelAll()
+      }
+      isRepeated = true
     }
-    // Handlers run here, outside the lock: they may notify.
-    let effects = session.received(pdu, in: &table)
+  }
+
+  /// - Parameter table: `nil` when the PDU is not processed yet, and values may be sent meanwhile.
+  private func finish(_ effects: [ServerEffect], _ table: AttributeTable?) {
     let (events, sender) = state.withLock { state in
-      state.table = table
+      if let table { state.table = table }
       return (state.outbox?.handlingEnded(effects) ?? [], state.sender.take())
     }
     for event in events { report(event) }

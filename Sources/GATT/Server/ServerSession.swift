@@ -27,6 +27,7 @@ package struct ServerSession: Sendable {
   package var security: AttributeSecurity
   private let receiveMTU: ATTMTU
   var preparedWrites: [PreparedWrite] = []
+  let results = HandlerResults()
   private var configurations: [AttributeHandle: ClientConfiguration] = [:]
 
   struct PreparedWrite {
@@ -50,7 +51,15 @@ package struct ServerSession: Sendable {
 
   /// Takes one PDU. A request always leads to exactly one `.respond`; a command to none, whatever
   /// becomes of it.
-  package mutating func received(_ pdu: [UInt8], in table: inout AttributeTable) -> [ServerEffect] {
+  ///
+  /// Processing stops at an asynchronous handler (`pendingHandler`). The effects do not count then:
+  /// run the handler, and pass the same PDU to the session and the table from before.
+  ///
+  /// - Parameter isRepeated: the PDU is passed again, after its pending handler has run.
+  package mutating func received(
+    _ pdu: [UInt8], in table: inout AttributeTable, isRepeated: Bool = false
+  ) -> [ServerEffect] {
+    results.start(isRepeated: isRepeated)
     do throws(DecodeFault) {
       let decoded = try ATTPDU(decoding: pdu)
       guard pdu.count <= mtu.octets else { return refuse(decoded.requestOpcode, .invalidPDU) }
@@ -60,6 +69,9 @@ package struct ServerSession: Sendable {
       return refuse(isRequest ? error.opcode : nil, .invalidPDU)
     }
   }
+
+  /// The asynchronous handler at which processing of the last PDU stopped; `nil` when it did not.
+  package var pendingHandler: (@Sendable () async -> Void)? { results.pending }
 
   private mutating func take(_ pdu: ATTPDU, in table: inout AttributeTable) -> [ServerEffect] {
     switch pdu {

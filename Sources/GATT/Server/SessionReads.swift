@@ -151,8 +151,12 @@ extension ServerSession {
     case .value(.stored(let octets, _)):
       return .success(octets)
     case .value(.dynamic(let read, _)):
-      return read(context(offset: offset)).mapError { Refusal(handle, $0) }
-        .map { Array($0.prefix(Self.valueSizeMaximum)) }
+      let result = results.result { read(context(offset: offset)) }
+      return result.mapError { Refusal(handle, $0) }.map { Array($0.prefix(Self.valueSizeMaximum)) }
+    case .value(.asynchronous(let read, _)):
+      let context = context(offset: offset)
+      let result = results.awaitedResult { await read(context) }
+      return result.mapError { Refusal(handle, $0) }.map { Array($0.prefix(Self.valueSizeMaximum)) }
     }
   }
 

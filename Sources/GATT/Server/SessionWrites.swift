@@ -81,7 +81,7 @@ extension ServerSession {
   private func base(of attribute: AttributeTable.Attribute) -> [UInt8] {
     switch attribute.content {
     case .value(.stored(let octets, _)): octets
-    case .value(.dynamic): []
+    case .value(.dynamic), .value(.asynchronous): []
     case .clientConfiguration(let value, _): configuration(of: value).littleEndian
     }
   }
@@ -121,10 +121,13 @@ extension ServerSession {
       table.store(octets, in: attribute.handle, sizeMaximum: sizeMaximum)
       return .success([])
     case .value(.dynamic(_, let write)):
-      if let code = write(octets, context(isCommand: isCommand)) {
-        return .failure(Refusal(attribute.handle, code))
-      }
-      return .success([])
+      let context = context(isCommand: isCommand)
+      let result = results.result { .written(write(octets, context)) }
+      return result.map { _ in [] }.mapError { Refusal(attribute.handle, $0) }
+    case .value(.asynchronous(_, let write)):
+      let context = context(isCommand: isCommand)
+      let result = results.awaitedResult { .written(await write(octets, context)) }
+      return result.map { _ in [] }.mapError { Refusal(attribute.handle, $0) }
     }
   }
 
@@ -151,7 +154,7 @@ extension ServerSession {
       return permitted.isSuperset(of: ClientConfiguration(rawValue: bits)) ? nil : .valueNotAllowed
     case .value(.stored(_, let sizeMaximum)):
       return octets.count <= sizeMaximum ? nil : .invalidAttributeValueLength
-    case .value(.dynamic):
+    case .value(.dynamic), .value(.asynchronous):
       return nil
     }
   }
@@ -161,7 +164,7 @@ extension AttributeTable.Attribute {
   /// Whether the server keeps the value itself, so that a write which passed the checks succeeds.
   fileprivate var isKept: Bool {
     switch content {
-    case .value(.dynamic): false
+    case .value(.dynamic), .value(.asynchronous): false
     case .value(.stored), .clientConfiguration: true
     }
   }

@@ -18,6 +18,17 @@ public func withDeadline<Value: Sendable, Failure: Error>(
   try await withDeadline(deadline, on: clock, turning: { _ in timeout }, body)
 }
 
+/// As above, for a body with errors of any type.
+@_disfavoredOverload
+public func withDeadline<Value: Sendable>(
+  _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: any Error,
+  _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+  try await withDeadline(
+    deadline, on: clock, turning: { (_: any Error) in timeout }
+  ) { () async throws(any Error) -> Value in try await body() }
+}
+
 /// As above; what is thrown when the deadline ended `body` is made of what `body` threw then.
 func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, turning: (Failure) -> Failure,

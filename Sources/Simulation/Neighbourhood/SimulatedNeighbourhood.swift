@@ -9,7 +9,8 @@ import Synchronization
 public final class SimulatedNeighbourhood: Central {
   /// The devices in range.
   public let peripherals: [SimulatedPeripheral]
-  private let clock: any LinkClock
+  /// The clock of the simulation.
+  public let clock: any LinkClock
   private let random: Mutex<SeededRandom>
 
   fileprivate init(

@@ -5,19 +5,19 @@ public struct MemoryCentral: Central {
   /// A device in range.
   public struct Device: Sendable {
     let advertisement: Advertisement
-    let accept: @Sendable (MemoryLink) -> Void
+    let accept: @Sendable (OwnLink) -> Void
 
     /// - Parameters:
     ///   - advertisement: as what it is heard; its `id` names it among the others.
     ///   - accept: is given the device's end of each connection.
-    public init(_ advertisement: Advertisement, accept: @escaping @Sendable (MemoryLink) -> Void) {
+    public init(_ advertisement: Advertisement, accept: @escaping @Sendable (OwnLink) -> Void) {
       self.advertisement = advertisement
       self.accept = accept
     }
   }
 
   private let devices: [Device]
-  private let clock: any LinkClock
+  public let clock: any LinkClock
 
   /// A neighbourhood that does not change.
   public init(_ devices: [Device], on clock: any LinkClock) {
@@ -38,7 +38,7 @@ public struct MemoryCentral: Central {
     guard let found = devices.first(where: { $0.advertisement.id == device.id }) else {
       throw .deviceNotFound(cause: "No device is called \(device.id).", remedy: .comeCloser)
     }
-    let (host, end) = MemoryLink.pair()
+    let (host, end) = OwnLink.pair()
     found.accept(end)
     return host
   }

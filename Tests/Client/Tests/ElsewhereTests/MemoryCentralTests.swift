@@ -13,8 +13,8 @@ import Testing
     _ body:
       @escaping @Sendable (MemoryCentral, @escaping @Sendable () -> Void) async throws -> Value
   ) async throws -> Value {
-    let (links, connected) = AsyncStream.makeStream(of: MemoryLink.self)
-    let latest = Mutex<MemoryLink?>(nil)
+    let (links, connected) = AsyncStream.makeStream(of: OwnLink.self)
+    let latest = Mutex<OwnLink?>(nil)
     let advertisement = Advertisement(
       id: "memory:7", name: "Door 7", rssi: -40, services: [.door])
     let central = MemoryCentral(

@@ -3,9 +3,9 @@ import OtaflashGATT
 import Testing
 
 /// What `Link` promises, a test a promise: for a link of your own, put it in the place of this one.
-@Suite struct MemoryLinkTests {
+@Suite struct OwnLinkTests {
   @Test func whatIsSentArrivesWholeAndInOrder() async throws {
-    let (host, device) = MemoryLink.pair()
+    let (host, device) = OwnLink.pair()
     try await host.send([1])
     try await host.send([2, 2])
     #expect(try await device.receive() == [1])
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test func sendWaitsWhileTheQueueIsFull() async throws {
-    let (host, device) = MemoryLink.pair(capacity: 1)
+    let (host, device) = OwnLink.pair(capacity: 1)
     try await host.send([1])
     async let second: Void = host.send([2])
     #expect(try await device.receive() == [1])
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func aCancelledReceiveLeavesTheLinkUsable() async throws {
-    let (host, device) = MemoryLink.pair()
+    let (host, device) = OwnLink.pair()
     let waiting = Task { () async throws(LinkLoss) -> [UInt8] in try await device.receive() }
     waiting.cancel()
     await #expect(throws: LinkLoss.cancelled) { try await waiting.value }
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func closingEndsEveryWaitOnBothSides() async throws {
-    let (host, device) = MemoryLink.pair()
+    let (host, device) = OwnLink.pair()
     try await host.send([1])
     let waiting = Task { () async throws(LinkLoss) -> [UInt8] in try await host.receive() }
     host.close()
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func whatDoesNotFitIsNotSent() async throws {
-    let (host, device) = MemoryLink.pair(maximumPDUSize: 23)
+    let (host, device) = OwnLink.pair(maximumPDUSize: 23)
     await #expect(throws: LinkLoss.tooLarge(octets: 24, limit: 23)) {
       try await host.send([UInt8](repeating: 0, count: 24))
     }

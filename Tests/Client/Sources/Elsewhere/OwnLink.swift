@@ -3,7 +3,7 @@ import Synchronization
 
 /// One end of a link in memory: all that a transport of your own has to do. In place of the two
 /// lanes stands a socket, a serial line, or what else carries whole PDUs in order.
-public final class MemoryLink: Link {
+public final class OwnLink: Link {
   public let maximumPDUSize: Int
   private let incoming: Lane
   private let outgoing: Lane
@@ -21,11 +21,11 @@ public final class MemoryLink: Link {
   ///   - maximumPDUSize: the longest PDU, in octets; 23 or more.
   public static func pair(
     capacity: Int = 8, maximumPDUSize: Int = 517
-  ) -> (host: MemoryLink, device: MemoryLink) {
+  ) -> (host: OwnLink, device: OwnLink) {
     let (there, back) = (Lane(capacity), Lane(capacity))
     return (
-      MemoryLink(back, there, maximumPDUSize: maximumPDUSize),
-      MemoryLink(there, back, maximumPDUSize: maximumPDUSize)
+      OwnLink(back, there, maximumPDUSize: maximumPDUSize),
+      OwnLink(there, back, maximumPDUSize: maximumPDUSize)
     )
   }
 

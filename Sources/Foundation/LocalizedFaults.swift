@@ -1,0 +1,29 @@
+import Foundation
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashUpdate
+
+/// A fault whose `localizedDescription` is the library's message, instead of "The operation could
+/// not be completed".
+public protocol LocalizedFault: ExplainedFault, LocalizedError {}
+
+extension LocalizedFault {
+  /// The summary as a sentence.
+  public var errorDescription: String? {
+    summary.prefix(1).uppercased() + summary.dropFirst() + "."
+  }
+
+  /// The explanation.
+  public var failureReason: String? { explanation }
+
+  /// The remedy as a sentence; `nil` when there is none.
+  public var recoverySuggestion: String? { remedy.map { "\($0)" } }
+}
+
+extension ConnectFault: LocalizedFault {}
+extension SecurityFault: LocalizedFault {}
+extension ScanFault: LocalizedFault {}
+extension GATTFault: LocalizedFault {}
+extension PeripheralFault: LocalizedFault {}
+extension QueueFault: LocalizedFault {}
+extension UpdateFault: LocalizedFault {}

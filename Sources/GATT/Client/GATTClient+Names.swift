@@ -1,0 +1,23 @@
+import OtaflashATT
+
+extension GATTClient {
+  /// The fault with the type of its attribute, where discovery on this connection has found it.
+  func named(_ fault: GATTFault) -> GATTFault {
+    switch fault {
+    case .refused(let attribute, let code): .refused(named(attribute), code)
+    case .insecure(let attribute, let code, let cause): .insecure(named(attribute), code, cause)
+    default: fault
+    }
+  }
+
+  private func named(_ attribute: AttributeReference) -> AttributeReference {
+    let type = cache.withLock { cache -> BluetoothUUID? in
+      for found in cache.characteristics.values.joined() where found.value == attribute.handle {
+        return found.uuid
+      }
+      let descriptors = cache.descriptors.values.joined()
+      return descriptors.first { $0.handle == attribute.handle }?.type
+    }
+    return AttributeReference(attribute.handle, type: type ?? attribute.type)
+  }
+}

@@ -1,0 +1,70 @@
+extension Peripheral {
+  /// A peripheral that is held: a device of `central`, on its clock (`init(_:clock:limits:)`).
+  ///
+  /// - Parameters:
+  ///   - device: the device, such as the one that the user selected from a list.
+  ///   - central: connects to it.
+  ///   - limit: the longest time to connect.
+  ///   - limits: the capacity of its queues.
+  public convenience init(
+    _ device: Advertisement, from central: some Central,
+    within limit: Duration = Dialer.connectingLimitDefault,
+    limits: PeripheralLimits = PeripheralLimits()
+  ) {
+    self.init(
+      Dialer(to: device, from: central, within: limit), clock: central.clock, limits: limits)
+  }
+
+  /// As above, for the first device that passes `filter`. After a lost link the same device is
+  /// found again.
+  ///
+  /// - Parameters:
+  ///   - filter: what the device must be like.
+  ///   - central: finds the device and connects to it.
+  ///   - limit: the longest time to find the device, and again to connect to it.
+  ///   - limits: the capacity of its queues.
+  public convenience init(
+    matching filter: AdvertisementFilter, from central: some Central,
+    within limit: Duration = Dialer.connectingLimitDefault,
+    limits: PeripheralLimits = PeripheralLimits()
+  ) {
+    self.init(
+      Dialer(to: filter, from: central, within: limit), clock: central.clock, limits: limits)
+  }
+}
+
+/// Passes a device of `central` to `body` as a peripheral, and closes its connection when `body`
+/// has ended (`withPeripheral(_:clock:limits:_:)`). All waits are on the central's clock.
+///
+/// - Parameters:
+///   - device: the device, such as the one that the user selected from a list.
+///   - central: connects to it.
+///   - limit: the longest time to connect.
+///   - body: the work; the connection is closed after it.
+/// - Throws: what `body` throws.
+public func withPeripheral<Value: Sendable, Failure: Error>(
+  _ device: Advertisement, from central: some Central,
+  within limit: Duration = Dialer.connectingLimitDefault,
+  _ body: @escaping @Sendable (Peripheral) async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+  try await withPeripheral(
+    Dialer(to: device, from: central, within: limit), clock: central.clock, body)
+}
+
+/// As above, for the first device that passes `filter`. After a lost link the same device is found
+/// again.
+///
+/// - Parameters:
+///   - filter: what the device must be like.
+///   - central: finds the device and connects to it.
+///   - limit: the longest time to find the device, and again to connect to it.
+///   - body: the work; the connection is closed after it.
+/// - Throws: what `body` throws.
+public func withPeripheral<Value: Sendable, Failure: Error>(
+  matching filter: AdvertisementFilter, from central: some Central,
+  within limit: Duration = Dialer.connectingLimitDefault,
+  _ body: @escaping @Sendable (Peripheral) async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+  try await withPeripheral(
+    Dialer(to: filter, from: central, within: limit), clock: central.clock, body)
+}

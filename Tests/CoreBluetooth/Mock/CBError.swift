@@ -1,0 +1,29 @@
+/// The domain of errors that a device's attribute protocol reported. The code of such an NSError is
+/// that of the Error Response, application codes included.
+public let CBATTErrorDomain = "CBATTErrorDomain"
+
+/// The domain of errors of the system's Bluetooth; the codes are `CBError.Code`.
+public let CBErrorDomain = "CBErrorDomain"
+
+/// An error of the system's Bluetooth (CBError).
+public struct CBError {
+  public enum Code: Int, Sendable {
+    case unknown = 0
+    case invalidParameters
+    case invalidHandle
+    case notConnected
+    case outOfSpace
+    case operationCancelled
+    case connectionTimeout
+    case peripheralDisconnected
+    case uuidNotAllowed
+    case alreadyAdvertising
+    case connectionFailed
+    case connectionLimitReached
+    case unknownDevice
+    case operationNotSupported
+    case peerRemovedPairingInformation
+    case encryptionTimedOut
+    case tooManyLEPairedDevices
+  }
+}
