@@ -3,6 +3,9 @@ import Glibc
 import OtaflashFirmware
 
 /// Why a path did not give an image.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ImageFileFault: Error, Equatable, Sendable {
   /// Nothing is there.
   case missing(path: String)
@@ -19,6 +22,9 @@ public enum ImageFileFault: Error, Equatable, Sendable {
 }
 
 /// What is wrong with an image's sidecar file (docs/image-descriptor.md).
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum SidecarFault: Error, Equatable, Sendable {
   /// More octets than any sidecar file has.
   case tooLarge(limit: Int)

@@ -1,6 +1,9 @@
 import OtaflashGATT
 
 /// Why something of ours could not be kept on disk, or read back.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum StateFault: Error, Equatable, Sendable {
   /// Neither XDG_STATE_HOME nor HOME names an absolute path.
   case noPlace

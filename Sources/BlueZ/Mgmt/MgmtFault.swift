@@ -3,6 +3,9 @@ import OtaflashATT
 import OtaflashGATT
 
 /// Why the management interface could not do what was asked.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum MgmtFault: Error, Equatable, Sendable {
   /// No adapter, or the kernel has no Bluetooth.
   case adapterUnavailable(cause: String, remedy: Remedy)

@@ -48,6 +48,9 @@ extension PairingAgent {
 }
 
 /// What a `BondStore` could not do for a `PairingAgent`.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum BondStoreTrouble: Error {
   /// The keys of earlier pairings are not known to the kernel.
   case notRead(any Error)

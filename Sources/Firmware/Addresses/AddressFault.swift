@@ -1,4 +1,7 @@
 /// Why the addresses of a file give no one image.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum AddressFault: Error, Equatable, Sendable {
   /// A stretch of a file's data, in which there may be small gaps.
   public struct Place: Equatable, Sendable {

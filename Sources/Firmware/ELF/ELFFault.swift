@@ -1,4 +1,7 @@
 /// Why an ELF file gives no image. Segments count from 0, in the order of the program headers.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ELFFault: Error, Equatable, Sendable {
   /// The file ends within the ELF header; `found` counts its octets.
   case headerCutOff(found: Int)

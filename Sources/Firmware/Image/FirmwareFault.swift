@@ -1,4 +1,7 @@
 /// Why a file is no image that can be sent. Nothing was written anywhere.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum FirmwareFault: Error, Equatable, Sendable {
   /// A file format that may carry firmware and is not read.
   public enum ForeignFormat: String, Sendable, CaseIterable {

@@ -16,6 +16,9 @@ extension FirmwareImage {
 }
 
 /// Why a file of a format with addresses gives no image, with the place in the file.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum FormatFault: Error, Equatable, Sendable {
   /// What is wrong with an Intel HEX file.
   case intelHex(TextFault<IntelHexFault>)

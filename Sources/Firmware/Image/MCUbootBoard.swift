@@ -27,6 +27,9 @@ public struct MCUbootBoard: Equatable, Sendable {
 }
 
 /// Why an image is not for a certain kind of device.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum BoardFault: Error, Equatable, Sendable {
   /// Which of the two ids.
   public enum Kind: String, Sendable {

@@ -1,4 +1,7 @@
 /// What is wrong with a line of an Intel HEX file, or with its place among the others.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum IntelHexFault: Error, Equatable, Sendable {
   /// The line does not begin with `:`; `nil` when it is empty.
   case noRecordMark(found: UInt8?)

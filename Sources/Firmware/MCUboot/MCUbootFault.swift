@@ -1,4 +1,7 @@
 /// Why a file that begins as an MCUboot image is none. Offsets count from the image's first octet.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum MCUbootFault: Error, Equatable, Sendable {
   /// The file ends within the header, which has 32 octets; `found` counts them.
   case headerCutOff(found: Int)

@@ -30,6 +30,9 @@ enum ManifestValue: Equatable {
 }
 
 /// Why a package's manifest cannot be used.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ManifestFault: Error, Equatable, Sendable {
   /// The archive has no `manifest.json`.
   case missing

@@ -1,4 +1,7 @@
 /// Why an init packet cannot be used. Offsets count from the packet's first octet.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum InitPacketFault: Error, Equatable, Sendable {
   /// The packet has no octets.
   case empty

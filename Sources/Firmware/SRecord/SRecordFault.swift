@@ -1,4 +1,7 @@
 /// What is wrong with a line of a Motorola S-record file, or with its place among the others.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum SRecordFault: Error, Equatable, Sendable {
   /// The line does not begin with `S`; `nil` when it is empty.
   case noRecordMark(found: UInt8?)

@@ -1,4 +1,7 @@
 /// Why a text of records gives no image.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum TextFault<Line: Error & Equatable>: Error, Equatable {
   /// What is wrong with one line; lines count from 1.
   case line(Int, Line)

@@ -1,5 +1,8 @@
 /// Why a UF2 file gives no image. Blocks count from 0, as the file numbers them; each has 512
 /// bytes.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum UF2Fault: Error, Equatable, Sendable {
   /// The file's size is no multiple of 512: it was cut off.
   case cutOff(size: Int)

@@ -1,4 +1,7 @@
 /// Why an image is not what it says, or not by whom it must be. Nothing was sent.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ProofFault: Error, Equatable, Sendable {
   /// The image must carry a hash of itself, and does not.
   case hashMissing

@@ -131,6 +131,9 @@ public struct VerificationKey: Sendable {
 }
 
 /// Why a file is no key to check signatures with.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum VerificationKeyFault: Error, Equatable, Sendable {
   /// The file is longer than any key.
   case tooLarge(limit: Int)

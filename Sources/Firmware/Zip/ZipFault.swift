@@ -1,4 +1,7 @@
 /// Why an archive is not read. Nothing of it was written anywhere.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ZipFault: Error, Equatable, Sendable {
   /// No file begins where an archive's first does.
   case notAnArchive

@@ -1,6 +1,9 @@
 import OtaflashATT
 
 /// Why a GATT procedure failed, and by whose doing.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum GATTFault: Error, Equatable, Sendable {
   /// The server refused: it answered with an ATT error.
   case refused(AttributeReference, ATTErrorCode)

@@ -22,6 +22,9 @@ public enum ConnectionState: String, Sendable, CaseIterable {
 
 /// Why a connection went back: to `idle` when it ended, to the last state that was reached when a
 /// procedure on it failed.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ConnectionFailure: Error, Equatable, Sendable {
   /// No connection could be made.
   case connect(ConnectFault)

@@ -1,6 +1,9 @@
 import OtaflashATT
 
 /// What goes on while a connection is kept.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ReconnectionEvent: Equatable, Sendable {
   /// Attempt 1, 2, … in a row will be made after `wait`; `remaining` further ones may follow it
   /// (`Int.max`: as many as it takes).

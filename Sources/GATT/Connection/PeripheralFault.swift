@@ -1,6 +1,9 @@
 import OtaflashATT
 
 /// Why an operation on a peripheral failed.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum PeripheralFault: Error, Equatable, Sendable {
   /// No connection could be made.
   case connect(ConnectFault)

@@ -1,4 +1,7 @@
 /// Why a device could not be connected. Texts are for people; programs read the case.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ConnectFault: Error, Equatable, Hashable, Sendable {
   /// No adapter, adapter off, or this kernel has no Bluetooth. `cause` is a
   /// whole sentence.

@@ -35,6 +35,9 @@ public protocol Link: AnyObject, Sendable {
 }
 
 /// Why a link no longer carries PDUs.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum LinkLoss: Error, Equatable, Hashable, Sendable {
   /// The peer ended the link (HCI reason 0x13, 0x14, 0x15; end of file on a Unix socket).
   case closedByPeer

@@ -1,6 +1,9 @@
 import OtaflashATT
 
 /// Why a link's security could not be raised. Texts are for people; programs read the case.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum SecurityFault: Error, Equatable, Hashable, Sendable {
   /// The transport knows no security, as a Unix socket does not.
   case unsupported

@@ -96,6 +96,9 @@ public protocol TimeLimitedFault: Error {
 // MARK: Combinations
 
 /// How a command of two parts failed, where the parts fail in different ways.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum CompoundFault<Main: Error, Other: Error>: Error {
   /// The command itself.
   case main(Main)

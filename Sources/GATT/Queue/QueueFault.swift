@@ -1,4 +1,7 @@
 /// Why a queued command gave no result.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum QueueFault<Failure: Error>: Error {
   /// The caller was cancelled before the command's turn came; the command did not run.
   case cancelledInQueue

@@ -58,6 +58,9 @@ extension Central {
 }
 
 /// Why a scan gave no device.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ScanFault: Error, Equatable, Sendable {
   /// No device passed the filter within the time limit.
   case notFound(within: Duration)

@@ -16,6 +16,9 @@ public enum ValueOutcome: Equatable, Sendable {
 }
 
 /// What a server reports while it serves.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum GATTServerEvent: Equatable, Sendable {
   /// A client is served from now on.
   case connected(ConnectionID)

@@ -1,5 +1,8 @@
 /// Why a flash operation could not be carried out. All but `medium` are faults of the firmware that
 /// asked for it.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum FlashFault: Error, Equatable, Sendable {
   /// The flash ends before.
   case outOfBounds(address: Int, octets: Int, size: Int)

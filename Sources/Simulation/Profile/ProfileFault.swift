@@ -1,4 +1,7 @@
 /// What is wrong with the text of a profile.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ProfileFault: Error, Equatable, Sendable {
   /// No kind or fault has this name.
   case unknownProfile(name: String, allowed: [String])

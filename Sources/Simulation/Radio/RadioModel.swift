@@ -84,6 +84,9 @@ public struct RadioModel: Hashable, Sendable {
 }
 
 /// Why a radio model describes no link that can work.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum RadioModelFault: Error, Equatable, Sendable {
   /// A packet carries 27...251 octets (Core 5.4, Vol 6, Part B, 4.5.10).
   case payloadOutOfRange(octets: Int)

@@ -2,6 +2,9 @@ import OtaflashATT
 
 /// Why a simulated run did not come to its end: a hang of the code under test, found at once and
 /// at the same place in every run.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum SimulationFault: Error, Equatable, Sendable {
   /// Nothing can run and no timer is set, but the body has not returned: a lost wake-up.
   case deadlocked(at: LinkInstant)

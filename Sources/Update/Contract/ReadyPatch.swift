@@ -57,6 +57,9 @@ public struct ReadyPatch: Equatable, Sendable {
 }
 
 /// Why a file is no patch that helps.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ReadyPatchFault: Error, Equatable, Sendable {
   /// There is nothing in it.
   case empty

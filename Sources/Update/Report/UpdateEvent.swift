@@ -1,5 +1,8 @@
 /// What an update tells while it runs, in order. The command line draws these and writes them as
 /// JSON Lines; it decides nothing.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum UpdateEvent: Equatable, Sendable {
   /// A connection is being made; 1 for the first attempt in a row.
   case connecting(attempt: Int)

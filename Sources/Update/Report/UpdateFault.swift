@@ -4,6 +4,9 @@ import OtaflashGATT
 
 /// Why an update did not end in a proven new image; each case names the party at fault, and
 /// has its words and its remedy.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum UpdateFault: Error, Equatable, Sendable {
   // Refused before a byte was written.
   /// The image is for another board than the device's.
@@ -87,6 +90,9 @@ public enum UpdateFault: Error, Equatable, Sendable {
 }
 
 /// The reason why an update was stopped before its end.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum UpdateInterruption: Equatable, Sendable {
   /// The task was cancelled.
   case cancellation

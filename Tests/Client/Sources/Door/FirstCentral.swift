@@ -26,6 +26,7 @@ public func words(for fault: PeripheralFault) -> String {
   case .gatt(.refused(_, .insufficientAuthorization)): "The code is wrong."
   case .gatt(.linkLost): "The door went out of range."
   case .connect, .gatt, .queue: "\(fault.summary): \(fault.explanation)"
+  @unknown default: "\(fault)"
   }
 }
 
