@@ -106,6 +106,13 @@ import Testing
     #expect(report.help.hasPrefix("otaflash "))
   }
 
+  @Test func aSignalKeepsTheStateOfTheImage() {
+    let fault = UpdateFault.stoppedAfterActivation(by: .cancellation, expected: nil)
+    let report = FaultReport(fault, in: Self.context)
+    #expect(report.imageState == .restartRequested)
+    #expect(report.interrupted(by: SIGTERM).imageState == .restartRequested)
+  }
+
   /// Nothing is said to go on where nothing is kept, and what the device has judged is over.
   @Test func whatIsOverIsNotRecalled() {
     let rejection = ProtocolRefusal(code: "5", meaning: "m", advice: "r.", kind: .rejected)

@@ -71,6 +71,28 @@ import Testing
     #expect(stopped.code == "E-INTERRUPTED", "\(stopped.errors)")
   }
 
+  /// The image is complete on the device by then: no transfer is left to resume.
+  @Test func aStopAfterActivationSaysThatTheRestartWasRequested() throws {
+    let program = try Program()
+    let socket = program.home.path + "/d"
+    let device = try program.start(["simulate", "--profile", "fast?boot=8s", "--listen", socket])
+    try #require(Self.waitForFile(socket))
+    let flash = ["flash", "firmware-samples/app-1.3.0.bin", "-d", "unix:\(socket)"]
+    let run = try program.start(flash + ["-vvv"])
+    let isReached = run.waitUntilItSays("stage reconnect")
+    try #require(isReached)
+    run.send(SIGTERM)
+    let stopped = run.end()
+    #expect(stopped.reason == .uncaughtSignal && stopped.status == SIGTERM)
+    #expect(stopped.code == "E-INTERRUPTED", "\(stopped.errors)")
+    #expect(stopped.errors.contains("was asked to restart into 1.3.0"), "\(stopped.errors)")
+    #expect(!stopped.errors.contains("The device keeps"), "\(stopped.errors)")
+    let again = try program.run(flash)
+    device.send(SIGTERM)
+    _ = device.end()
+    #expect(again.status == 0, "\(again.errors)")
+  }
+
   /// A person at a terminal: the cursor, the note of the update, and the way on.
   @Test func keysThatEndOrStopItInATerminal() throws {
     let check = try Program.runTool(["python3", "-B", "Tests/Kill/ctrl-c", Program.path()])

@@ -198,8 +198,10 @@ extension FaultReport {
   /// The same end, told as the death by signal that the user asked for.
   func interrupted(by signal: Int32?) -> FaultReport {
     guard let signal else { return self }
-    return FaultReport(
+    var report = FaultReport(
       .interrupted, "stopped by signal \(signal)", why: why, help: help, exit: .signal(signal),
       retryable: true)
+    report.imageState = imageState
+    return report
   }
 }
