@@ -18,6 +18,20 @@ import Testing
     }
   }
 
+  /// Other octets for the same image: no encoder writes them, and detools 0.53.0 reads each.
+  @Test(arguments: [
+    ("00 83 01 00 00 83 01", "60"), ("00 83 01 00 00 83 01", "BF FF FF FF 0F"),
+    ("00 83 01 00 00 83 01", "40"), ("00 83 01 40 00 83 01", "00"),
+    ("00 83 81 00 00 00 83 01", "00"), ("00 83 01 00 80 00 83 01", "00"),
+    ("00 83 01 00 6*00 00 83 01", "00"), ("02 83 01 00 00 00 48 00 00 83 01", "00"),
+    ("02 83 01 01 00 EE 00 48 00 00 83 01", "00"), ("02 83 01 00 C8 00 00 00 83 01", "00"),
+  ])
+  func otherOctetsForTheSameImageAreRead(_ head: String, _ tail: String) throws {
+    let patch = octets(head) + Example.image + octets(tail)
+    let result = try PatchReader.apply(patch[...], to: Example.base, limit: 67)
+    #expect(result.image == Array(Example.image))
+  }
+
   @Test func patchesOfTheExampleAreNoLongerThanItsAre() {
     for codec in Self.codecs {
       let patch = Patch(from: PatchBase(Example.base), to: Array(Example.image)[...], codec: codec)

@@ -306,6 +306,24 @@ class DecoderTests(unittest.TestCase):
         ):
             self.refused(patch)
 
+    def test_other_octets_for_the_same_image(self):
+        """No encoder writes them; detools 0.53.0 reads each, too."""
+        for head, tail in (
+            ("00 8301 00 00 8301", "60"),
+            ("00 8301 00 00 8301", "BFFFFFFF0F"),
+            ("00 8301 00 00 8301", "40"),
+            ("00 8301 40 00 8301", "00"),
+            ("00 838100 00 00 8301", "00"),
+            ("00 8301 00 8000 8301", "00"),
+            ("00 8301 00 000000 000000 00 8301", "00"),
+            ("02 8301 0000 0048 00 00 8301", "00"),
+            ("02 8301 0100EE 0048 00 00 8301", "00"),
+            ("02 8301 00C800 00 00 8301", "00"),
+        ):
+            patch = bytes.fromhex(head) + IMAGE + bytes.fromhex(tail)
+            whole = struct.pack("<IIII", 0, 67, len(patch), zlib.crc32(IMAGE)) + patch
+            self.assertEqual(applied(whole, BASE, 67, PAGE), IMAGE)
+
 
 if __name__ == "__main__":
     unittest.main()

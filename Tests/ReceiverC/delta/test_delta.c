@@ -274,6 +274,48 @@ static void test_refusals(void) {
   REFUSED("a block size without end", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80);
 }
 
+/// Other octets for the same image: no encoder writes them, and detools 0.53.0 reads each as it is read
+/// here. The image's CRC32 is compared as for any patch.
+static void other_words(const char *name, const uint8_t *head, uint32_t head_size, const uint8_t *tail,
+                        uint32_t tail_size) {
+  uint8_t patch[160];
+  subject = name;
+  make_example(&p, head, head_size);
+  memcpy(patch, head, head_size);
+  memcpy(patch + head_size, p.image, 67);
+  memcpy(patch + head_size + 67, tail, tail_size);
+  make_example(&p, patch, head_size + 67 + tail_size);
+  CHECK(run_whole() == OTA_DELTA_DONE && is_image());
+}
+#define OCTETS(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+static void test_other_words(void) {
+  // Head and size, the data format, a difference of 0 octets, new octets; the last seek.
+  other_words("a last seek before the base", OCTETS(0, 0x83, 1, 0, 0, 0x83, 1), OCTETS(0x60));
+  other_words("a last seek behind the base", OCTETS(0, 0x83, 1, 0, 0, 0x83, 1),
+              OCTETS(0xBF, 0xFF, 0xFF, 0xFF, 0x0F));
+  other_words("a seek of -0", OCTETS(0, 0x83, 1, 0, 0, 0x83, 1), OCTETS(0x40));
+  other_words("a data format of -0", OCTETS(0, 0x83, 1, 0x40, 0, 0x83, 1), OCTETS(0));
+  other_words("a size with more octets than it needs", OCTETS(0, 0x83, 0x81, 0, 0, 0, 0x83, 1),
+              OCTETS(0));
+  other_words("a difference with more octets than it needs", OCTETS(0, 0x83, 1, 0, 0x80, 0, 0x83, 1),
+              OCTETS(0));
+  other_words("two empty triples", OCTETS(0, 0x83, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x83, 1), OCTETS(0));
+  other_words("a block of no octets", OCTETS(2, 0x83, 1, 0, 0, 0, 72, 0, 0, 0x83, 1), OCTETS(0));
+  other_words("a block that repeats an octet no times",
+              OCTETS(2, 0x83, 1, 1, 0, 0xEE, 0, 72, 0, 0, 0x83, 1), OCTETS(0));
+  other_words("a block's size with more octets than it needs",
+              OCTETS(2, 0x83, 1, 0, 0xC8, 0, 0, 0, 0x83, 1), OCTETS(0));
+}
+
+/// What differs from those patches by what is not permitted.
+static void test_sizes_of_minus_zero(void) {
+  REFUSED("a size of -0", 0, 0x40, 0, 0, 0x83, 1);
+  REFUSED("a difference of -0", 0, 0x83, 1, 0, 0x40, 0x83, 1);
+  REFUSED("new octets of -0", 0, 0x83, 1, 0, 1, 0, 0x40, 0);
+  REFUSED("a block size of six octets", 2, 0x83, 1, 1, 0x81, 0x80, 0x80, 0x80, 0x80, 0, 0);
+}
+
 /// As many triples that make nothing as may be, in front of all the image in one; and one more.
 static void test_empty_triples(void) {
   uint8_t patch[3 * (OTA_DELTA_EMPTY_MAXIMUM + 1) + 80] = {0, 0x83, 1, 0};
@@ -394,6 +436,8 @@ int main(void) {
   test_random_patches();
   test_other_base();
   test_refusals();
+  test_other_words();
+  test_sizes_of_minus_zero();
   test_empty_triples();
   test_negative_sizes();
   test_ends();
