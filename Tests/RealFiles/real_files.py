@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 import zlib
 
 from intelhex import IntelHex
@@ -256,6 +257,7 @@ def mcuboot(body):
         wrong = verified or not any("LZMA2" in word for word in words) \
             or not any("decompressed hash" in entry for entry in entries)
         tell(f"compressed with {kind}", f"{verified} {words} {entries}" if wrong else None)
+    installer(sign, body)
     path = sign("not-bootable.bin", "--non-bootable")
     smp_refuses("not bootable", path, "not to be started")
     path = sign("clear.bin", "--encrypt", "encrypt.pem", "--clear")
@@ -276,6 +278,42 @@ def mcuboot(body):
     again = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=WORK,
                            env=ENVIRONMENT, timeout=300)
     tell("  and its help line flashes it", again.stderr if again.returncode else None)
+
+
+def installer(sign, body):
+    """As Nordic's bare-metal SDK builds it: program, table and two signed images, signed as one."""
+    def entry(number, address, offset, image):
+        return struct.pack("<IIIIIBBBB", address, 0x10000, offset, len(image), zlib.crc32(image),
+                           number, 255, 255, 255)
+
+    write("softdevice.bin", body[:9000])
+    write("loader.bin", body[-7000:])
+    soft_device = (WORK / sign("softdevice.signed.bin", source="softdevice.bin")).read_bytes()
+    loader = (WORK / sign("loader.signed.bin", source="loader.bin")).read_bytes()
+    table = b"\x92\x11\xf2\xe9" + entry(1, 0x148000, 0, soft_device)
+    table += entry(2, 0x163000, len(soft_device), loader)
+    table += struct.pack("<I", zlib.crc32(table))
+    write("installer.raw", body[:4000] + table + soft_device + loader)
+    path = sign("installer.bin", "--custom-tlv", "0xa0", "0x01", source="installer.raw")
+    image, _ = image_of(path)
+    hashes = [part.get("hash") for part in image.get("installs", [])]
+    wanted = [image_of(name)[0]["mcuboot"]["hash"]
+              for name in ("softdevice.signed.bin", "loader.signed.bin")]
+    tell("installer: what it installs", None if hashes == wanted else f"{hashes} {wanted}")
+    smp_refuses("an installer for a device without a loader", path, "a firmware loader")
+    device = ["-d", "sim:smp?mode=firmware-loader"]
+    run = otaflash("flash", path, *device)
+    good = run.returncode == 0 and "installed, verified" in run.stdout \
+        and "no application: flash it now" in run.stdout
+    tell("installer: the loader in it runs", None if good else run.stderr + run.stdout)
+    files = ", ".join(f'{{"file": "{name}"}}' for name in ("signed.bin", path))
+    with zipfile.ZipFile(WORK / "both.zip", "w") as package:
+        package.writestr("manifest.json", f'{{"format-version": 1, "files": [{files}]}}')
+        for name in ("signed.bin", path):
+            package.write(WORK / name, name)
+    run = otaflash("flash", "both.zip", *device)
+    good = run.returncode == 0 and "running 2.1.3+7, verified" in run.stdout
+    tell("installer and application in one package", None if good else run.stderr + run.stdout)
 
 
 def smp_refuses(name, path, saying):

@@ -11,18 +11,30 @@ import Synchronization
 func bootableBytes(
   _ version: MCUbootVersion, size: Int = 5_000, seed: UInt64 = 1
 ) -> [UInt8] {
+  var random = SeededRandom(seed: seed)
+  return bootableBytes(
+    version, body: (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) })
+}
+
+/// - Parameter entries: those that the hash covers.
+func bootableBytes(
+  _ version: MCUbootVersion, body: [UInt8], entries: [UInt8] = []
+) -> [UInt8] {
   func littleEndian(_ value: UInt32, _ octets: Int) -> [UInt8] {
     (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
   }
-  var random = SeededRandom(seed: seed)
-  let body = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
+  let protected =
+    entries.isEmpty
+    ? [] : littleEndian(0x6908, 2) + littleEndian(UInt32(entries.count + 4), 2) + entries
   let header =
-    littleEndian(0x96F3_B83D, 4) + littleEndian(0, 4) + littleEndian(32, 2) + littleEndian(0, 2)
-    + littleEndian(UInt32(size), 4) + littleEndian(0, 4) + [version.major, version.minor]
+    littleEndian(0x96F3_B83D, 4) + littleEndian(0, 4) + littleEndian(32, 2)
+    + littleEndian(UInt32(protected.count), 2)
+    + littleEndian(UInt32(body.count), 4) + littleEndian(0, 4) + [version.major, version.minor]
     + littleEndian(UInt32(version.revision), 2) + littleEndian(version.build, 4)
     + littleEndian(0, 4)
-  let hash = Array(SHA256.hash(data: header + body))
-  return header + body + littleEndian(0x6907, 2) + littleEndian(40, 2) + littleEndian(0x10, 2)
+  let covered = header + body + protected
+  let hash = Array(SHA256.hash(data: covered))
+  return covered + littleEndian(0x6907, 2) + littleEndian(40, 2) + littleEndian(0x10, 2)
     + littleEndian(32, 2) + hash
 }
 

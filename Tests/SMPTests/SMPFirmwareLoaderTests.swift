@@ -10,9 +10,9 @@ import Testing
 
 /// Updates of simulated devices with Nordic's single-slot firmware loader.
 @Suite struct SMPFirmwareLoaderTests {
-  private static let settings = "smp?mode=firmware-loader&slot=64K"
+  static let settings = "smp?mode=firmware-loader&slot=64K"
 
-  private struct Ending {
+  struct Ending {
     let outcome: Result<UpdateResult, UpdateFault>
     /// Connections and SMP requests, repetitions left out.
     let steps: [String]
@@ -71,15 +71,15 @@ import Testing
 
   /// - Parameter isAway: the device is not there, and the board stands for another one at the
   ///   loader's address.
-  private static func flash(
-    _ image: FirmwareImage, onto settings: String, isAway: Bool = false
+  static func flash(
+    _ images: FirmwareImage..., onto settings: String, isAway: Bool = false
   ) throws -> Ending {
     let timeline = VirtualTimeline()
     let profile = try SimulationProfile(parsing: settings)
     let board = try SimulatedBoard(profile: profile, storage: nil, clock: timeline.clock)
     let recorder = Recorder()
     let reports = Mutex<[DeviceReport]>([])
-    let package = FirmwarePackage(name: image.name, kind: .mcuboot, parts: [image])
+    let package = FirmwarePackage(name: "dfu.zip", kind: .deviceManager, parts: images)
     let outcome = try timeline.run(limit: .seconds(7_200)) {
       clock -> Result<UpdateResult, UpdateFault> in
       await withTaskGroup(of: Void.self) { group in
@@ -111,7 +111,7 @@ import Testing
       reports: reports.withLock { $0 })
   }
 
-  private static func image() throws -> FirmwareImage {
+  static func image() throws -> FirmwareImage {
     try bootable(MCUbootVersion(2, 0, 0), size: 40_000, seed: 1)
   }
 

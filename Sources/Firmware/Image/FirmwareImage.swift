@@ -51,6 +51,9 @@ extension FirmwareImage {
     if case .mcuboot(let image, _) = content { image } else { nil }
   }
 
+  /// What the image installs, if it is an installer of Nordic's bare-metal SDK; else `nil`.
+  public var installer: InstallerContent? { mcuboot?.installerContent(in: bytes) }
+
   /// The init packet of a part of a Nordic DFU package.
   public var initPacket: NordicInitPacket? {
     if case .nordic(let packet) = content { packet } else { nil }

@@ -142,6 +142,16 @@ extension MCUbootImage {
     return Int(header.headerSize) + Int(size)
   }
 
+  /// What the image installs; `nil` for one that is no installer.
+  ///
+  /// - Parameter bytes: the file that the image was decoded from.
+  func installerContent(in bytes: [UInt8]) -> InstallerContent? {
+    guard protectedEntries.contains(where: { $0.type == .nordicInstaller && $0.value == [1] })
+    else { return nil }
+    let start = Int(header.headerSize)
+    return InstallerContent(in: bytes[start..<start + Int(header.bodySize)])
+  }
+
   /// What tells the image while it runs: the hash that it carries, or that of what it decompresses
   /// to.
   public var runningHash: [UInt8]? { isCompressed ? decompressedHash : hash?.octets }

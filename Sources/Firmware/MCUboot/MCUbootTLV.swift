@@ -69,6 +69,10 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   /// The class by the number in MCUboot's document.
   public static let documentedClassID = MCUbootTLVType(0x81)
 
+  /// Nordic's number, of those that makers may use, for an image that installs others; the value is
+  /// 1 (nRF Connect SDK Bare Metal, `cmake/sysbuild/image_signing_installer.cmake`).
+  static let nordicInstaller = MCUbootTLVType(0xA0)
+
   private static let names: [MCUbootTLVType: String] = [
     keyHash: "key hash", publicKey: "public key", sha256: "SHA-256", sha384: "SHA-384",
     sha512: "SHA-512", rsa2048: "RSA-2048 signature", ecdsa224: "ECDSA P-224 signature",

@@ -26,12 +26,7 @@ struct DeviceManagerManifest {
     guard !elements.contains(where: Self.isSUIT) else { throw .suit }
     var files: [File] = []
     for (number, element) in elements.enumerated() {
-      let file = try Self.file(element, path: "files[\(number)]")
-      // Two files for one place: which one counts is anybody's guess.
-      guard !files.contains(where: { $0.place == file.place }) else {
-        throw .combination("'\(file.name)' is for the same image and slot as another file")
-      }
-      files.append(file)
+      files.append(try Self.file(element, path: "files[\(number)]"))
     }
     self.files = files
   }

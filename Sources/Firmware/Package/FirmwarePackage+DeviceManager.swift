@@ -21,9 +21,20 @@ extension FirmwarePackage {
       if let difference = file.difference(from: image, fileSize: bytes.count) {
         throw .manifest(.contradicted(file: file.name, difference))
       }
+      // Two files for one place: which one counts is anybody's guess. An installer leaves its place
+      // to the application.
+      let isTaken = parts.contains {
+        $0.place == image.place && ($0.installer == nil) == (image.installer == nil)
+      }
+      guard !isTaken else {
+        throw .manifest(
+          .combination("'\(file.name)' is for the same image and slot as another file"))
+      }
       parts.append(image)
     }
-    return FirmwarePackage(name: name, kind: .deviceManager, parts: parts)
+    // Installers come first: they overwrite the application.
+    let sorted = parts.filter { $0.installer != nil } + parts.filter { $0.installer == nil }
+    return FirmwarePackage(name: name, kind: .deviceManager, parts: sorted)
   }
 }
 

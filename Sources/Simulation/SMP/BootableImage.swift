@@ -142,6 +142,11 @@ struct BootableImage: Equatable, Sendable {
     return protected.first { $0.type == Self.decompressedHashType && $0.value.count == 32 }?.value
   }
 
+  /// Whether a record that the hash covers has this value.
+  func hasProtectedRecord(type: UInt16, value: [UInt8]) -> Bool {
+    protected.contains { $0.type == type && $0.value == value }
+  }
+
   private var decompressedSize: Int? {
     protected.first { $0.type == Self.decompressedSizeType && $0.value.count == 4 }
       .map { Int($0.value.littleEndianWord(at: 0)) }

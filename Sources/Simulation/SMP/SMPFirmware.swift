@@ -91,6 +91,7 @@ final class SMPFirmware: BoardFirmware {
   }
 
   func boot(_ number: Int) throws(FlashFault) -> Boot {
+    let installation = settings.mode == .firmwareLoader ? try runInstaller() : .zero
     var decisions: [Decision] = []
     for image in state.withLock({ $0.images }) { decisions.append(try decide(on: image)) }
     let isActivation = decisions.contains(where: \.isActivated)
@@ -114,7 +115,7 @@ final class SMPFirmware: BoardFirmware {
       machine, of: self, runs: runs, random: parts.random.forked(for: 1000 + UInt64(number)))
     return Boot(
       program: program, isActivation: isActivation,
-      flashTime: decisions.reduce(.zero) { $0 + $1.moveTime })
+      flashTime: decisions.reduce(installation) { $0 + $1.moveTime })
   }
 
   private func decide(on image: BootedImage) throws(FlashFault) -> Decision {
@@ -156,7 +157,7 @@ final class SMPFirmware: BoardFirmware {
       hardware: parts.settings.hardware)
   }
 
-  private func isStartable(_ image: BootableImage, in bytes: [UInt8]) -> Bool {
+  func isStartable(_ image: BootableImage, in bytes: [UInt8]) -> Bool {
     var rules = rules
     if factoryHashes.contains(image.hash) { rules.key = nil }
     return image.isStartable(in: bytes[...], by: rules)

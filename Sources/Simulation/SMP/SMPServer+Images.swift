@@ -43,7 +43,9 @@ extension SMPServer {
 
   /// Servers with one image do not number it.
   var imageState: SMPImage.State {
-    let slots = (0..<Self.slotsPerImage * images.count).compactMap { number -> SMPImage.Slot? in
+    // The second slot of a device with a firmware loader is the loader's.
+    let count = settings.mode == .firmwareLoader ? 1 : Self.slotsPerImage * images.count
+    let slots = (0..<count).compactMap { number -> SMPImage.Slot? in
       guard let place = place(ofSlot: number), let image = image(in: place) else { return nil }
       var told = (version: image.version.description, hash: hash(of: image, in: place))
       if place == active(place.image) {
@@ -59,10 +61,13 @@ extension SMPServer {
     return SMPImage.State(slots: slots + [loaderSlot], splitStatus: 0)
   }
 
-  /// The loader is in the second slot, to which nothing is uploaded.
+  /// The loader is in the second slot, to which nothing is uploaded: the one that an installer
+  /// wrote, or the one of the factory.
   private var loaderSlot: SMPImage.Slot {
-    SMPImage.Slot(
-      image: nil, slot: 1, version: "1.0.0", hash: [UInt8](repeating: 0x1D, count: 32),
+    let installed = image(in: SlotPlace(image: 0, slot: 1))
+    return SMPImage.Slot(
+      image: nil, slot: 1, version: installed?.version.description ?? "1.0.0",
+      hash: installed?.hash ?? [UInt8](repeating: 0x1D, count: 32),
       flags: isLoader ? [.bootable, .active] : .bootable)
   }
 

@@ -9,9 +9,13 @@ struct RoundSummary: Sendable {
   private var to: FirmwareVersion?
   private var proof = UpdateResult.Proof.none
   private var validation: String?
+  private var awaitsApplication = false
 
   mutating func add(_ ending: UpdateLifeCycle.Outcome, of images: [FirmwareImage]) {
-    let version = images[images.count - 1].version
+    let last = images[images.count - 1]
+    awaitsApplication = last.installer != nil
+    // An installer does not stay; it has the version of the application that was built with it.
+    let version = awaitsApplication ? nil : last.version
     switch ending {
     case .wouldFlash: (outcome, to, proof) = (.wouldFlash, version, .none)
     case .alreadyCurrent(let running): (to, proof) = (running.version, running.proof(after: nil))
@@ -31,6 +35,7 @@ struct RoundSummary: Sendable {
       octetsMade: counts.delivery.map { $0.imageSize - (counts.began ?? 0) })
     result.flow = counts.flow
     result.confirmedTrial = counts.confirmedTrial && outcome == .alreadyCurrent
+    result.awaitsApplication = awaitsApplication && outcome == .flashed
     result.verifyTook = counts.verifyTook
     return result
   }

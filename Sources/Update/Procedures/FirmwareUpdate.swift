@@ -93,11 +93,13 @@ public struct FirmwareUpdate: Sendable {
 }
 
 extension FirmwarePackage {
-  /// MCUboot's images are started together; a Nordic boot loader starts each part by itself, and
-  /// the next is sent to what has come up.
+  /// MCUboot's images are started together, but an installer by itself and first; a Nordic boot
+  /// loader starts each part by itself, and the next is sent to what has come up.
   fileprivate var rounds: [[FirmwareImage]] {
     switch kind {
-    case .raw, .mcuboot, .deviceManager: [parts]
+    case .raw, .mcuboot, .deviceManager:
+      parts.filter { $0.installer != nil }.map { [$0] }
+        + [parts.filter { $0.installer == nil }].filter { !$0.isEmpty }
     case .nordicSecureDFU, .nordicLegacyDFU: parts.map { [$0] }
     }
   }

@@ -58,6 +58,9 @@ public struct UpdateResult: Equatable, Sendable {
   public var validation: String?
   /// The image ran on trial already, and this run confirmed it.
   public var confirmedTrial = false
+  /// An installer has done its work: the device's firmware loader runs, and waits for an
+  /// application.
+  public var awaitsApplication = false
 
   /// What was sent; `nil` where the device takes nothing but images, or nothing was sent.
   public var delivery: DeliveryReport?

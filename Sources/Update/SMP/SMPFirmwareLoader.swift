@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashFirmware
 import OtaflashGATT
 import OtaflashWire
 
@@ -53,6 +54,20 @@ enum SMPFirmwareLoader {
     guard try await channel.isAccepted(request), try await channel.isAccepted(SMPSettings.Save())
     else { return }
     context.memory.keep(name)
+  }
+}
+
+extension SMPImage.State {
+  /// What the running loader proves of an image that was to be started. An application is not
+  /// started: MCUboot found none. An installer has run if its header is cleared and the loader that
+  /// it carries runs; one without a loader leaves nothing to compare.
+  func loaderAgreement(with image: FirmwareImage) -> RunningImage.Agreement {
+    guard let installer = image.installer else { return .different }
+    let slots = slots(of: image.place.imageIndex)
+    let isLeft = slots.contains { $0.slot == 0 && $0.stores(image) != .different }
+    guard !isLeft else { return .different }
+    guard let expected = installer.firmwareLoader?.hash else { return .untold }
+    return slots.first { $0.slot == 1 }?.hash == expected.octets ? .same : .different
   }
 }
 

@@ -9,6 +9,9 @@ extension SMPFacts {
     guard let mcuboot = image.mcuboot else { throw .imageNotTaken(by: [.smp]) }
     if mcuboot.header.flags.contains(.nonBootable) { throw .declined(.prepare, .notBootable) }
     if image.isInTheClear { throw .declined(.prepare, .inTheClear) }
+    if image.installer != nil, mode != .firmwareLoader {
+      throw .declined(.prepare, .installerWithoutLoader)
+    }
     let place = image.place
     if let images, !images.contains(place.imageIndex) {
       throw .declined(.prepare, .noSuchImage(place.imageIndex, among: images))

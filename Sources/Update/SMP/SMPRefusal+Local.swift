@@ -93,6 +93,11 @@ extension ProtocolRefusal {
     advice: "MCUboot takes no such image: sign it as one that can be started.", kind: .unsuitable,
     remedy: .chooseAnotherImage)
 
+  static let installerWithoutLoader = ProtocolRefusal(
+    code: "installer", meaning: "the image is an installer for a device with a firmware loader",
+    advice: "This device does not report one (bootloader mode 7): choose the application's image.",
+    kind: .unsuitable, remedy: .chooseAnotherImage)
+
   static let inTheClear = ProtocolRefusal(
     code: "not encrypted", meaning: "the image is marked as encrypted, and its body is not",
     advice: "It is for a programmer, which writes the first slot; MCUboot would "

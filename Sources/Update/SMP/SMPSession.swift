@@ -51,7 +51,9 @@ struct SMPSession: UpdateSession {
   }
 
   func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] {
-    facts.isLoader ? [.home, .flippedAddress] : [.home]
+    guard facts.isLoader else { return [.home] }
+    return images.contains { $0.installer != nil }
+      ? SMPFirmwareLoader.places(context.memory) : [.home, .flippedAddress]
   }
 
   /// The loader restarts at the end of each connection, and forgets the upload.
@@ -133,7 +135,10 @@ struct SMPSession: UpdateSession {
   /// The pages of both slots are moved before the image runs: as many as the slots have, where the
   /// device tells. Flash that is slower than most was so while the images were sent.
   func startTime(of images: [FirmwareImage]) -> Duration {
-    guard facts.mode.movesPages else { return .zero }
+    let installed = images.compactMap(\.installer).flatMap(\.parts).map(\.size).reduce(0, +)
+    guard facts.mode.movesPages else {
+      return Self.pageMoveTime * (installed + Self.pageSize - 1) / Self.pageSize
+    }
     let pages = images.map { image in
       let octets =
         facts.largestFile(image.place.imageIndex) ?? image.mcuboot?.decompressedSize
@@ -148,8 +153,9 @@ struct SMPSession: UpdateSession {
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
     let state = try await channel.perform(SMPImage.ReadState(), .confirm)
-    // MCUboot returned to the loader: it found no application that it could start.
-    if facts.isLoader { return RunningImage(version: nil, agreement: .different) }
+    if facts.isLoader {
+      return RunningImage(version: nil, agreement: state.loaderAgreement(with: image))
+    }
     return RunningImage(state, mode: facts.mode, expecting: image)
   }
 

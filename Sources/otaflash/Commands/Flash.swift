@@ -245,7 +245,8 @@ struct Flash: DeviceCommand {
       to: result.to?.description,
       toBuild: result.to == firmware.version ? firmware.parts.last?.mcuboot?.version.build : nil,
       proof: result.proof, validation: result.validation,
-      took: result.took, resumes: result.resumes, bottleneck: result.bottleneck,
+      awaitsApplication: result.awaitsApplication, took: result.took, resumes: result.resumes,
+      bottleneck: result.bottleneck,
       delivery: result.deliveryMembers)
     return .done(result.outcome.rawValue, devices: [device])
   }

@@ -26,6 +26,7 @@ extension FirmwareImage {
     case .plain: break
     case .mcuboot(let image, let place):
       rows += place.facts + image.facts(holding: integrityWord)
+      rows += installer.map { $0.parts.map { ["installs", $0.words] } } ?? []
     case .nordic(let packet): rows += packet.facts(holding: integrityWord)
     }
     return rows
@@ -47,6 +48,7 @@ extension FirmwareImage {
       members += JSONValue.fields([
         "image_index": .integer(place.imageIndex), "slot": .integer(place.slot),
         "mcuboot": .object(image.members),
+        "installs": installer.map { .array($0.parts.map(\.json)) },
       ])
     case .nordic(let packet):
       members += JSONValue.fields(["init_packet": .object(packet.members)])

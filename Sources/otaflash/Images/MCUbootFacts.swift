@@ -110,3 +110,23 @@ extension MCUbootTrailer {
     return "\(imageOK), \(copyDone), \(swap)"
   }
 }
+
+extension InstallerContent.Part {
+  /// `firmware loader, 48 200 B at 0x165000`
+  var words: String { "\(name), \(Text.grouped(size)) B at 0x\(Text.hex(address))" }
+
+  var json: JSONValue {
+    .object([
+      "kind": .string(name), "address": .integer(Int(address)), "size": .integer(size),
+      "hash": .text(hash.map { Text.hex($0.octets) }),
+    ])
+  }
+
+  private var name: String {
+    switch kind {
+    case .softDevice: "SoftDevice"
+    case .firmwareLoader: "firmware loader"
+    case .other(let number): "image \(number)"
+    }
+  }
+}

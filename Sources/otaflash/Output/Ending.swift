@@ -13,6 +13,8 @@ struct Ending: Equatable, Sendable {
     var proof: UpdateResult.Proof?
     /// What only the device's user can do so that the image stays.
     var validation: String?
+    /// The device has no application, and waits for one.
+    var awaitsApplication = false
     var took: Duration?
     var resumes: Int?
     /// What held the upload back.
@@ -27,6 +29,7 @@ struct Ending: Equatable, Sendable {
         "verified": proof.map { .bool($0 != .none) },
         "proof": proof.map { .string($0.rawValue) },
         "validation": validation.map { .string($0) },
+        "awaits_application": awaitsApplication ? .bool(true) : nil,
         "ms": .integer(took?.inMilliseconds), "resumes": .integer(resumes),
         "bottleneck": bottleneck.map { .string($0.rawValue) },
         "delivery": delivery.map { .object($0) },

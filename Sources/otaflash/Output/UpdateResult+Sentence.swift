@@ -19,6 +19,10 @@ extension UpdateResult {
       var parts = shortened ?? transfer
       if let limit { parts.append(limit) }
       if resumes > 0 { parts.append(Text.counted(resumes, "resume")) }
+      if awaitsApplication {
+        return style.green("done") + "    installed\(proof == .readBack ? ", verified" : ""), "
+          + "in \(Text.seconds(took)) (\(parts.joined(separator: ", ")))"
+      }
       let trial = validation == nil ? "" : " on trial"
       return style.green("done") + "    running \(version)\(trial)\(known), "
         + "in \(Text.seconds(took)) (\(parts.joined(separator: ", ")))"
@@ -62,6 +66,11 @@ extension UpdateResult {
 
   /// What is still to be done by hand.
   var warning: String? {
-    validation.map { "        \($0) Until then its next restart brings the old version back." }
+    if awaitsApplication {
+      return "        The device runs its firmware loader and has no application: flash it now."
+    }
+    return validation.map {
+      "        \($0) Until then its next restart brings the old version back."
+    }
   }
 }

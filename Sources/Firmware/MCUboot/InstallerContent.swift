@@ -1,0 +1,87 @@
+/// What an installer of Nordic's bare-metal SDK carries. The installer is an application that runs
+/// once: it copies a SoftDevice and a firmware loader to their places, clears its own header and
+/// restarts, and the firmware loader waits for an application (nRF Connect SDK Bare Metal,
+/// `applications/installer`, `scripts/generate_metadata.py`).
+public struct InstallerContent: Equatable, Sendable {
+  /// What a part is.
+  public enum Kind: Hashable, Sendable {
+    case softDevice
+    case firmwareLoader
+    /// Another image, by its number in the table.
+    case other(UInt8)
+
+    init(_ number: UInt8) {
+      switch number {
+      case 1: self = .softDevice
+      case 2: self = .firmwareLoader
+      default: self = .other(number)
+      }
+    }
+  }
+
+  /// One image that is copied.
+  public struct Part: Equatable, Sendable {
+    /// What the image is.
+    public let kind: Kind
+    /// Where it goes in the device's flash.
+    public let address: UInt32
+    /// In bytes.
+    public let size: Int
+    /// The MCUboot image that it is, by its hash; `nil` for other bytes.
+    public let hash: MCUbootImage.Hash?
+  }
+
+  /// The installer's own program, the table and the data lie in this order in its body.
+  private static let magic: [UInt8] = [0x92, 0x11, 0xF2, 0xE9]
+  private static let entrySize = 24
+  /// The SDK has two, a SoftDevice and a firmware loader.
+  private static let partsMaximum = 4
+
+  /// In the order of the table; at least one.
+  public let parts: [Part]
+
+  /// - Parameter body: of the image, without its header. Returns `nil` if no table in it has the
+  ///   right CRC32, or the CRC32 of a part is wrong.
+  init?(in body: ArraySlice<UInt8>) {
+    let body = Array(body)
+    for start in body.indices where body[start] == Self.magic[0] {
+      guard body[start...].starts(with: Self.magic), let parts = Self.parts(in: body, at: start)
+      else { continue }
+      self.parts = parts
+      return
+    }
+    return nil
+  }
+
+  private static func parts(in body: [UInt8], at start: Int) -> [Part]? {
+    for count in 1...partsMaximum {
+      let end = start + magic.count + count * entrySize
+      guard let checksum: UInt32 = body.littleEndian(at: end) else { return nil }
+      guard checksum == CRC32.checksum(body[start..<end]) else { continue }
+      let data = body[(end + 4)...]
+      let parts = (0..<count).compactMap {
+        part(in: body, at: start + magic.count + $0 * entrySize, data: data)
+      }
+      return parts.count == count ? parts : nil
+    }
+    return nil
+  }
+
+  /// An entry: address, size of the place, offset and size of the data, their CRC32, kind, fill.
+  private static func part(in body: [UInt8], at entry: Int, data: ArraySlice<UInt8>) -> Part? {
+    let words = (0..<5).compactMap { body.littleEndian(UInt32.self, at: entry + 4 * $0) }
+    let (offset, size) = (Int(words[2]), Int(words[3]))
+    guard offset + size <= data.count else { return nil }
+    let bytes = Array(data.dropFirst(offset).prefix(size))
+    guard CRC32.checksum(bytes) == words[4] else { return nil }
+    return Part(
+      kind: Kind(body[entry + 20]), address: words[0], size: size, hash: hash(of: bytes))
+  }
+
+  private static func hash(of bytes: [UInt8]) -> MCUbootImage.Hash? {
+    do throws(MCUbootFault) { return try MCUbootImage(decoding: bytes).hash } catch { return nil }
+  }
+
+  /// The firmware loader that it installs.
+  public var firmwareLoader: Part? { parts.first { $0.kind == .firmwareLoader } }
+}
