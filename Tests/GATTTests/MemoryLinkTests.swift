@@ -1,0 +1,47 @@
+import OtaflashGATT
+import Testing
+
+/// What a link guarantees, of the one in memory.
+@Suite(.timeLimit(.minutes(5))) struct MemoryLinkTests {
+  @Test func pdusArriveCompleteAndInOrder() async throws {
+    let (host, device) = MemoryLink.pair()
+    try await host.send([1])
+    try await host.send([2, 2])
+    #expect(try await device.receive() == [1])
+    #expect(try await device.receive() == [2, 2])
+  }
+
+  @Test func sendWaitsWhileTheQueueIsFull() async throws {
+    let (host, device) = MemoryLink.pair(capacity: 1)
+    try await host.send([1])
+    async let second: Void = host.send([2])
+    #expect(try await device.receive() == [1])
+    try await second
+    #expect(try await device.receive() == [2])
+  }
+
+  @Test func eachEndLearnsWhichOneClosed() async throws {
+    let (host, device) = MemoryLink.pair()
+    try await host.send([1])
+    host.close()
+    #expect(try await device.receive() == [1])
+    await #expect(throws: LinkLoss.closedByPeer) { try await device.receive() }
+    await #expect(throws: LinkLoss.closedByPeer) { try await device.send([2]) }
+    await #expect(throws: LinkLoss.closedLocally) { try await host.receive() }
+  }
+
+  @Test func bothEndsNoticeALostRadio() async throws {
+    let (host, device) = MemoryLink.pair()
+    device.loseSupervision()
+    device.close()
+    await #expect(throws: LinkLoss.supervisionTimeout) { try await host.receive() }
+    await #expect(throws: LinkLoss.supervisionTimeout) { try await device.receive() }
+  }
+
+  @Test func aLongPDUIsNotSent() async throws {
+    let (host, _) = MemoryLink.pair(maximumPDUSize: 23)
+    await #expect(throws: LinkLoss.tooLarge(octets: 24, limit: 23)) {
+      try await host.send([UInt8](repeating: 0, count: 24))
+    }
+  }
+}
