@@ -18,16 +18,38 @@ import Testing
   }
 }
 
+/// A process that gets no processor for a while, again and again: nothing wakes in these times.
+@Suite struct StalledProcessTests {
+  @Test(
+    arguments: [Duration.milliseconds(20), .milliseconds(60), .milliseconds(150)], ["50", "51"])
+  func aStalledProcessCostsNoRestart(_ stall: Duration, _ seed: String) throws {
+    for device in ["nordic-legacy?interval=7.5ms", "nordic-legacy?interval=15ms", "infinitime?"] {
+      let outcome = try flash(
+        [legacy(firmware(40_000))], onto: "sim:\(device)&seed=\(seed)", stall: stall)
+      #expect(try outcome.last.get().outcome == .flashed)
+      #expect(outcome.log.rewinds == 0, "\(device)")
+    }
+  }
+}
+
 /// Wakes each sleeper later than it asked for.
 struct LateClock: LinkClock {
+  /// Stalls begin at multiples of it.
+  private static let stallPeriod = Duration.milliseconds(300)
+
   let base: any LinkClock
   let lateness: Duration
+  /// How long nothing wakes.
+  var stall = Duration.zero
 
   var now: LinkInstant { base.now }
   var minimumResolution: Duration { base.minimumResolution }
   func randomFraction() -> Double { base.randomFraction() }
 
   func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
-    try await base.sleep(until: deadline.advanced(by: lateness), tolerance: tolerance)
+    let wanted = deadline.advanced(by: lateness)
+    let periods = Int(wanted.elapsed / Self.stallPeriod)
+    let stallEnd = LinkInstant(elapsed: Self.stallPeriod * periods + stall)
+    try await base.sleep(until: max(wanted, stallEnd), tolerance: tolerance)
   }
 }

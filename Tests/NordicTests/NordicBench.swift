@@ -56,9 +56,10 @@ struct NordicOutcome: Sendable {
 ///   - cancelAfter: cancels the first of them.
 ///   - losing: which packets never reach the device, by their number from 1 and their octets.
 ///   - late: the delay of each timer, of the host and of the device.
+///   - stall: how long the process stands still, again and again.
 func flash(
   _ images: [FirmwareImage], onto profile: String, cancelAfter: Duration? = nil,
-  late: Duration = .zero,
+  late: Duration = .zero, stall: Duration = .zero,
   _ adjust: (inout UpdateOptions) -> Void = { _ in },
   losing: (@Sendable (Int, [UInt8]) -> Bool)? = nil
 ) throws -> NordicOutcome {
@@ -66,14 +67,15 @@ func flash(
     FirmwarePackage(name: $0.name, kind: .nordicSecureDFU, parts: [$0])
   }
   return try flash(
-    packages: packages, onto: profile, cancelAfter: cancelAfter, late: late, adjust,
+    packages: packages, onto: profile, cancelAfter: cancelAfter, late: late, stall: stall,
+    adjust,
     losing: losing)
 }
 
 /// The same with whole packages.
 func flash(
   packages: [FirmwarePackage], onto profile: String, cancelAfter: Duration? = nil,
-  late: Duration = .zero,
+  late: Duration = .zero, stall: Duration = .zero,
   _ adjust: (inout UpdateOptions) -> Void = { _ in },
   losing: (@Sendable (Int, [UInt8]) -> Bool)? = nil
 ) throws -> NordicOutcome {
@@ -84,7 +86,7 @@ func flash(
   let timeline = VirtualTimeline()
   let log = EventLog()
   let counter = PacketCounter()
-  let clock = LateClock(base: timeline.clock, lateness: late)
+  let clock = LateClock(base: timeline.clock, lateness: late, stall: stall)
   let board = try SimulatedBoard(profile: profile, clock: clock)
   let results = try timeline.run(limit: .seconds(7200)) { _ in
     await withTaskGroup(of: [Result<UpdateResult, UpdateFault>]?.self) { group in

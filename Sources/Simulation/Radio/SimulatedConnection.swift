@@ -93,7 +93,8 @@ package final class SimulatedConnection: Sendable {
         await radio.wait()
         event = max(event, anchors.elapsed(at: clock.now))
       case .dataWaits:
-        event += 1
+        // Events that a late process has missed are over: the radio does not make up for them.
+        event = max(event + 1, isInRealTime ? anchors.elapsed(at: clock.now) : 0)
         await exchange(event, anchors)
       case .closing:
         event = max(event, anchors.elapsed(at: clock.now)) + 1
@@ -125,13 +126,19 @@ package final class SimulatedConnection: Sendable {
     }
   }
 
+  /// A timer's usual lateness on a real clock, in microseconds; the event makes up for that.
+  private static let latenessMaximum = 1000
+
+  /// An accelerated clock falls behind its deadlines on any machine, and no time is lost by that.
+  private var isInRealTime: Bool { clock.minimumResolution <= .nanoseconds(1) }
+
   /// One connection event.
   private func exchange(_ event: Int, _ anchors: Anchors) async {
     let anchor = anchors.anchor(of: event)
     guard await clock.pause(until: anchor) else { return }
     state.withLock { $0.beginEvent() }
     let pairsMaximum = pairsPerEventMaximum
-    var elapsed = 0
+    var elapsed = self.elapsed(since: anchor, planned: 0)
     var pairs = 0
     while let pair = state.withLock({
       $0.nextPair(elapsedMicroseconds: elapsed, pairs: pairs, pairsMaximum: pairsMaximum)
@@ -149,7 +156,15 @@ package final class SimulatedConnection: Sendable {
       elapsed += PHY.interframeSpaceMicroseconds
       pairs += 1
       guard await clock.pause(until: anchor.advanced(by: .microseconds(elapsed))) else { return }
+      elapsed = self.elapsed(since: anchor, planned: elapsed)
     }
+  }
+
+  /// Microseconds of the event that are over. What a late process has missed of it is not sent
+  /// faster than the air.
+  private func elapsed(since anchor: LinkInstant, planned: Int) -> Int {
+    let elapsed = anchor.duration(to: clock.now).wholeMicroseconds
+    return isInRealTime && elapsed - planned > Self.latenessMaximum ? elapsed : planned
   }
 
   private var pairsPerEventMaximum: Int {
