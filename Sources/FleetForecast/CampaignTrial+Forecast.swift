@@ -21,10 +21,13 @@ extension CampaignTrial {
   /// - Parameters:
   ///   - seeds: how many, 1 or more; they are 1, 2, ….
   ///   - changes: the rows of the what-if table; `nil` = all that are worth asking.
-  ///   - progress: told after each run how many of how many are done.
+  ///   - isTimeOver: from then on only the first run is completed. The forecast is that of the
+  ///     runs that have ended, without the rows that are not complete.
+  ///   - progress: called after each attempt in a simulated run, on its thread.
   package func forecast(
     seeds: Int, changes: [ForecastChange]? = nil,
-    progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
+    isTimeOver: @escaping @Sendable () -> Bool = { false },
+    progress: @escaping @Sendable (ForecastProgress) -> Void = { _ in }
   ) async throws(ForecastFault) -> FleetForecast {
     precondition(seeds >= 1, "a forecast needs a run")
     let changes = changes ?? ForecastChange.all(for: self)
@@ -34,26 +37,31 @@ extension CampaignTrial {
       + changes.flatMap { change in
         (1...few).map { Step(change: change, seed: UInt64($0)) }
       }
-    let figures = try await figures(of: steps, progress)
-    let rows = changes.enumerated().map { index, change in
-      (change, Array(figures[(seeds + index * few)..<(seeds + (index + 1) * few)]))
+    var watched = self
+    watched.watch = ForecastWatch(
+      runs: steps.count, devices: plan.deviceCount, isTimeOver: isTimeOver, progress)
+    let figures = try await watched.figures(of: steps)
+    // The same seeds as without a limit: those from 1 on without a gap.
+    let runs = Array(figures[..<seeds].prefix { $0 != nil }.compactMap(\.self))
+    guard !runs.isEmpty else { throw .cancelled }
+    let rows = changes.enumerated().compactMap { index, change in
+      let row = figures[(seeds + index * few)..<(seeds + (index + 1) * few)].compactMap(\.self)
+      return row.count == few && runs.count >= few ? (change, row) : nil
     }
-    return FleetForecast(of: self, Array(figures[..<seeds]), whatIf: rows)
+    return FleetForecast(
+      of: self, runs, whatIf: rows, left: (seeds - runs.count, changes.count - rows.count))
   }
 
-  /// In the steps' order.
-  private func figures(
-    of steps: [Step], _ progress: @escaping @Sendable (Int, Int) -> Void
-  ) async throws(ForecastFault) -> [TrialFigures] {
+  /// In the steps' order; `nil` = its time was over.
+  private func figures(of steps: [Step]) async throws(ForecastFault) -> [TrialFigures?] {
     let results = await withTaskGroup(
-      of: (Int, Result<TrialFigures, ForecastFault>).self,
-      returning: [Int: Result<TrialFigures, ForecastFault>].self
+      of: (Int, Result<TrialFigures?, ForecastFault>).self,
+      returning: [Int: Result<TrialFigures?, ForecastFault>].self
     ) { group in
-      var results: [Int: Result<TrialFigures, ForecastFault>] = [:]
-      func take(_ index: Int, _ result: Result<TrialFigures, ForecastFault>) {
+      var results: [Int: Result<TrialFigures?, ForecastFault>] = [:]
+      func take(_ index: Int, _ result: Result<TrialFigures?, ForecastFault>) {
         results[index] = result
         if case .failure = result { group.cancelAll() }
-        progress(results.count, steps.count)
       }
       for (index, step) in steps.enumerated() {
         if index >= Self.runsAtOnce, let (index, result) = await group.next() {
@@ -65,7 +73,7 @@ extension CampaignTrial {
       for await (index, result) in group { take(index, result) }
       return results
     }
-    var figures: [TrialFigures] = []
+    var figures: [TrialFigures?] = []
     for index in steps.indices {
       guard let result = results[index] else { throw .cancelled }
       figures.append(try result.get())
@@ -73,13 +81,17 @@ extension CampaignTrial {
     return figures
   }
 
-  private func attempt(_ step: Step) -> Result<TrialFigures, ForecastFault> {
+  private func attempt(_ step: Step) -> Result<TrialFigures?, ForecastFault> {
     guard !Task.isCancelled else { return .failure(.cancelled) }
+    guard watch?.isOver != true else { return .success(nil) }
     let trial = step.change.map { $0.applied(to: self) } ?? self
     do throws(ForecastFault) {
-      return .success(TrialFigures(try trial.run(seed: step.seed), of: trial.campaign))
+      let outcome = try trial.run(seed: step.seed)
+      watch?.runEnded(
+        isFirst: step.change == nil && step.seed == 1, attempts: outcome.attempts)
+      return .success(TrialFigures(outcome, of: trial.campaign))
     } catch {
-      return .failure(error)
+      return watch?.isOver == true ? .success(nil) : .failure(error)
     }
   }
 }

@@ -24,6 +24,8 @@ package struct CampaignTrial: Sendable {
   package internal(set) var countsWholeImages = false
   /// The flash that the boards begin with; `nil` = they come from the factory.
   package var storage: SimulatedFleet.Storage?
+  /// `nil` = nothing looks on, and the run goes to its end.
+  var watch: ForecastWatch?
 
   /// A device whose id is that of a board of the fleet is that board; where one is not, the first
   /// device is the first board, and so on. Nobody is asked to approve, and a place that devices
@@ -52,6 +54,7 @@ package struct CampaignTrial: Sendable {
     /// For which each adapter's radio carried data.
     package let airTime: [String: Duration]
     package let poweredMost: Int
+    package let attempts: Int
   }
 
   /// The longest that a campaign may take: windows that open once a week are among them.
@@ -65,13 +68,14 @@ package struct CampaignTrial: Sendable {
     let fleet = SimulatedFleet(profile, clock: timeline.clock, storage: storage)
     let names = boards ?? namesInOrder(of: profile)
     let reach = SimulatedFleetReach(fleet) { names[$0] ?? $0 }
+    let exchange = QuietExchange(watch)
     let result: Result<FleetRun, FleetEngineFault>
     do throws(SimulationFault) {
       result = try timeline.run(limit: Self.limit) { clock in
         await withService {
           await fleet.run()
         } _: {
-          await self.run(on: reach, clock)
+          await self.run(on: reach, exchange, clock)
         }
       }
     } catch {
@@ -84,18 +88,18 @@ package struct CampaignTrial: Sendable {
         truth: names.compactMapValues { truth[$0] },
         airTime: Dictionary(
           uniqueKeysWithValues: fleet.adapters.map { ($0, fleet.airTime(of: $0)) }),
-        poweredMost: fleet.poweredMost)
+        poweredMost: fleet.poweredMost, attempts: exchange.attempts)
     } catch {
       throw .engine(error)
     }
   }
 
   private func run(
-    on reach: SimulatedFleetReach, _ clock: VirtualClock
+    on reach: SimulatedFleetReach, _ exchange: QuietExchange, _ clock: VirtualClock
   ) async -> Result<FleetRun, FleetEngineFault> {
     let (packages, start) = (packages, start)
     let engine = FleetEngine(
-      campaign: campaign, exchange: QuietExchange(), ledger: MemoryLedger(), reach: reach,
+      campaign: campaign, exchange: exchange, ledger: MemoryLedger(), reach: reach,
       surroundings: FleetSurroundings(
         clock: clock, wall: { start.advanced(by: clock.now.elapsed) }, image: { packages[$0] },
         bases: bases, hooks: HooksLeftOut()))

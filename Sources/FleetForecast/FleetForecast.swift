@@ -89,6 +89,9 @@ package struct FleetForecast: Hashable, Sendable {
   /// Seeds of each row below.
   package let whatIfSeeds: Int
   package let whatIf: [WhatIf]
+  /// Runs and rows of the what-if table for which there was no time.
+  package let runsLeftOut: Int
+  package let rowsLeftOut: Int
 
   /// Devices that are expected to end well.
   package var successes: Double {
@@ -101,8 +104,9 @@ package struct FleetForecast: Hashable, Sendable {
 extension FleetForecast {
   init(
     of trial: CampaignTrial, _ runs: [TrialFigures],
-    whatIf: [(change: ForecastChange, runs: [TrialFigures])]
+    whatIf: [(change: ForecastChange, runs: [TrialFigures])], left: (runs: Int, rows: Int) = (0, 0)
   ) {
+    (runsLeftOut, rowsLeftOut) = left
     devices = trial.plan.deviceCount
     seeds = runs.count
     duration = Spread(runs.map(\.took))

@@ -13,6 +13,14 @@ final class QuietExchange: JobExchange {
 
   private let base = MemoryExchange()
   private let state = Mutex(State())
+  private let watch: ForecastWatch?
+  private let ended = Mutex(0)
+
+  /// - Parameter watch: counts the attempts, and ends the run.
+  init(_ watch: ForecastWatch?) { self.watch = watch }
+
+  /// Attempts that have ended.
+  var attempts: Int { ended.withLock { $0 } }
 
   @discardableResult
   func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
@@ -29,6 +37,9 @@ final class QuietExchange: JobExchange {
   func claim(
     for worker: FleetWorker, now: FleetTime, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim? {
+    if watch?.isOver == true {
+      throw .storage(StorageFault(.full, "the time for the forecast is over"))
+    }
     let waiter = state.withLock { state -> OneShot<Void>? in
       guard state.open.isEmpty else { return nil }
       let waiter = OneShot<Void>()
@@ -58,6 +69,8 @@ final class QuietExchange: JobExchange {
   func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
     try await base.finish(claim, ending)
     close([claim.job.id])
+    ended.withLock { $0 += 1 }
+    watch?.attemptEnded()
   }
 
   func release(_ claim: JobClaim, _ reason: ReturnReason) async throws(ExchangeFault) {

@@ -1,6 +1,7 @@
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashSimulation
+import Synchronization
 import Testing
 
 @testable import OtaflashFleetForecast
@@ -30,6 +31,21 @@ import Testing
     #expect(first == second)
     #expect(first.devices == 12 && first.seeds == 4 && first.whatIfSeeds == 4)
     #expect(first.duration.range == nil, "four runs say nothing of one case in twenty")
+  }
+
+  /// The first run is completed whatever the time; what has not ended with it is left out.
+  @Test func aForecastEndsWhenItsTimeIsOver() async throws {
+    let trial = try Self.trial("12?adapters=2&loss=2%")
+    let whole = try await trial.forecast(seeds: 1, changes: [])
+    let shares = Mutex<[Double]>([])
+    let cut = try await trial.forecast(
+      seeds: 50, isTimeOver: { true }, progress: { now in shares.withLock { $0.append(now.share) } }
+    )
+    #expect(cut.seeds < 50 && cut.seeds + cut.runsLeftOut == 50)
+    #expect(cut.whatIf.isEmpty && cut.rowsLeftOut >= 5)
+    if cut.seeds == 1 { #expect(cut.duration == whole.duration && cut.expected == whole.expected) }
+    #expect(shares.withLock { $0.count >= 12 && $0.allSatisfy { (0...1).contains($0) } })
+    #expect(whole.runsLeftOut == 0 && whole.rowsLeftOut == 0)
   }
 
   @Test func aRangeNeedsTwentyRuns() {

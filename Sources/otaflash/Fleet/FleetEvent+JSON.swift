@@ -95,10 +95,7 @@ extension FleetEvent {
 }
 
 extension FleetTime {
-  var text: String {
-    Timestamp.text(
-      seconds: Int(milliseconds / 1000), milliseconds: Int(milliseconds % 1000))
-  }
+  var text: String { Timestamp.text(milliseconds: Int(milliseconds)) }
 }
 
 extension WaveVerdict {

@@ -12,14 +12,18 @@ struct FleetForecastTelling: Sendable {
   private let campaign: LoadedCampaign
   private let fleet: String?
   private let seeds: Int
+  private let limit: Duration
   private let session: Session
 
   /// - Parameter fleet: stands for the devices; `nil` = the campaign's own simulated fleet, or
   ///   plain boards as the earlier runs of these devices show them.
-  init(_ campaign: LoadedCampaign, _ fleet: String?, _ seeds: Int, _ session: Session) {
+  init(
+    _ campaign: LoadedCampaign, _ fleet: String?, seeds: Int, limit: Duration, _ session: Session
+  ) {
     self.campaign = campaign
     self.fleet = fleet
     self.seeds = seeds
+    self.limit = limit
     self.session = session
   }
 
@@ -27,13 +31,22 @@ struct FleetForecastTelling: Sendable {
     let trial = try await trial()
     session.console.note(
       "simulating " + Text.counted(campaign.plan.deviceCount, "device") + ", "
-        + Text.counted(seeds, "time"))
+        + Text.counted(seeds, "time") + " and with changes, for \(Text.clock(limit)) at most "
+        + "(--forecast-time)")
     let console = session.console
+    let start = ContinuousClock.now
+    let limit = limit
     let forecast: FleetForecast
     do throws(ForecastFault) {
-      forecast = try await trial.forecast(seeds: seeds) { done, of in
+      forecast = try await trial.forecast(
+        seeds: seeds, isTimeOver: { start.duration(to: .now) > limit }
+      ) { progress in
         guard console.settings.progress == .bar else { return }
-        console.show(["  \(done) of \(of) simulated runs"])
+        let elapsed = Text.clock(start.duration(to: .now))
+        console.show([
+          "  \(Self.percent(progress.share))  \(progress.runsEnded) of \(progress.runs) "
+            + "simulated runs, \(elapsed)"
+        ])
       }
     } catch {
       if case .cancelled = error { throw .stopped }
@@ -43,6 +56,11 @@ struct FleetForecastTelling: Sendable {
     let countsWholeImages = trial.countsWholeImages
     console.event("fleet_forecast", Self.members(forecast, countsWholeImages))
     for line in Self.lines(forecast, countsWholeImages) { console.result(line) }
+    if forecast.runsLeftOut + forecast.rowsLeftOut > 0 {
+      console.note(
+        "left out for lack of time: " + Text.counted(forecast.runsLeftOut, "run") + ", "
+          + Text.counted(forecast.rowsLeftOut, "what-if row") + "; --forecast-time gives more")
+    }
   }
 
   private func trial() async throws(CommandFault) -> CampaignTrial {
@@ -111,6 +129,7 @@ struct FleetForecastTelling: Sendable {
     let rows = forecast.whatIf.map { row in
       [row.change.words, Text.clock(row.duration.median), ratio(row.ratio)]
     }
+    guard !rows.isEmpty else { return lines }
     return lines + Text.table([["  WHAT IF", "TIME", ""]] + rows.map { ["  " + $0[0]] + $0[1...] })
   }
 
@@ -162,6 +181,8 @@ struct FleetForecastTelling: Sendable {
           "devices": .number(forecast.savings.devices), "octets": .number(forecast.savings.sent),
           "image": .number(forecast.savings.made),
         ]) : nil,
+      "runs_left_out": .integer(forecast.runsLeftOut),
+      "what_if_left_out": .integer(forecast.rowsLeftOut),
       "counts_whole_images": countsWholeImages ? .bool(true) : nil,
       "what_if": .array(
         forecast.whatIf.map { row in

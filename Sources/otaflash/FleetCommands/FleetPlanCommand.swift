@@ -34,6 +34,14 @@ struct FleetPlanCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
+      "The time for the forecast; simulated runs that need more are left out, but for one.",
+      valueName: "duration"),
+    transform: TimeSpan.parse)
+  var forecastTime: TimeSpan = TimeSpan(.seconds(120))
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
       "The fleet that stands for the devices in the forecast: sim-fleet:N?adapters=2&loss=1%.",
       valueName: "fleet"))
   var fleet: String?
@@ -75,7 +83,11 @@ struct FleetPlanCommand: Subcommand {
     try await show(review, of: loaded, in: session)
     tell(loaded, prospects, in: session)
     if let save { try review.save(to: save, in: session) }
-    if forecast { try await FleetForecastTelling(loaded, fleet, seeds.value, session).tell() }
+    if forecast {
+      try await FleetForecastTelling(
+        loaded, fleet, seeds: seeds.value, limit: forecastTime.duration, session
+      ).tell()
+    }
     let rest =
       (global.adapter.map { ["--adapter", $0] } ?? []) + (save.map { ["--plan", $0] } ?? [])
     session.console.note("next:   " + session.context.command(["fleet", "run", campaign] + rest))

@@ -108,7 +108,9 @@ struct FleetRunCommand: Subcommand {
       campaign: loaded, run: run, last: started.last, store: store,
       packages: started.packages, parallel: parallel?.value, adapters: chosenAdapters,
       session: session)
+    let processorWait = ProcessorWait()
     _ = try await job.perform()
+    if let note = processorWait.note() { session.console.note(note) }
     extendLifetime(active)
     lock.release()
     return try await FleetSummary(run.id, store, session).tell()

@@ -16,8 +16,15 @@ enum Timestamp {
   }
 
   static func text(_ secondsSince1970: Double) -> String {
-    let milliseconds = Int((secondsSince1970 * 1000).rounded(.down))
-    return text(seconds: milliseconds / 1000, milliseconds: milliseconds % 1000)
+    text(milliseconds: Int((secondsSince1970 * 1000).rounded(.down)))
+  }
+
+  /// Milliseconds since 1970, also before it, where a wrong clock may be.
+  static func text(milliseconds: Int) -> String {
+    let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+    return rest < 0
+      ? text(seconds: seconds - 1, milliseconds: rest + 1000)
+      : text(seconds: seconds, milliseconds: rest)
   }
 
   static func text(seconds: Int, milliseconds: Int) -> String {
