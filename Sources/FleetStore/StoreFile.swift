@@ -31,6 +31,7 @@ struct StoreFile {
     path: String, isReadOnly: Bool, patience: Duration = StoreFile.patience
   ) throws(StorageFault) {
     self.path = path
+    try Self.checkIsFile(path)
     guard !isReadOnly else {
       setAside = nil
       queue = try Self.openForReading(path, patience)
@@ -46,6 +47,21 @@ struct StoreFile {
       try Self.keepPrivate(path)
       queue = try Self.open(path, isReadOnly: false, patience)
     }
+  }
+
+  /// SQLite would wait without a limit to open a pipe.
+  private static func checkIsFile(_ path: String) throws(StorageFault) {
+    let found = URL(filePath: path).resolvingSymlinksInPath().path
+    guard FileManager.default.fileExists(atPath: found) else { return }
+    do {
+      let type = try FileManager.default.attributesOfItem(atPath: found)[.type]
+      guard let type = type as? FileAttributeType, type != .typeRegular else { return }
+    } catch {
+      // What cannot be looked at is reported by the opening that follows.
+      return
+    }
+    throw StorageFault(
+      .system, "\(path) is not a regular file; move it away, and the runs are recorded anew")
   }
 
   /// The file is for its user only, whatever the umask says; its journal receives the same mode.

@@ -84,6 +84,12 @@ enum KeptTime {
   private static let range = 0.0..<253_402_300_800
 
   static func isSound(_ seconds: Double) -> Bool { range.contains(seconds) }
+
+  /// The nearest time that can be kept: a clock may be wrong, and a file that was written by one
+  /// must be readable.
+  static func nearest(_ seconds: Double) -> Double {
+    seconds.isNaN ? 0 : min(max(seconds, range.lowerBound), range.upperBound - 1)
+  }
 }
 
 extension DeviceRecord: Codable {
@@ -110,9 +116,9 @@ extension DeviceRecord: Codable {
     try container.encode(id, forKey: .id)
     try container.encodeIfPresent(name, forKey: .name)
     try container.encodeIfPresent(address, forKey: .address)
-    try container.encode(lastSeen, forKey: .lastSeen)
-    try container.encodeIfPresent(lastConnected, forKey: .lastConnected)
-    try container.encodeIfPresent(lastChosen, forKey: .lastChosen)
+    try container.encode(KeptTime.nearest(lastSeen), forKey: .lastSeen)
+    try container.encodeIfPresent(lastConnected.map(KeptTime.nearest), forKey: .lastConnected)
+    try container.encodeIfPresent(lastChosen.map(KeptTime.nearest), forKey: .lastChosen)
     try container.encodeIfPresent(lastFlashing, forKey: .lastFlashing)
     try container.encodeIfPresent(running, forKey: .running)
   }
@@ -134,7 +140,7 @@ extension DeviceRecord.Flashing: Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(outcome, forKey: .outcome)
     try container.encodeIfPresent(version, forKey: .version)
-    try container.encode(at, forKey: .at)
+    try container.encode(KeptTime.nearest(at), forKey: .at)
   }
 }
 
@@ -152,7 +158,7 @@ extension DeviceRecord.Running: Codable {
     try others.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(version, forKey: .version)
-    try container.encode(at, forKey: .at)
+    try container.encode(KeptTime.nearest(at), forKey: .at)
   }
 }
 

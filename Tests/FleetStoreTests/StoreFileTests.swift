@@ -37,6 +37,16 @@ import Testing
     #expect(try folder.store().runs().count == 1)
   }
 
+  /// SQLite would wait for somebody who writes into the pipe.
+  @Test(arguments: [true, false]) func aPipeIsNoStore(_ isReadOnly: Bool) throws {
+    let folder = try StoreFolder()
+    #expect(mkfifo(folder.path, 0o600) == 0)
+    let fault = #expect(throws: StorageFault.self) {
+      try FleetStore(path: folder.path, isReadOnly: isReadOnly)
+    }
+    #expect(fault?.kind == .system && fault?.words.contains("not a regular file") == true)
+  }
+
   /// Each page in turn is filled with noise: the store says so, or reads what was recorded.
   @Test func noiseInAnyPageIsFound() async throws {
     let folder = try StoreFolder()

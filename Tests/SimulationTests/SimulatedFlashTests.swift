@@ -11,6 +11,12 @@ import Testing
       random: SeededRandom(seed: seed))
   }
 
+  @Test func aFullDiskIsNamed() {
+    let fault = FlashFault.medium(operation: "pwrite", errno: ENOSPC)
+    #expect("\(fault)" == "pwrite failed: the disk is full (errno 28)")
+    #expect("\(FlashFault.medium(operation: "pread", errno: EIO))" == "pread failed (errno 5)")
+  }
+
   @Test func writtenBytesAreReadBack() throws {
     let flash = try makeFlash()
     try flash.perform(.write([1, 2, 3, 4], at: 4092))

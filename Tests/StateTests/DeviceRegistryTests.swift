@@ -25,6 +25,22 @@ struct DeviceRegistryTests {
     #expect(registry["a"]?.lastFlashing == Self.flashing)
   }
 
+  @Test(
+    "a file written by a wrong clock is read again",
+    arguments: [253_402_300_800.0, 9e15, -0.25, -1e12, .infinity])
+  func wrongClock(_ now: Double) throws {
+    let directory = try TemporaryDirectory()
+    let file = RegistryFile(in: try directory.state())
+    _ = try file.update {
+      $0.connected("a", name: "door", address: nil, at: now)
+      $0.flashed(
+        "a", DeviceRecord.Flashing(outcome: .flashed, version: FirmwareVersion(1, 3, 0), at: now))
+    }
+    let found = try file.load()
+    #expect(found.setAside == nil)
+    #expect(found.content?["a"]?.name == "door")
+  }
+
   @Test("an advertisement without a name does not take the name away")
   func nameStays() {
     var registry = DeviceRegistry()

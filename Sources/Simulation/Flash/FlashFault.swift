@@ -17,6 +17,9 @@ public enum FlashFault: Error, Equatable, Sendable {
 }
 
 extension FlashFault: CustomStringConvertible {
+  /// ENOSPC and EDQUOT of Linux.
+  private static let fullDisk: Set<Int32> = [28, 122]
+
   public var description: String {
     switch self {
     case .outOfBounds(let address, let octets, let size):
@@ -25,7 +28,10 @@ extension FlashFault: CustomStringConvertible {
       "\(octets) octets at \(address) are not aligned to \(alignment)"
     case .notErased(let address): "the byte at \(address) was to be written without an erase"
     case .notAPage(let address, let pageSize): "no page of \(pageSize) begins at \(address)"
-    case .medium(let operation, let errno): "\(operation) failed (errno \(errno))"
+    case .medium(let operation, let errno):
+      Self.fullDisk.contains(errno)
+        ? "\(operation) failed: the disk is full (errno \(errno))"
+        : "\(operation) failed (errno \(errno))"
     }
   }
 }

@@ -230,9 +230,14 @@ extension SimulatedFleet {
         return (.on(powered.board), (powered.board, powered.off))
       }
     } catch {
+      let cause = "The flash of a simulated board cannot be kept: \(error)."
+      guard case .medium(let operation, let errno) = error else {
+        throw .systemCall(
+          name: "flash", errno: 5, cause: cause, remedy: .advice("Choose another place for it."))
+      }
       throw .systemCall(
-        name: "flash", errno: 5, cause: "The flash of a simulated board cannot be kept: \(error).",
-        remedy: .advice("Choose another place for it."))
+        name: operation, errno: errno, cause: cause,
+        remedy: .advice("Make room there, or choose another place for it."))
     }
     if let (board, off) = fresh {
       let isTaken = switchedOn.offer { await self.live(board, number, until: off) }

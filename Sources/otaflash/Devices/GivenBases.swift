@@ -13,7 +13,7 @@ final class GivenBases: Sendable {
   private enum Content: Sendable {
     case image(name: String, parts: [[UInt8]])
     /// Files that are read once it is known what is looked for.
-    case folder(String, files: [String])
+    case folder(String, files: [String], hasMore: Bool)
   }
 
   private let content: Content
@@ -26,8 +26,10 @@ final class GivenBases: Sendable {
   init(_ path: String, in region: AddressRegion?, _ session: Session) throws(CommandFault) {
     self.region = region
     console = session.console
-    if let files = FolderContent.files(of: path, atMost: Self.filesMaximum) {
-      content = .folder(path, files: files)
+    if let files = FolderContent.files(of: path, atMost: Self.filesMaximum + 1) {
+      content = .folder(
+        path, files: Array(files.prefix(Self.filesMaximum)),
+        hasMore: files.count > Self.filesMaximum)
     } else {
       let package = try ImageSource.loadPackage(path, saying: ImageIdentity(), in: region, session)
       for part in package.parts {
@@ -48,7 +50,7 @@ final class GivenBases: Sendable {
     let found =
       switch content {
       case .image(_, let parts): parts.first { Self.identity($0) == running }
-      case .folder(let folder, let files): search(folder, files, for: running)
+      case .folder(let folder, let files, _): search(folder, files, for: running)
       }
     if found == nil { tell(running) }
     return found
@@ -80,10 +82,12 @@ final class GivenBases: Sendable {
     case .image(let name, let parts):
       let words = parts.map { Self.identity($0).words }.joined(separator: "; ")
       console.note("  \(name) (\(words)) is not what the device runs (\(running.words))")
-    case .folder(let folder, let files):
+    case .folder(let folder, let files, let hasMore):
+      let count = Text.grouped(files.count)
       console.note(
-        "  none of the \(Text.grouped(files.count)) files in \(folder) is what the device runs "
-          + "(\(running.words))")
+        "  none of \(hasMore ? "\(count) files" : "the \(count) files") in \(folder) is what the "
+          + "device runs (\(running.words))"
+          + (hasMore ? "; the folder has more, which were not read" : ""))
     }
   }
 

@@ -219,6 +219,7 @@ extension FaultReport {
     case EBADF: "It is closed: nothing can come from it."
     case ETIMEDOUT: "Nothing came for ten minutes; whoever was to write it has not."
     case EIO: "The disk or the device below it is at fault."
+    case EFBIG: "It is larger than otaflash reads: 64 MiB for a text."
     default: "The system refuses it."
     }
   }
