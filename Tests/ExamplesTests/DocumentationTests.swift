@@ -9,7 +9,8 @@ import Testing
     ("README.md", 4), (overview(of: "GATT"), 4), (overview(of: "Update"), 4),
     (overview(of: "Simulation"), 4), (overview(of: "BlueZ"), 4), (overview(of: "Firmware"), 1),
     (overview(of: "ATT"), 0), (overview(of: "Foundation"), 2), (overview(of: "State"), 0),
-    (page("FirstCentral", of: "GATT"), 10), (page("AnotherSystem", of: "GATT"), 7), (page("TestYourUpdate", of: "Simulation"), 12),
+    (page("FirstCentral", of: "GATT"), 10), (page("AnotherSystem", of: "GATT"), 7),
+    (page("TestYourUpdate", of: "Simulation"), 12),
   ])
   func everySnippetIsCodeThatRuns(_ document: String, atLeast count: Int) throws {
     let overview = try text(of: Self.root.appending(path: document))
