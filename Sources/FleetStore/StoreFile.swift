@@ -67,17 +67,17 @@ struct StoreFile {
   /// The file is for its user only, whatever the umask says; its journal receives the same mode.
   private static func keepPrivate(_ path: String) throws(StorageFault) {
     let (files, mode) = (FileManager.default, [FileAttributeKey.posixPermissions: 0o600])
-    guard files.fileExists(atPath: path) else {
-      // A folder that does not exist is reported by the opening that follows.
-      _ = files.createFile(atPath: path, contents: nil, attributes: mode)
-      return
+    // Not by `createFile`, which renames a new file to the path: another process may have created
+    // the store meanwhile, and would lose it.
+    do { try Data().write(to: URL(filePath: path), options: .withoutOverwriting) } catch {
+      // It exists, or its folder does not: the opening that follows reports what matters.
     }
     do {
       let found = try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int
       guard let found, found & 0o077 != 0 else { return }
       try files.setAttributes(mode, ofItemAtPath: path)
     } catch {
-      // Another user's file: whether it can be used, the opening that follows finds out.
+      // No file, or another user's: whether it can be used, the opening that follows finds out.
     }
   }
 
