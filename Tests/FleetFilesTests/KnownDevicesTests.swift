@@ -44,16 +44,6 @@ import Testing
     #expect(whole.campaign.devices.map(\.version?.description) == ["1.3.0", "1.0.0"])
   }
 
-  /// A device that was updated no longer fits the selector, and is the run's all the same.
-  @Test func aResumedRunKeepsItsDevices() throws {
-    let file = try Self.read("devices-from: known\nselect: version<1.4.0\n")
-    let resumed = file.resuming(["C0:FF:EE:00:00:02"])
-    let plan = try resumed.adding([Self.known[1]], from: .scan).plan(now: CampaignFileTests.now)
-    #expect(plan.waves.flatMap(\.devices).map(\.id) == ["C0:FF:EE:00:00:02"])
-    let listed = try Self.read("devices: [A, B]\nselect: id=A\n").resuming(["A"])
-    #expect(try listed.plan(now: CampaignFileTests.now).leftOut.map(\.id) == ["B"])
-  }
-
   @Test(arguments: [
     ("devices-from: known", 3, 1, "requires 'select'"),
     ("devices-from: file\nselect: version<1.4.0", 3, 15, "'file' is no devices-from; it is known"),
