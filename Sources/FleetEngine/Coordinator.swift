@@ -206,7 +206,9 @@ struct Coordinator: Sendable {
     do throws(StorageFault) {
       for pending in try await orders.pending() {
         do throws(OrderRefusal) {
-          batch.record(try FleetRules.events(for: pending.order, in: run), in: &run)
+          let events = try FleetRules.events(for: pending.order, in: run)
+          batch.record(pending.action.map { [.operatorActed($0)] } ?? [], in: &run)
+          batch.record(events, in: &run)
           answers.append(Answer(pending: pending, words: OrderAnswer.done))
         } catch {
           answers.append(Answer(pending: pending, words: "\(error)"))

@@ -147,13 +147,6 @@ package struct CampaignFile: Sendable {
     return whole
   }
 
-  /// The same for a run that is resumed: the run's devices take part, whatever they run now.
-  package func resuming(_ devices: Set<FleetDevice.ID>) -> CampaignFile {
-    var whole = self
-    whole.campaign.resumed = devices
-    return whole
-  }
-
   /// The same with the versions of its devices that are known and that the file does not give. If
   /// the file has `devices-from: known`, the known devices are added.
   ///
@@ -172,7 +165,7 @@ package struct CampaignFile: Sendable {
     guard usesKnownDevices else { return (whole, []) }
     let listed = Set(campaign.devices.map(\.identity))
     func isUndecided(_ device: FleetDevice) -> Bool {
-      guard campaign.resumed == nil, let selector = campaign.selector else { return false }
+      guard let selector = campaign.selector else { return false }
       return !listed.contains(device.identity) && selector.truth(of: device) == .undecided
     }
     return (
@@ -190,11 +183,13 @@ package struct CampaignFile: Sendable {
   }
 
   /// The plan of a run that was started before, over the devices of its waves.
+  ///
+  /// - Parameter unsettled: devices that the run still has to update.
   package func plan(
-    resuming waves: [[FleetDevice]], now: FleetTime
+    resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>, now: FleetTime
   ) throws(CampaignFileFault) -> CampaignPlan {
     try placed { () throws(CampaignFault) in
-      try CampaignPlan(campaign, resuming: waves, now: now)
+      try CampaignPlan(campaign, resuming: waves, unsettled: unsettled, now: now)
     }
   }
 

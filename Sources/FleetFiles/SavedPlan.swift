@@ -5,14 +5,6 @@ import OtaflashFleet
 /// A plan as it was reviewed: all that a run of it would do, for comparison with what a campaign
 /// would do later.
 package struct SavedPlan: Hashable, Sendable, Codable {
-  /// One option of the campaign, as it is printed.
-  package struct Setting: Hashable, Sendable, Codable {
-    package let name: String
-    package let words: String
-
-    package init(_ name: String, _ words: String) { (self.name, self.words) = (name, words) }
-  }
-
   package struct Image: Hashable, Sendable, Codable {
     /// As the campaign names it.
     package let file: String
@@ -50,7 +42,7 @@ package struct SavedPlan: Hashable, Sendable, Codable {
   package let campaign: String
   /// SHA-256 of the campaign's file, its table of devices and its aliases, in hex digits.
   package let text: String
-  package let settings: [Setting]
+  package let settings: [RunSetting]
   package let images: [Image]
   /// In the order in which they are updated.
   package let devices: [Device]
@@ -65,7 +57,7 @@ package struct SavedPlan: Hashable, Sendable, Codable {
   package static let head = "{\n  \"_otaflash_plan\" : "
 
   package init(
-    _ plan: CampaignPlan, text: String, settings: [Setting], images: [Image]
+    _ plan: CampaignPlan, text: String, settings: [RunSetting], images: [Image]
   ) {
     format = Self.formatVersion
     campaign = plan.campaign.name

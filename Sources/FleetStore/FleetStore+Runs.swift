@@ -92,15 +92,16 @@ extension FleetStore {
 
   /// Asks the process that works on a run, now or later.
   ///
+  /// - Parameter action: who asks, and why.
   /// - Returns: the request's number.
   @discardableResult
   package func request(
-    _ order: FleetOrder, of run: String, at moment: FleetTime
+    _ order: FleetOrder, by action: OperatorAction? = nil, of run: String, at moment: FleetTime
   ) throws(StorageFault) -> Int {
     try write {
       try $0.execute(
         sql: "INSERT INTO request (run, at, wish) VALUES (?, ?, ?)",
-        arguments: [run, moment.milliseconds, try StoredValue.text(order)])
+        arguments: [run, moment.milliseconds, try StoredRequest.text(order, action)])
       return Int($0.lastInsertedRowID)
     }
   }
@@ -135,6 +136,26 @@ extension FleetStore {
   package func orders(of run: String) -> any OrderSource { StoredOrders(store: self, run: run) }
 }
 
+/// A request as the store has it. Former versions stored the order only.
+private struct StoredRequest: Codable {
+  let order: FleetOrder
+  let action: OperatorAction
+
+  static func text(_ order: FleetOrder, _ action: OperatorAction?) throws -> String {
+    guard let action else { return try StoredValue.text(order) }
+    return try StoredValue.text(StoredRequest(order: order, action: action))
+  }
+
+  static func pending(_ number: Int, _ text: String) throws -> PendingOrder {
+    do {
+      let request = try StoredValue.value(StoredRequest.self, text)
+      return PendingOrder(number: number, order: request.order, action: request.action)
+    } catch is DecodingError {
+      return PendingOrder(number: number, order: try StoredValue.value(FleetOrder.self, text))
+    }
+  }
+}
+
 /// The requests for one run, from whatever process.
 private struct StoredOrders: OrderSource {
   let store: FleetStore
@@ -147,8 +168,7 @@ private struct StoredOrders: OrderSource {
         sql: "SELECT number, wish FROM request WHERE run = ? AND answer IS NULL ORDER BY number",
         arguments: [run]
       ).map {
-        PendingOrder(
-          number: $0["number"], order: try StoredValue.value(FleetOrder.self, $0["wish"]))
+        try StoredRequest.pending(try $0.count("number"), $0["wish"])
       }
     }
   }

@@ -87,6 +87,36 @@ import Testing
     #expect(block.last?.text.hasPrefix("1/2 done  1 failed") == true, "\(block)")
   }
 
+  @Test func aWaitIsShownWhenTwoLooksInARowSawIt() {
+    let (run, _) = Self.busy(1)
+    var waiting = run
+    let noon = FleetTime(milliseconds: 43_200_000)
+    let device = "C0:FF:EE:00:00:1"
+    waiting.apply(
+      .attemptEnded(device: device, attempt: 1, ending: .returned(.recalled)), at: noon)
+    waiting.apply(.deviceDeferred(device: device, until: noon), at: noon)
+    var screen = FleetScreen(style: Self.style, tellsSuccesses: false, soaks: [.zero])
+    _ = screen.observe([], waiting, at: .zero)
+    let windows = TransferWindows(general: TransferWindow(opens: 1200, closes: 1260))
+    func block() -> [String] {
+      var copy = screen
+      return copy.block(rows: 24, columns: 90, at: .zero).map(\.text)
+    }
+    #expect(screen.look(at: noon, windows).isEmpty)
+    #expect(block() == ["0/1 done"])
+    let told = screen.look(at: noon.advanced(by: .seconds(1)), windows)
+    #expect(told.map(\.devices) == [1])
+    #expect(
+      screen.members(of: told[0]).map(\.name) == ["run", "reason", "until", "devices", "words"])
+    #expect(
+      block() == [
+        "  waiting: the window opens 20:00 UTC, in 8 h (1 device waits)", "0/1 done",
+      ])
+    #expect(screen.look(at: noon.advanced(by: .seconds(2)), windows).isEmpty, "told once")
+    #expect(screen.look(at: noon.advanced(by: .seconds(30_000)), windows).isEmpty)
+    #expect(block() == ["0/1 done"])
+  }
+
   /// A device's name is nobody's command.
   @Test func aHostileNameIsShownAsItIs() {
     let line = Line("a\u{1B}[2Jb\u{202E}c").clipped(to: 10, in: Self.style)

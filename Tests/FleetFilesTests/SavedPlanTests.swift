@@ -11,7 +11,7 @@ import Testing
   ) throws -> SavedPlan {
     SavedPlan(
       try CampaignFileTests.read(text).plan(now: CampaignFileTests.now), text: digest,
-      settings: [SavedPlan.Setting("parallel", parallel)],
+      settings: [RunSetting("parallel", parallel)],
       images: [SavedPlan.Image(file: "a.bin", sha256: image, identity: image)])
   }
 

@@ -24,7 +24,7 @@ import Testing
   @Test func whatAManagerWantsToKnowStandsFirst() throws {
     let page = try Self.page(SampleRun(devices: 60, adapters: 2))
     let order = [
-      "<h1>58 of 60 devices run 1.3.0, verified; 1 failed, 1 was never heard</h1>",
+      "<h1>58 of 60 devices run 1.3.0, verified by read-back; 1 failed, 1 was never heard</h1>",
       "complete, 2 not updated", "23 Nov 2026, 09:20 to 09:27 UTC, 7 min 28 s",
       "What was done", "door-1.3.0.bin, version 1.3.0, 65.5 kB", "anna@line-3", "Outcome by wave",
       "<h3><bdi>canary</bdi></h3>", "approved at 09:25:25", "Failures by cause",

@@ -35,7 +35,7 @@ import Testing
     let report = try report([patched, Self.figures, patched])
     #expect(report.savings?.devices == 2 && report.savings?.made == 524_288)
     #expect(report.savings?.words == "2 devices were sent 80.0 kB for 524.3 kB of image")
-    #expect(CSVReport.text(report).contains(",262144\r\n"))
+    #expect(CSVReport.text(report).contains(",262144,,\r\n"))
   }
 
   static func beginning(_ devices: [String], waves: Int = 1) -> [(Double, FleetEvent)] {
@@ -150,12 +150,12 @@ import Testing
     let failed = DeviceEnding.failed(Self.lost)
     #expect(
       try headline([.updated, .updated, failed, failed, .absent])
-        == "2 of 5 devices run 1.3.0, verified; 2 failed, 1 was never heard")
-    #expect(try headline([.updated, .updated]) == "All 2 devices run 1.3.0, verified")
-    #expect(try headline([.updated]) == "1 of 1 device runs 1.3.0, verified")
+        == "2 of 5 devices run 1.3.0, verified by read-back; 2 failed, 1 was never heard")
+    #expect(try headline([.updated, .updated]) == "All 2 devices run 1.3.0, verified by read-back")
+    #expect(try headline([.updated]) == "1 of 1 device runs 1.3.0, verified by read-back")
     #expect(try headline([failed]) == "0 of 1 device run the new image; 1 failed")
     let report = try #require(RunReport(Self.history(Self.twoDevices)))
-    #expect(report.headline == "1 of 2 devices runs 1.3.0, verified; 1 is in progress")
+    #expect(report.headline == "1 of 2 devices runs 1.3.0, verified by read-back; 1 is in progress")
   }
 
   @Test func aWaveSaysWhatWasDecidedAndBy() throws {

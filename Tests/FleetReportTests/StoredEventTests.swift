@@ -20,7 +20,16 @@ import Testing
   @Test func whatWasAddedComesBack() throws {
     var beginning = RunBeginning(
       id: "r", campaign: "c", digest: "d", devices: 2, waves: 1, startedBy: "anna@line-3")
-    beginning.images = [RunImage(digest: "i", name: "a.bin", version: "1.3.0", size: 65_536)]
+    beginning.images = [
+      RunImage(digest: "i", name: "a.bin", version: "1.3.0", size: 65_536, sha256: "ab")
+    ]
+    beginning.files = [
+      RunFile(.campaign, name: "c.yaml", sha256: "cd"), RunFile(.hook, name: "./h"),
+    ]
+    beginning.settings = [RunSetting("retries", "5 attempts")]
+    let window = TransferWindow(
+      days: [.sunday, .monday], opens: 60, closes: 120, zone: ZoneOffsets(minutes: 60))
+    beginning.windows = TransferWindows(general: window, sites: ["tokyo": window])
     let wave = Wave(
       "all", .rest, thresholds: WaveThresholds(stop: .count(2)), soak: .seconds(90),
       needsApproval: true)

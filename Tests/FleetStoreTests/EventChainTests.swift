@@ -152,6 +152,10 @@ import Testing
       .waveJudged(wave: 0, verdict: .stop(failures: 1, of: 2)),
       #"{"waveJudged":{"verdict":{"stop":{"failures":1,"of":2}},"wave":0}}"#
     ),
+    (
+      .operatorActed(OperatorAction(.approve, by: "anna@line-3", reason: "r")),
+      #"{"operatorActed":{"_0":{"by":"anna@line-3","kind":"approve","reason":"r"}}}"#
+    ),
     (.approvalAwaited(wave: 0), #"{"approvalAwaited":{"wave":0}}"#),
     (.waveApproved(wave: 0), #"{"waveApproved":{"wave":0}}"#),
     (.runPaused(because: .asked), #"{"runPaused":{"because":{"asked":{}}}}"#),
@@ -181,6 +185,19 @@ import Testing
     #expect(throws: StorageFault.self) {
       try store.request(.pause, of: "nobody", at: Sample.now)
     }
+  }
+
+  /// Former versions stored the order alone; theirs are followed, too.
+  @Test func aRequestHasItsOperator() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    try await Sample.record(store)
+    let action = OperatorAction(.approve, by: "anna@line-3", reason: "the canary looks good")
+    try store.request(.resume, by: action, of: "r1", at: Sample.now)
+    try store.request(.cancel, of: "r1", at: Sample.now)
+    let pending = try await store.orders(of: "r1").pending()
+    #expect(pending.map(\.order) == [.resume, .cancel])
+    #expect(pending.map(\.action) == [action, nil])
   }
 
   @Test func aRunIsFoundByTheBeginningOfItsName() async throws {

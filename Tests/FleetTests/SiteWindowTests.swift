@@ -67,4 +67,20 @@ import Testing
       try CampaignPlan(campaign, now: Self.hour(1))
     }
   }
+
+  /// A run is not continued where devices that are left can never be updated; those that are done
+  /// need no window.
+  @Test func aResumedRunNeedsTheWindowsOfTheDevicesThatAreLeft() throws {
+    var campaign = Self.campaign()
+    campaign.siteWindows["berlin"]?.notAfter = Self.hour(0)
+    func resume(_ unsettled: Set<FleetDevice.ID>) throws(CampaignFault) -> CampaignPlan {
+      try CampaignPlan(
+        campaign, resuming: [campaign.devices], unsettled: unsettled, now: Self.hour(1))
+    }
+    #expect(throws: CampaignFault.windowInThePast(site: "berlin")) { try resume(["t", "b"]) }
+    #expect(try resume(["t", "n"]).deviceCount == 3)
+    campaign.window?.notAfter = Self.hour(0)
+    #expect(throws: CampaignFault.windowInThePast(site: nil)) { try resume(["n"]) }
+    #expect(try resume(["t"]).deviceCount == 3)
+  }
 }

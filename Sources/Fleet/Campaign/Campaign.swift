@@ -7,9 +7,6 @@ package struct Campaign: Hashable, Sendable {
   package var images: [String?: String]
   /// Which of the devices take part; `nil` = all.
   package var selector: DeviceExpression?
-  /// The devices of the run that is resumed, in the place of `selector`: what is known of a device
-  /// changes during a run, and its devices do not. `nil` = a run starts.
-  package var resumed: Set<FleetDevice.ID>?
   /// In their order; one or more.
   package var waves: [Wave]
   package var window: TransferWindow?
@@ -48,8 +45,8 @@ package struct Campaign: Hashable, Sendable {
     device.board.flatMap { images[$0] } ?? images[nil]
   }
 
-  package var windows: [TransferWindow] {
-    (window.map { [$0] } ?? []) + siteWindows.values
+  package var windows: TransferWindows {
+    TransferWindows(general: window, sites: siteWindows)
   }
 
   /// When transfers to devices of a site may begin; `nil` = always.

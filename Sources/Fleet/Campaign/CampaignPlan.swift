@@ -50,12 +50,20 @@ package struct CampaignPlan: Hashable, Sendable {
   /// The plan of a run that was started before: its devices are frozen, so nothing is selected or
   /// dealt again.
   ///
-  /// - Parameter waves: the devices of each wave, as many waves as the campaign has.
+  /// - Parameters:
+  ///   - waves: the devices of each wave, as many waves as the campaign has.
+  ///   - unsettled: devices that the run still has to update; their windows must open again.
   package init(
-    _ campaign: Campaign, resuming waves: [[FleetDevice]], now: FleetTime
+    _ campaign: Campaign, resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>,
+    now: FleetTime
   ) throws(CampaignFault) {
-    if let window = campaign.window, window.standing(at: now) == .over {
-      throw .windowInThePast(site: nil)
+    let windows = campaign.windows
+    let left = waves.joined().filter { unsettled.contains($0.id) }
+    // The campaign's own window comes first, then those of sites by name.
+    for site in Set(left.map { windows.decidingSite(for: $0.site) })
+      .sorted(by: { ($0 ?? "") < ($1 ?? "") })
+    where windows.window(at: site)?.standing(at: now) == .over {
+      throw .windowInThePast(site: site)
     }
     var campaign = campaign
     campaign.devices = waves.flatMap(\.self)
@@ -111,10 +119,6 @@ package struct CampaignPlan: Hashable, Sendable {
   private static func select(
     _ campaign: Campaign
   ) throws(CampaignFault) -> (chosen: [FleetDevice], leftOut: [FleetDevice]) {
-    if let resumed = campaign.resumed {
-      let leftOut = campaign.devices.filter { !resumed.contains($0.id) }
-      return (campaign.devices.filter { resumed.contains($0.id) }, leftOut)
-    }
     guard let selector = campaign.selector else { return (campaign.devices, []) }
     var (chosen, leftOut, undecided): ([FleetDevice], [FleetDevice], [FleetDevice]) = ([], [], [])
     for device in campaign.devices {

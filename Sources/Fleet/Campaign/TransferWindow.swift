@@ -1,13 +1,13 @@
 /// The times in which transfers may begin: on some days of the week between two times of day, and
 /// within two moments.
-package struct TransferWindow: Hashable, Sendable {
-  package enum Weekday: Int, Hashable, Sendable, CaseIterable {
+package struct TransferWindow: Hashable, Sendable, Codable {
+  package enum Weekday: Int, Hashable, Sendable, Codable, CaseIterable {
     case monday = 0
     case tuesday, wednesday, thursday, friday, saturday, sunday
   }
 
   /// What becomes of a transfer that runs when the window closes.
-  package enum AtEnd: String, Hashable, Sendable, CaseIterable {
+  package enum AtEnd: String, Hashable, Sendable, Codable, CaseIterable {
     /// It goes on to its end.
     case finish
     /// It is ended where the device keeps what it has.
@@ -103,8 +103,8 @@ extension TransferWindow.Weekday {
 }
 
 /// How far a place's clocks are ahead of UTC, and when that changes.
-package struct ZoneOffsets: Hashable, Sendable {
-  package struct Change: Hashable, Sendable {
+package struct ZoneOffsets: Hashable, Sendable, Codable {
+  package struct Change: Hashable, Sendable, Codable {
     package let at: FleetTime
     /// From then on, in minutes, −1439…1439.
     package let minutes: Int
@@ -154,6 +154,45 @@ package struct ZoneOffsets: Hashable, Sendable {
   }
 
   private var dayBefore: Int { TransferWindow.dayMinutes }
+
+  /// `Europe/Berlin`, `+05:30` or `UTC`: as the zone is named, else by its offset.
+  package func label(at moment: FleetTime) -> String {
+    if let name { return name }
+    let minutes = minutes(at: moment)
+    guard minutes != 0 else { return "UTC" }
+    return (minutes < 0 ? "-" : "+") + TransferWindow.clock(abs(minutes))
+  }
+}
+
+extension TransferWindow {
+  /// `02:00` of so many minutes.
+  package static func clock(_ minutes: Int) -> String {
+    [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+  }
+
+  /// The same text for the same window: a set has no order.
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(days.map(\.rawValue).sorted(), forKey: .days)
+    try container.encode(opens, forKey: .opens)
+    try container.encode(closes, forKey: .closes)
+    try container.encode(zone, forKey: .zone)
+    try container.encode(atEnd, forKey: .atEnd)
+    try container.encodeIfPresent(notBefore, forKey: .notBefore)
+    try container.encodeIfPresent(notAfter, forKey: .notAfter)
+  }
+
+  /// The times of day and the zone can be those of a window.
+  var isSound: Bool {
+    (0..<Self.dayMinutes).contains(opens) && (1...Self.dayMinutes).contains(closes)
+      && zone.isSound
+  }
+}
+
+extension ZoneOffsets {
+  fileprivate var isSound: Bool {
+    ([first] + changes.map(\.minutes)).allSatisfy { abs($0) < TransferWindow.dayMinutes }
+  }
 }
 
 extension Int64 {

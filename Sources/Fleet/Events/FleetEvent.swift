@@ -29,6 +29,8 @@ package enum FleetEvent: Hashable, Sendable, Codable {
   case waveJudged(wave: Int, verdict: WaveVerdict)
   case approvalAwaited(wave: Int)
   case waveApproved(wave: Int)
+  /// An operator gave a command; the events that follow carry it out.
+  case operatorActed(OperatorAction)
   case runPaused(because: PauseReason)
   case runResumed
   case runCancelled

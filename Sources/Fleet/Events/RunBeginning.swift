@@ -16,6 +16,12 @@ package struct RunBeginning: Hashable, Sendable, Codable {
   package var file: String?
   /// The run that was started before it; `nil` = none. The store fills it in.
   package var former: FormerRun?
+  /// When transfers may start.
+  package var windows: TransferWindows?
+  /// The files that the campaign consists of.
+  package var files: [RunFile]?
+  /// Its options, as `fleet plan` prints them.
+  package var settings: [RunSetting]?
 
   package init(
     id: String, campaign: String, digest: String, devices: Int, waves: Int,
@@ -42,13 +48,52 @@ package struct RunImage: Hashable, Sendable, Codable {
   package var version: String?
   /// Octets that a device stores.
   package var size: Int?
+  /// SHA-256 of the file, in hex digits, as `sha256sum` prints it.
+  package var sha256: String?
 
-  package init(digest: String, name: String, version: String? = nil, size: Int? = nil) {
+  package init(
+    digest: String, name: String, version: String? = nil, size: Int? = nil, sha256: String? = nil
+  ) {
     self.digest = digest
     self.name = name
     self.version = version
     self.size = size
+    self.sha256 = sha256
   }
+}
+
+/// A file of a campaign other than an image.
+package struct RunFile: Hashable, Sendable, Codable {
+  package enum Role: String, Hashable, Sendable, Codable, CaseIterable {
+    case campaign, devices
+    /// The public key that images must be signed by.
+    case key
+    /// The key of devices: a secret.
+    case deviceKey = "device-key"
+    /// The program of a hook, where the campaign gives its path.
+    case hook
+  }
+
+  package let role: Role
+  /// As the campaign names it.
+  package let name: String
+  /// SHA-256 of the file in hex digits; `nil` = a secret, which a hash could help to guess, or a
+  /// file that cannot be read.
+  package let sha256: String?
+
+  package init(_ role: Role, name: String, sha256: String? = nil) {
+    self.role = role
+    self.name = name
+    self.sha256 = sha256
+  }
+}
+
+/// An option of a campaign, in words.
+package struct RunSetting: Hashable, Sendable, Codable {
+  package let name: String
+  package let words: String
+
+  package init(_ name: String, _ words: String) { (self.name, self.words) = (name, words) }
 }
 
 /// What decides whether a wave is followed by the next.

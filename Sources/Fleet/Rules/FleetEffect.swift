@@ -54,7 +54,7 @@ extension FleetRules {
     }
     guard !closed.isEmpty else { return [] }
     return run.recall { device in
-      let site = device.device.site.flatMap { campaign.siteWindows[$0] == nil ? nil : $0 }
+      let site = campaign.windows.decidingSite(for: device.device.site)
       guard let window = closed[site] else { return false }
       return device.phase == .published || (device.phase.isClaimed && window.atEnd == .breakOff)
     }

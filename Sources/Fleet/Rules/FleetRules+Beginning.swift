@@ -8,14 +8,21 @@ extension CampaignPlan {
   ///   - person: who begins it, such as `anna@line-3`.
   ///   - images: what people call them.
   ///   - file: the absolute path of the campaign's file.
+  ///   - files: what the campaign consists of.
+  ///   - settings: its options in words.
   package func beginning(
     id: String, digest: String, imageDigests digests: [String: String],
-    startedBy person: String? = nil, images: [RunImage]? = nil, file: String? = nil
+    startedBy person: String? = nil, images: [RunImage]? = nil, file: String? = nil,
+    files: [RunFile]? = nil, settings: [RunSetting]? = nil
   ) -> [FleetEvent] {
     var beginning = RunBeginning(
       id: id, campaign: campaign.name, digest: digest, devices: deviceCount, waves: waves.count,
       startedBy: person, images: images, waveRules: waves.map { WaveRule($0.wave) })
     beginning.file = file
+    beginning.files = files
+    beginning.settings = settings
+    let windows = campaign.windows
+    if !windows.all.isEmpty { beginning.windows = windows }
     return [.runBegan(beginning)]
       + waves.enumerated().map { index, planned in
         .wavePlanned(

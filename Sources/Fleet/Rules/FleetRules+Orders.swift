@@ -50,6 +50,24 @@ extension FleetRules {
     }
   }
 
+  /// What an order is for the record: to resume a run that waits for an approval is to approve.
+  package static func kind(of order: FleetOrder, in run: FleetRun) -> OperatorAction.Kind {
+    switch order {
+    case .pause: return .pause
+    case .cancel: return .cancel
+    case .retry: return .retry
+    case .resume:
+      do throws(OrderRefusal) {
+        let approves = try resumption(of: run).contains {
+          if case .waveApproved = $0 { true } else { false }
+        }
+        return approves ? .approve : .resume
+      } catch {
+        return .resume
+      }
+    }
+  }
+
   private static func resumption(of run: FleetRun) throws(OrderRefusal) -> [FleetEvent] {
     if case .ended = run.control { throw .hasEnded }
     var events: [FleetEvent] = []

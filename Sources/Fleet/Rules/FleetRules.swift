@@ -166,7 +166,7 @@ package struct FleetRules: Sendable {
 
   /// When the next window closes that interrupts transfers.
   private func windowEnd(_ wall: FleetTime) -> FleetTime? {
-    campaign.windows.compactMap { window in
+    campaign.windows.all.compactMap { window in
       guard window.atEnd == .breakOff, case .open(let until) = window.standing(at: wall) else {
         return nil
       }

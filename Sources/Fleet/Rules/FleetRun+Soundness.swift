@@ -6,8 +6,11 @@ extension FleetRun {
 
   /// Why the events cannot be those of one run; `nil` if they can.
   package static func fault(of history: [RecordedEvent]) -> String? {
-    guard case .runBegan? = history.first?.event else {
+    guard case .runBegan(let beginning)? = history.first?.event else {
       return history.isEmpty ? "there are none" : "the first is not the beginning of a run"
+    }
+    guard beginning.windows?.all.allSatisfy(\.isSound) ?? true else {
+      return "event 1 holds a window with a time of day that does not exist"
     }
     var planned = 0
     for (place, recorded) in history.enumerated() {
@@ -41,7 +44,8 @@ extension FleetEvent {
       [wave]
     case .runBegan, .wavePlanned, .devicePublished, .deviceClaimed, .devicePlaced,
       .deviceActivating, .claimExpired, .attemptEnded, .deviceDeferred, .deviceSettled,
-      .deviceRetried, .deviceHookEnded, .runPaused, .runResumed, .runCancelled, .runEnded:
+      .deviceRetried, .deviceHookEnded, .operatorActed, .runPaused, .runResumed, .runCancelled,
+      .runEnded:
       []
     }
   }
@@ -62,7 +66,7 @@ extension FleetEvent {
     case .runEnded(.complete(let failed)): [failed]
     case .wavePlanned, .waveHookBegan, .waveHookEnded, .waveBegan, .waveSoaking, .waveJudged,
       .approvalAwaited, .waveApproved, .deviceDeferred, .deviceSettled, .deviceRetried,
-      .runPaused, .runResumed, .runCancelled, .runEnded:
+      .operatorActed, .runPaused, .runResumed, .runCancelled, .runEnded:
       []
     }
   }

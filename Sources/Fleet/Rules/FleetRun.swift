@@ -104,6 +104,7 @@ package struct FleetRun: Sendable {
       waves[wave].phase = verdict == .continue ? .passed : .judged
     case .approvalAwaited(let wave): waves[wave].phase = .awaitingApproval
     case .waveApproved(let wave): waves[wave].approve()
+    case .operatorActed: break
     case .runPaused(let reason): control = .paused(reason)
     case .runResumed:
       control = .running

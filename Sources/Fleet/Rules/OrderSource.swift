@@ -2,10 +2,13 @@
 package struct PendingOrder: Hashable, Sendable {
   package let number: Int
   package let order: FleetOrder
+  /// Who put it, and why; `nil` = that was not recorded.
+  package let action: OperatorAction?
 
-  package init(number: Int, order: FleetOrder) {
+  package init(number: Int, order: FleetOrder, action: OperatorAction? = nil) {
     self.number = number
     self.order = order
+    self.action = action
   }
 }
 

@@ -76,6 +76,8 @@ enum PageStyle {
     .facts {
       display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1rem 2rem;
     }
+    .options { margin-top: 1rem; } .options summary { cursor: pointer; }
+    .options .facts { margin-top: .8rem; }
     dt { color: var(--soft); font-size: .875rem; }
     dd { margin: 0; }
 

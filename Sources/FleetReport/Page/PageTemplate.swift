@@ -50,6 +50,14 @@ enum PageTemplate {
     <div><dt>{{term}}</dt><dd><bdi>{{text}}</bdi></dd></div>
     {{/facts}}
     </dl>
+    {{#hasOptions}}
+    <details class="options"><summary>All options of the campaign</summary>
+    <dl class="facts">
+    {{#options}}
+    <div><dt><bdi>{{term}}</bdi></dt><dd><bdi>{{text}}</bdi></dd></div>
+    {{/options}}
+    </dl></details>
+    {{/hasOptions}}
     </section>
     <section aria-labelledby="waves">
     <h2 id="waves">Outcome by wave</h2>
@@ -80,6 +88,14 @@ enum PageTemplate {
     {{/pauses}}
     </ul>
     {{/hasPauses}}
+    {{#hasOperators}}
+    <h3>Commands of operators</h3>
+    <ul class="plain">
+    {{#operators}}
+    <li><bdi>{{.}}</bdi></li>
+    {{/operators}}
+    </ul>
+    {{/hasOperators}}
     </section>
     <section aria-labelledby="failures">
     <h2 id="failures">Failures by cause</h2>
@@ -210,7 +226,8 @@ enum PageTemplate {
     <caption>What became of {{count}}; times in {{zoneName}}</caption>
     <thead><tr><th scope="col">Device{{#hasBoards}}<th scope="col">Board{{/hasBoards}}\#
     {{#hasSites}}<th scope="col">Site{{/hasSites}}{{#hasWaves}}<th scope="col">Wave{{/hasWaves}}\#
-    <th scope="col">Outcome<th scope="col">Version<th scope="col">Adapter\#
+    <th scope="col">Outcome<th scope="col">Version<th scope="col">Verified by\#
+    <th scope="col">Adapter\#
     <th scope="col" class="r">Attempts<th scope="col" class="r">Rate<th scope="col" class="r">Took\#
     <th scope="col" class="r">Ended</tr></thead>
     <tbody>
@@ -221,7 +238,7 @@ enum PageTemplate {
     {{#site}}<td class=k><bdi>{{text}}</bdi>{{/site}}\#
     {{#wave}}<td class=k><bdi>{{text}}</bdi>{{/wave}}\#
     <td><i class="key {{class}}">{{sign}}</i>{{outcome}}{{#cause}}<small>{{.}}</small>{{/cause}}\#
-    <td class=n>{{versions}}<td class=n><bdi>{{adapter}}</bdi>\#
+    <td class=n>{{versions}}<td class=n>{{grade}}<td class=n><bdi>{{adapter}}</bdi>\#
     {{#tries}}{{#one}}<td class=r>{{.}}{{/one}}{{#several}}<td class=r><details><summary>\#
     {{number}}</summary><ol>{{#tries}}<li>{{try}}{{/tries}}</ol></details>{{/several}}{{/tries}}\#
     <td class=r data-v="{{rateValue}}">{{rate}}<td class=r data-v="{{tookValue}}">{{took}}\#

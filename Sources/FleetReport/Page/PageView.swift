@@ -30,6 +30,17 @@ struct PageView {
       values["hasPauses"] = true
       values["pauses"] = report.pauses.map(pause)
     }
+    if !report.operators.isEmpty {
+      values["hasOperators"] = true
+      values["operators"] = report.operators.map(words(of:))
+    }
+    if let settings = report.beginning.settings {
+      values["hasOptions"] = true
+      values["options"] = settings.map {
+        ["term": DeviceRows.cut($0.name), "text": VisibleWords.escaped($0.words, limit: 400)]
+          as PageValues
+      }
+    }
     if !report.adapters.isEmpty { values["gantt"] = gantt.values }
     if !report.throughput.transfers.isEmpty {
       var chart = ThroughputChart(report: report, gantt: gantt, air: surroundings.air).values
@@ -97,6 +108,7 @@ struct PageView {
       let version = image.version.map { ", version \($0)" } ?? ""
       let size = image.size.map { ", \(Figures.size($0))" } ?? ""
       facts.append(("Image", DeviceRows.cut(image.name) + DeviceRows.cut(version) + size))
+      if let sha256 = image.sha256 { facts.append(("SHA-256 of the image", sha256)) }
     }
     facts.append(
       (
@@ -125,7 +137,29 @@ struct PageView {
         ))
     }
     if let savings = report.savings { facts.append(("Sent less", savings.words)) }
+    if let words = report.grades.words { facts.append(("Verified by (weakest last)", words)) }
+    facts += inForce + files
     return facts.map { ["term": $0.0, "text": $0.1] }
+  }
+
+  /// What makes a campaign less strict, and the commands that it ran.
+  private var inForce: [(String, String)] {
+    (report.beginning.settings ?? []).filter {
+      $0.name == "overrides" || $0.name.hasPrefix("hook ")
+    }
+    .map { (DeviceRows.cut($0.name), VisibleWords.escaped($0.words, limit: 400)) }
+  }
+
+  private var files: [(String, String)] {
+    (report.beginning.files ?? []).map { file in
+      let hash = file.sha256.map { "SHA-256 \($0)" } ?? "no hash"
+      let words = file.role == .deviceKey ? "a secret: no hash is recorded" : hash
+      return (file.role.title, "\(DeviceRows.cut(file.name)), \(words)")
+    }
+  }
+
+  private func words(of report: OperatorReport) -> String {
+    "\(moment(report.at)): " + VisibleWords.escaped(report.action.words, limit: 700)
   }
 
   // MARK: Waves
@@ -133,7 +167,8 @@ struct PageView {
   private func wave(_ wave: WaveReport) -> PageValues {
     let (sign, look) = wave.sign
     var values: PageValues = [
-      "waveName": DeviceRows.cut(wave.name), "verdict": wave.verdictWords, "verdictSign": sign,
+      "waveName": DeviceRows.cut(wave.name), "verdict": DeviceRows.cut(wave.verdictWords),
+      "verdictSign": sign,
       "verdictClass": look, "waveBar": OutcomeBar.values(wave.counts), "waveTimes": times(of: wave),
     ]
     if let rule = wave.ruleWords { values["rule"] = rule }
@@ -156,7 +191,11 @@ struct PageView {
       words.append("soaks until \(CalendarTime(until, in: zone).clock)")
     }
     if let approved = wave.times.approved {
-      words.append("approved at \(CalendarTime(approved, in: zone).clock)")
+      let by = wave.times.approvedBy.map { action in
+        " by " + VisibleWords.escaped(action.by, limit: 100)
+          + (action.reason.map { " (\(VisibleWords.escaped($0, limit: 500)))" } ?? "")
+      }
+      words.append("approved at \(CalendarTime(approved, in: zone).clock)" + (by ?? ""))
     } else if let asked = wave.times.approvalAsked {
       words.append("waits for approval since \(CalendarTime(asked, in: zone).clock)")
     }
@@ -207,6 +246,18 @@ struct PageView {
     let more = group.devices.count - names.count
     if more > 0 { values["more"] = "and \(Numerals.grouped(more)) more" }
     return values
+  }
+}
+
+extension RunFile.Role {
+  fileprivate var title: String {
+    switch self {
+    case .campaign: "Campaign file"
+    case .devices: "Table of devices"
+    case .key: "Public key of images"
+    case .deviceKey: "Key of devices"
+    case .hook: "Program of a hook"
+    }
   }
 }
 

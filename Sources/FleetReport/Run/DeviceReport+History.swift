@@ -19,7 +19,7 @@ extension DeviceReport {
         .deviceRetried:
         fold.apply(recorded)
       case .waveBegan, .waveHookBegan, .waveHookEnded, .waveSoaking, .waveJudged, .approvalAwaited,
-        .waveApproved, .runPaused, .runResumed, .runCancelled:
+        .waveApproved, .operatorActed, .runPaused, .runResumed, .runCancelled:
         break
       }
     }

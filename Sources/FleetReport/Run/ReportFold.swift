@@ -5,6 +5,9 @@ struct ReportFold {
   private(set) var run = FleetRun()
   private(set) var workers: [String] = []
   private(set) var pauses: [PauseReport] = []
+  private(set) var operators: [OperatorReport] = []
+  /// The approval that the next approved wave follows from.
+  private var approval: OperatorAction?
   private var index: [FleetDevice.ID: Int] = [:]
   private var attempts: [[AttemptReport]] = []
   private var looks: [Bool] = []
@@ -29,7 +32,13 @@ struct ReportFold {
       times[wave].soakUntil = until
     case .waveJudged(let wave, _): times[wave].judged = moment
     case .approvalAwaited(let wave): times[wave].approvalAsked = moment
-    case .waveApproved(let wave): times[wave].approved = moment
+    case .waveApproved(let wave):
+      times[wave].approved = moment
+      times[wave].approvedBy = approval
+      approval = nil
+    case .operatorActed(let action):
+      operators.append(OperatorReport(action: action, at: moment))
+      approval = action.kind == .approve ? action : nil
     case .runPaused(let reason): pauses.append(PauseReport(reason: reason, from: moment))
     case .runResumed, .runEnded: endPause(at: moment)
     case .devicePublished(let id, _, let look): if let device = index[id] { looks[device] = look }

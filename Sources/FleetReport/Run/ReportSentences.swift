@@ -3,22 +3,51 @@ import OtaflashFleet
 
 extension RunReport {
   /// What a manager reads first:
-  /// `47 of 50 devices run 1.3.0, verified; 2 failed, 1 was never heard`.
+  /// `47 of 50 devices run 1.3.0, verified by read-back; 2 failed, 1 was never heard`. Devices that
+  /// report no version, or another, are counted apart.
   package var headline: String {
     let counts = counts
-    let done = counts[.succeeded]
+    let done = devices.filter { $0.outcome == .succeeded }
+    var main = done.filter(runsVersion)
+    var others = done.filter { !runsVersion($0) }
+    var label = version ?? (main.isEmpty ? "the new image" : "the campaign's versions")
+    if main.isEmpty, !done.isEmpty { (main, others, label) = (others, [], "the new image") }
     let subject =
-      done == counts.total && done > 1
-      ? "All \(Figures.counted(done, "device"))"
-      : "\(Numerals.grouped(done)) of \(Figures.counted(counts.total, "device"))"
-    let singular = done == 1
-    var sentence = "\(subject) \(singular ? "runs" : "run") \(version ?? "the new image")"
-    if done > 0, isVerified { sentence += ", verified" }
+      main.count == counts.total && main.count > 1
+      ? "All \(Figures.counted(main.count, "device"))"
+      : "\(Numerals.grouped(main.count)) of \(Figures.counted(counts.total, "device"))"
+    var sentence = "\(subject) \(main.count == 1 ? "runs" : "run") \(label)"
+    sentence += GradeCounts(main).clause
+    if !others.isEmpty {
+      sentence += "; \(Numerals.grouped(others.count)) \(others.count == 1 ? "runs" : "run") "
+      sentence += "the new image without this version" + GradeCounts(others).clause
+    }
+    return sentence + failureClauses(counts)
+  }
+
+  private func failureClauses(_ counts: OutcomeCounts) -> String {
     let others = Outcome.allCases.compactMap { outcome -> String? in
       let count = counts[outcome]
       return count > 0 ? Self.clause(outcome, count) : nil
     }
-    return others.isEmpty ? sentence : sentence + "; " + others.joined(separator: ", ")
+    return others.isEmpty ? "" : "; " + others.joined(separator: ", ")
+  }
+
+  /// Whether a device reports the version of its image.
+  private func runsVersion(_ device: DeviceReport) -> Bool {
+    guard let runs = device.to?.description else { return false }
+    let image = image(of: device)
+    // A version in a file may name a build, `1.3.0+7`, which devices do not report.
+    guard let version = image?.version?.prefix(while: { $0 != "+" }) else { return true }
+    return version == runs
+  }
+
+  /// The version that the devices are to run; `nil` where there are several, or none is known.
+  package var version: String? {
+    let told = Set(devices.filter(runsVersion).compactMap { $0.to?.description })
+    let named = Set((beginning.images ?? []).compactMap(\.version))
+    let versions = told.isEmpty ? named : told
+    return versions.count == 1 ? versions.first : nil
   }
 
   private static func clause(_ outcome: Outcome, _ count: Int) -> String? {
@@ -35,10 +64,8 @@ extension RunReport {
     }
   }
 
-  /// Each device that succeeded was seen to run its image.
-  package var isVerified: Bool {
-    devices.allSatisfy { $0.outcome != .succeeded || $0.figures?.proof != "none" }
-  }
+  /// The devices that run their image, by how that is known.
+  package var grades: GradeCounts { GradeCounts(devices) }
 
   /// How the run ended, or where it stands: a clause.
   package var stateWords: String {
@@ -57,7 +84,7 @@ extension RunReport {
   /// Why a run paused: a clause.
   package func words(of reason: PauseReason) -> String {
     switch reason {
-    case .asked: "a person asked for it"
+    case .asked: "an operator asked for it"
     case .infrastructure(let failures, let words):
       "\(Figures.counted(failures, "attempt")) in a row failed on this side: \(words)"
     case .noAdapter: "there is no adapter"
@@ -84,7 +111,7 @@ extension WaveReport {
     case (_, .stop(let failures, let size)):
       "stopped: \(failures) of \(Figures.counted(size, "device")) failed"
     case (.passed, .inconclusive(let seen, let size)):
-      "\(seen) of \(size) could be judged; a person went on"
+      "\(seen) of \(size) could be judged; \(times.approvedBy?.by ?? "an operator") approved it"
     case (_, .inconclusive(let seen, let size)):
       "inconclusive: \(seen) of \(Figures.counted(size, "device")) could be judged"
     case (.judged, nil), (.passed, nil): "over"

@@ -28,6 +28,8 @@ package struct RunReport: Hashable, Sendable {
   /// Who worked on devices, in the order in which they were first heard of.
   package let workers: [String]
   package let pauses: [PauseReport]
+  /// What operators did, in order.
+  package let operators: [OperatorReport]
   package let failures: [FailureGroup]
   package let throughput: Throughput
   /// `nil` where images alone were sent.
@@ -52,6 +54,7 @@ package struct RunReport: Hashable, Sendable {
     adapters = Self.adapters(of: devices, until: fold.run.lastAt)
     workers = fold.workers
     pauses = fold.pauses
+    operators = fold.operators
     failures = FailureGroup.groups(of: devices)
     throughput = Throughput(devices.lazy.flatMap(\.attempts))
     savings = PatchSavings(devices.lazy.compactMap(\.figures))
@@ -62,12 +65,9 @@ package struct RunReport: Hashable, Sendable {
   /// From the first event to the last.
   package var milliseconds: Int64 { last.milliseconds - began.milliseconds }
 
-  /// The version that the devices are to run; `nil` where there are several, or none is known.
-  package var version: String? {
-    let told = Set(devices.compactMap { $0.to?.description })
-    let named = Set((beginning.images ?? []).compactMap(\.version))
-    let versions = told.isEmpty ? named : told
-    return versions.count == 1 ? versions.first : nil
+  /// What is recorded of the image of a device.
+  package func image(of device: DeviceReport) -> RunImage? {
+    beginning.images?.first { $0.digest == device.device.image }
   }
 
   private static func adapters(

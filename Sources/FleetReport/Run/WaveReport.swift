@@ -23,6 +23,13 @@ package struct WaveTimes: Hashable, Sendable {
   package internal(set) var judged: FleetTime?
   package internal(set) var approvalAsked: FleetTime?
   package internal(set) var approved: FleetTime?
+  package internal(set) var approvedBy: OperatorAction?
+}
+
+/// A command of an operator.
+package struct OperatorReport: Hashable, Sendable {
+  package let action: OperatorAction
+  package let at: FleetTime
 }
 
 /// A time in which nothing new was begun.

@@ -8,7 +8,7 @@ package enum CSVReport {
   static let columns = [
     "device", "name", "board", "site", "wave", "outcome", "kind", "cause", "words", "from", "to",
     "proof", "attempts", "adapter", "octets", "upload_seconds", "octets_per_second", "resumes",
-    "began", "ended", "image_octets",
+    "began", "ended", "image_octets", "verification", "image_sha256",
   ]
 
   package static func text(_ report: RunReport) -> String {
@@ -29,6 +29,7 @@ package enum CSVReport {
       figures?.octetsPerSecond.map { String(Int($0.rounded())) } ?? "",
       figures.map { String($0.resumes) } ?? "", device.began.map(CalendarTime.text) ?? "",
       device.settled.map(CalendarTime.text) ?? "", figures?.made.map { String($0) } ?? "",
+      device.grade?.name ?? "", report.image(of: device)?.sha256 ?? "",
     ]
   }
 

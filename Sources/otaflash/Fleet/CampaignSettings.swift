@@ -6,28 +6,28 @@ extension Campaign {
   /// Every option of the campaign, the default ones too, as a reviewer reads it.
   ///
   /// - Parameter now: decides the offset that is printed for a zone without a name.
-  func settings(now: FleetTime) -> [SavedPlan.Setting] {
-    var settings = [SavedPlan.Setting("window", window?.words(now) ?? "always open")]
+  func settings(now: FleetTime) -> [RunSetting] {
+    var settings = [RunSetting("window", window?.words(now) ?? "always open")]
     settings += siteWindows.sorted { $0.key < $1.key }.map {
-      SavedPlan.Setting("window at \($0.key)", $0.value.words(now))
+      RunSetting("window at \($0.key)", $0.value.words(now))
     }
-    settings += waves.map { SavedPlan.Setting("wave \($0.name)", $0.ruleWords) }
+    settings += waves.map { RunSetting("wave \($0.name)", $0.ruleWords) }
     settings += [
-      SavedPlan.Setting("retries", retries.words),
-      SavedPlan.Setting(
+      RunSetting("retries", retries.words),
+      RunSetting(
         "parallel", parallel.map { Text.counted($0, "transfer") + " per adapter" } ?? "automatic"),
-      SavedPlan.Setting("transfer", flash.transferWords),
-      SavedPlan.Setting("overrides", flash.overrideWords),
-      SavedPlan.Setting(
+      RunSetting("transfer", flash.transferWords),
+      RunSetting("overrides", flash.overrideWords),
+      RunSetting(
         "signature", keyFile.map { "required, by \($0)" } ?? "not required"),
-      SavedPlan.Setting(
+      RunSetting(
         "requires", requirements.version.map { "\($0) or later" } ?? "any version"),
-      SavedPlan.Setting("min-battery", requirements.battery?.words ?? "any level"),
-      SavedPlan.Setting("hooks", hooks.ruleWords),
+      RunSetting("min-battery", requirements.battery?.words ?? "any level"),
+      RunSetting("hooks", hooks.ruleWords),
     ]
     for point in HookPoint.allCases {
       guard let command = hooks[point] else { continue }
-      settings.append(SavedPlan.Setting("hook \(point.rawValue)", command.shown))
+      settings.append(RunSetting("hook \(point.rawValue)", command.shown))
     }
     return settings
   }
@@ -39,26 +39,13 @@ extension TransferWindow {
     let days =
       days.count == Weekday.allCases.count
       ? "daily" : days.map(\.rawValue).sorted().map { names[$0] }.joined(separator: " ")
-    var parts = ["\(days) \(Self.clock(opens)) to \(Self.clock(closes)) \(zone.words(now))"]
+    var parts = ["\(days) \(Self.clock(opens)) to \(Self.clock(closes)) \(zone.label(at: now))"]
     if let notBefore { parts.append("not before \(notBefore.text)") }
     if let notAfter { parts.append("not after \(notAfter.text)") }
     parts.append(
       atEnd == .finish
         ? "transfers at its end are finished" : "transfers at its end are interrupted")
     return parts.joined(separator: ", ")
-  }
-
-  fileprivate static func clock(_ minutes: Int) -> String {
-    Text.padded(String(minutes / 60), 2) + ":" + Text.padded(String(minutes % 60), 2)
-  }
-}
-
-extension ZoneOffsets {
-  fileprivate func words(_ now: FleetTime) -> String {
-    if let name { return name }
-    let minutes = minutes(at: now)
-    guard minutes != 0 else { return "UTC" }
-    return (minutes < 0 ? "-" : "+") + TransferWindow.clock(abs(minutes))
   }
 }
 

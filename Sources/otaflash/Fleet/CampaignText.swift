@@ -10,6 +10,8 @@ import OtaflashState
 struct CampaignText: Sendable {
   /// In bytes; more text than any campaign has.
   private static let sizeLimit = 16 << 20
+  /// In bytes, of a file of which the SHA-256 is recorded: longer than any hook's program.
+  private static let recordedLimit = 256 << 20
 
   let path: String
   let file: CampaignFile
@@ -20,6 +22,8 @@ struct CampaignText: Sendable {
   let simulation: FleetProfile?
   /// The user's own names for devices.
   let aliases: DeviceAliases
+  /// The campaign and its table, as they were read.
+  let files: [RunFile]
   /// What was read, by path, for the lines of mistakes.
   private let sources: [String: [UInt8]]
 
@@ -30,6 +34,7 @@ struct CampaignText: Sendable {
     var sources = [path: text]
     var hash = SHA256()
     hash.update(data: text)
+    var files = [RunFile(.campaign, name: Self.lastComponent(of: path), sha256: Self.sha256(text))]
     var file = try Self.at(path, sources) { () throws(CampaignFileFault) in
       try CampaignFile(bytes: text, now: now)
     }
@@ -38,6 +43,7 @@ struct CampaignText: Sendable {
       let table = try Self.table(tablePath, named: name, by: file, of: path, sources)
       sources[tablePath] = table
       hash.update(data: table)
+      files.append(RunFile(.devices, name: name, sha256: Self.sha256(table)))
       file = try Self.at(path, sources) { [file] () throws(CampaignFileFault) in
         file.adding(try DeviceTable(path: tablePath, bytes: table), path: tablePath)
       }
@@ -45,6 +51,7 @@ struct CampaignText: Sendable {
     simulation = try Self.at(path, sources) { [file] () throws(CampaignFileFault) in
       try Self.simulation(of: file)
     }
+    self.files = files
     self.sources = sources
     // The boards of a simulated fleet have the names that it gives them.
     if simulation == nil {
@@ -81,6 +88,21 @@ struct CampaignText: Sendable {
       message: "--adapter sim is for campaigns with 'devices-scan', which it rehearses",
       command: "fleet run")
   }
+
+  /// SHA-256 of a file that the campaign names, in hex digits; `nil` = it cannot be read.
+  func digest(ofFile name: String) -> String? {
+    do throws(FileFault) {
+      return Self.sha256(try InputFile(path: resolve(name), limit: Self.recordedLimit).read())
+    } catch {
+      return nil
+    }
+  }
+
+  private static func sha256(_ content: [UInt8]) -> String {
+    Text.hex(Array(SHA256.hash(data: content)))
+  }
+
+  private static func lastComponent(of path: String) -> String { ImageFile.lastComponent(of: path) }
 
   /// Paths begin at the campaign's file.
   func resolve(_ name: String) -> String { Self.resolve(name, beside: path) }

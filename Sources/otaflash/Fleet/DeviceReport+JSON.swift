@@ -8,6 +8,7 @@ extension DeviceReport {
     JSONValue.fields([
       "outcome": .string(outcome.rawValue), "words": .string(outcomeWords),
       "from": .text(from), "to": .text(to), "proof": .text(proof),
+      "verification": .text(grade?.name),
       "attempts": .integer(attempts.count), "adapter": .text(adapter),
       "cause": .text(cause?.code), "cause_words": .text(words),
       "octets": figures.map { .integer($0.octets) },

@@ -11,30 +11,38 @@ import Synchronization
 final class FleetDisplay: Sendable {
   /// No more than ten times a second.
   private static let redrawInterval = Duration.milliseconds(100)
-  /// Where there is no block: how often it is told where the run stands.
-  private static let plainInterval = Duration.seconds(30)
+  /// How often it is looked at what the run waits for; a whole number of redraws.
+  private static let lookInterval = Duration.seconds(1)
+  /// Where there is no block: after how many looks it is told where the run stands.
+  private static let looksPerLine = 30
 
   private let console: Console
   private let clock: any LinkClock
+  private let wall: @Sendable () -> FleetTime
+  private let windows: TransferWindows
   private let screen: Mutex<FleetScreen>
   /// The head of the run's chain as it was recorded last.
   private let head: @Sendable () -> ChainHead?
 
   /// - Parameters:
-  ///   - soaks: the waves' soak times, in their order.
+  ///   - plan: of the run.
   ///   - clock: the run's.
+  ///   - wall: the run's time, as it is recorded.
   ///   - head: reads the head of the run's chain.
   init(
-    _ console: Console, soaks: [Duration], clock: any LinkClock,
+    _ console: Console, _ plan: CampaignPlan, clock: any LinkClock,
+    wall: @escaping @Sendable () -> FleetTime,
     head: @escaping @Sendable () -> ChainHead?
   ) {
     self.console = console
     self.clock = clock
+    self.wall = wall
     self.head = head
+    windows = plan.campaign.windows
     screen = Mutex(
       FleetScreen(
         style: console.settings.errorStyle, tellsSuccesses: console.settings.progress != .bar,
-        soaks: soaks))
+        soaks: plan.waves.map(\.wave.soak)))
   }
 
   func observe(_ events: [FleetEvent], _ run: FleetRun) {
@@ -72,18 +80,42 @@ final class FleetDisplay: Sendable {
 
   /// Draws until it is cancelled.
   func run() async {
-    switch console.settings.progress {
-    case .bar:
-      while await Pause.sleep(for: Self.redrawInterval) {
-        let error = FileOutput.standardError
-        console.show(block(rows: error.rows, columns: error.columns))
-      }
-      console.show([])
-    case .plain:
-      while await Pause.sleep(for: Self.plainInterval) {
+    guard console.settings.progress != .bar else { return await drawBlock() }
+    var looks = 0
+    while await Pause.sleep(for: Self.lookInterval) {
+      look()
+      looks += 1
+      if console.settings.progress == .plain, looks.isMultiple(of: Self.looksPerLine) {
         console.note(block(rows: 2, columns: .max).last ?? "")
       }
-    case .none: break
+    }
+  }
+
+  private func drawBlock() async {
+    let redrawsPerLook = Int(Self.lookInterval / Self.redrawInterval)
+    var redraws = 0
+    while await Pause.sleep(for: Self.redrawInterval) {
+      redraws += 1
+      if redraws.isMultiple(of: redrawsPerLook) { look() }
+      let error = FileOutput.standardError
+      console.show(block(rows: error.rows, columns: error.columns))
+    }
+    console.show([])
+  }
+
+  /// Tells what the run waits for, once for each wait.
+  private func look() {
+    let now = wall()
+    let new = screen.withLock { screen in
+      screen.look(at: now, windows).map {
+        (wait: $0, words: screen.words(of: $0), members: screen.members(of: $0))
+      }
+    }
+    for (wait, words, members) in new {
+      console.event("fleet_wait", members)
+      if console.settings.progress == .plain, !wait.reason.hasEvent {
+        console.note("waiting: \(words)")
+      }
     }
   }
 
@@ -95,6 +127,16 @@ final class FleetDisplay: Sendable {
 
 extension FleetEvent {
   fileprivate var isVerdict: Bool { if case .waveJudged = self { true } else { false } }
+}
+
+extension RunWait.Reason {
+  /// An event of the run, or a notice, tells of it already.
+  fileprivate var hasEvent: Bool {
+    switch self {
+    case .soak, .approval, .paused, .noAdapter, .hook: true
+    case .window, .retry, .noFreePlace: false
+    }
+  }
 }
 
 extension ChainHead {

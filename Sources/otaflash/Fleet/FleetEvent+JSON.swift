@@ -8,6 +8,10 @@ extension FleetEvent {
     switch self {
     case .runBegan, .runPaused, .runResumed, .runCancelled, .runEnded:
       ("fleet_run", runMembers(of: run))
+    case .operatorActed(let action):
+      (
+        "fleet_operator", JSONValue.fields(["run": .text(run.beginning?.id)]) + action.members
+      )
     case .wavePlanned(let wave, let name, let devices):
       (
         "fleet_wave",
@@ -91,6 +95,14 @@ extension FleetEvent {
     case .deviceRetried(let device): members("retried", device)
     default: []
     }
+  }
+}
+
+extension OperatorAction {
+  var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "action": .string(kind.rawValue), "by": .string(by), "reason": .text(reason),
+    ])
   }
 }
 

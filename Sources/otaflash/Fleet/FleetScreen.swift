@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashFleet
+import OtaflashFleetReport
 import OtaflashUpdate
 
 /// What a person sees of a run: a line for each device that is worked on, one that sums up, and
@@ -17,6 +18,8 @@ struct FleetScreen: Sendable {
   private static let settledToTell = 3
   private static let nameMaximum = 24
   private static let barWidth = 20
+  /// Waits that are shown at a time.
+  private static let waitsMaximum = 3
 
   private let style: Style
   /// Lines that stay for devices that went well, too: where no block shows them.
@@ -28,6 +31,10 @@ struct FleetScreen: Sendable {
   /// When the display began, and how many devices were settled then.
   private var start: (at: Duration, settled: Int)?
   private var octets = 0
+  /// When the run was looked at last, and what it waited for: all, and what was there before, too.
+  private var looked = FleetTime(milliseconds: 0)
+  private var waits: [RunWait] = []
+  private var lastingWaits: [RunWait] = []
   private var lastRate: (at: Duration, octets: Int, rate: Double)?
 
   init(style: Style, tellsSuccesses: Bool, soaks: [Duration]) {
@@ -67,6 +74,24 @@ struct FleetScreen: Sendable {
     }
   }
 
+  /// Looks at what the run waits for. Most waits are over at once: those that the last look saw,
+  /// too, are shown.
+  ///
+  /// - Returns: those that were not shown before.
+  mutating func look(at now: FleetTime, _ windows: TransferWindows) -> [RunWait] {
+    let found = run.waits(at: now, windows: windows)
+    let lasting = found.filter { wait in waits.contains { $0.isSame(as: wait) } }
+    let new = lasting.filter { wait in !lastingWaits.contains { $0.isSame(as: wait) } }
+    (looked, waits, lastingWaits) = (run.time(now), found, lasting)
+    return new
+  }
+
+  func words(of wait: RunWait) -> String { wait.words(in: run, at: looked) }
+
+  func members(of wait: RunWait) -> [JSONValue.Member] {
+    JSONValue.fields(["run": .text(run.beginning?.id)]) + wait.members(in: run, at: looked)
+  }
+
   private mutating func line(for event: FleetEvent) -> Line? {
     switch event {
     case .devicePlaced(let device, _, let adapter):
@@ -84,6 +109,7 @@ struct FleetScreen: Sendable {
     case .waveJudged(let wave, let verdict): return judged(wave, verdict)
     case .approvalAwaited(let wave):
       return "wave \(wave + 1) waits for approval: otaflash fleet resume \(run.beginning?.id ?? "")"
+    case .operatorActed(let action): return Line(action.words)
     case .runPaused(let reason): return "paused: \(reason.sentence)"
     case .runResumed: return "going on"
     case .runCancelled: return "cancelled: what runs is ended at a safe point"
@@ -129,7 +155,8 @@ struct FleetScreen: Sendable {
 
   /// The lines of this moment; no more and no wider than that.
   mutating func block(rows: Int, columns: Int, at now: Duration) -> [Line] {
-    let room = max(rows - 2, 0)
+    let waits = Array(lastingWaits.prefix(min(Self.waitsMaximum, max(rows - 2, 0))))
+    let room = max(rows - 2 - waits.count, 0)
     let fits = active.count <= room
     let shown = active.prefix(fits ? room : max(room - 1, 0))
     let width = min(
@@ -138,6 +165,7 @@ struct FleetScreen: Sendable {
     if !fits, room > 0 {
       lines.append("  \(style.ellipsis) and \(active.count - shown.count) more")
     }
+    lines += waits.map { "  waiting: \(words(of: $0))" }
     lines.append(summary(at: now))
     return lines.map { $0.clipped(to: columns - 1, in: style) }
   }
@@ -209,6 +237,13 @@ struct FleetScreen: Sendable {
   }
 }
 
+extension RunWait {
+  /// Also when another number of devices waits.
+  fileprivate func isSame(as other: RunWait) -> Bool {
+    reason == other.reason && until == other.until
+  }
+}
+
 extension FleetRun {
   var settledCount: Int { waves.reduce(0) { $0 + $1.tally.settled } }
 }
@@ -236,7 +271,7 @@ extension PauseReason {
   /// A clause.
   var sentence: String {
     switch self {
-    case .asked: "a person asked for it"
+    case .asked: "an operator asked for it"
     case .infrastructure(let failures, let words):
       "\(failures) attempts in a row failed on this side, the last since \(words)"
     case .noAdapter: "there is no adapter; the run goes on when one is back"

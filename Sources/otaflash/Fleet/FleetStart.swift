@@ -10,6 +10,8 @@ struct FleetStart: Sendable {
   let store: FleetStore
   /// Gives an open run up, and begins another in any case.
   let again: Bool
+  /// Who starts it, such as `anna@line-3`.
+  let person: String
   let session: Session
 
   /// A run, and what it stands at.
@@ -118,7 +120,11 @@ struct FleetStart: Sendable {
     do throws(StorageFault) {
       let seen = try await store.ledger(of: last.kept.id).history().newsSeen
       try await store.ledger(of: last.kept.id).append(
-        [.runCancelled, .runEnded(.cancelled)], at: last.run.time(.now), newsSeen: seen)
+        [
+          .operatorActed(
+            OperatorAction(.cancel, by: person, reason: "'fleet run --again' started another run")),
+          .runCancelled, .runEnded(.cancelled),
+        ], at: last.run.time(.now), newsSeen: seen)
     } catch {
       throw .fleet(.store(error))
     }
@@ -138,8 +144,9 @@ struct FleetStart: Sendable {
     }
     let events = campaign.plan.beginning(
       id: id, digest: campaign.digest,
-      imageDigests: campaign.images.mapValues(\.blob.digest), startedBy: Self.person,
-      images: images.map(\.summary), file: Self.absolute(campaign.path))
+      imageDigests: campaign.images.mapValues(\.blob.digest), startedBy: person,
+      images: images.map(\.summary), file: Self.absolute(campaign.path), files: campaign.files,
+      settings: campaign.settings(now: .now))
     do throws(StorageFault) {
       try await store.ledger(of: id).append(events, at: .now, newsSeen: 0)
     } catch {
@@ -176,23 +183,13 @@ struct FleetStart: Sendable {
     defer { free(real) }
     return String(cString: real)
   }
-
-  /// `anna@line-3`
-  private static var person: String? {
-    guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return nil }
-    var host = [CChar](repeating: 0, count: Int(HOST_NAME_MAX) + 1)
-    guard gethostname(&host, host.count - 1) == 0 else { return String(cString: name) }
-    let end = host.firstIndex(of: 0) ?? host.endIndex
-    let machine = String(decoding: host[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return String(cString: name) + "@" + machine
-  }
 }
 
 extension CampaignImage {
   fileprivate var summary: RunImage {
     RunImage(
       digest: blob.digest, name: package.name, version: package.version?.description,
-      size: package.size)
+      size: package.size, sha256: blob.fileDigest)
   }
 }
 

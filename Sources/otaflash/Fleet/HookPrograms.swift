@@ -27,6 +27,12 @@ struct HookPrograms {
     }
   }
 
+  /// The programs of hooks that are given by their paths, each once.
+  func files(of hooks: CampaignHooks) -> [String] {
+    let programs = HookPoint.allCases.compactMap { hooks[$0].flatMap(program(of:)) }
+    return Set(programs.filter { $0.contains("/") }).sorted()
+  }
+
   /// The first word; `nil` where only a shell knows what it is.
   private func program(of command: HookCommand) -> String? {
     switch command {

@@ -15,7 +15,9 @@ struct LoadedCampaign: Sendable {
   /// The public key that every image must be signed by; `nil` = no signature is required.
   let key: VerificationKey?
   /// SHA-256 of that key, in hex digits.
-  let keyDigest: String?
+  private let keyDigest: String?
+  /// Its files besides the images.
+  let files: [RunFile]
   let digest: String
   /// The simulated boards that are its devices, where they are.
   let simulation: FleetProfile?
@@ -62,8 +64,9 @@ struct LoadedCampaign: Sendable {
       throw .fleet(
         .store(StorageFault(.unsound, "a run of this campaign has \(waves.count) waves")))
     }
+    let unsettled = Set(run.devices.filter { $0.ending == nil }.map(\.device.id))
     let plan = try text.checking { () throws(CampaignFileFault) in
-      let plan = try text.file.plan(resuming: waves, now: now)
+      let plan = try text.file.plan(resuming: waves, unsettled: unsettled, now: now)
       if text.simulation == nil { try Self.checkDevices(of: plan, in: text.file, text.aliases) }
       return plan
     }
@@ -90,9 +93,27 @@ struct LoadedCampaign: Sendable {
     self.key = key
     self.images = images
     keys = try Self.keys(of: plan, in: file, text)
+    files = Self.files(of: plan, in: text)
     try text.checking { [file, plan] () throws(CampaignFileFault) in
       try HookPrograms(beside: text.path).check(plan.campaign.hooks, in: file)
     }
+  }
+
+  /// Every option, as it is printed.
+  ///
+  /// - Parameter now: decides the offset that is printed for a zone without a name.
+  func settings(now: FleetTime) -> [RunSetting] {
+    plan.campaign.settings(now: now) + (keyDigest.map { [RunSetting("key SHA-256", $0)] } ?? [])
+  }
+
+  private static func files(of plan: CampaignPlan, in text: CampaignText) -> [RunFile] {
+    let campaign = plan.campaign
+    let programs = HookPrograms(beside: text.path).files(of: campaign.hooks)
+    let secrets = Set(plan.waves.flatMap { $0.devices.compactMap(\.keyFile) }).sorted()
+    return text.files
+      + (campaign.keyFile.map { [RunFile(.key, name: $0, sha256: text.digest(ofFile: $0))] } ?? [])
+      + programs.map { RunFile(.hook, name: $0, sha256: text.digest(ofFile: $0)) }
+      + secrets.map { RunFile(.deviceKey, name: $0) }
   }
 
   // MARK: Devices

@@ -13,10 +13,8 @@ struct PlanReview: Sendable {
 
   init(_ campaign: LoadedCampaign, now: FleetTime) {
     self.campaign = campaign
-    var settings = campaign.plan.campaign.settings(now: now)
-    if let key = campaign.keyDigest { settings.append(SavedPlan.Setting("key SHA-256", key)) }
     saved = SavedPlan(
-      campaign.plan, text: campaign.digest, settings: settings,
+      campaign.plan, text: campaign.digest, settings: campaign.settings(now: now),
       images: campaign.images.map { file, image in
         SavedPlan.Image(file: file, sha256: image.blob.fileDigest, identity: image.blob.digest)
       })

@@ -12,7 +12,18 @@ extension RunReport {
     JSONValue.fields([
       "run": .string(beginning.id), "campaign": .string(beginning.campaign),
       "state": .string(stateWords), "headline": .string(headline), "events": .integer(events),
-      "chain": .string(Text.hex(hash)),
+      "chain": .string(Text.hex(hash)), "started_by": .text(beginning.startedBy),
+      "weakest_verification": .text(grades.weakest?.name),
+      "images": beginning.images.map { .array($0.map { .object($0.members) }) },
+      "campaign_files": beginning.files.map { .array($0.map { .object($0.members) }) },
+      "settings": beginning.settings.map { settings in
+        .array(
+          settings.map { .object(["name": .string($0.name), "words": .string($0.words)]) })
+      },
+      "operators": .array(
+        operators.map {
+          .object(JSONValue.fields(["at": .string($0.at.text)]) + $0.action.members)
+        }),
       "patches": savings.map { savings in
         .object([
           "devices": .integer(savings.devices), "octets": .integer(savings.sent),
@@ -29,6 +40,23 @@ extension RunReport {
       "board": .text(device.device.board), "site": .text(device.device.site),
       "wave": .string(waves[device.wave].name),
     ]) + device.members
+  }
+}
+
+extension RunImage {
+  fileprivate var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "file": .string(name), "version": .text(version), "size": .integer(size),
+      "sha256": .text(sha256),
+    ])
+  }
+}
+
+extension RunFile {
+  fileprivate var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "role": .string(role.rawValue), "file": .string(name), "sha256": .text(sha256),
+    ])
   }
 }
 #endif

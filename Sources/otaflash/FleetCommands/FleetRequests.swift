@@ -15,6 +15,7 @@ struct RunOption: ParsableArguments, Sendable {
 protocol RequestCommand: Subcommand {
   var runName: String? { get }
   var order: FleetOrder { get }
+  var person: OperatorOptions { get }
   /// The question that is asked first, about the run with this name; `nil` = none.
   func question(about run: String) -> String?
   /// The result, as lines.
@@ -27,7 +28,7 @@ extension RequestCommand {
   func question(about run: String) -> String? { nil }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let request = FleetRequest(order, session: session)
+    let request = FleetRequest(order, by: person, session: session)
     let followed = try await request.put(for: runName, asking: question)
     for line in lines(for: followed) { session.console.result(line) }
     if followed.continues, !followed.isActive {
@@ -70,10 +71,12 @@ struct FleetRequest: Sendable {
   }
 
   private let order: FleetOrder
+  private let person: OperatorOptions
   private let session: Session
 
-  init(_ order: FleetOrder, session: Session) {
+  init(_ order: FleetOrder, by person: OperatorOptions, session: Session) {
     self.order = order
+    self.person = person
     self.session = session
   }
 
@@ -105,7 +108,8 @@ struct FleetRequest: Sendable {
     _ = try store.checkedChain(of: kept.id)
     let run = FleetRun(try await store.history(of: kept.id))
     let order = order.resolvingAliases(by: try session.aliases(), in: run)
-    let events = try events(for: order, of: kept.id, in: run)
+    let action = person.action(FleetRules.kind(of: order, in: run))
+    let events = [.operatorActed(action)] + (try events(for: order, of: kept.id, in: run))
     do throws(StorageFault) {
       let ledger = store.ledger(of: kept.id)
       let seen = try await ledger.history().newsSeen
@@ -136,7 +140,8 @@ struct FleetRequest: Sendable {
     let deadline = ContinuousClock.now + Self.patience
     var answer: String?
     do throws(StorageFault) {
-      let number = try store.request(order, of: kept.id, at: .now)
+      let action = person.action(FleetRules.kind(of: order, in: run))
+      let number = try store.request(order, by: action, of: kept.id, at: .now)
       while answer == nil, ContinuousClock.now < deadline,
         await Pause.sleep(for: Self.pollInterval)
       {
@@ -156,6 +161,7 @@ struct FleetPauseCommand: RequestCommand {
     commandName: "pause", abstract: "Begin no more devices; those under way are finished.")
 
   @OptionGroup var option: RunOption
+  @OptionGroup var person: OperatorOptions
   @OptionGroup var global: GlobalOptions
 
   var runName: String? { option.run }
@@ -172,6 +178,7 @@ struct FleetResumeCommand: RequestCommand {
     abstract: "Go on after a pause, and agree to what waits for approval.")
 
   @OptionGroup var option: RunOption
+  @OptionGroup var person: OperatorOptions
   @OptionGroup var global: GlobalOptions
 
   var runName: String? { option.run }
@@ -192,6 +199,7 @@ struct FleetCancelCommand: RequestCommand {
     discussion: "Asks for confirmation; --yes confirms in advance.")
 
   @OptionGroup var option: RunOption
+  @OptionGroup var person: OperatorOptions
   @OptionGroup var global: GlobalOptions
 
   var runName: String? { option.run }
@@ -222,6 +230,7 @@ struct FleetRetryCommand: RequestCommand {
   @Argument(help: "Devices by id, name or alias.")
   var devices: [String] = []
 
+  @OptionGroup var person: OperatorOptions
   @OptionGroup var global: GlobalOptions
 
   var runName: String? { run }

@@ -44,6 +44,13 @@ struct FleetRunCommand: Subcommand {
     completion: .file())
   var plan: String?
 
+  @Option(
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "The operator's name in the record; the user and the host unless given.", valueName: "name"),
+    transform: OperatorText.parseName)
+  var operatorName: String?
+
   @OptionGroup var notification: NotifyOption
   @OptionGroup var global: GlobalOptions
 
@@ -66,7 +73,8 @@ struct FleetRunCommand: Subcommand {
     let lock = try folder.lock()
     let store = try folder.open()
     try KnownDevices(session).takeOver(into: store)
-    let start = FleetStart(store: store, again: again, session: session)
+    let start = FleetStart(
+      store: store, again: again, person: operatorName ?? OperatorText.account, session: session)
     let newest = try start.newest(of: text.file.campaign.name)
     // From here on no other command changes that run.
     var active: ActiveRunLock? = nil

@@ -30,9 +30,10 @@ struct FleetStatusCommand: Subcommand {
         throw .fleet(.noEvents(of: kept.id))
       }
       let isWorkedOn = folder.isActive(kept.id)
-      let status = FleetStatus(report, FleetRun(history), isWorkedOn: isWorkedOn)
+      let status = FleetStatus(report, FleetRun(history), isWorkedOn: isWorkedOn, at: .now)
       let isLast = !watch || status.hasEnded
-      if isLast || history.count != seen { show(status, isLast: isLast, in: session) }
+      let countsDown = status.isWaiting && session.console.settings.progress == .bar
+      if isLast || history.count != seen || countsDown { show(status, isLast: isLast, in: session) }
       seen = history.count
       if isLast { return .done(status.hasEnded ? "ended" : "open") }
       guard await Pause.sleep(for: Self.watchInterval) else { throw .stopped }
@@ -66,12 +67,19 @@ struct FleetStatus: Sendable {
   private let run: FleetRun
   /// A process works on this run.
   private let isWorkedOn: Bool
+  private let now: FleetTime
+  private let waits: [RunWait]
 
-  init(_ report: RunReport, _ run: FleetRun, isWorkedOn: Bool) {
+  init(_ report: RunReport, _ run: FleetRun, isWorkedOn: Bool, at now: FleetTime) {
     self.report = report
     self.run = run
     self.isWorkedOn = isWorkedOn
+    self.now = run.time(now)
+    // A run that no process works on waits for a process, and for what its operator must decide.
+    waits = run.waits(at: now).filter { isWorkedOn || $0.needsOperator }
   }
+
+  var isWaiting: Bool { !waits.isEmpty }
 
   var hasEnded: Bool { if case .ended = run.control { true } else { false } }
 
@@ -82,6 +90,10 @@ struct FleetStatus: Sendable {
     ]
     if !hasEnded, !isWorkedOn {
       lines.append("  no process works on it; 'fleet run' of its campaign continues it")
+    }
+    lines += waits.map { "  waiting: \($0.words(in: run, at: now))" }
+    if let last = report.operators.last, !hasEnded {
+      lines.append("  last command: \(last.action.words), \(last.at.text)")
     }
     lines += Text.table([Self.waveColumns] + rows).map { "  \($0)" }
     let busy = run.devices.filter(\.phase.isClaimed)
@@ -126,7 +138,18 @@ struct FleetStatus: Sendable {
       "worked_on": .bool(isWorkedOn),
       "devices": .integer(run.devices.count), "settled": .integer(run.settledCount),
       "running": .integer(run.claimedCount), "waves": .array(waves),
+      "waits": waits.isEmpty ? nil : .array(waits.map { .object($0.members(in: run, at: now)) }),
     ])
+  }
+}
+
+extension RunWait {
+  /// Nothing else ends it.
+  fileprivate var needsOperator: Bool {
+    switch reason {
+    case .approval, .paused: true
+    case .window, .soak, .retry, .noAdapter, .hook, .noFreePlace: false
+    }
   }
 }
 #endif

@@ -92,7 +92,17 @@ package struct SampleRun {
       id: "k3f9", campaign: campaign, digest: "d", devices: devices, waves: waves.count,
       startedBy: startedBy)
     beginning.images = [
-      RunImage(digest: "9f2c01aa77", name: "door-1.3.0.bin", version: "1.3.0", size: Self.imageSize)
+      RunImage(
+        digest: "9f2c01aa77", name: "door-1.3.0.bin", version: "1.3.0", size: Self.imageSize,
+        sha256: String(repeating: "4f", count: 32))
+    ]
+    beginning.files = [
+      RunFile(.campaign, name: campaign + ".yaml", sha256: String(repeating: "5a", count: 32)),
+      RunFile(.deviceKey, name: "door.key"),
+    ]
+    beginning.settings = [
+      RunSetting("window", "always open"), RunSetting("overrides", "allow-downgrade"),
+      RunSetting("hook before-device", "./fetch-key --quiet"),
     ]
     beginning.waveRules = waves.map { WaveRule($0.wave) }
     timeline.add(.runBegan(beginning), start)
@@ -123,6 +133,9 @@ package struct SampleRun {
       if planned.wave.needsApproval {
         timeline.add(.approvalAwaited(wave: index), now)
         now += 240_000
+        let action = OperatorAction(
+          .approve, by: startedBy ?? "bo", reason: "\(campaign) looks good")
+        timeline.add(.operatorActed(action), now)
         timeline.add(.waveApproved(wave: index), now)
       }
     }

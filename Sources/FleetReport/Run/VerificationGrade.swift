@@ -1,0 +1,97 @@
+import OtaflashATT
+import OtaflashFleet
+
+/// How it is known that a device runs its image, the strongest first.
+package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparable {
+  /// The device was asked after its restart, and named the image by its hash or CRC32, or it ran
+  /// the image before anything was sent.
+  case readBack
+  /// The application reports the image's version.
+  case version
+  /// The bootloader accepted the image, and starts no other.
+  case bootloader
+  /// Nothing was read.
+  case none
+
+  package static func < (left: VerificationGrade, right: VerificationGrade) -> Bool {
+    left.rawValue < right.rawValue
+  }
+
+  package var name: String {
+    switch self {
+    case .readBack: "read-back"
+    case .version: "version"
+    case .bootloader: "bootloader"
+    case .none: "none"
+    }
+  }
+
+  /// In a table: two or three words.
+  package var label: String {
+    switch self {
+    case .readBack: "read-back"
+    case .version: "reported version"
+    case .bootloader: "bootloader's report"
+    case .none: "not verified"
+    }
+  }
+
+  /// Of so many devices, after "verified".
+  func words(_ count: Int) -> String {
+    switch self {
+    case .readBack: "by read-back"
+    case .version: "by the version that \(count == 1 ? "it reports" : "they report")"
+    case .bootloader: "by \(count == 1 ? "its" : "their") bootloader's report"
+    case .none: "by nothing"
+    }
+  }
+}
+
+extension DeviceReport {
+  /// `nil` = the device is not known to run its image.
+  package var grade: VerificationGrade? {
+    switch proof {
+    case "read-back", "looked-at", "was-running": .readBack
+    case "version": .version
+    case "boot-loader", "changed": .bootloader
+    case .some: VerificationGrade.none
+    case nil: nil
+    }
+  }
+}
+
+/// Devices by the grade of their verification.
+package struct GradeCounts: Hashable, Sendable {
+  private var counts: [VerificationGrade: Int] = [:]
+
+  init(_ devices: some Sequence<DeviceReport>) {
+    for grade in devices.lazy.compactMap(\.grade) { counts[grade, default: 0] += 1 }
+  }
+
+  package subscript(grade: VerificationGrade) -> Int { counts[grade] ?? 0 }
+
+  /// `nil` = no device runs its image.
+  package var weakest: VerificationGrade? { counts.keys.max() }
+
+  /// `33 read-back, 3 bootloader's report`; `nil` = no device runs its image.
+  package var words: String? {
+    let grades = counts.keys.sorted()
+    guard !grades.isEmpty else { return nil }
+    return grades.map { "\(Numerals.grouped(self[$0])) \($0.label)" }.joined(separator: ", ")
+  }
+
+  /// `, verified by read-back`, or `: 33 verified by read-back, 3 by their bootloader's report`.
+  var clause: String {
+    let grades = counts.keys.sorted()
+    guard let first = grades.first else { return "" }
+    guard grades.count > 1 else {
+      return first == .none ? ", not verified" : ", verified \(first.words(self[first]))"
+    }
+    let parts = grades.map { grade in
+      let number = Numerals.grouped(self[grade])
+      guard grade != .none else { return "\(number) not verified" }
+      return "\(number) \(grade == first ? "verified " : "")\(grade.words(self[grade]))"
+    }
+    return ": " + parts.joined(separator: ", ")
+  }
+}

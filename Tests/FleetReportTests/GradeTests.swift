@@ -1,0 +1,76 @@
+import OtaflashFirmware
+import OtaflashFleet
+import OtaflashFleetReport
+import Testing
+
+/// How it is known that devices run their image, in the headline and in the tables.
+@Suite struct GradeTests {
+  private static func figures(_ proof: String, to version: FirmwareVersion?) -> UpdateFigures {
+    UpdateFigures(
+      from: nil, to: version, proof: proof, octets: 1, uploadMilliseconds: 1, resumes: 0)
+  }
+
+  /// A run with one image of this version, whose devices ended so.
+  private static func report(
+    _ devices: [(proof: String, version: FirmwareVersion?)], image: String? = "1.3.0"
+  ) throws -> RunReport {
+    var beginning = RunBeginning(
+      id: "r", campaign: "c", digest: "d", devices: devices.count, waves: 1)
+    beginning.images = [RunImage(digest: "i", name: "a.bin", version: image, sha256: "abc")]
+    let ids = devices.indices.map { "d\($0)" }
+    var events: [(Double, FleetEvent)] = [
+      (0, .runBegan(beginning)),
+      (0, .wavePlanned(wave: 0, name: "all", devices: ids.map { RunDevice(id: $0, image: "i") })),
+      (0, .waveBegan(wave: 0)),
+    ]
+    for (id, device) in zip(ids, devices) {
+      events += RunReportTests.attempt(
+        id, 1, 1, 2, .updated(figures(device.proof, to: device.version)))
+      events.append((3, .deviceSettled(device: id, ending: .updated)))
+    }
+    return try #require(RunReport(RunReportTests.history(events)))
+  }
+
+  private static let new = FirmwareVersion(1, 3, 0)
+
+  /// 33 devices report their image; 3 have a bootloader that accepted it, and no version.
+  @Test func devicesWithoutTheVersionAreCountedApart() throws {
+    let devices =
+      Array(repeating: (proof: "read-back", version: Self.new), count: 33)
+      + Array(repeating: (proof: "boot-loader", version: FirmwareVersion?.none), count: 3)
+    let report = try Self.report(devices)
+    #expect(
+      report.headline == "33 of 36 devices run 1.3.0, verified by read-back; "
+        + "3 run the new image without this version, verified by their bootloader's report")
+    #expect(report.grades.weakest == .bootloader)
+    #expect(report.grades.words == "33 read-back, 3 bootloader's report")
+  }
+
+  @Test func eachGradeHasItsCount() throws {
+    let devices = ["read-back", "version", "version", "boot-loader", "none"]
+      .map { (proof: $0, version: Optional(Self.new)) }
+    let report = try Self.report(devices)
+    #expect(
+      report.headline == "All 5 devices run 1.3.0: 1 verified by read-back, "
+        + "2 by the version that they report, 1 by its bootloader's report, 1 not verified")
+    #expect(report.grades.weakest == VerificationGrade.none)
+  }
+
+  /// `1.3.0+7` in the file is `1.3.0` on the device; another version is not the image's.
+  @Test func aBuildNumberIsNoDifferenceAndAnotherVersionIs() throws {
+    let same = try Self.report([(proof: "read-back", version: Self.new)], image: "1.3.0+7")
+    #expect(same.headline == "1 of 1 device runs 1.3.0, verified by read-back")
+    let other = try Self.report([
+      (proof: "version", version: Self.new), (proof: "version", version: FirmwareVersion(1, 2, 9)),
+    ])
+    #expect(other.headline.hasPrefix("1 of 2 devices runs 1.3.0, verified by the version"))
+    #expect(other.headline.contains("1 runs the new image without this version"))
+  }
+
+  @Test func theTableHasTheGradeAndTheHash() throws {
+    let report = try Self.report([(proof: "version", version: Self.new)])
+    let lines = CSVReport.text(report).split(separator: "\r\n")
+    #expect(lines[0].hasSuffix(",verification,image_sha256"))
+    #expect(lines[1].hasSuffix(",version,abc"))
+  }
+}
