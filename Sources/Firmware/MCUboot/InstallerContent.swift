@@ -5,7 +5,9 @@
 public struct InstallerContent: Equatable, Sendable {
   /// What a part is.
   public enum Kind: Hashable, Sendable {
+    /// Nordic's Bluetooth stack.
     case softDevice
+    /// The program that receives an application over the air.
     case firmwareLoader
     /// Another image, by its number in the table.
     case other(UInt8)
