@@ -35,7 +35,7 @@ struct DeviceRows {
       if hasSites { row["site"] = ["text": Self.cut(device.device.site ?? "")] }
       if hasWaves { row["wave"] = ["text": Self.cut(report.waves[device.wave].name)] }
       if let cause = device.cause { row["cause"] = Self.cut(cause.title) }
-      row["grade"] = device.grade?.label ?? ""
+      if let grade = device.grade { row["grade"] = grade.label }
       row["versions"] = Self.versions(of: device)
       row["adapter"] = Self.cut(device.adapter ?? "")
       row["tries"] = tries(of: device)

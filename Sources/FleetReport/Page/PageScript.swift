@@ -7,6 +7,19 @@ enum PageScript {
 
     "use strict";
     (() => {
+      /* A long table is the text of a noscript element, which a browser with scripts does not take
+         apart. Its rows, a line each, become elements by and by. */
+      const source = document.getElementById("long");
+      const lines = [];
+      if (source) {
+        const text = source.textContent;
+        const start = text.indexOf("<tbody>") + "<tbody>".length;
+        const end = text.lastIndexOf("</tbody>");
+        lines.push(...text.slice(start, end).trim().split("\n"));
+        const holder = document.createElement("div");
+        holder.innerHTML = text.slice(0, start) + text.slice(end);
+        source.replaceWith(holder.firstElementChild);
+      }
       const table = document.getElementById("table");
       const body = table.tBodies[0];
       const find = document.getElementById("find");
@@ -19,7 +32,19 @@ enum PageScript {
       /* Rows in the table at a time. A browser lays out a table as one task, whose time grows
          with its rows; the other rows are kept aside. */
       const pageSize = 200;
-      let order = rows.map((row, index) => index);
+      const count = source ? lines.length : rows.length;
+      const scratch = document.createElement("table").createTBody();
+      const read = (end) => {
+        if (rows.length >= Math.min(end, count)) return;
+        scratch.innerHTML = lines.slice(rows.length, end).join("");
+        rows.push(...scratch.rows);
+      };
+      const readOn = () => {
+        if (rows.length >= count) return;
+        read(rows.length + pageSize);
+        setTimeout(readOn);
+      };
+      let order = Array.from({ length: count }, (none, index) => index);
       let fitting = order;
       let first = 0;
 
@@ -43,7 +68,10 @@ enum PageScript {
       pager.append(previous, next, range);
       table.parentElement.after(pager);
 
-      const put = (indexes) => body.replaceChildren(...indexes.map((index) => rows[index]));
+      const put = (indexes) => {
+        read(indexes.reduce((most, index) => Math.max(most, index + 1), 0));
+        body.replaceChildren(...indexes.map((index) => rows[index]));
+      };
       const number = (value) => value.toLocaleString("en");
       const show = () => {
         const end = Math.min(first + pageSize, fitting.length);
@@ -58,12 +86,13 @@ enum PageScript {
       const textOf = (index) => texts[index] ??= rows[index].textContent.toLowerCase();
       const filter = () => {
         const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+        if (outcome.value || words.length > 0) read(count);
         fitting = order.filter((index) =>
           (!outcome.value || rows[index].classList.contains(outcome.value))
             && words.every((word) => textOf(index).includes(word)));
         first = 0;
         show();
-        shown.textContent = number(fitting.length) + " of " + number(rows.length);
+        shown.textContent = number(fitting.length) + " of " + number(count);
       };
 
       /* Texts are compared as padded keys: a collator is slow on ten thousand of them. */
@@ -74,7 +103,10 @@ enum PageScript {
         if (cell.dataset.v === undefined) return textKey(cell.textContent);
         return cell.dataset.v === "" ? Infinity : Number(cell.dataset.v);
       };
-      const keysOf = (column) => keys[column] ??= rows.map((row) => key(row, column));
+      const keysOf = (column) => {
+        read(count);
+        return keys[column] ??= rows.map((row) => key(row, column));
+      };
 
       const heads = Array.from(table.tHead.rows[0].cells);
       heads.forEach((head, column) => {
@@ -94,8 +126,11 @@ enum PageScript {
       });
 
       /* Paper has no buttons: it gets all rows that fit, of a large table those of interest. */
-      window.addEventListener("beforeprint", () => put(isLarge
-        ? fitting.filter((index) => rows[index].classList.contains("paper")) : fitting));
+      window.addEventListener("beforeprint", () => {
+        read(count);
+        put(isLarge
+          ? fitting.filter((index) => rows[index].classList.contains("paper")) : fitting);
+      });
       window.addEventListener("afterprint", show);
       find.addEventListener("input", filter);
       outcome.addEventListener("change", filter);
@@ -103,6 +138,7 @@ enum PageScript {
       document.getElementById("controls").hidden = false;
       filter();
       table.classList.add("paged");
+      setTimeout(readOn);
     })();
 
     """#

@@ -222,12 +222,14 @@ enum PageTemplate {
     {{#isLarge}}
     <p class="onPaper">Here stand {{onPaper}} devices that did not succeed; the page has all.</p>
     {{/isLarge}}
+    {{#isLarge}}
+    <noscript id="long">
+    {{/isLarge}}
     <table id="table"{{#isLarge}} class="large"{{/isLarge}}>
     <caption>What became of {{count}}; times in {{zoneName}}</caption>
     <thead><tr><th scope="col">Device{{#hasBoards}}<th scope="col">Board{{/hasBoards}}\#
     {{#hasSites}}<th scope="col">Site{{/hasSites}}{{#hasWaves}}<th scope="col">Wave{{/hasWaves}}\#
-    <th scope="col">Outcome<th scope="col">Version<th scope="col">Verified by\#
-    <th scope="col">Adapter\#
+    <th scope="col">Outcome<th scope="col">Version, verified by<th scope="col">Adapter\#
     <th scope="col" class="r">Attempts<th scope="col" class="r">Rate<th scope="col" class="r">Took\#
     <th scope="col" class="r">Ended</tr></thead>
     <tbody>
@@ -238,14 +240,18 @@ enum PageTemplate {
     {{#site}}<td class=k><bdi>{{text}}</bdi>{{/site}}\#
     {{#wave}}<td class=k><bdi>{{text}}</bdi>{{/wave}}\#
     <td><i class="key {{class}}">{{sign}}</i>{{outcome}}{{#cause}}<small>{{.}}</small>{{/cause}}\#
-    <td class=n>{{versions}}<td class=n>{{grade}}<td class=n><bdi>{{adapter}}</bdi>\#
+    <td class=n>{{versions}}{{#grade}}<small>{{.}}</small>{{/grade}}<td class=n><bdi>{{adapter}}</bdi>\#
     {{#tries}}{{#one}}<td class=r>{{.}}{{/one}}{{#several}}<td class=r><details><summary>\#
     {{number}}</summary><ol>{{#tries}}<li>{{try}}{{/tries}}</ol></details>{{/several}}{{/tries}}\#
     <td class=r data-v="{{rateValue}}">{{rate}}<td class=r data-v="{{tookValue}}">{{took}}\#
     <td class=r data-v="{{endedValue}}">{{ended}}
     {{/rows}}
     </tbody>
-    </table></div>
+    </table>
+    {{#isLarge}}
+    </noscript>
+    {{/isLarge}}
+    </div>
     </section>
     {{/table}}
     <section aria-labelledby="proof">

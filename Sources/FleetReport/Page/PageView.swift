@@ -147,7 +147,13 @@ struct PageView {
     (report.beginning.settings ?? []).filter {
       $0.name == "overrides" || $0.name.hasPrefix("hook ")
     }
-    .map { (DeviceRows.cut($0.name), VisibleWords.escaped($0.words, limit: 400)) }
+    .map { setting in
+      let name = DeviceRows.cut(setting.name)
+      return (
+        name.prefix(1).uppercased() + name.dropFirst(),
+        VisibleWords.escaped(setting.words, limit: 400)
+      )
+    }
   }
 
   private var files: [(String, String)] {
