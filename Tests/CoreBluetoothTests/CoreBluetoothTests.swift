@@ -109,6 +109,21 @@ import Testing
     #expect(seen == [[87], [42, 43], [22, 5], [19]])
   }
 
+  /// The system drops commands for which it has no room.
+  @Test func aCommandWaitsUntilTheSystemHasRoom() throws {
+    let log = try near { central, system, _, _ in
+      let device = try await central.first(within: .seconds(1))
+      try await withPeripheral(device, from: central) { sensor in
+        for number in UInt8(0)..<20 {
+          try await sensor.writeWithoutResponse([number], to: Self.setting, in: Self.service)
+        }
+        _ = try await sensor.read(Self.setting, in: Self.service)
+      }
+      return system.log
+    }
+    #expect(log.count { $0 == "command" } == 20 && !log.contains("dropped"), "\(log)")
+  }
+
   @Test func aRefusalKeepsItsCode() throws {
     let fault = try near { central, _, _, _ in
       let device = try await central.first(within: .seconds(1))

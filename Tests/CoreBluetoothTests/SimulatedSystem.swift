@@ -40,7 +40,7 @@ final class SimulatedSystem: MockSystem {
   }
 
   /// Write commands that the system keeps, and the MTU that it requests.
-  static let roomForCommands = 4
+  static let roomForCommands = 1
   static let mtu = 185
   private static let hidden = [BluetoothUUID(0x1800), BluetoothUUID(0x1801)]
 
