@@ -240,7 +240,8 @@ enum PageTemplate {
     {{#site}}<td class=k><bdi>{{text}}</bdi>{{/site}}\#
     {{#wave}}<td class=k><bdi>{{text}}</bdi>{{/wave}}\#
     <td><i class="key {{class}}">{{sign}}</i>{{outcome}}{{#cause}}<small>{{.}}</small>{{/cause}}\#
-    <td class=n>{{versions}}{{#grade}}<small>{{.}}</small>{{/grade}}<td class=n><bdi>{{adapter}}</bdi>\#
+    <td class=n>{{versions}}{{#grade}}<small>{{.}}</small>{{/grade}}\#
+    <td class=n><bdi>{{adapter}}</bdi>\#
     {{#tries}}{{#one}}<td class=r>{{.}}{{/one}}{{#several}}<td class=r><details><summary>\#
     {{number}}</summary><ol>{{#tries}}<li>{{try}}{{/tries}}</ol></details>{{/several}}{{/tries}}\#
     <td class=r data-v="{{rateValue}}">{{rate}}<td class=r data-v="{{tookValue}}">{{took}}\#
