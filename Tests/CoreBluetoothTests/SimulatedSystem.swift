@@ -41,6 +41,7 @@ final class SimulatedSystem: MockSystem {
 
   /// Write commands that the system keeps, and the MTU that it requests.
   static let roomForCommands = 1
+  private static let commandTime = Duration.milliseconds(15)
   static let mtu = 185
   private static let hidden = [BluetoothUUID(0x1800), BluetoothUUID(0x1801)]
 
@@ -281,10 +282,12 @@ final class SimulatedSystem: MockSystem {
       return state.commandCount
     }
     peripheral.canSendWriteWithoutResponse = count < Self.roomForCommands
-    add("command", to: peripheral) { session, client throws(GATTFault) in
+    add("command", to: peripheral) { [clock] session, client throws(GATTFault) in
       defer { session.state.withLock { $0.commandCount -= 1 } }
       guard let found = session.state.withLock({ $0.found[identifier] }) else { return }
       try await client.writeWithoutResponse(Array(value), to: found)
+      // There is room again when the radio has sent the command.
+      _ = await clock.pause(for: Self.commandTime)
     } _: { delegate, _ in
       guard !peripheral.canSendWriteWithoutResponse else { return }
       peripheral.canSendWriteWithoutResponse = true
