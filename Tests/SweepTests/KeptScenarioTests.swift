@@ -83,6 +83,16 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
+  /// Seed 14000098492: the link is lost before the answer to ACTIVATE, and the simulated board forgot
+  /// that it had to report another hardware id.
+  @Test func anotherBoardIsNoticedWhereverTheLinkIsLost() throws {
+    for pdu in 1...80 {
+      let profile = "plain?slot=32K&erase=0&write=0&mtu=185&other-board&cut-at-pdu=\(pdu)"
+      let found = try Self.violations(profile, size: 300) { $0.mustFail = true }
+      #expect(found.isEmpty, "\(profile): \(found)")
+    }
+  }
+
   /// The flash hangs after the answer to the activation, and the inactivity timer restarts the old
   /// application, which does not report its version.
   @Test func aRestartByTheInactivityTimerIsNoActivation() throws {

@@ -34,6 +34,7 @@ final class ReceiverFirmware: BoardFirmware {
     let (record, outcome) = try loader.boot(
       record.withLock { $0 }, faults: settings.faults, startsOnTrial: settings.startsOnTrial)
     self.record.withLock { $0 = record }
+    if outcome == .activated { lies.withLock { $0.noteActivation() } }
     if settings.faults.contains(.badBlock) {
       parts.weakenPage(of: settings.layout.slot(record.inactive))
     }

@@ -31,6 +31,9 @@ struct ReceiverLies {
     self.random = random
   }
 
+  /// The new image runs, whether or not the link carried the answer to ACTIVATE.
+  mutating func noteActivation() { hasActivated = true }
+
   /// A PDU from the host.
   mutating func received(_ pdu: ATTPDU, by device: DeviceAttributes) {
     guard case .request(let request) = pdu else { return }
