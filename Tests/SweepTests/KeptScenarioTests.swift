@@ -85,12 +85,17 @@ import Testing
 
   /// Seed 14000098492: the link is lost before the answer to ACTIVATE, and the simulated board forgot
   /// that it had to report another hardware id.
-  @Test func anotherBoardIsNoticedWhereverTheLinkIsLost() throws {
-    for pdu in 1...80 {
-      let profile = "plain?slot=32K&erase=0&write=0&mtu=185&other-board&cut-at-pdu=\(pdu)"
-      let found = try Self.violations(profile, size: 300) { $0.mustFail = true }
-      #expect(found.isEmpty, "\(profile): \(found)")
+  @Test(arguments: Array(stride(from: 5200, through: 8200, by: 100)))
+  func anotherBoardIsNoticedWheneverTheLinkIsLost(milliseconds: Int) throws {
+    let found = try Self.violations(
+      "plain?slot=64K&erase=2s&write=0&mtu=23&boot=3s&drop=timeout&interval=100ms&ll=185&phy=2M"
+        + "&buffers=4&queue=30000&response=same&other-board&cut-after=\(milliseconds)ms", size: 15
+    ) {
+      $0.mode = .withoutResponse
+      $0.mtu = 185
+      $0.mustFail = true
     }
+    #expect(found.isEmpty, "\(found)")
   }
 
   /// The flash hangs after the answer to the activation, and the inactivity timer restarts the old
