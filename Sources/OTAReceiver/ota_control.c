@@ -74,14 +74,6 @@ static uint8_t authorize(ota_receiver *r) {
   return OTA_RESULT_DONE;
 }
 
-static uint8_t confirm(ota_receiver *r) {
-  const ota_receiver_config *c = r->config;
-  if (!r->trial || c->confirm == NULL) return OTA_RESULT_NOTHING_TO_CONFIRM;
-  if (!c->confirm(c->context)) return OTA_RESULT_FLASH_FAULT;
-  r->trial = false;
-  return OTA_RESULT_DONE;
-}
-
 enum { NEEDS_AUTHORIZATION = 1, NEEDS_FLASH_AT_REST = 2, NEEDS_BOTH = 3 };
 
 /// The states in which an operation is permitted, one bit for each.
@@ -106,7 +98,7 @@ static const operation_rule rules[] = {
     [OTA_OP_REWIND] = {ota_rewind, 4, NEEDS_BOTH, IN_RECEIVING, 0},
     [OTA_OP_VERIFY] = {ota_verify, 0, NEEDS_AUTHORIZATION, IN_RECEIVING, 0},
     [OTA_OP_ACTIVATE] = {ota_activate, 0, NEEDS_BOTH, IN_VERIFIED, 0},
-    [OTA_OP_CONFIRM] = {confirm, 0, NEEDS_AUTHORIZATION, UNTIL_ACTIVATING, 0},
+    [OTA_OP_CONFIRM] = {ota_confirm, 0, NEEDS_AUTHORIZATION, UNTIL_ACTIVATING, 0},
     [OTA_OP_ABORT] = {ota_abort, 1, NEEDS_BOTH, UNTIL_ACTIVATING, 0xFE},
 #if OTA_PATCHES
     [OTA_OP_PATCH_INFO] = {ota_patch_info, 0, 0, ALWAYS, 0},

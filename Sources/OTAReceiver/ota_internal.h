@@ -166,6 +166,7 @@ bool ota_engine_start(ota_receiver *r);
 void ota_engine_fault(ota_receiver *r);
 
 // ota_update.c: the operations on the session. Each returns its result, or OTA_RESULT_LATER.
+uint8_t ota_confirm(ota_receiver *r);
 uint8_t ota_begin(ota_receiver *r);
 uint8_t ota_rewind(ota_receiver *r);
 uint8_t ota_verify(ota_receiver *r);

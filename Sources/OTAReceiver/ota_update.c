@@ -56,6 +56,14 @@ static void start_over(ota_receiver *r, ota_session *s) {
   s->erased = erased;
 }
 
+uint8_t ota_confirm(ota_receiver *r) {
+  const ota_receiver_config *c = r->config;
+  if (!r->trial || c->confirm == NULL) return OTA_RESULT_NOTHING_TO_CONFIRM;
+  if (!c->confirm(c->context)) return OTA_RESULT_FLASH_FAULT;
+  r->trial = false;
+  return OTA_RESULT_DONE;
+}
+
 uint8_t ota_begin(ota_receiver *r) {
   const uint8_t *q = r->operation.request;
   uint8_t flags = q[1];
@@ -67,6 +75,9 @@ uint8_t ota_begin(ota_receiver *r) {
 #endif
   uint8_t refusal = check_begin(r, &image, flags);
   if (refusal != OTA_RESULT_DONE) return refusal;
+  // The data is written over the image that the bootloader would return to.
+  if (r->trial && !(flags & OTA_BEGIN_SINK) && ota_confirm(r) != OTA_RESULT_DONE)
+    return OTA_RESULT_FLASH_FAULT;
   r->ended_by = OTA_ERROR_NONE;
   r->link.status_told = 0;
   r->link.told_durable = false;

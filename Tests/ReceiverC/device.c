@@ -157,8 +157,9 @@ static void model_activate(void *context, uint32_t size, uint32_t crc32) {
 }
 
 static bool model_confirm(void *context) {
-  ((device *)context)->confirmed = true;
-  return true;
+  device *d = context;
+  d->confirmed = !d->refuses_confirm;
+  return d->confirmed;
 }
 
 static bool model_may_begin(void *context, uint32_t size, uint32_t version, uint32_t hardware) {

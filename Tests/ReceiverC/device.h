@@ -42,7 +42,7 @@ typedef struct {
   uint32_t answer_size;
   uint8_t status[OTA_STATUS_SIZE];
   uint32_t statuses, errors[7];
-  bool stack_full, vetoed, activated, confirmed;
+  bool stack_full, vetoed, activated, confirmed, refuses_confirm;
   bool may_erase;
   /// What runs, and what was read of it: in all, and in one poll at most.
   const uint8_t *base;

@@ -136,6 +136,25 @@ static void test_information(void) {
   CHECK(request_op(&d, OTA_OP_RESUME_POINT) == 0 && get32(d.answer + 2) == 0);
 }
 
+/// The slot holds the image that the bootloader would return to.
+static void test_begin_on_trial(void) {
+  subject = "BEGIN while an image is on trial";
+  for (int stored = 0; stored < 2; stored++) {
+    device_make(&d, 1, 8);
+    d.config.trial = true;
+    d.refuses_confirm = !stored;
+    device_boot(&d);
+    device_connect(&d);
+    CHECK(begin(&d, image, 3000, OTA_BEGIN_SINK) == 0 && !d.confirmed);
+    d.vetoed = true;
+    CHECK(begin(&d, image, 3000, 0) == OTA_RESULT_REFUSED_BY_APPLICATION && !d.confirmed);
+    d.vetoed = false;
+    CHECK(begin(&d, image, 3000, 0) == (stored ? 0 : OTA_RESULT_FLASH_FAULT));
+    CHECK(d.confirmed == stored);
+    CHECK(request_op(&d, OTA_OP_CONFIRM) == (stored ? OTA_RESULT_NOTHING_TO_CONFIRM : OTA_RESULT_FLASH_FAULT));
+  }
+}
+
 static void test_refusals(void) {
   subject = "refusals of Control";
   make(1, 8);
@@ -593,6 +612,7 @@ int main(void) {
   test_crc32();
   test_configuration();
   test_information();
+  test_begin_on_trial();
   test_refusals();
   test_authorization();
   test_data_refusals();

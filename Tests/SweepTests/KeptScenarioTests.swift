@@ -107,6 +107,24 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
+  /// Seeds 17000269660 and 17000511908: an earlier update is interrupted while its image is on trial,
+  /// and the power fails while the next one writes over the image that the bootloader returns to.
+  @Test(arguments: Array(stride(from: 1820, through: 1900, by: 10)))
+  func anUpdateOfAnImageOnTrialLeavesABootableImage(milliseconds: Int) throws {
+    let found = try Self.violations(
+      "plain?slot=32K&erase=85ms&write=0&boot=300ms&drop=close&trial=yes&interval=7.5ms",
+      size: 9216
+    ) {
+      $0.earlier = [
+        EarlierUpdate(
+          image: .drawn(size: 9216, version: FirmwareVersion(1, 2, 2), seed: 2), bases: [])
+      ]
+      $0.earlier[0].breaksOffAfter = .milliseconds(960)
+      $0.powerCutAfter = .milliseconds(milliseconds)
+    }
+    #expect(found.isEmpty, "\(found)")
+  }
+
   /// An earlier update leaves an image that has not started yet, or is on trial; the image at hand
   /// is older, and is refused.
   @Test(arguments: ["never-returns", "trial=yes&cut-at-pdu=75"])
