@@ -431,6 +431,9 @@ class Receiver:
             and not flags & BeginFlags.DOWNGRADE
         ):
             return Result.DOWNGRADE, b""
+        if self.running.trial and not flags & BeginFlags.SINK:
+            # The data overwrites the image that the bootloader would return to.
+            yield from self._confirm()
         offer = Offer(size, crc, version, hardware, stream)
         self._announced = None
         self._operating = True

@@ -259,6 +259,13 @@ class RuleTests(unittest.TestCase):
         host.run()
         self.assertEqual(host.reset.offer.size, len(IMAGE))
 
+    def test_begin_confirms_an_image_on_trial(self):
+        for flags, answer in ((8, b"\x8a\x00"), (0, b"\x8a\x0e")):
+            host = Host()
+            host.running.trial = True
+            self.assertEqual(host.request(begin(noise(3000), flags))[:2], b"\x86\x00")
+            self.assertEqual(host.request(b"\x0a"), answer)
+
     def test_nothing_is_held_after_a_revert(self):
         host = Host()
         image = noise(5000)
