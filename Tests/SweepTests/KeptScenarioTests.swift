@@ -98,6 +98,20 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
+  /// Seed 19000102760: a device repeats one offset on each of ten connections with lost packets, and
+  /// is sent its window of 16 KiB after each rewind; the judge's bound was lower.
+  @Test func aRepeatedOffsetEndsWithinTheBoundOfItsConnections() throws {
+    let profile =
+      "plain?seed=19000102760&slot=32K&erase=85ms&write=40ms&ring=16K&mtu=185&boot=50ms&drop=close"
+      + "&interval=200ms&ll=251&phy=S2&loss=30%&queue=2000&response=same&repeat-offset"
+    let found = try Self.violations(profile, size: 20_481) {
+      $0.image = .drawn(size: 20_481, version: FirmwareVersion(1, 3, 4), seed: 19_000_102_760)
+      $0.mode = .withoutResponse
+      $0.mtu = 50
+    }
+    #expect(found.isEmpty, "\(found)")
+  }
+
   /// The flash hangs after the answer to the activation, and the inactivity timer restarts the old
   /// application, which does not report its version.
   @Test func aRestartByTheInactivityTimerIsNoActivation() throws {
