@@ -20,7 +20,7 @@ struct otaflash_descriptor {
   uint8_t minor;
   uint16_t patch;
   uint8_t reserved2[8];
-  uint32_t crc32; /* of the 28 octets before it */
+  uint32_t crc32; /* of the 28 bytes before it */
 };
 
 #define OTAFLASH_VERSION(major, minor, patch) \

@@ -230,22 +230,22 @@ static void handle_request(device *d, const uint8_t *pdu, uint32_t size) {
   }
 }
 
-static void serve(device *d, uint64_t octets_per_second) {
+static void serve(device *d, uint64_t bytes_per_second) {
   uint8_t pdu[PDU_MAXIMUM];
-  uint64_t start = now_us(), octets = 0;
+  uint64_t start = now_us(), bytes = 0;
   ota_receiver_connected(&d->receiver);
   while (true) {
     ssize_t size = recv(d->socket, pdu, sizeof pdu, 0);
     if (size <= 0) break;
     if (size >= 3 || pdu[0] == 0x1E) handle_request(d, pdu, (uint32_t)size);
     while (ota_receiver_poll(&d->receiver, (uint32_t)(now_us() / 1000)) == 0) continue;
-    if (octets_per_second == 0 || pdu[0] != 0x52) continue;
+    if (bytes_per_second == 0 || pdu[0] != 0x52) continue;
     // Data comes no faster than the rate asked for; what was missed is not made up for.
-    octets += (uint64_t)size - 7;
-    uint64_t due = start + octets * 1000000 / octets_per_second, now = now_us();
+    bytes += (uint64_t)size - 7;
+    uint64_t due = start + bytes * 1000000 / bytes_per_second, now = now_us();
     if (now > due + 1000000) {
       start = now;
-      octets = 0;
+      bytes = 0;
     } else if (due > now + POLL_EVERY_US) {
       usleep((useconds_t)(due - now));
     }

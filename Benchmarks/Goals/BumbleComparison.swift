@@ -26,7 +26,7 @@ struct BumbleComparison {
         + "virtual controllers)", wanted: "\(Figure.fixed(Self.factor, digits: 0)) times less",
       measured:
         "\(texts[0]) times less: \(Figure.fixed(ours * 1000, digits: 2)) ms (with packets of "
-        + "251 octets, not 27, \(texts[1]) times; against its GATT client alone, without a host below, "
+        + "251 bytes, not 27, \(texts[1]) times; against its GATT client alone, without a host below, "
         + "\(texts[2]) times)", isMet: ratios[0] >= Self.factor)
   }
 
@@ -36,7 +36,7 @@ struct BumbleComparison {
     let before = ProcessCost.now
     let found = try await host.transfer(to: device, size: 4 << 20, repeats: 16)
     let cost = ProcessCost.now - before
-    return cost.processorSeconds / Double(found.reduce(0) { $0 + $1.octets }) * 1e6
+    return cost.processorSeconds / Double(found.reduce(0) { $0 + $1.bytes }) * 1e6
   }
 
   private func bumblesCostOfMegabyte(
@@ -50,9 +50,9 @@ struct BumbleComparison {
     guard fgets(&line, Int32(line.count), answer) != nil else { throw NoAnswer(stack: stack) }
     let words = String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map(UInt8.init), as: UTF8.self)
       .split(separator: " ")
-    guard words.count == 2, let octets = Double(words[0]), let seconds = Double(words[1]) else {
+    guard words.count == 2, let bytes = Double(words[0]), let seconds = Double(words[1]) else {
       throw NoAnswer(stack: stack)
     }
-    return seconds / octets * 1e6
+    return seconds / bytes * 1e6
   }
 }

@@ -8,7 +8,7 @@ enum DeltaGoals {
   /// the image, as that of a Zephyr application has from one release to the next.
   private static let releaseShare = 0.07
   /// Links that carry about 6, 20 and 60 kB/s: controllers that hold so many packets of 251
-  /// octets for a connection event.
+  /// bytes for a connection event.
   private static let links = [
     "phy=1M&interval=40ms&buffers=1", "phy=1M&interval=50ms&buffers=4",
     "phy=2M&interval=20ms&buffers=5",
@@ -27,7 +27,7 @@ enum DeltaGoals {
     let gain = patch.rate / plain.rate
     return Goal(
       what: "a release of 512 KiB of which a patch has ≤ 17 %, air 6 kB/s, flash erased ahead: "
-        + "octets of image a second against the image itself",
+        + "bytes of image a second against the image itself",
       wanted: "≥ 5.5 times",
       measured: "\(Figure.fixed(gain, digits: 2)) times (\(Figure.kilobytes(patch.rate)) against "
         + "\(Figure.kilobytes(plain.rate)); patch of \(Figure.percent(patch.ratio)))",
@@ -58,7 +58,7 @@ enum DeltaGoals {
       what: "only the version's text differs in 256 KiB, MTU 23, with response, flash erased ahead",
       wanted: "≥ 30 times",
       measured: "\(Figure.fixed(gain, digits: 0)) times (\(Figure.fixed(patch.seconds)) s against "
-        + "\(Figure.fixed(plain.seconds)) s; \(patch.octets) octets sent)", isMet: gain >= 30)
+        + "\(Figure.fixed(plain.seconds)) s; \(patch.bytes) bytes sent)", isMet: gain >= 30)
   }
 
   private static func update(

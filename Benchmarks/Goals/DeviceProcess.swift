@@ -9,9 +9,9 @@ final class DeviceProcess: Sendable {
   let path: String
   private let process: pid_t
 
-  init(_ program: String, name: String, octetsPerSecond: Int? = nil) throws {
+  init(_ program: String, name: String, bytesPerSecond: Int? = nil) throws {
     path = "/tmp/otaflash-goals-\(getpid())-\(name).sock"
-    let words = [program, path] + (octetsPerSecond.map { [String($0)] } ?? [])
+    let words = [program, path] + (bytesPerSecond.map { [String($0)] } ?? [])
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     // The threads of a task pool block every signal, and a child would inherit that: it could not be

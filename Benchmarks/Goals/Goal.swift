@@ -20,7 +20,7 @@ enum Figure {
 
   static func percent(_ share: Double) -> String { fixed(share * 100) + " %" }
 
-  static func kilobytes(_ octetsPerSecond: Double) -> String {
-    fixed(octetsPerSecond / 1000) + " kB/s"
+  static func kilobytes(_ bytesPerSecond: Double) -> String {
+    fixed(bytesPerSecond / 1000) + " kB/s"
   }
 }

@@ -27,12 +27,12 @@ struct HostGoals {
     let before = ProcessCost.now
     let found = try await transfer(to: device, size: 4 << 20, repeats: 16)
     let cost = ProcessCost.now - before
-    let octets = found.reduce(0) { $0 + $1.octets }
-    let megabytesPerSecond = Double(octets) / 1e6 / cost.processorSeconds
-    let wall = found.map(\.octetsPerSecond).sorted()[found.count / 2] / 1e6
+    let bytes = found.reduce(0) { $0 + $1.bytes }
+    let megabytesPerSecond = Double(bytes) / 1e6 / cost.processorSeconds
+    let wall = found.map(\.bytesPerSecond).sorted()[found.count / 2] / 1e6
     return [
       Goal(
-        what: "host cost, Unix socket, writes of \(found[0].chunk + 4) octets without response",
+        what: "host cost, Unix socket, writes of \(found[0].chunk + 4) bytes without response",
         wanted: "≥ 100 MB/s on one core",
         measured: "\(Figure.fixed(megabytesPerSecond)) MB per processor second "
           + "(\(Figure.fixed(wall)) MB/s on the wall)", isMet: megabytesPerSecond >= 100),
@@ -71,7 +71,7 @@ struct HostGoals {
 
   private func fleetGoal() async throws -> Goal {
     let devices = try (0..<Self.fleetSize).map {
-      try DeviceProcess(sinkDevice, name: "fleet\($0)", octetsPerSecond: Int(Self.fleetRate))
+      try DeviceProcess(sinkDevice, name: "fleet\($0)", bytesPerSecond: Int(Self.fleetRate))
     }
     defer { for device in devices { device.stop() } }
     let size = Int(Self.fleetRate) * Self.fleetSeconds
@@ -79,7 +79,7 @@ struct HostGoals {
     let rates = try await withThrowingTaskGroup(of: Double.self) { group in
       for device in devices {
         group.addTask {
-          try await transfer(to: device, size: size, repeats: 1)[0].octetsPerSecond
+          try await transfer(to: device, size: size, repeats: 1)[0].bytesPerSecond
         }
       }
       var rates: [Double] = []

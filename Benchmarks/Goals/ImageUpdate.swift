@@ -5,23 +5,23 @@ import OtaflashUpdate
 import Synchronization
 
 /// One update of a simulated device from one image to another, in virtual time: upload and VERIFY
-/// together, so that what the device still holds in RAM when the last octet has come counts, too.
+/// together, so that what the device still holds in RAM when the last byte has come counts, too.
 struct ImageUpdate {
   struct Undelivered: Error { let report: DeliveryReport? }
 
   let profile: SimulationProfile
   /// What went over the air.
-  let octets: Int
+  let bytes: Int
   let imageSize: Int
   let seconds: Double
 
-  /// Octets of image per second.
+  /// Bytes of image per second.
   var rate: Double { Double(imageSize) / seconds }
-  /// Of what was sent, in octets of image.
-  var ratio: Double { Double(octets) / Double(imageSize) }
+  /// Of what was sent, in bytes of image.
+  var ratio: Double { Double(bytes) / Double(imageSize) }
 
   /// - Parameters:
-  ///   - asPatch: what differs is sent; else the image octet by octet.
+  ///   - asPatch: what differs is sent; else the image byte by byte.
   ///   - text: the device, as behind `-d`.
   init(
     from old: [UInt8], to new: [UInt8], asPatch: Bool, mode: WriteMode = .auto, on text: String
@@ -53,16 +53,16 @@ struct ImageUpdate {
     let isPatch = if case .patch = result.delivery?.content { true } else { false }
     guard isPatch == asPatch else { throw Undelivered(report: result.delivery) }
     self.profile = profile
-    octets = result.delivery?.octets ?? new.count
+    bytes = result.delivery?.bytes ?? new.count
     imageSize = new.count
     seconds = time.withLock { $0 } / .seconds(1)
   }
 
   private static func image(
-    _ octets: [UInt8], _ version: UInt8, _ profile: SimulationProfile
+    _ bytes: [UInt8], _ version: UInt8, _ profile: SimulationProfile
   ) -> FirmwareImage {
     FirmwareImage(
-      name: "release", format: .binary, bytes: octets,
+      name: "release", format: .binary, bytes: bytes,
       version: FirmwareVersion(version, 0, 0), hardware: profile.hardware)
   }
 }

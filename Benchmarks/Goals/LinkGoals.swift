@@ -29,7 +29,7 @@ enum LinkGoals {
     phys.flatMap { phy in intervals.map { (phy, $0) } }
   }
 
-  /// Image octets against write payload: the offset in each write counts against us.
+  /// Image bytes against write payload: the offset in each write counts against us.
   private static func fullAir(
     mtu: Int, _ intervals: [String] = intervals, least: Int = 97
   ) throws -> Goal {
@@ -37,7 +37,7 @@ enum LinkGoals {
       let profile = try SimulationProfile(
         parsing: "sim:fast?phy=\(phy)&interval=\(interval)&ring=60K&slot=8M")
       let limit = (20...mtu).map { profile.radio.eventPackedLimit(mtu: $0) }.max() ?? 0
-      return try measure(profile, .withoutResponse, mtu: mtu, size: size).octetsPerSecond / limit
+      return try measure(profile, .withoutResponse, mtu: mtu, size: size).bytesPerSecond / limit
     }
     let worst = shares.min() ?? 0
     return Goal(
@@ -53,8 +53,8 @@ enum LinkGoals {
     let found = try measure(profile, .withoutResponse, mtu: 512, size: size)
     return Goal(
       what: "MTU 512, without response, no flash time, 15ms, 2M", wanted: "≥ 170 kB/s",
-      measured: "\(Figure.kilobytes(found.octetsPerSecond)) in PDUs of \(found.pduSize) octets",
-      isMet: found.octetsPerSecond >= 170_000)
+      measured: "\(Figure.kilobytes(found.bytesPerSecond)) in PDUs of \(found.pduSize) bytes",
+      isMet: found.bytesPerSecond >= 170_000)
   }
 
   /// What the request of each window costs.
@@ -62,8 +62,8 @@ enum LinkGoals {
     let shares = try links.map { phy, interval in
       let profile = try SimulationProfile(
         parsing: "sim:fast?phy=\(phy)&interval=\(interval)&ring=60K&slot=8M")
-      return try measure(profile, .auto, mtu: 512, size: size).octetsPerSecond
-        / measure(profile, .withoutResponse, mtu: 512, size: size).octetsPerSecond
+      return try measure(profile, .auto, mtu: 512, size: size).bytesPerSecond
+        / measure(profile, .withoutResponse, mtu: 512, size: size).bytesPerSecond
     }
     let worst = shares.min() ?? 0
     return Goal(
@@ -75,7 +75,7 @@ enum LinkGoals {
   private static func autoAgainstRequests() throws -> Goal {
     let text = "sim:?phy=2M&interval=15ms&slot=4M"
     let (auto, answered) = (
-      try flashRate(text, .auto).octetsPerSecond, try flashRate(text, .withResponse).octetsPerSecond
+      try flashRate(text, .auto).bytesPerSecond, try flashRate(text, .withResponse).bytesPerSecond
     )
     return Goal(
       what: "mode auto against with response, whole updates of 1 MiB, 2M, 15 ms, 85 ms erase and "
@@ -106,7 +106,7 @@ enum LinkGoals {
   /// Upload and VERIFY of a whole update, so that what the device still holds in RAM counts too.
   private static func flashRate(
     _ text: String, _ mode: WriteMode
-  ) throws -> (profile: SimulationProfile, octetsPerSecond: Double) {
+  ) throws -> (profile: SimulationProfile, bytesPerSecond: Double) {
     let profile = try SimulationProfile(parsing: text)
     let image = FirmwareImage(
       name: "goal.bin", format: .binary, bytes: [UInt8](repeating: 0x5A, count: 1024 * 1024),
@@ -133,7 +133,7 @@ enum LinkGoals {
       let profile = try SimulationProfile(
         parsing: "sim:fast?phy=\(phy)&interval=\(interval)&response=\(response)")
       let found = try measure(profile, .withResponse, mtu: 512, size: 256 * 1024)
-      let writes = (found.octets + found.chunk - 1) / found.chunk
+      let writes = (found.bytes + found.chunk - 1) / found.chunk
       return profile.radio.interval.duration * count * writes / found.took
     }
     let worst = shares.min() ?? 0
@@ -161,7 +161,7 @@ enum LinkGoals {
         let profile = try SimulationProfile(
           parsing: "sim:fast?phy=\(phy)&interval=\(interval)&ring=60K&slot=8M&loss=\(text)")
         let found = try measure(profile, .withoutResponse, mtu: 512, size: size)
-        return found.octetsPerSecond / profile.radio.eventPackedLimit(mtu: 498) / (1 - loss)
+        return found.bytesPerSecond / profile.radio.eventPackedLimit(mtu: 498) / (1 - loss)
       }
     }
     let worst = shares.min() ?? 0

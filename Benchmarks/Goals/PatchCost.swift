@@ -40,7 +40,7 @@ struct PatchCost {
       image: image,
       abilities: DecoderAbilities(
         hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: 4096),
-      conditions: DeliveryConditions(octetsPerSecond: 20_000, isErasedAhead: true))
+      conditions: DeliveryConditions(bytesPerSecond: 20_000, isErasedAhead: true))
   }
 
   private func comparison(_ ours: Double, _ pair: RelinkedFirmware) throws -> Goal {
@@ -64,10 +64,10 @@ struct PatchCost {
   ) throws -> Double {
     let files = ["old", "new"].map { "/tmp/otaflash-goals-\(getpid())-\($0).bin" }
     defer { for file in files { unlink(file) } }
-    for (path, octets) in zip(files, [pair.old, pair.new]) {
+    for (path, bytes) in zip(files, [pair.old, pair.new]) {
       guard let file = fopen(path, "wb") else { throw NoAnswer() }
       defer { fclose(file) }
-      guard fwrite(octets, 1, octets.count, file) == octets.count else { throw NoAnswer() }
+      guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw NoAnswer() }
     }
     let words = [python, script, files[0], files[1], String(rounds)]
     guard let answer = popen(words.joined(separator: " "), "r") else { throw NoAnswer() }

@@ -2,14 +2,14 @@ import Glibc
 import OtaflashUpdate
 import PlainHost
 
-/// What an octet costs otaflash, as a multiple of what it costs a loop around `send` and `recv` in C
+/// What a byte costs otaflash, as a multiple of what it costs a loop around `send` and `recv` in C
 /// (Benchmarks/PlainHost) that sends the same PDUs to the same device. Both are measured in turn, so
 /// that a slow or busy machine is slow or busy for both; the ratio told is the middle one of the pairs.
 struct PlainHostComparison {
   struct TransferFailed: Error { let errno: Int32 }
 
   private static let pairs = 5
-  private static let octetsOfHalf = 32 << 20
+  private static let bytesOfHalf = 32 << 20
   private static let ratioLimit = 1.5
   /// Below it the setting up of an image counts, which nobody waits for twice.
   private static let limitedFrom = 1 << 20
@@ -36,11 +36,11 @@ struct PlainHostComparison {
   }
 
   private func pduGoal(_ found: Finding) -> Goal {
-    func microseconds(_ nanosecondsAnOctet: Double) -> String {
-      Figure.fixed(nanosecondsAnOctet * Double(found.chunk) / 1000, digits: 2) + " µs"
+    func microseconds(_ nanosecondsPerByte: Double) -> String {
+      Figure.fixed(nanosecondsPerByte * Double(found.chunk) / 1000, digits: 2) + " µs"
     }
     return Goal(
-      what: "processor time a PDU of \(found.chunk + 4) octets, against the same PDUs from C",
+      what: "processor time a PDU of \(found.chunk + 4) bytes, against the same PDUs from C",
       wanted: "≤ \(Figure.fixed(Self.ratioLimit)) times",
       measured: "\(Figure.fixed(found.ratio, digits: 2)) times "
         + "(\(microseconds(found.ours)) against \(microseconds(found.plain)))",
@@ -53,7 +53,7 @@ struct PlainHostComparison {
     let memory = findings.map { Figure.fixed($0.memory) }.joined(separator: ", ")
     let growth = findings[findings.count - 1].memory - findings[0].memory
     return Goal(
-      what: "cost of growth, images of 64 KiB, 1 MiB, 16 MiB, an octet against the same from C",
+      what: "cost of growth, images of 64 KiB, 1 MiB, 16 MiB, a byte against the same from C",
       wanted: "≤ \(Figure.fixed(Self.ratioLimit)) times from 1 MiB on; memory flat",
       measured: "\(ratios) times (\(costs) ns); memory beside the image \(memory) MB",
       isMet: growth < 8
@@ -61,7 +61,7 @@ struct PlainHostComparison {
   }
 
   private func compare(_ size: Int) async throws -> Finding {
-    let repeats = max(1, Self.octetsOfHalf / size)
+    let repeats = max(1, Self.bytesOfHalf / size)
     var halves: [(ours: Double, plain: Double)] = []
     var chunk = 0
     for _ in 0..<Self.pairs {
@@ -74,8 +74,8 @@ struct PlainHostComparison {
       let after = ProcessCost.now
       halves.append(
         (
-          Self.nanosecondsAnOctet(between - before, size * repeats),
-          Self.nanosecondsAnOctet(after - between, size * repeats)
+          Self.nanosecondsPerByte(between - before, size * repeats),
+          Self.nanosecondsPerByte(after - between, size * repeats)
         ))
     }
     let middle = halves.sorted { $0.ours / $0.plain < $1.ours / $1.plain }[halves.count / 2]
@@ -84,7 +84,7 @@ struct PlainHostComparison {
       memory: ProcessCost.residentMegabytes - Double(size) / 1e6, chunk: chunk)
   }
 
-  private static func nanosecondsAnOctet(_ cost: ProcessCost, _ octets: Int) -> Double {
-    cost.processorSeconds / Double(octets) * 1e9
+  private static func nanosecondsPerByte(_ cost: ProcessCost, _ bytes: Int) -> Double {
+    cost.processorSeconds / Double(bytes) * 1e9
   }
 }

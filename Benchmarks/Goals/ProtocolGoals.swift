@@ -36,33 +36,33 @@ enum ProtocolGoals {
       smp(fast + "&erase=0&write=0").share(flash: .zero),
     ]
     return Goal(
-      what: "SMP, 2M, LL 251, 15 ms, 4 buffers of 2475 octets, 40 ms write per 4 KiB page, erased "
+      what: "SMP, 2M, LL 251, 15 ms, 4 buffers of 2475 bytes, 40 ms write per 4 KiB page, erased "
         + "ahead (85 ms a page)",
       wanted: "≥ 90 % of the slower of flash and air",
-      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(full.octetsPerSecond))); pages "
+      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(full.bytesPerSecond))); pages "
         + "erased as they are needed \(Figure.percent(shares[1])); no flash time "
         + "\(Figure.percent(shares[2]))", isMet: (shares.min() ?? 0) >= 0.9)
   }
 
   private static func againstOneRequest(_ full: Upload) throws -> Goal {
     let one = try smp(fast, requests: 1)
-    let ratio = full.octetsPerSecond / one.octetsPerSecond
+    let ratio = full.bytesPerSecond / one.bytesPerSecond
     return Goal(
       what: "the same against one request at a time", wanted: "≥ 2 times",
       measured: "\(Figure.fixed(ratio, digits: 2)) times "
-        + "(\(Figure.kilobytes(one.octetsPerSecond)))", isMet: ratio >= 2)
+        + "(\(Figure.kilobytes(one.bytesPerSecond)))", isMet: ratio >= 2)
   }
 
   private static func zephyrDefaults() throws -> Goal {
     let found = try smp(defaults)
     let one = try smp(defaults, requests: 1)
-    let ratio = found.octetsPerSecond / one.octetsPerSecond
+    let ratio = found.bytesPerSecond / one.bytesPerSecond
     return Goal(
-      what: "SMP with Zephyr's defaults (4 buffers of 384 octets, no reassembly), MTU 247, against "
+      what: "SMP with Zephyr's defaults (4 buffers of 384 bytes, no reassembly), MTU 247, against "
         + "one request at a time", wanted: "≥ 3 times",
       measured: "\(Figure.fixed(ratio, digits: 2)) times "
-        + "(\(Figure.kilobytes(found.octetsPerSecond)) against "
-        + "\(Figure.kilobytes(one.octetsPerSecond)))", isMet: ratio >= 3)
+        + "(\(Figure.kilobytes(found.bytesPerSecond)) against "
+        + "\(Figure.kilobytes(one.bytesPerSecond)))", isMet: ratio >= 3)
   }
 
   /// Servers that take whole flash words only, and answer less than was sent.
@@ -77,13 +77,13 @@ enum ProtocolGoals {
     for profile in plain {
       let any = try smp(profile)
       let words = try smp(profile + "&unit=8")
-      shares.append(words.octetsPerSecond / any.octetsPerSecond)
-      rates.append(words.octetsPerSecond)
+      shares.append(words.bytesPerSecond / any.bytesPerSecond)
+      rates.append(words.bytesPerSecond)
       rewinds += words.rewinds
     }
     return Goal(
       what:
-        "SMP, 15 ms, MTU 498, 4 buffers, a server that takes whole words of 8 octets, against one "
+        "SMP, 15 ms, MTU 498, 4 buffers, a server that takes whole words of 8 bytes, against one "
         + "that takes any", wanted: "≥ 95 %, nothing sent again",
       measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(rates[0]))); a request a write "
         + "\(Figure.percent(shares[1])) (\(Figure.kilobytes(rates[1]))); \(rewinds) times sent again",
@@ -101,12 +101,12 @@ enum ProtocolGoals {
       try Upload(
         onto: "sim:nordic-dfu?mtu=247&interval=15ms&erase=85ms&phy=\(phy)", size: nordicSize)
     }
-    let slowest = uploads.map(\.octetsPerSecond).min() ?? 0
-    let repeated = uploads.map(\.octetsRepeated).reduce(0, +)
+    let slowest = uploads.map(\.bytesPerSecond).min() ?? 0
+    let repeated = uploads.map(\.bytesRepeated).reduce(0, +)
     return Goal(
       what: "Secure DFU, MTU 247, 15 ms, 1M and 2M, 85 ms erase, 41 µs a word",
       wanted: "≥ 19 kB/s, no packet lost in the device's pool",
-      measured: "\(Figure.kilobytes(slowest)) (worst), \(repeated) octets sent twice",
+      measured: "\(Figure.kilobytes(slowest)) (worst), \(repeated) bytes sent twice",
       isMet: slowest >= 19_000 && repeated == 0 && uploads.allSatisfy { $0.rewinds == 0 })
   }
 
@@ -120,7 +120,7 @@ enum ProtocolGoals {
       }
     }
     let restarts = uploads.map(\.rewinds).reduce(0, +)
-    let slowest = uploads.map(\.octetsPerSecond).min() ?? 0
+    let slowest = uploads.map(\.bytesPerSecond).min() ?? 0
     return Goal(
       what:
         "legacy DFU, 8 and 16 buffers, 7.5 ms, answers in the same and the next event, 85 ms to "
@@ -132,11 +132,11 @@ enum ProtocolGoals {
     let shares = try ["1M", "2M"].map { phy in
       let upload = try Upload(
         onto: "sim:nordic-legacy?mtu=23&interval=15ms&phy=\(phy)", size: nordicSize)
-      return upload.octetsPerSecond / upload.profile.radio.eventPackedLimit(mtu: 23)
+      return upload.bytesPerSecond / upload.profile.radio.eventPackedLimit(mtu: 23)
     }
     let worst = shares.min() ?? 0
     return Goal(
-      what: "legacy DFU, packets of 20 octets, 15 ms, 1M and 2M",
+      what: "legacy DFU, packets of 20 bytes, 15 ms, 1M and 2M",
       wanted: "≥ 80 % of the air limit of that packet size",
       measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
       isMet: worst >= 0.8)
@@ -147,12 +147,12 @@ enum ProtocolGoals {
 private struct Upload {
   let profile: SimulationProfile
   let mtu: Int
-  /// Octets of image that the stage itself carried, by its time.
-  let octetsPerSecond: Double
-  let octetsRepeated: Int
+  /// Bytes of image that the stage itself carried, by its time.
+  let bytesPerSecond: Double
+  let bytesRepeated: Int
   let rewinds: Int
 
-  /// - Parameter window: octets under way at most; 1 = one write or request at a time.
+  /// - Parameter window: bytes under way at most; 1 = one write or request at a time.
   init(onto text: String, size: Int, window: Int? = nil) throws {
     let profile = try SimulationProfile(parsing: text)
     let image = try FirmwareImage.drawn(for: text, size: size)
@@ -171,8 +171,8 @@ private struct Upload {
     mtu = profile.mtu
     // SMP's first request, for which a slot is erased, belongs to the stage before.
     let carried = image.bytes.count - Self.carriedBefore(log, profile)
-    octetsPerSecond = Double(carried) / (result.uploadTook / .seconds(1))
-    octetsRepeated = result.octetsSent - image.bytes.count
+    bytesPerSecond = Double(carried) / (result.uploadTook / .seconds(1))
+    bytesRepeated = result.bytesSent - image.bytes.count
     rewinds = log.count { if case .rewound = $0 { true } else { false } }
   }
 
@@ -189,6 +189,6 @@ private struct Upload {
   func share(flash: Duration) -> Double {
     let air = profile.radio.eventPackedLimit(mtu: mtu)
     let limit = flash > .zero ? min(air, 4096 / (flash / .seconds(1))) : air
-    return octetsPerSecond / limit
+    return bytesPerSecond / limit
   }
 }

@@ -61,7 +61,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     }
     // The system has exchanged the MTU; 3 bytes of it are the header of a write.
     let mtu = ATTMTU(clamping: peripheral.maximumWriteValueLength(for: .withoutResponse) + 3)
-    let (host, end) = MemoryLink.pair(maximumPDUSize: mtu.octets)
+    let (host, end) = MemoryLink.pair(maximumPDUSize: mtu.bytes)
     let server = GATTServer(
       table: AttributeTable(services: []), receiveMTU: mtu, valuesMaximum: Self.valuesMaximum
     ) { [weak self] event in

@@ -13,12 +13,12 @@ struct HeartRateMeasurement: Equatable, CustomStringConvertible {
   let isInContact: Bool?
   let beatsPerMinute: Int
 
-  init(decoding octets: [UInt8]) throws(MeasurementFault) {
-    guard let flags = octets.first else { throw MeasurementFault(octets: 0) }
+  init(decoding bytes: [UInt8]) throws(MeasurementFault) {
+    guard let flags = bytes.first else { throw MeasurementFault(bytes: 0) }
     let size = flags & 0x01 == 0 ? 1 : 2
-    guard octets.count > size else { throw MeasurementFault(octets: octets.count) }
+    guard bytes.count > size else { throw MeasurementFault(bytes: bytes.count) }
     isInContact = flags & 0x04 == 0 ? nil : flags & 0x02 != 0
-    beatsPerMinute = octets[1...size].reversed().reduce(0) { $0 << 8 | Int($1) }
+    beatsPerMinute = bytes[1...size].reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
   var description: String {
@@ -28,7 +28,7 @@ struct HeartRateMeasurement: Equatable, CustomStringConvertible {
 
 /// A measurement that is too short for what its flags announce.
 struct MeasurementFault: Error {
-  let octets: Int
+  let bytes: Int
 }
 
 /// Body Sensor Location (3.2).
@@ -36,7 +36,7 @@ enum BodySensorLocation: UInt8, CustomStringConvertible {
   case other, chest, wrist, finger, hand, earLobe, foot
 
   /// Values that are reserved for later are shown as `other`.
-  init(decoding octets: [UInt8]) { self = octets.first.flatMap(Self.init) ?? .other }
+  init(decoding bytes: [UInt8]) { self = bytes.first.flatMap(Self.init) ?? .other }
 
   var description: String {
     switch self {

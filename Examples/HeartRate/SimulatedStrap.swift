@@ -23,7 +23,7 @@ func simulatedStrap(on clock: any LinkClock) throws(RadioModelFault) -> Simulate
   ) { strap in
     var count = 0
     while await clock.pause(for: .seconds(1)) {
-      let isSent = strap.server.notify(measurement, octets(ofMeasurement: count)) == .queued
+      let isSent = strap.server.notify(measurement, bytes(ofMeasurement: count)) == .queued
       guard isSent else { continue }
       count += 1
       if count == 4 { strap.leaveRange(for: .seconds(6)) }
@@ -32,7 +32,7 @@ func simulatedStrap(on clock: any LinkClock) throws(RadioModelFault) -> Simulate
 }
 
 /// 16 bits of beats a minute in every third measurement, 8 in the others; in contact with the skin.
-private func octets(ofMeasurement count: Int) -> [UInt8] {
+private func bytes(ofMeasurement count: Int) -> [UInt8] {
   let beats = UInt8(64 + 3 * count)
   return count % 3 == 2 ? [0x07, beats, 0x00] : [0x06, beats]
 }

@@ -15,7 +15,7 @@ func simulatedThermostat(on clock: any LinkClock) throws(RadioModelFault) -> Sim
           .targetTemperature, properties: [.read, .write],
           value: .dynamic(
             read: { _ in .success(room.target.encoded) },
-            write: { octets, _ in room.setTarget(octets) })),
+            write: { bytes, _ in room.setTarget(bytes) })),
         LocalCharacteristic(
           .measuredTemperature, properties: [.read, .notify],
           value: .computed { _ in .success(room.measured.encoded) }),
@@ -48,10 +48,10 @@ private final class Room: Sendable {
   var target: Temperature { state.withLock { $0.target } }
   var measured: Temperature { state.withLock { $0.measured } }
 
-  /// Returns why the octets are refused, which the host gets as the answer to its write.
-  func setTarget(_ octets: [UInt8]) -> ATTErrorCode? {
+  /// Returns why the bytes are refused, which the host gets as the answer to its write.
+  func setTarget(_ bytes: [UInt8]) -> ATTErrorCode? {
     do throws(Temperature.Malformed) {
-      let target = try Temperature(decoding: octets)
+      let target = try Temperature(decoding: bytes)
       guard Self.permitted.contains(target.hundredths) else { return .outOfRange }
       state.withLock { $0.target = target }
       return nil

@@ -15,14 +15,14 @@ struct Temperature: Equatable, Sendable, CustomStringConvertible {
 
   init(hundredths: Int16) { self.hundredths = hundredths }
 
-  /// Octets that are no temperature; closures of a peripheral's operations throw it as it is.
+  /// Bytes that are no temperature; closures of a peripheral's operations throw it as it is.
   struct Malformed: Error, Equatable {
-    let octets: [UInt8]
+    let bytes: [UInt8]
   }
 
-  init(decoding octets: [UInt8]) throws(Malformed) {
-    guard octets.count == 2 else { throw Malformed(octets: octets) }
-    hundredths = Int16(bitPattern: UInt16(octets[0]) | UInt16(octets[1]) << 8)
+  init(decoding bytes: [UInt8]) throws(Malformed) {
+    guard bytes.count == 2 else { throw Malformed(bytes: bytes) }
+    hundredths = Int16(bitPattern: UInt16(bytes[0]) | UInt16(bytes[1]) << 8)
   }
 
   var encoded: [UInt8] {

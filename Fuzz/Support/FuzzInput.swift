@@ -1,9 +1,9 @@
-/// The octets of one execution.
-func octets(_ data: UnsafePointer<UInt8>, _ size: Int) -> [UInt8] {
+/// The bytes of one execution.
+func bytes(_ data: UnsafePointer<UInt8>, _ size: Int) -> [UInt8] {
   [UInt8](UnsafeBufferPointer(start: data, count: size))
 }
 
-/// Cuts an input into messages: a length octet, then as many octets, or what is left.
+/// Cuts an input into messages: a length byte, then as many bytes, or what is left.
 func messages(_ input: [UInt8]) -> [[UInt8]] {
   var rest = input[...]
   var messages: [[UInt8]] = []

@@ -4,11 +4,11 @@ import OtaflashFleetFiles
 /// Any text is a table of devices, or is refused with the place of what is wrong.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDeviceTable(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = octets(data, size)
+  let bytes = bytes(data, size)
   do throws(CampaignFileFault) {
     let table = try DeviceTable(path: "devices.csv", bytes: bytes)
     precondition(table.rows.count <= Campaign.devicesMaximum)
-    // A row has a line, of two octets or more.
+    // A row has a line, of two bytes or more.
     precondition(table.rows.count * 2 <= bytes.count)
     for row in table.rows {
       precondition(!row.device.id.isEmpty && row.device.name?.isEmpty != true)

@@ -1,11 +1,11 @@
 import OtaflashFirmware
 
-/// Any file is an ELF program, whose image has no more octets than its span allows, or is refused.
+/// Any file is an ELF program, whose image has no more bytes than its span allows, or is refused.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzELF(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let limit = 1 << 16
   do throws(ELFFault) {
-    let file = try ELFFile(decoding: octets(data, size), spanLimit: limit)
+    let file = try ELFFile(decoding: bytes(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     _ = error.description

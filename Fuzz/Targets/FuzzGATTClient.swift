@@ -4,10 +4,10 @@ import OtaflashSimulation
 import OtaflashTestSupport
 
 /// A client that looks at a server and subscribes ends, whatever the server answers: each request
-/// gets the next message of the input, and what follows a message of no octets comes unasked.
+/// gets the next message of the input, and what follows a message of no bytes comes unasked.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzGATTClient(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let script = messages(octets(data, size))
+  let script = messages(bytes(data, size))
   let timeline = VirtualTimeline()
   do throws(SimulationFault) {
     try timeline.run(limit: .seconds(3600)) { clock in await explore(script, on: clock) }

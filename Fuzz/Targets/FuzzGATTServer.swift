@@ -24,8 +24,8 @@ public func fuzzGATTServer(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
       ]),
   ])
   var session = ServerSession(connection: ConnectionID(rawValue: 1))
-  for pdu in messages(octets(data, size)) {
-    let mtu = session.mtu.octets
+  for pdu in messages(bytes(data, size)) {
+    let mtu = session.mtu.bytes
     let responses = session.received(pdu, in: &table).compactMap { effect -> ATTResponse? in
       if case .respond(let response) = effect { response } else { nil }
     }

@@ -1,10 +1,10 @@
 import OtaflashFirmware
 
-/// Any octets are an init packet of one of the two protocols or are refused. The signed octets are
+/// Any bytes are an init packet of one of the two protocols or are refused. The signed bytes are
 /// some that were sent.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = octets(data, size)
+  let bytes = bytes(data, size)
   do throws(InitPacketFault) {
     let packet = try SecureInitPacket(decoding: bytes)
     precondition(packet.signedBytes.count < bytes.count)
@@ -14,7 +14,7 @@ public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   }
   do throws(InitPacketFault) {
     let packet = try LegacyInitPacket(decoding: bytes)
-    // A packet of 128 octets, of which 12 are something else.
+    // A packet of 128 bytes, of which 12 are something else.
     precondition(packet.softdevices.count <= 58)
   } catch {
     _ = error.description

@@ -1,12 +1,12 @@
 import OtaflashFirmware
 
-/// Any text is an Intel HEX file, whose image has no more octets than its span allows, or is refused
+/// Any text is an Intel HEX file, whose image has no more bytes than its span allows, or is refused
 /// with the line at fault.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzIntelHex(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(TextFault<IntelHexFault>) {
     let limit = 1 << 16
-    let file = try IntelHexFile(decoding: octets(data, size), spanLimit: limit)
+    let file = try IntelHexFile(decoding: bytes(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     return 0

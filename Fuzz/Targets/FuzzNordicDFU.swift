@@ -6,7 +6,7 @@ import OtaflashFirmware
 private let image = PrefixChecksums((0..<9000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
 /// What a boot loader may notify and what a host may write: it is read or refused, what was read is
-/// written back as the same octets, and a transfer that believes it keeps within the image.
+/// written back as the same bytes, and a transfer that believes it keeps within the image.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzNordicDFU(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var secure = SecureDFUTransfer(
@@ -15,7 +15,7 @@ public func fuzzNordicDFU(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     receipts: SecureDFUReceipts(interval: 6), standing: .before(0))
   var legacy = LegacyDFUTransfer(
     total: image.count, packetSize: 20, pace: LegacyDFUPace(afterLosses: 0))
-  for message in messages(octets(data, size)) {
+  for message in messages(bytes(data, size)) {
     readAndWrite(message)
     do throws(UpdateFault) {
       try take(message, into: &secure)
@@ -27,7 +27,7 @@ public func fuzzNordicDFU(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   return 0
 }
 
-// MARK: - Octets
+// MARK: - Bytes
 
 private func readAndWrite(_ message: [UInt8]) {
   read(message, SecureDFURequest.init(decoding:)) { $0.encoded }
@@ -35,7 +35,7 @@ private func readAndWrite(_ message: [UInt8]) {
   read(message, LegacyDFUSizes.init(decoding:)) { $0.encoded }
   read(message, LegacyDFUVersion.init(decoding:)) { $0.encoded }
   read(message, ButtonlessResponse.init(decoding:)) { $0.encoded }
-  // These leave octets alone that have no meaning, and a name that is no UTF-8 is mended.
+  // These leave bytes alone that have no meaning, and a name that is no UTF-8 is mended.
   read(message, SecureDFUResponse.init(decoding:)) { prefix($0.encoded, of: message) }
   read(message, LegacyDFUNotice.init(decoding:)) { prefix($0.encoded, of: message) }
   read(message, ButtonlessRequest.init(decoding:)) { _ in message }
@@ -108,8 +108,8 @@ private func take(
   let notice: LegacyDFUNotice
   do throws(DFUDecodeFault) { notice = try LegacyDFUNotice(decoding: message) } catch { return }
   switch notice {
-  case .receipt(let octets): _ = try transfer.received(receipt: octets)
-  case .received(let octets): _ = try transfer.reported(octets)
+  case .receipt(let bytes): _ = try transfer.received(receipt: bytes)
+  case .received(let bytes): _ = try transfer.reported(bytes)
   case .answer: try transfer.answered()
   }
   precondition(transfer.acknowledged <= transfer.next)

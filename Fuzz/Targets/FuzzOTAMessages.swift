@@ -10,7 +10,7 @@ private let prefixes = PrefixChecksums(image)
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOTAMessages(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var transfer = OTATransfer(prefixes: prefixes, startingAt: 0, chunk: 240)
-  for message in messages(octets(data, size)) {
+  for message in messages(bytes(data, size)) {
     decodeAnswer(message)
     do throws(OTADecodeFault) {
       let status = try OTAStatus(decoding: message)
@@ -61,10 +61,10 @@ private func corrected(_ status: OTAStatus) -> OTAStatus {
 
 private func position(_ offset: Int) throws(UpdateFault) -> OTAPosition {
   let crc32 = prefixes.checksum(ofFirst: offset)
-  let octets = [UInt32(offset), crc32].flatMap { word in
+  let bytes = [UInt32(offset), crc32].flatMap { word in
     (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
   }
-  do throws(OTADecodeFault) { return try OTAPosition(decoding: octets) } catch {
-    preconditionFailure("8 octets are a position: \(error)")
+  do throws(OTADecodeFault) { return try OTAPosition(decoding: bytes) } catch {
+    preconditionFailure("8 bytes are a position: \(error)")
   }
 }

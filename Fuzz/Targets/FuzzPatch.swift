@@ -2,17 +2,17 @@ import OtaflashDelta
 
 private let base = (0..<200).map { UInt8($0 * 7 % 64) }
 
-/// Any octets are a patch, or a stream of parts, or are refused at one of them; what is made is no
+/// Any bytes are a patch, or a stream of parts, or are refused at one of them; what is made is no
 /// longer than was permitted.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPatch(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = octets(data, size)
+  let bytes = bytes(data, size)
   let limit = 1 << 12
   do throws(PatchFault) {
     let result = try PatchReader.apply(bytes[...], to: base, limit: limit, pageSize: 16)
     precondition((1...limit).contains(result.image.count))
-    precondition(result.octetsAtPages.last == bytes.count || result.octetsAtPages.last != nil)
-    precondition(result.octetsAtPages.allSatisfy { $0 <= bytes.count })
+    precondition(result.bytesAtPages.last == bytes.count || result.bytesAtPages.last != nil)
+    precondition(result.bytesAtPages.allSatisfy { $0 <= bytes.count })
   } catch {
     precondition((0...bytes.count).contains(error.offset) && !error.description.isEmpty)
   }

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Small pages: an execution costs what its octets cost, and more pages are crossed in it.
+/// Small pages: an execution costs what its bytes cost, and more pages are crossed in it.
 enum { FUZZ_PAGE = 256, FUZZ_ROW = 64, IMAGE = 5 * FUZZ_PAGE + 77, STEPS_MAXIMUM = 400 };
 
 typedef struct {
   const uint8_t *at, *end;
 } input;
 
-static uint8_t octet(input *in) { return in->at < in->end ? *in->at++ : 0; }
+static uint8_t byte(input *in) { return in->at < in->end ? *in->at++ : 0; }
 
 static void pick_random(void *context, uint8_t *to) {
   for (int i = 0; i < OTA_CHALLENGE_SIZE; i++) to[i] = (uint8_t)random_below(context, 256);
@@ -32,12 +32,12 @@ static void authorize(device *d) {
   request(d, bytes, sizeof bytes);
 }
 
-/// Writes octets of the input as they are.
+/// Writes bytes of the input as they are.
 static void write_raw(device *d, input *in, bool control) {
-  uint8_t bytes[255], size = octet(in);
-  for (uint8_t i = 0; i < size; i++) bytes[i] = octet(in);
+  uint8_t bytes[255], size = byte(in);
+  for (uint8_t i = 0; i < size; i++) bytes[i] = byte(in);
   if (control) ota_receiver_control_write(&d->receiver, bytes, size);
-  else ota_receiver_data_write(&d->receiver, bytes, size, octet(in) & 1);
+  else ota_receiver_data_write(&d->receiver, bytes, size, byte(in) & 1);
 }
 
 /// Data at the offset that the device wants, as far as it takes them.
@@ -61,8 +61,8 @@ static void spoil(device *d, uint8_t how) {
 }
 
 static void begin_some(device *d, input *in, const uint8_t *image) {
-  uint32_t size = 1 + octet(in) * 6;
-  begin(d, image, size < IMAGE ? size : IMAGE, octet(in));
+  uint32_t size = 1 + byte(in) * 6;
+  begin(d, image, size < IMAGE ? size : IMAGE, byte(in));
 }
 
 /// What runs on a device that takes patches, and a stream that makes the image, a page a part.
@@ -70,7 +70,7 @@ static uint8_t base[300];
 static uint8_t stream[4096];
 static uint32_t stream_size;
 
-/// Each part: a difference of nothing to the base, and new octets.
+/// Each part: a difference of nothing to the base, and new bytes.
 static void make_stream(const uint8_t *image, uint32_t page) {
   stream_size = 0;
   for (uint32_t at = 0; at < IMAGE; at += page) {
@@ -98,13 +98,13 @@ static void announce(device *d, uint8_t how) {
   request(d, bytes, sizeof bytes);
 }
 
-/// Octets at the offset that the device wants, of the input as they are.
-static void write_octets(device *d, input *in) {
-  uint8_t bytes[4 + 64], count = octet(in) % 64;
+/// Bytes at the offset that the device wants, of the input as they are.
+static void write_bytes(device *d, input *in) {
+  uint8_t bytes[4 + 64], count = byte(in) % 64;
   uint8_t status[OTA_STATUS_SIZE];
   ota_receiver_status_read(&d->receiver, status);
   memcpy(bytes, status + 4, 4);
-  for (uint8_t i = 0; i < count; i++) bytes[4 + i] = octet(in);
+  for (uint8_t i = 0; i < count; i++) bytes[4 + i] = byte(in);
   ota_receiver_data_write(&d->receiver, bytes, 4u + count, count & 1);
   device_run(d);
 }
@@ -118,30 +118,30 @@ static void write_stream(device *d, uint8_t size) {
 }
 
 static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) {
-  switch (octet(in) % 20) {
+  switch (byte(in) % 20) {
     case 0: write_raw(d, in, true); break;
     case 1: write_raw(d, in, false); break;
-    case 2: write_wanted(d, image, octet(in)); break;
+    case 2: write_wanted(d, image, byte(in)); break;
     case 3: device_run(d); break;
     case 4: ota_receiver_poll(&d->receiver, d->now++); break;
     case 5: ota_receiver_disconnected(&d->receiver); break;
     case 6: device_connect(d); break;
     case 7: device_boot(d); break;
-    case 8: d->flash.cut_at = d->flash.operations + 1 + octet(in) % 16; break;
-    case 9: spoil(d, octet(in)); break;
+    case 8: d->flash.cut_at = d->flash.operations + 1 + byte(in) % 16; break;
+    case 9: spoil(d, byte(in)); break;
     case 10: begin_some(d, in, image); break;
-    case 11: request_op(d, octet(in)); break;
-    case 12: d->stack_full = octet(in) & 1; break;
+    case 11: request_op(d, byte(in)); break;
+    case 12: d->stack_full = byte(in) & 1; break;
     case 13: ota_receiver_indication_confirmed(&d->receiver); break;
     case 14: authorize(d); break;
-    case 16: announce(d, octet(in)); break;
-    case 17: begin(d, image, IMAGE, octet(in) | OTA_BEGIN_PATCH); break;
-    case 18: write_octets(d, in); break;
-    case 19: write_stream(d, octet(in)); break;
+    case 16: announce(d, byte(in)); break;
+    case 17: begin(d, image, IMAGE, byte(in) | OTA_BEGIN_PATCH); break;
+    case 18: write_bytes(d, in); break;
+    case 19: write_stream(d, byte(in)); break;
     default: {
       // Someone else writes to the record: the sanitizers look on, the rules of flash do not apply.
-      uint32_t address = META + (octet(in) & 1) * PAGE + octet(in);
-      d->flash.octets[address] ^= octet(in);
+      uint32_t address = META + (byte(in) & 1) * PAGE + byte(in);
+      d->flash.bytes[address] ^= byte(in);
       *is_tampered = true;
     }
   }
@@ -171,9 +171,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   static uint8_t image[IMAGE];
   for (uint32_t i = 0; i < IMAGE; i++) image[i] = (uint8_t)(i * 7 + i / 256);
   input in = {bytes, bytes + size};
-  uint8_t kind = octet(&in);
+  uint8_t kind = byte(&in);
   bool is_tampered = false;
-  device_make(&d, 1 + octet(&in), alignments[kind & 3]);
+  device_make(&d, 1 + byte(&in), alignments[kind & 3]);
   if (kind & 4) {
     d.config.random = pick_random;
     d.config.check_proof = check_proof;

@@ -7,7 +7,7 @@ import OtaflashWire
 /// its window and its bounds.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSMP(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let input = octets(data, size)
+  let input = bytes(data, size)
   decodeItem(input)
   var reassembly = SMPReassembly()
   var exchange = SMPExchange(firstSequence: 0)
@@ -54,7 +54,7 @@ private func decodeAnswer(_ message: SMPMessage) throws(SMPDecodeFault) {
   }
 }
 
-/// An upload of 3000 octets whose requests the input answers.
+/// An upload of 3000 bytes whose requests the input answers.
 private struct Upload {
   private static let total = 3000
   private static let reach = 6
@@ -62,7 +62,7 @@ private struct Upload {
   private var window = SMPTransfer(
     total: total, startingAt: 0, widthLimit: 4, reach: reach)
   private let size = SMPPacketSize(
-    octets: 244, announcement: SMPImage.Upload.Announcement(size: total, sha: nil))
+    bytes: 244, announcement: SMPImage.Upload.Announcement(size: total, sha: nil))
   private var sequence: UInt8 = 0
 
   mutating func take(_ message: SMPMessage) throws(UpdateFault) {

@@ -1,12 +1,12 @@
 import OtaflashFirmware
 
-/// Any text is a file of S-records, whose image has no more octets than its span allows, or is
+/// Any text is a file of S-records, whose image has no more bytes than its span allows, or is
 /// refused with the line at fault.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSRecord(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(TextFault<SRecordFault>) {
     let limit = 1 << 16
-    let file = try SRecordFile(decoding: octets(data, size), spanLimit: limit)
+    let file = try SRecordFile(decoding: bytes(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     _ = error.description

@@ -1,11 +1,11 @@
 import OtaflashFirmware
 
-/// Any file is UF2, whose image has no more octets than its span allows, or is refused.
+/// Any file is UF2, whose image has no more bytes than its span allows, or is refused.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzUF2(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let limit = 1 << 16
   do throws(UF2Fault) {
-    let file = try UF2File(decoding: octets(data, size), spanLimit: limit)
+    let file = try UF2File(decoding: bytes(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     _ = error.description

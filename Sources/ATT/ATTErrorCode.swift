@@ -4,7 +4,7 @@ public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// The code of an octet, reserved ones included.
+  /// The code of a byte, reserved ones included.
   public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The handle is none of this server's.

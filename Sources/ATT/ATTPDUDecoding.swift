@@ -1,5 +1,5 @@
 extension ATTPDU {
-  /// Octets of an authentication signature: a 4-octet counter and an 8-octet code (Core 5.4, Vol 3,
+  /// Bytes of an authentication signature: a 4-byte counter and an 8-byte code (Core 5.4, Vol 3,
   /// Part F, 3.4.5.4).
   static let signatureSize = 12
 
@@ -52,9 +52,9 @@ extension ATTPDU {
     let handle = try reader.handle()
     let valueSize = reader.remaining - signatureSize
     guard valueSize >= 0 else {
-      throw reader.fault(.tooShort(octets: reader.remaining + 3))
+      throw reader.fault(.tooShort(bytes: reader.remaining + 3))
     }
-    let value = try reader.octets(valueSize)
+    let value = try reader.take(valueSize)
     return .signedWriteCommand(handle, value: value, signature: reader.rest())
   }
 
@@ -66,7 +66,7 @@ extension ATTPDU {
     while reader.remaining > 0 || entries.count < 2 {
       let handle = try reader.handle()
       let length = try reader.integer()
-      entries.append(HandleLengthValue(handle: handle, value: try reader.octets(Int(length))))
+      entries.append(HandleLengthValue(handle: handle, value: try reader.take(Int(length))))
     }
     return entries
   }
@@ -85,7 +85,7 @@ extension ATTRequest {
         try reader.handleRange(), type: try reader.integer(), value: reader.rest())
     case .readByTypeRequest:
       self = .readByType(
-        try reader.handleRange(), type: try reader.uuid(octets: reader.remaining))
+        try reader.handleRange(), type: try reader.uuid(bytes: reader.remaining))
     case .readRequest:
       self = .read(try reader.handle())
     case .readBlobRequest:
@@ -96,16 +96,16 @@ extension ATTRequest {
       self = .readMultipleVariable(try reader.handleSet())
     case .readByGroupTypeRequest:
       self = .readByGroupType(
-        try reader.handleRange(), groupType: try reader.uuid(octets: reader.remaining))
+        try reader.handleRange(), groupType: try reader.uuid(bytes: reader.remaining))
     case .writeRequest:
       self = .write(try reader.handle(), value: reader.rest())
     case .prepareWriteRequest:
       self = .prepareWrite(
         try reader.handle(), offset: try reader.integer(), part: reader.rest())
     case .executeWriteRequest:
-      let octet = try reader.octet()
-      guard let flags = ExecuteWriteFlags(rawValue: octet) else {
-        throw reader.fault(.unknownFlags(octet))
+      let byte = try reader.byte()
+      guard let flags = ExecuteWriteFlags(rawValue: byte) else {
+        throw reader.fault(.unknownFlags(byte))
       }
       self = .executeWrite(flags)
     default:

@@ -12,8 +12,8 @@ enum InformationFormat: UInt8 {
 }
 
 extension ATTPDU {
-  /// The octets of this PDU. A list that is empty or uneven, a part longer than its length field
-  /// can say, or a signature that is not 12 octets long is the caller's bug and traps.
+  /// The bytes of this PDU. A list that is empty or uneven, a part longer than its length field
+  /// can say, or a signature that is not 12 bytes long is the caller's bug and traps.
   package var encoded: [UInt8] {
     switch self {
     case .request(let request): return request.encoded
@@ -21,7 +21,7 @@ extension ATTPDU {
     case .writeCommand(let handle, let value):
       return .pdu(.writeCommand, handle, value)
     case .signedWriteCommand(let handle, let value, let signature):
-      precondition(signature.count == Self.signatureSize, "a signature has 12 octets")
+      precondition(signature.count == Self.signatureSize, "a signature has 12 bytes")
       return .pdu(.signedWriteCommand, handle, value) + signature
     case .notification(let handle, let value):
       return .pdu(.handleValueNotification, handle, value)
@@ -45,7 +45,7 @@ extension ATTPDU {
 }
 
 extension ATTRequest {
-  /// The octets of this request. Fewer than two handles in a Read Multiple traps.
+  /// The bytes of this request. Fewer than two handles in a Read Multiple traps.
   package var encoded: [UInt8] {
     var bytes: [UInt8] = [opcode.rawValue]
     switch self {
@@ -82,7 +82,7 @@ extension ATTRequest {
 }
 
 extension ATTResponse {
-  /// The octets of this response. A list that is empty or uneven traps.
+  /// The bytes of this response. A list that is empty or uneven traps.
   package var encoded: [UInt8] {
     var bytes: [UInt8] = [opcode.rawValue]
     switch self {
@@ -150,10 +150,10 @@ extension [UInt8] {
   }
 
   fileprivate mutating func append(entryLength lengths: [Int]) {
-    guard let length = lengths.first, let octet = UInt8(exactly: length),
+    guard let length = lengths.first, let byte = UInt8(exactly: length),
       lengths.allSatisfy({ $0 == length })
-    else { preconditionFailure("entries of one length, 255 octets at most") }
-    append(octet)
+    else { preconditionFailure("entries of one length, 255 bytes at most") }
+    append(byte)
   }
 
   fileprivate mutating func append(_ entries: [AttributeInformation]) {

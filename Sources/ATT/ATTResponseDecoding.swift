@@ -38,16 +38,16 @@ extension ATTResponse {
 extension PDUReader {
   fileprivate mutating func errorResponse() throws(DecodeFault) -> ErrorResponse {
     ErrorResponse(
-      requestOpcode: try octet(), handle: try handle(), code: ATTErrorCode(try octet()))
+      requestOpcode: try byte(), handle: try handle(), code: ATTErrorCode(try byte()))
   }
 
   fileprivate mutating func attributeInformation() throws(DecodeFault) -> [AttributeInformation] {
-    let format = try octet()
+    let format = try byte()
     guard let uuidSize = InformationFormat(rawValue: format)?.uuidSize else {
       throw fault(.unknownFormat(format))
     }
     return try list(of: 2 + uuidSize) { (reader: inout PDUReader) throws(DecodeFault) in
-      AttributeInformation(handle: try reader.handle(), type: try reader.uuid(octets: uuidSize))
+      AttributeInformation(handle: try reader.handle(), type: try reader.uuid(bytes: uuidSize))
     }
   }
 
@@ -58,7 +58,7 @@ extension PDUReader {
   fileprivate mutating func attributeData() throws(DecodeFault) -> [AttributeData] {
     let length = try entryLength(atLeast: 2)
     return try list(of: length) { (reader: inout PDUReader) throws(DecodeFault) in
-      AttributeData(handle: try reader.handle(), value: try reader.octets(length - 2))
+      AttributeData(handle: try reader.handle(), value: try reader.take(length - 2))
     }
   }
 
@@ -66,24 +66,24 @@ extension PDUReader {
     let length = try entryLength(atLeast: 4)
     return try list(of: length) { (reader: inout PDUReader) throws(DecodeFault) in
       AttributeGroupData(
-        handles: try reader.handleRange(), value: try reader.octets(length - 4))
+        handles: try reader.handleRange(), value: try reader.take(length - 4))
     }
   }
 
   private mutating func entryLength(atLeast minimum: UInt8) throws(DecodeFault) -> Int {
-    let length = try octet()
+    let length = try byte()
     guard length >= minimum else { throw fault(.entryLength(length)) }
     return Int(length)
   }
 
-  /// The MTU may cut the last value, and even the length before it: a lone last octet says nothing
+  /// The MTU may cut the last value, and even the length before it: a lone last byte says nothing
   /// and is passed over (3.4.4.12).
   fileprivate mutating func lengthValues() throws(DecodeFault) -> [LengthValue] {
     var values: [LengthValue] = []
     repeat {
       let length = try integer()
       values.append(
-        LengthValue(length: length, value: try octets(min(Int(length), remaining))))
+        LengthValue(length: length, value: try take(min(Int(length), remaining))))
     } while remaining > 1
     _ = rest()
     return values

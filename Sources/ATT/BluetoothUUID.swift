@@ -34,7 +34,7 @@ public struct BluetoothUUID: Hashable, Sendable {
     return UInt16(truncatingIfNeeded: high >> 32)
   }
 
-  /// Reads a UUID from ATT bytes: 2 or 16 octets, little-endian. `nil` for any other length.
+  /// Reads a UUID from ATT bytes: 2 or 16 bytes, little-endian. `nil` for any other length.
   public init?(littleEndian bytes: some Collection<UInt8>) {
     switch bytes.count {
     case 2:
@@ -50,13 +50,13 @@ public struct BluetoothUUID: Hashable, Sendable {
     }
   }
 
-  /// The ATT bytes: the short form where there is one (2 octets), else 16 octets, little-endian.
+  /// The ATT bytes: the short form where there is one (2 bytes), else 16 bytes, little-endian.
   public var littleEndian: [UInt8] {
     if let short { return [UInt8(truncatingIfNeeded: short), UInt8(short >> 8)] }
     return littleEndian128
   }
 
-  /// Always 16 octets, little-endian (as the kernel's management interface wants it).
+  /// Always 16 bytes, little-endian (as the kernel's management interface wants it).
   public var littleEndian128: [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: low >> (8 * $0)) }
       + (0..<8).map { UInt8(truncatingIfNeeded: high >> (8 * $0)) }

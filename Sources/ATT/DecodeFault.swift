@@ -6,17 +6,17 @@
 /// answered with Error Response 0x01, so it decodes and the server judges it (3.4.3.1).
 package struct DecodeFault: Error, Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    /// A PDU of no octets.
+    /// A PDU of no bytes.
     case empty
     /// The PDU ends before its fields do.
-    case tooShort(octets: Int)
-    /// Octets remain after the last field.
-    case tooLong(octets: Int)
+    case tooShort(bytes: Int)
+    /// Bytes remain after the last field.
+    case tooLong(bytes: Int)
     /// A list of fixed-size entries ends within an entry, or has fewer entries than it must.
-    case partialList(octets: Int)
+    case partialList(bytes: Int)
     /// The Length field of a list is too small for the handles that each entry holds.
     case entryLength(UInt8)
-    /// A UUID that is neither 2 nor 16 octets long.
+    /// A UUID that is neither 2 nor 16 bytes long.
     case uuidLength(Int)
     /// A Format field that is neither 0x01 nor 0x02 (3.4.3.2).
     case unknownFormat(UInt8)
@@ -24,7 +24,7 @@ package struct DecodeFault: Error, Hashable, Sendable {
     case unknownFlags(UInt8)
   }
 
-  /// The first octet of the PDU; `nil` when there was none.
+  /// The first byte of the PDU; `nil` when there was none.
   package let opcode: UInt8?
   package let reason: Reason
 
@@ -43,12 +43,12 @@ extension DecodeFault: CustomStringConvertible {
 
   private var cause: String {
     switch reason {
-    case .empty: "no octets"
-    case .tooShort(let octets): "too short (\(octets) octets)"
-    case .tooLong(let octets): "too long (\(octets) octets)"
-    case .partialList(let octets): "a list that does not end with a whole entry (\(octets) octets)"
+    case .empty: "no bytes"
+    case .tooShort(let bytes): "too short (\(bytes) bytes)"
+    case .tooLong(let bytes): "too long (\(bytes) bytes)"
+    case .partialList(let bytes): "a list that does not end with a whole entry (\(bytes) bytes)"
     case .entryLength(let length): "impossible entry length \(length)"
-    case .uuidLength(let octets): "a UUID of \(octets) octets"
+    case .uuidLength(let bytes): "a UUID of \(bytes) bytes"
     case .unknownFormat(let format): "unknown format \(format)"
     case .unknownFlags(let flags): "unknown flags \(flags)"
     }

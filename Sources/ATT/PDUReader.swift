@@ -1,4 +1,4 @@
-/// Reads the fields of one PDU in order; the only place that indexes received octets.
+/// Reads the fields of one PDU in order; the only place that indexes received bytes.
 struct PDUReader {
   let opcode: UInt8
   private let bytes: [UInt8]
@@ -12,14 +12,14 @@ struct PDUReader {
     position = 1
   }
 
-  /// Octets not yet read.
+  /// Bytes not yet read.
   var remaining: Int { bytes.count - position }
 
   func fault(_ reason: DecodeFault.Reason) -> DecodeFault {
     DecodeFault(opcode: opcode, reason: reason)
   }
 
-  mutating func octet() throws(DecodeFault) -> UInt8 {
+  mutating func byte() throws(DecodeFault) -> UInt8 {
     try require(1)
     defer { position += 1 }
     return bytes[position]
@@ -39,15 +39,15 @@ struct PDUReader {
     HandleRange(try handle(), try handle())
   }
 
-  mutating func octets(_ count: Int) throws(DecodeFault) -> [UInt8] {
+  mutating func take(_ count: Int) throws(DecodeFault) -> [UInt8] {
     try require(count)
     defer { position += count }
     return Array(bytes[position..<position + count])
   }
 
-  /// A UUID of `count` octets.
-  mutating func uuid(octets count: Int) throws(DecodeFault) -> BluetoothUUID {
-    guard let uuid = BluetoothUUID(littleEndian: try octets(count)) else {
+  /// A UUID of `count` bytes.
+  mutating func uuid(bytes count: Int) throws(DecodeFault) -> BluetoothUUID {
+    guard let uuid = BluetoothUUID(littleEndian: try take(count)) else {
       throw fault(.uuidLength(count))
     }
     return uuid
@@ -59,14 +59,14 @@ struct PDUReader {
     return Array(bytes[position...])
   }
 
-  /// Reads entries of `size` octets up to the end; fewer than `minimum` or a part of one is a
+  /// Reads entries of `size` bytes up to the end; fewer than `minimum` or a part of one is a
   /// fault.
   mutating func list<Entry>(
     of size: Int, atLeast minimum: Int = 1,
     _ entry: (inout PDUReader) throws(DecodeFault) -> Entry
   ) throws(DecodeFault) -> [Entry] {
     guard remaining % size == 0, remaining >= minimum * size else {
-      throw fault(.partialList(octets: bytes.count))
+      throw fault(.partialList(bytes: bytes.count))
     }
     var entries: [Entry] = []
     entries.reserveCapacity(remaining / size)
@@ -74,12 +74,12 @@ struct PDUReader {
     return entries
   }
 
-  /// Every octet must have been read by now.
+  /// Every byte must have been read by now.
   func end() throws(DecodeFault) {
-    guard remaining == 0 else { throw fault(.tooLong(octets: bytes.count)) }
+    guard remaining == 0 else { throw fault(.tooLong(bytes: bytes.count)) }
   }
 
   private func require(_ count: Int) throws(DecodeFault) {
-    guard remaining >= count else { throw fault(.tooShort(octets: bytes.count)) }
+    guard remaining >= count else { throw fault(.tooShort(bytes: bytes.count)) }
   }
 }

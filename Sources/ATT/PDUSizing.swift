@@ -1,15 +1,15 @@
 /// Chooses how large the PDUs of a stream of Write Commands should be, so that they fill link-layer
 /// packets: a PDU just over a packet's end pays for a whole further exchange of packets to carry a
-/// few octets. With 251-octet packets, PDUs of 517 octets are slower than PDUs of 247.
+/// few bytes. With 251-byte packets, PDUs of 517 bytes are slower than PDUs of 247.
 ///
 /// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): for each packet
-/// its octets, two spaces of 150 µs, and the empty packet that acknowledges it.
+/// its bytes, two spaces of 150 µs, and the empty packet that acknowledges it.
 package struct PDUSizing: Sendable {
-  /// Octets of an L2CAP header (Vol 3, Part A, 3.1).
+  /// Bytes of an L2CAP header (Vol 3, Part A, 3.1).
   private static let l2capHeaderSize = 4
-  /// Octets of opcode and handle, which carry none of the image.
+  /// Bytes of opcode and handle, which carry none of the image.
   private static let writeHeaderSize = 3
-  /// The link-layer payload of a notification of 16 octets.
+  /// The link-layer payload of a notification of 16 bytes.
   package static let answerSize = 23
 
   private let payload: Int
@@ -17,91 +17,91 @@ package struct PDUSizing: Sendable {
   private let isEncrypted: Bool
 
   /// - Parameters:
-  ///   - linkLayerPayload: octets that a data packet carries, 27…251: 251 with Data Length
+  ///   - linkLayerPayload: bytes that a data packet carries, 27…251: 251 with Data Length
   ///     Extension, 27 without.
-  ///   - phy: shifts the balance between octets and packets.
-  ///   - isEncrypted: four octets of each packet are its integrity check.
+  ///   - phy: shifts the balance between bytes and packets.
+  ///   - isEncrypted: four bytes of each packet are its integrity check.
   package init(linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false) {
-    precondition((27...251).contains(linkLayerPayload), "a packet carries 27...251 octets")
+    precondition((27...251).contains(linkLayerPayload), "a packet carries 27...251 bytes")
     payload = linkLayerPayload
     self.phy = phy
     self.isEncrypted = isEncrypted
   }
 
-  /// The size of a Write Command, in octets, that carries the most value octets per time on air.
+  /// The size of a Write Command, in bytes, that carries the most value bytes per time on air.
   ///
   /// Only two sizes can win: the largest that fills its packets (n + 4 is a multiple of the
   /// payload), and `mtu` itself, whose last packet is part full. Within the same number of packets
-  /// more octets are always better, since each packet costs its fixed share once. Equal rates take
+  /// more bytes are always better, since each packet costs its fixed share once. Equal rates take
   /// the smaller PDU: it needs less memory on the device.
   package func bestSize(mtu: ATTMTU) -> Int {
-    let packets = (mtu.octets + Self.l2capHeaderSize) / payload
+    let packets = (mtu.bytes + Self.l2capHeaderSize) / payload
     let full = packets * payload - Self.l2capHeaderSize
-    guard full > Self.writeHeaderSize else { return mtu.octets }
+    guard full > Self.writeHeaderSize else { return mtu.bytes }
     // full/airTime(full) >= whole/airTime(whole), without dividing.
     let fullIsFaster =
-      valueSize(full) * airTimeMicroseconds(size: mtu.octets)
-      >= valueSize(mtu.octets) * airTimeMicroseconds(size: full)
-    return fullIsFaster ? full : mtu.octets
+      valueSize(full) * airTimeMicroseconds(size: mtu.bytes)
+      >= valueSize(mtu.bytes) * airTimeMicroseconds(size: full)
+    return fullIsFaster ? full : mtu.bytes
   }
 
-  /// The size of a Write Command, in octets, that carries the most where connection events are
+  /// The size of a Write Command, in bytes, that carries the most where connection events are
   /// `interval` apart: whole exchanges of packets fit an event, and what is left of it is lost, so
   /// that a shorter PDU may leave less (Core 5.4, Vol 6, Part B, 4.5.1). At 2M and 15 ms eleven
-  /// exchanges of PDUs of 477 octets fit, and ten of 498.
+  /// exchanges of PDUs of 477 bytes fit, and ten of 498.
   ///
   /// - Parameters:
   ///   - mtu: the largest size.
   ///   - interval: `nil` = not known; the size is that for a stream without events.
-  ///   - header: octets of each value that carry none of what is sent.
-  ///   - unit: octets of which each value carries whole ones, beside the header.
-  ///   - octetsPerAnswer: after so many octets the device notifies, which makes an event shorter;
+  ///   - header: bytes of each value that carry none of what is sent.
+  ///   - unit: bytes of which each value carries whole ones, beside the header.
+  ///   - bytesPerAnswer: after so many bytes the device notifies, which makes an event shorter;
   ///     `nil` = hardly ever.
-  ///   - answer: octets of link-layer payload of such a notification.
+  ///   - answer: bytes of link-layer payload of such a notification.
   /// - Returns: where the interval is not known, or no packet fits it, the size for a stream
   ///   without events, whose value need not be whole units.
   package func bestSize(
     mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1,
-    octetsPerAnswer: Int? = nil, answer: Int = answerSize
+    bytesPerAnswer: Int? = nil, answer: Int = answerSize
   ) -> Int {
     let unbounded = bestSize(mtu: mtu)
     guard let interval else { return unbounded }
     let microseconds = Int(interval / .microseconds(1))
-    let answers = answers(octetsPerAnswer, answer)
+    let answers = answers(bytesPerAnswer, answer)
     let least = Self.writeHeaderSize + header + unit
-    let (best, most) = stride(from: least, through: max(mtu.octets, 23), by: unit).reduce(
+    let (best, most) = stride(from: least, through: max(mtu.bytes, 23), by: unit).reduce(
       into: (unbounded, 0.0)
     ) { found, size in
-      let rate = octetsPerSecond(size, microseconds, header, answers)
+      let rate = bytesPerSecond(size, microseconds, header, answers)
       if rate > found.1 { found = (size, rate) }
     }
     return most > 0 ? best : unbounded
   }
 
-  /// The size of a PDU, in octets, that just fills so many link-layer packets.
+  /// The size of a PDU, in bytes, that just fills so many link-layer packets.
   package func size(filling packets: Int) -> Int { packets * payload - Self.l2capHeaderSize }
 
-  /// Octets of what is sent that Write Commands of `size` octets carry in a second; the rest as in
+  /// Bytes of what is sent that Write Commands of `size` bytes carry in a second; the rest as in
   /// `bestSize`.
-  package func octetsPerSecond(
-    size: Int, interval: Duration, header: Int = 0, octetsPerAnswer: Int? = nil,
+  package func bytesPerSecond(
+    size: Int, interval: Duration, header: Int = 0, bytesPerAnswer: Int? = nil,
     answer: Int = answerSize
   ) -> Double {
-    octetsPerSecond(
-      size, Int(interval / .microseconds(1)), header, answers(octetsPerAnswer, answer))
+    bytesPerSecond(
+      size, Int(interval / .microseconds(1)), header, answers(bytesPerAnswer, answer))
   }
 
   /// What answers take of an event.
-  private func answers(_ octets: Int?, _ answer: Int) -> (octets: Int, taken: Int)? {
+  private func answers(_ bytes: Int?, _ answer: Int) -> (bytes: Int, taken: Int)? {
     let taken =
       phy.airTimeMicroseconds(payload: answer, encrypted: isEncrypted)
       - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
-    return octets.map { (octets: max(1, $0), taken: taken) }
+    return bytes.map { (bytes: max(1, $0), taken: taken) }
   }
 
-  /// Of what is sent, in PDUs of `size` octets, as the mean of events with and without an answer.
-  private func octetsPerSecond(
-    _ size: Int, _ interval: Int, _ header: Int, _ answers: (octets: Int, taken: Int)?
+  /// Of what is sent, in PDUs of `size` bytes, as the mean of events with and without an answer.
+  private func bytesPerSecond(
+    _ size: Int, _ interval: Int, _ header: Int, _ answers: (bytes: Int, taken: Int)?
   ) -> Double {
     let share = Double(size - Self.writeHeaderSize - header) / Double(size)
     let quiet = share * eventPackedRate(size: size, intervalMicroseconds: interval)
@@ -110,23 +110,23 @@ package struct PDUSizing: Sendable {
       share
       * eventPackedRate(
         size: size, intervalMicroseconds: interval, takenMicroseconds: answers.taken)
-    let answersPerEvent = quiet * Double(interval) / 1e6 / Double(answers.octets)
+    let answersPerEvent = quiet * Double(interval) / 1e6 / Double(answers.bytes)
     return quiet + (answered - quiet) * min(1, answersPerEvent)
   }
 
-  /// Octets of PDU per second in whole exchanges per event, over the cycle in which events cut
+  /// Bytes of PDU per second in whole exchanges per event, over the cycle in which events cut
   /// PDUs; 0 where a packet does not fit an event.
   ///
   /// - Parameters:
-  ///   - size: octets of a PDU.
+  ///   - size: bytes of a PDU.
   ///   - intervalMicroseconds: from one event to the next.
   ///   - takenMicroseconds: of each event, for something else.
   package func eventPackedRate(
     size: Int, intervalMicroseconds: Int, takenMicroseconds: Int = 0
   ) -> Double {
     let (whole, rest) = (size + Self.l2capHeaderSize).quotientAndRemainder(dividingBy: payload)
-    var steps = [Int](repeating: exchangeMicroseconds(octets: payload), count: whole)
-    if rest > 0 { steps.append(exchangeMicroseconds(octets: rest)) }
+    var steps = [Int](repeating: exchangeMicroseconds(bytes: payload), count: whole)
+    if rest > 0 { steps.append(exchangeMicroseconds(bytes: rest)) }
     let length = steps.reduce(0, +)
     // The space behind the last exchange is the one that is kept free before the next event.
     let room = intervalMicroseconds - takenMicroseconds
@@ -154,17 +154,17 @@ package struct PDUSizing: Sendable {
     return pdus * Double(size) / Double((sent.count - first) * intervalMicroseconds) * 1e6
   }
 
-  /// Time on air of one PDU of `size` octets in an uninterrupted stream, with acknowledgements.
+  /// Time on air of one PDU of `size` bytes in an uninterrupted stream, with acknowledgements.
   package func airTimeMicroseconds(size: Int) -> Int {
-    let octets = size + Self.l2capHeaderSize
-    let (packets, rest) = octets.quotientAndRemainder(dividingBy: payload)
-    let whole = packets * exchangeMicroseconds(octets: payload)
-    return rest == 0 ? whole : whole + exchangeMicroseconds(octets: rest)
+    let bytes = size + Self.l2capHeaderSize
+    let (packets, rest) = bytes.quotientAndRemainder(dividingBy: payload)
+    let whole = packets * exchangeMicroseconds(bytes: payload)
+    return rest == 0 ? whole : whole + exchangeMicroseconds(bytes: rest)
   }
 
   /// One data packet and the empty packet that answers it, each followed by a space.
-  private func exchangeMicroseconds(octets: Int) -> Int {
-    phy.airTimeMicroseconds(payload: octets, encrypted: isEncrypted)
+  private func exchangeMicroseconds(bytes: Int) -> Int {
+    phy.airTimeMicroseconds(payload: bytes, encrypted: isEncrypted)
       + phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
       + 2 * PHY.interframeSpaceMicroseconds
   }

@@ -27,7 +27,7 @@ public enum PHY: String, CaseIterable, Sendable {
 
   /// The message integrity code that encryption adds to a packet with a payload (Vol 6, Part B,
   /// 2.4).
-  private static let integrityCodeOctets = 4
+  private static let integrityCodeBytes = 4
 
   /// The same PHY as a controller names it: without its coding.
   public var withoutCoding: PHY {
@@ -40,17 +40,17 @@ public enum PHY: String, CaseIterable, Sendable {
   /// The time on air of one data packet.
   ///
   /// - Parameters:
-  ///   - payload: link-layer payload, 0…251 octets; 0 is the empty packet.
-  ///   - encrypted: adds the four octets of the integrity check.
+  ///   - payload: link-layer payload, 0…251 bytes; 0 is the empty packet.
+  ///   - encrypted: adds the four bytes of the integrity check.
   package func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
-    let octets = payload + (encrypted && payload > 0 ? Self.integrityCodeOctets : 0)
-    // Preamble, access address 4, header 2, payload, CRC 3 octets; the coded PHY spreads its parts
+    let bytes = payload + (encrypted && payload > 0 ? Self.integrityCodeBytes : 0)
+    // Preamble, access address 4, header 2, payload, CRC 3 bytes; the coded PHY spreads its parts
     // as figure 2.7 has it: preamble 80, address 256, CI 16 and TERM1 24 at S=8, the rest at S.
     switch self {
-    case .le1M: return (1 + 4 + 2 + octets + 3) * 8
-    case .le2M: return (2 + 4 + 2 + octets + 3) * 4
-    case .coded, .codedS2: return 80 + 256 + 16 + 24 + (16 + octets * 8 + 24 + 3) * 2
-    case .codedS8: return 80 + 256 + 16 + 24 + (16 + octets * 8 + 24 + 3) * 8
+    case .le1M: return (1 + 4 + 2 + bytes + 3) * 8
+    case .le2M: return (2 + 4 + 2 + bytes + 3) * 4
+    case .coded, .codedS2: return 80 + 256 + 16 + 24 + (16 + bytes * 8 + 24 + 3) * 2
+    case .codedS8: return 80 + 256 + 16 + 24 + (16 + bytes * 8 + 24 + 3) * 8
     }
   }
 }

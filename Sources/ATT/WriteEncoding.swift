@@ -1,43 +1,43 @@
 extension ATTPDU {
   /// Write Command (Core 5.4, Vol 3, Part F, 3.4.5.3) with a value put together from an optional
   /// little-endian 32-bit prefix and a part of a larger array; equal to
-  /// `ATTPDU.writeCommand(handle, value: prefix + octets).encoded`.
+  /// `ATTPDU.writeCommand(handle, value: prefix + bytes).encoded`.
   package static func encodeWriteCommand(
-    _ handle: AttributeHandle, prefix: UInt32? = nil, octets: ArraySlice<UInt8>
+    _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>
   ) -> [UInt8] {
     var pdu: [UInt8] = []
-    encodeWrite(.writeCommand, handle, prefix, octets, into: &pdu)
+    encodeWrite(.writeCommand, handle, prefix, bytes, into: &pdu)
     return pdu
   }
 
   /// The same in place of what `pdu` held, whose memory is used again: the path of every image
-  /// octet, one copy and no allocation.
+  /// byte, one copy and no allocation.
   package static func encodeWriteCommand(
-    _ handle: AttributeHandle, prefix: UInt32? = nil, octets: ArraySlice<UInt8>,
+    _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>,
     into pdu: inout [UInt8]
   ) {
-    encodeWrite(.writeCommand, handle, prefix, octets, into: &pdu)
+    encodeWrite(.writeCommand, handle, prefix, bytes, into: &pdu)
   }
 
   /// Write Request (3.4.5.1) with a value put together as for `encodeWriteCommand`.
   package static func encodeWriteRequest(
-    _ handle: AttributeHandle, prefix: UInt32? = nil, octets: ArraySlice<UInt8>
+    _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>
   ) -> [UInt8] {
     var pdu: [UInt8] = []
-    encodeWrite(.writeRequest, handle, prefix, octets, into: &pdu)
+    encodeWrite(.writeRequest, handle, prefix, bytes, into: &pdu)
     return pdu
   }
 
   private static func encodeWrite(
-    _ opcode: ATTOpcode, _ handle: AttributeHandle, _ prefix: UInt32?, _ octets: ArraySlice<UInt8>,
+    _ opcode: ATTOpcode, _ handle: AttributeHandle, _ prefix: UInt32?, _ bytes: ArraySlice<UInt8>,
     into pdu: inout [UInt8]
   ) {
     pdu.removeAll(keepingCapacity: true)
-    pdu.reserveCapacity(7 + octets.count)
+    pdu.reserveCapacity(7 + bytes.count)
     pdu.append(opcode.rawValue)
     pdu.append(UInt8(truncatingIfNeeded: handle.rawValue))
     pdu.append(UInt8(handle.rawValue >> 8))
     if let prefix { withUnsafeBytes(of: prefix.littleEndian) { pdu.append(contentsOf: $0) } }
-    pdu.append(contentsOf: octets)
+    pdu.append(contentsOf: bytes)
   }
 }

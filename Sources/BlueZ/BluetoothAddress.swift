@@ -10,28 +10,28 @@ public struct BluetoothAddress: Hashable, Sendable {
     case random = 2
   }
 
-  /// Six octets in the order of the air and the kernel, least significant first.
+  /// Six bytes in the order of the air and the kernel, least significant first.
   public let littleEndian: [UInt8]
   /// Public or random.
   public let kind: Kind
 
-  /// `nil` unless there are six octets.
-  public init?(littleEndian octets: some Collection<UInt8>, kind: Kind) {
-    guard octets.count == 6 else { return nil }
-    littleEndian = Array(octets)
+  /// `nil` unless there are six bytes.
+  public init?(littleEndian bytes: some Collection<UInt8>, kind: Kind) {
+    guard bytes.count == 6 else { return nil }
+    littleEndian = Array(bytes)
     self.kind = kind
   }
 
   /// The address at `place`, seen from this one; `nil` for a place that is known by a name only.
   public func at(_ place: Whereabouts) -> BluetoothAddress? {
-    var octets = littleEndian
-    guard let last = place.lastByte(from: octets[0]) else { return nil }
-    octets[0] = last
-    return BluetoothAddress(checked: octets, kind: kind)
+    var bytes = littleEndian
+    guard let last = place.lastByte(from: bytes[0]) else { return nil }
+    bytes[0] = last
+    return BluetoothAddress(checked: bytes, kind: kind)
   }
 
-  init(checked octets: [UInt8], kind: Kind) {
-    littleEndian = octets
+  init(checked bytes: [UInt8], kind: Kind) {
+    littleEndian = bytes
     self.kind = kind
   }
 }
@@ -42,25 +42,25 @@ extension BluetoothAddress: LosslessStringConvertible {
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     let groups = parts[0].split(separator: ":", omittingEmptySubsequences: false)
-    let octets = groups.compactMap { group -> UInt8? in
+    let bytes = groups.compactMap { group -> UInt8? in
       guard group.count == 2, group.allSatisfy(\.isHexDigit) else { return nil }
       return UInt8(group, radix: 16)
     }
-    guard parts.count <= 2, groups.count == 6, octets.count == 6 else { return nil }
+    guard parts.count <= 2, groups.count == 6, bytes.count == 6 else { return nil }
     switch parts.dropFirst().first {
     case "public": kind = .publicDevice
     case "random": kind = .random
-    case nil: kind = octets[0] >> 6 == 0b11 ? .random : .publicDevice
+    case nil: kind = bytes[0] >> 6 == 0b11 ? .random : .publicDevice
     default: return nil
     }
-    littleEndian = octets.reversed()
+    littleEndian = bytes.reversed()
   }
 
   /// The colon form in upper case, with the type only where it is not the one that reading it
   /// back would guess.
   public var description: String {
-    let digits = littleEndian.reversed().map { octet in
-      (octet < 16 ? "0" : "") + String(octet, radix: 16, uppercase: true)
+    let digits = littleEndian.reversed().map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }
     let plain = digits.joined(separator: ":")
     let guess: Kind = littleEndian[5] >> 6 == 0b11 ? .random : .publicDevice

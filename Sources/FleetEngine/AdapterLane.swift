@@ -31,7 +31,7 @@ final class AdapterLane: Sendable {
     var since: LinkInstant
     /// The time of all places that were taken in the sample, together.
     var occupied = Duration.zero
-    var octets = 0
+    var bytes = 0
     var losses = 0
     /// It failed, and nothing is begun on it before.
     var restsUntil: LinkInstant?
@@ -79,7 +79,7 @@ final class AdapterLane: Sendable {
 
   func free() { state.withLock { $0.change(-1, at: clock.now) } }
 
-  func acknowledged(_ octets: Int) { state.withLock { $0.octets += octets } }
+  func acknowledged(_ bytes: Int) { state.withLock { $0.bytes += bytes } }
 
   func lostLink() { state.withLock { $0.losses += 1 } }
 
@@ -87,12 +87,12 @@ final class AdapterLane: Sendable {
   func sample(took duration: Duration) {
     state.withLock { state in
       state.change(0, at: clock.now)
-      defer { (state.octets, state.losses, state.occupied) = (0, 0, .zero) }
+      defer { (state.bytes, state.losses, state.occupied) = (0, 0, .zero) }
       let occupancy = state.occupied / (duration * state.learner.limit)
-      guard occupancy >= Self.occupancyMinimum, state.octets > 0 || state.losses > 0 else { return }
+      guard occupancy >= Self.occupancyMinimum, state.bytes > 0 || state.losses > 0 else { return }
       // As if all places had been taken for all of the time.
       let seconds = Double(duration.wholeMilliseconds) / 1000 * min(occupancy, 1)
-      state.learner.sampled(rate: Double(state.octets) / seconds, losses: state.losses)
+      state.learner.sampled(rate: Double(state.bytes) / seconds, losses: state.losses)
     }
   }
 

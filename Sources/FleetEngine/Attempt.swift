@@ -238,9 +238,9 @@ extension AttemptEnding {
       self = .updated(
         UpdateFigures(
           from: result.from, to: result.to, proof: result.proof.rawValue,
-          octets: result.octetsSent, uploadMilliseconds: result.uploadTook.wholeMilliseconds,
+          bytes: result.bytesSent, uploadMilliseconds: result.uploadTook.wholeMilliseconds,
           resumes: result.resumes,
-          made: result.delivery?.isShortened ?? false ? result.octetsMade : nil))
+          made: result.delivery?.isShortened ?? false ? result.bytesMade : nil))
     }
   }
 }

@@ -3,11 +3,11 @@ import Crypto
 import FoundationEssentials
 import OtaflashFirmware
 
-/// A firmware file as it is kept with a run, and given to whoever works on it: its octets with all
+/// A firmware file as it is kept with a run, and given to whoever works on it: its bytes with all
 /// that else decides what they are. So a run goes on with the image that it began with, whatever
 /// has become of the file.
 package struct ImageBlob: Hashable, Sendable {
-  /// The line before the file's octets.
+  /// The line before the file's bytes.
   private struct Header: Hashable, Sendable, Codable {
     var name: String
     var version: String?
@@ -15,7 +15,7 @@ package struct ImageBlob: Hashable, Sendable {
   }
 
   /// Header and file; what is kept.
-  package let octets: [UInt8]
+  package let bytes: [UInt8]
   private let header: Header
   private let contentStart: Int
 
@@ -31,52 +31,52 @@ package struct ImageBlob: Hashable, Sendable {
       encoder.outputFormatting = .sortedKeys
       let line = Array(try encoder.encode(header)) + [UInt8(ascii: "\n")]
       contentStart = line.count
-      octets = line + content
+      bytes = line + content
     } catch {
       throw ImageBlobFault()
     }
   }
 
-  /// - Throws: when they are no such octets.
-  package init(octets: [UInt8]) throws(ImageBlobFault) {
-    guard let lineEnd = octets.firstIndex(of: UInt8(ascii: "\n")) else { throw ImageBlobFault() }
+  /// - Throws: when they are no such bytes.
+  package init(bytes: [UInt8]) throws(ImageBlobFault) {
+    guard let lineEnd = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw ImageBlobFault() }
     do {
-      header = try JSONDecoder().decode(Header.self, from: Data(octets[..<lineEnd]))
+      header = try JSONDecoder().decode(Header.self, from: Data(bytes[..<lineEnd]))
     } catch {
       throw ImageBlobFault()
     }
-    self.octets = octets
+    self.bytes = bytes
     contentStart = lineEnd + 1
   }
 
   /// The file's last path component.
   package var name: String { header.name }
 
-  /// SHA-256 of the octets, in hex digits.
-  package var digest: String { Self.sha256(octets[...]) }
+  /// SHA-256 of the bytes, in hex digits.
+  package var digest: String { Self.sha256(bytes[...]) }
 
   /// SHA-256 of the file, in hex digits, as `sha256sum` prints it.
-  package var fileDigest: String { Self.sha256(octets[contentStart...]) }
+  package var fileDigest: String { Self.sha256(bytes[contentStart...]) }
 
-  private static func sha256(_ octets: ArraySlice<UInt8>) -> String {
-    SHA256.hash(data: octets).map { octet in
-      let digits = String(octet, radix: 16)
+  private static func sha256(_ bytes: ArraySlice<UInt8>) -> String {
+    SHA256.hash(data: bytes).map { byte in
+      let digits = String(byte, radix: 16)
       return digits.count == 1 ? "0" + digits : digits
     }.joined()
   }
 
-  /// What the octets are.
+  /// What the bytes are.
   package func package() throws(FirmwareFault) -> FirmwarePackage {
     var sidecar = ImageIdentity()
     sidecar.version = header.version.flatMap { FirmwareVersion($0) }
     sidecar.hardware = header.hardware.map { HardwareID(rawValue: $0) }
     return try FirmwarePackage.decode(
-      name: header.name, bytes: Array(octets[contentStart...]),
+      name: header.name, bytes: Array(bytes[contentStart...]),
       sidecar: sidecar == ImageIdentity() ? nil : sidecar)
   }
 }
 
-/// Octets that are no image with its header.
+/// Bytes that are no image with its header.
 package struct ImageBlobFault: Error, Hashable, Sendable, CustomStringConvertible {
   package init() {}
 

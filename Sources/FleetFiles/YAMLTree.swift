@@ -10,7 +10,7 @@ struct YAMLTree {
   /// stand for before anybody sees them: 16 of them stand for 256 nodes at most.
   private static let aliasPlacesMaximum = 16
   /// Places at which a part of the document may begin: 100,000 devices with all their facts have
-  /// 1,500,000, and a part takes some hundred octets of memory.
+  /// 1,500,000, and a part takes some hundred bytes of memory.
   private static let partsMaximum = 2_000_000
 
   let root: Node
@@ -29,7 +29,7 @@ struct YAMLTree {
   /// What an alias may stand behind: a blank, a line's end, an indicator (in a flow collection also
   /// `:` and `?`, without a blank).
   private static let aliasPredecessors = Set(" \t\r\n[]{},:?!&|>%@#`".utf8)
-  /// The ends of lines that have several octets, and the byte order mark.
+  /// The ends of lines that have several bytes, and the byte order mark.
   private static let longBreaks: Set<UInt32> = [0xE280A8, 0xE280A9, 0xEFBBBF]
   private static let nextLine: UInt32 = 0xC285
 
@@ -51,7 +51,7 @@ struct YAMLTree {
     }
   }
 
-  /// - Parameter former: the last octets, the very last one lowest.
+  /// - Parameter former: the last bytes, the very last one lowest.
   private static func isBeginning(after former: UInt32) -> Bool {
     aliasPredecessors.contains(UInt8(truncatingIfNeeded: former))
       || longBreaks.contains(former & 0xFF_FFFF) || former & 0xFFFF == nextLine

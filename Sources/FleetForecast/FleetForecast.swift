@@ -66,9 +66,9 @@ package struct FleetForecast: Hashable, Sendable {
   /// What was sent instead of images, in the mean of the runs.
   package struct Savings: Hashable, Sendable {
     package var devices = 0.0
-    /// Octets of patches, or of compressed images.
+    /// Bytes of patches, or of compressed images.
     package var sent = 0.0
-    /// Octets of the images that were made of them.
+    /// Bytes of the images that were made of them.
     package var made = 0.0
   }
 

@@ -8,7 +8,7 @@ package enum ForecastChange: Hashable, Sendable {
   case withResponse
   case withoutResponse
   case phy(PHY)
-  /// ATT_MTU, and link-layer payloads of 251 octets.
+  /// ATT_MTU, and link-layer payloads of 251 bytes.
   case largerPackets(mtu: Int)
   case smallerPackets(mtu: Int)
   case interval(ConnectionInterval)
@@ -18,7 +18,7 @@ package enum ForecastChange: Hashable, Sendable {
 
   private static let adaptersMaximum = 64
   private static let mtuMaximum = 512
-  /// What one packet of 251 octets carries.
+  /// What one packet of 251 bytes carries.
   private static let smallMTU = 247
 
   /// What is worth asking about a campaign: five or more.

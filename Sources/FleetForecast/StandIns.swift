@@ -7,10 +7,10 @@ extension CampaignTrial {
   private static let slotReserve = 8192
   private static let pageSize = 4096
 
-  /// A trial in which each image is so many octets that mean nothing, and the devices are boards
+  /// A trial in which each image is so many bytes that mean nothing, and the devices are boards
   /// with the OTA service: for devices and files of which no more is known than their sizes.
   ///
-  /// - Parameter sizes: of the images, in octets, by their files' names in the campaign.
+  /// - Parameter sizes: of the images, in bytes, by their files' names in the campaign.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, sizes: [String: Int],
     start: FleetTime = FleetTime(milliseconds: 0)
@@ -21,7 +21,7 @@ extension CampaignTrial {
       $0.slotSize = max((slot + Self.pageSize - 1) / Self.pageSize * Self.pageSize, 98_304)
     }
     self.init(plan, on: fleet, packages: sizes.mapValues(FirmwarePackage.standIn), start: start)
-    // Of octets that mean nothing there are no patches, so that none may be required either.
+    // Of bytes that mean nothing there are no patches, so that none may be required either.
     countsWholeImages = campaign.flash.delta != .never
     campaign.flash.delta = .never
     campaign.flash.allowUnknown = true
@@ -30,12 +30,12 @@ extension CampaignTrial {
 }
 
 extension FirmwarePackage {
-  /// An image of so many octets that cannot be compressed, of a version that no device runs.
-  package static func standIn(octets: Int) -> FirmwarePackage {
+  /// An image of so many bytes that cannot be compressed, of a version that no device runs.
+  package static func standIn(bytes: Int) -> FirmwarePackage {
     var random = SeededRandom(seed: 1)
-    let bytes = (0..<max(octets, 1)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    let content = (0..<max(bytes, 1)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     let image = FirmwareImage(
-      name: "image", format: .binary, bytes: bytes, version: FirmwareVersion(255, 0, 0),
+      name: "image", format: .binary, bytes: content, version: FirmwareVersion(255, 0, 0),
       hardware: nil)
     return FirmwarePackage(name: "image", kind: .raw, parts: [image])
   }

@@ -42,7 +42,7 @@ struct TrialFigures: Hashable, Sendable {
     savings = run.devices.compactMap(\.figures).reduce(into: FleetForecast.Savings()) {
       guard let made = $1.made else { return }
       $0.devices += 1
-      $0.sent += Double($1.octets)
+      $0.sent += Double($1.bytes)
       $0.made += Double(made)
     }
     let worked = works.reduce(Duration.zero) { $0 + $1.0.duration(to: $1.1) }

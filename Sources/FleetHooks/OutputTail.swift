@@ -5,13 +5,13 @@ import Synchronization
 /// The end of what a command wrote, in bounded memory.
 final class OutputTail: Sendable {
   private struct State {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var dropped = 0
 
     mutating func cut(to count: Int) {
-      let surplus = octets.count - count
+      let surplus = bytes.count - count
       guard surplus > 0 else { return }
-      octets.removeFirst(surplus)
+      bytes.removeFirst(surplus)
       dropped += surplus
     }
   }
@@ -22,19 +22,19 @@ final class OutputTail: Sendable {
 
   func append(_ part: UnsafeRawBufferPointer) {
     state.withLock { state in
-      state.octets += part
+      state.bytes += part
       // Now and then only: each cut moves all that stays.
-      if state.octets.count > 4 * Self.maximum { state.cut(to: Self.maximum) }
+      if state.bytes.count > 4 * Self.maximum { state.cut(to: Self.maximum) }
     }
   }
 
-  /// What is kept, as text, and the octets that were dropped before it.
+  /// What is kept, as text, and the bytes that were dropped before it.
   var text: (output: String, dropped: Int) {
     state.withLock { state in
       state.cut(to: Self.maximum)
       // A character that was cut in two is dropped with its first half.
-      let half = state.dropped == 0 ? 0 : state.octets.prefix(3).prefix { $0 & 0xC0 == 0x80 }.count
-      return (String(decoding: state.octets.dropFirst(half), as: UTF8.self), state.dropped + half)
+      let half = state.dropped == 0 ? 0 : state.bytes.prefix(3).prefix { $0 & 0xC0 == 0x80 }.count
+      return (String(decoding: state.bytes.dropFirst(half), as: UTF8.self), state.dropped + half)
     }
   }
 }

@@ -5,7 +5,7 @@ import Crypto
 /// without changing the hash of the last, which a report carries.
 ///
 /// `hash(0) = SHA-256(run id)`, and `hash(n) = SHA-256(hash(n − 1) ‖ n ‖ at ‖ payload)`, with the
-/// number and the time in milliseconds as 8 octets each, the highest first.
+/// number and the time in milliseconds as 8 bytes each, the highest first.
 package enum EventChain {
   package static func start(of run: String) -> [UInt8] { Array(SHA256.hash(data: Array(run.utf8))) }
 
@@ -14,13 +14,13 @@ package enum EventChain {
   ) -> [UInt8] {
     var hash = SHA256()
     hash.update(data: former)
-    hash.update(data: octets(UInt64(number)))
-    hash.update(data: octets(UInt64(bitPattern: milliseconds)))
+    hash.update(data: bytes(UInt64(number)))
+    hash.update(data: bytes(UInt64(bitPattern: milliseconds)))
     hash.update(data: Array(payload.utf8))
     return Array(hash.finalize())
   }
 
-  private static func octets(_ value: UInt64) -> [UInt8] {
+  private static func bytes(_ value: UInt64) -> [UInt8] {
     (0..<8).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
   }
 }

@@ -50,7 +50,7 @@ extension FleetStore: JobExchange {
       try write {
         try $0.execute(
           sql: "INSERT OR IGNORE INTO blob VALUES (?, ?)",
-          arguments: [digest, DatabaseValue(octets: blob)])
+          arguments: [digest, DatabaseValue(bytes: blob)])
       }
     } catch {
       throw .storage(error)
@@ -62,7 +62,7 @@ extension FleetStore: JobExchange {
     do throws(StorageFault) {
       found = try read {
         try Row.fetchOne($0, sql: "SELECT content FROM blob WHERE digest = ?", arguments: [digest])?
-          .octets("content")
+          .bytes("content")
       }
     } catch {
       throw .storage(error)

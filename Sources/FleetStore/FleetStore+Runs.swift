@@ -78,12 +78,12 @@ extension FleetStore {
         count += 1
         hash = EventChain.link(
           after: hash, number: count, at: event["at"], payload: event["payload"])
-        guard event["number"] == count, event.octets("hash") == hash else {
+        guard event["number"] == count, event.bytes("hash") == hash else {
           return .changed(event: count)
         }
       }
       guard count == recorded else { return .cut(found: count, recorded: recorded) }
-      guard row?.octets("head") ?? hash == hash else { return .changed(event: count) }
+      guard row?.bytes("head") ?? hash == hash else { return .changed(event: count) }
       return .intact(events: count, head: hash)
     }
   }
@@ -199,7 +199,7 @@ private struct StoredLedger: EventLedger {
           sql: "INSERT INTO run VALUES (?, ?, ?, ?, 0, 0, ?)",
           arguments: [
             run, beginning.campaign, beginning.digest, moment.milliseconds,
-            DatabaseValue(octets: EventChain.start(of: run)),
+            DatabaseValue(bytes: EventChain.start(of: run)),
           ])
       }
       let row = try Row.fetchOne(
@@ -207,7 +207,7 @@ private struct StoredLedger: EventLedger {
       guard let row else {
         throw StorageFault(.system, "run \(run) has not begun")
       }
-      var (count, hash) = (try row.count("length"), row.octets("head"))
+      var (count, hash) = (try row.count("length"), row.bytes("head"))
       for event in events {
         count += 1
         let payload = try StoredValue.text(event)
@@ -216,13 +216,13 @@ private struct StoredLedger: EventLedger {
         try database.execute(
           sql: "INSERT INTO event VALUES (?, ?, ?, ?, ?)",
           arguments: [
-            run, count, moment.milliseconds, payload, DatabaseValue(octets: hash),
+            run, count, moment.milliseconds, payload, DatabaseValue(bytes: hash),
           ])
         try DeviceTable.fold(event, at: moment, in: database)
       }
       try database.execute(
         sql: "UPDATE run SET length = ?, head = ?, news_seen = ? WHERE id = ?",
-        arguments: [count, DatabaseValue(octets: hash), newsSeen, run])
+        arguments: [count, DatabaseValue(bytes: hash), newsSeen, run])
     }
   }
 

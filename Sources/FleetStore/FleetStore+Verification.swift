@@ -22,7 +22,7 @@ extension FleetStore {
     try read { database in
       try Row.fetchOne(
         database, sql: "SELECT length, head FROM run WHERE id = ?", arguments: [run]
-      ).map { ChainHead(events: try $0.count("length"), hash: $0.octets("head")) }
+      ).map { ChainHead(events: try $0.count("length"), hash: $0.bytes("head")) }
     }
   }
 
@@ -31,7 +31,7 @@ extension FleetStore {
     try read { database in
       try Row.fetchOne(
         database, sql: "SELECT run, number FROM event WHERE hash = ?",
-        arguments: [DatabaseValue(octets: hash)]
+        arguments: [DatabaseValue(bytes: hash)]
       ).map { HashedEvent(run: $0["run"], number: try $0.count("number")) }
     }
   }

@@ -4,7 +4,7 @@ import GRDB
 import OtaflashFleet
 
 extension DatabaseValue {
-  init(octets: [UInt8]) { self = Data(octets).databaseValue }
+  init(bytes: [UInt8]) { self = Data(bytes).databaseValue }
 }
 
 extension Row {
@@ -40,8 +40,8 @@ extension Row {
     return FleetTime(milliseconds: milliseconds)
   }
 
-  /// A column that holds octets; an empty one is stored as such, not as NULL.
-  func octets(_ column: String) -> [UInt8] {
+  /// A column that holds bytes; an empty one is stored as such, not as NULL.
+  func bytes(_ column: String) -> [UInt8] {
     let data: Data = self[column]
     return [UInt8](data)
   }

@@ -31,7 +31,7 @@ enum StartedRuns {
       database, sql: "SELECT id, length, head FROM run ORDER BY rowid DESC LIMIT 1"
     ).map {
       FormerRun(
-        id: $0["id"], events: try $0.count("length"), head: hex($0.octets("head")))
+        id: $0["id"], events: try $0.count("length"), head: hex($0.bytes("head")))
     }
   }
 
@@ -74,12 +74,12 @@ enum StartedRuns {
     let event = try Row.fetchOne(
       database, sql: "SELECT hash FROM event WHERE run = ? AND number = ?",
       arguments: [former.id, former.events])
-    return event.map { hex($0.octets("hash")) } == former.head ? nil : .rewritten
+    return event.map { hex($0.bytes("hash")) } == former.head ? nil : .rewritten
   }
 
-  private static func hex(_ octets: [UInt8]) -> String {
-    octets.map { octet in
-      let digits = String(octet, radix: 16)
+  private static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { byte in
+      let digits = String(byte, radix: 16)
       return digits.count == 1 ? "0" + digits : digits
     }.joined()
   }

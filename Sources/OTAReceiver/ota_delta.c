@@ -7,9 +7,9 @@
 #include "ota_internal.h"
 
 enum { SIZE_MAXIMUM = 0x7FFFFFFF };
-/// Instead of an octet: there is none yet, or `end` says why there never will be.
+/// Instead of a byte: there is none yet, or `end` says why there never will be.
 enum { NONE = -1 };
-/// What the next decompressed octet belongs to. Before FORMAT octets are not compressed.
+/// What the next decompressed byte belongs to. Before FORMAT bytes are not compressed.
 enum {
   PHASE_HEADER,
   PHASE_HEAD,
@@ -24,7 +24,7 @@ enum {
   PHASE_PART_END
 };
 enum { CODEC_NONE = 0, CODEC_CRLE = 2, CODEC_HEATSHRINK = 4 };
-enum { RUN_KIND, RUN_SIZE, RUN_OCTET };
+enum { RUN_KIND, RUN_SIZE, RUN_BYTE };
 
 static int refuse(ota_delta *d) {
   d->end = OTA_DELTA_REFUSED;
@@ -40,7 +40,7 @@ static int take(ota_delta *d) {
   return *d->input++;
 }
 
-/// Adds the bits of one octet to a number of 31 bits at most. False: it has more.
+/// Adds the bits of one byte to a number of 31 bits at most. False: it has more.
 static bool grow(uint32_t *number, uint8_t *shift, uint32_t bits, uint8_t count) {
   if (*shift > 30 || bits > (uint32_t)SIZE_MAXIMUM >> *shift) return false;
   *number |= bits << *shift;
@@ -50,33 +50,33 @@ static bool grow(uint32_t *number, uint8_t *shift, uint32_t bits, uint8_t count)
 
 static int next_of_runs(ota_delta *d) {
   while (d->run_left == 0) {
-    int octet = take(d);
-    if (octet < 0) return octet;
+    int byte = take(d);
+    if (byte < 0) return byte;
     if (d->run_step == RUN_KIND) {
-      if (octet > 1) return refuse(d);
-      d->run_kind = (uint8_t)octet;
+      if (byte > 1) return refuse(d);
+      d->run_kind = (uint8_t)byte;
       d->run_step = RUN_SIZE;
       d->run_size = d->run_shift = 0;
     } else if (d->run_step == RUN_SIZE) {
-      if (!grow(&d->run_size, &d->run_shift, octet & 0x7F, 7)) return refuse(d);
-      if (octet & 0x80) continue;
-      d->run_step = d->run_kind ? RUN_OCTET : RUN_KIND;
+      if (!grow(&d->run_size, &d->run_shift, byte & 0x7F, 7)) return refuse(d);
+      if (byte & 0x80) continue;
+      d->run_step = d->run_kind ? RUN_BYTE : RUN_KIND;
       if (!d->run_kind) d->run_left = d->run_size;
     } else {
-      d->run_octet = (uint8_t)octet;
+      d->run_byte = (uint8_t)byte;
       d->run_step = RUN_KIND;
       d->run_left = d->run_size;
     }
   }
-  int octet = d->run_kind ? d->run_octet : take(d);
-  if (octet >= 0) d->run_left--;
-  return octet;
+  int byte = d->run_kind ? d->run_byte : take(d);
+  if (byte >= 0) d->run_left--;
+  return byte;
 }
 
 #if OTA_DELTA_WINDOW_BITS > 0
 static int next_of_heatshrink(ota_delta *d) {
   const uint32_t mask = (1u << OTA_DELTA_WINDOW_BITS) - 1;
-  uint8_t octet;
+  uint8_t byte;
   if (d->run_left == 0) {
     uint32_t need = 1;
     for (;;) {
@@ -92,21 +92,21 @@ static int next_of_heatshrink(ota_delta *d) {
     uint32_t token = d->bits >> d->bit_count;
     d->bits &= (1u << d->bit_count) - 1;
     if (need == 9 && token & 0x100) {
-      octet = (uint8_t)token;
-      d->window[d->head++ & mask] = octet;
-      return octet;
+      byte = (uint8_t)token;
+      d->window[d->head++ & mask] = byte;
+      return byte;
     }
     d->distance = (uint16_t)((token >> d->lookahead_bits) + 1);
     d->run_left = (token & ((1u << d->lookahead_bits) - 1)) + 1;
   }
   d->run_left--;
-  octet = d->window[(uint32_t)(d->head - d->distance) & mask];
-  d->window[d->head++ & mask] = octet;
-  return octet;
+  byte = d->window[(uint32_t)(d->head - d->distance) & mask];
+  d->window[d->head++ & mask] = byte;
+  return byte;
 }
 #endif
 
-/// The next octet of the stream inside the patch.
+/// The next byte of the stream inside the patch.
 static int next(ota_delta *d) {
   if (d->phase < PHASE_FORMAT || d->codec == CODEC_NONE) return take(d);
   if (d->codec == CODEC_CRLE) return next_of_runs(d);
@@ -117,22 +117,22 @@ static int next(ota_delta *d) {
 #endif
 }
 
-/// Goes on with `number`: 1 once it is whole, 0 while octets are missing or `end` is set.
+/// Goes on with `number`: 1 once it is whole, 0 while bytes are missing or `end` is set.
 static int read_number(ota_delta *d) {
   for (;;) {
-    int octet = next(d);
-    if (octet < 0) return 0;
+    int byte = next(d);
+    if (byte < 0) return 0;
     bool first = d->shift == 0;
     if (first) {
       d->number = 0;
-      d->negative = (octet & 0x40) != 0;
+      d->negative = (byte & 0x40) != 0;
     }
-    uint32_t bits = (uint32_t)octet & (first ? 0x3F : 0x7F);
+    uint32_t bits = (uint32_t)byte & (first ? 0x3F : 0x7F);
     if (!grow(&d->number, &d->shift, bits, first ? 6 : 7)) {
       refuse(d);
       return 0;
     }
-    if (!(octet & 0x80)) break;
+    if (!(byte & 0x80)) break;
   }
   d->shift = 0;
   return 1;
@@ -141,26 +141,26 @@ static int read_number(ota_delta *d) {
 static bool header_is_possible(ota_delta *d) {
   uint32_t offset = ota_get(d->piece, 4);
   uint32_t size = ota_get(d->piece + 4, 4);
-  uint32_t octets = ota_get(d->piece + 8, 4);
+  uint32_t bytes = ota_get(d->piece + 8, 4);
   uint32_t stream_left = d->sizes.stream_size - d->stream_offset;
   uint32_t image_left = d->sizes.image_size - d->point.image_offset;
   bool last = size == image_left;
   if (offset != d->point.image_offset || size == 0 || size > image_left) return false;
   if (!last && size % d->config->page_size != 0) return false;
-  if (octets > stream_left || last != (octets == stream_left)) return false;
+  if (bytes > stream_left || last != (bytes == stream_left)) return false;
   d->part_size = d->image_left = size;
-  d->patch_left = octets;
+  d->patch_left = bytes;
   d->part_crc32 = ota_get(d->piece + 12, 4);
   return true;
 }
 
 static void run_header(ota_delta *d) {
-  // The header is no octet of the patch, but of the stream all the same.
+  // The header is no byte of the patch, but of the stream all the same.
   while (d->filled < OTA_DELTA_HEADER_SIZE) {
     d->patch_left = 1;
-    int octet = take(d);
-    if (octet < 0) return;
-    d->piece[d->filled++] = (uint8_t)octet;
+    int byte = take(d);
+    if (byte < 0) return;
+    d->piece[d->filled++] = (uint8_t)byte;
   }
   d->filled = 0;
   if (!header_is_possible(d)) refuse(d);
@@ -179,12 +179,12 @@ static void start_patch(ota_delta *d) {
 }
 
 static void run_head(ota_delta *d) {
-  int octet = take(d);
-  if (octet < 0) return;
+  int byte = take(d);
+  if (byte < 0) return;
   start_patch(d);
-  d->codec = (uint8_t)octet;
+  d->codec = (uint8_t)byte;
   d->phase = PHASE_SIZE;
-  if (octet > 15 || !(OTA_DELTA_CODECS >> octet & 1)) refuse(d);
+  if (byte > 15 || !(OTA_DELTA_CODECS >> byte & 1)) refuse(d);
 }
 
 static void run_size(ota_delta *d) {
@@ -195,10 +195,10 @@ static void run_size(ota_delta *d) {
 
 static void run_window(ota_delta *d) {
 #if OTA_DELTA_WINDOW_BITS > 0
-  int octet = take(d);
-  if (octet < 0) return;
-  d->window_bits = (uint8_t)((octet >> 4) + 4);
-  d->lookahead_bits = (uint8_t)((octet & 15) + 3);
+  int byte = take(d);
+  if (byte < 0) return;
+  d->window_bits = (uint8_t)((byte >> 4) + 4);
+  d->lookahead_bits = (uint8_t)((byte & 15) + 3);
   if (d->window_bits > OTA_DELTA_WINDOW_BITS || d->lookahead_bits > OTA_DELTA_LOOKAHEAD_BITS ||
       d->lookahead_bits >= d->window_bits)
     refuse(d);
@@ -235,7 +235,7 @@ static bool read_ahead(ota_delta *d) {
   return d->config->base_read(d->config->context, d->from, d->piece + d->filled, size);
 }
 
-static void run_octet(ota_delta *d) {
+static void run_byte(ota_delta *d) {
   if (d->left == 0) {
     d->phase++;
     return;
@@ -245,14 +245,14 @@ static void run_octet(ota_delta *d) {
     d->end = OTA_DELTA_BASE_FAULT;
     return;
   }
-  int octet = next(d);
-  if (octet < 0) return;
+  int byte = next(d);
+  if (byte < 0) return;
   d->left--;
   if (difference) {
     d->from++;
-    d->piece[d->filled] = (uint8_t)(d->piece[d->filled] + octet);
+    d->piece[d->filled] = (uint8_t)(d->piece[d->filled] + byte);
   } else {
-    d->piece[d->filled] = (uint8_t)octet;
+    d->piece[d->filled] = (uint8_t)byte;
   }
   d->filled++;
 }
@@ -309,7 +309,7 @@ static void run_phase(ota_delta *d) {
     case PHASE_DIFFERENCE_SIZE: run_step_size(d, d->sizes.base_size - d->from); break;
     case PHASE_EXTRA_SIZE: run_step_size(d, SIZE_MAXIMUM); break;
     case PHASE_SEEK: run_seek(d); break;
-    default: run_octet(d); break;
+    default: run_byte(d); break;
   }
 }
 

@@ -49,12 +49,12 @@ static uint8_t *row_in_ring(const ota_receiver *r) {
   return r->config->ring + r->session.written % r->config->ring_size;
 }
 
-/// The octets of image in the row that starts at `written`.
+/// The bytes of image in the row that starts at `written`.
 static uint32_t row_size(const ota_receiver *r) {
   return ota_least(r->config->row_size, r->session.image.size - r->session.written);
 }
 
-/// The row that starts at `written` has all its octets.
+/// The row that starts at `written` has all its bytes.
 static bool row_is_made(const ota_receiver *r) {
 #if OTA_PATCHES
   if (ota_is_patch(r)) return r->patch.filled >= row_size(r);

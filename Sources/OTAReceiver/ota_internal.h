@@ -54,7 +54,7 @@ static inline uint32_t ota_round_up(uint32_t value, uint32_t unit) {
 void ota_flash_write(
     ota_receiver *r, uint8_t work, uint32_t address, const uint8_t *from, uint32_t size);
 void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address);
-/// Whether flash holds exactly these octets; NULL: whether it is erased.
+/// Whether flash holds exactly these bytes; NULL: whether it is erased.
 bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size);
 
 // ota_record.c: the resume record.
@@ -71,7 +71,7 @@ void ota_record_start(ota_receiver *r);
 bool ota_record_finish(ota_receiver *r, bool ok);
 /// The CRC32 in the last of the first `marks` marks, 0 without any; false if it is not whole.
 bool ota_mark_read(const ota_receiver *r, uint32_t marks, uint32_t *crc);
-/// Octets that a reset leaves: the end of the last mark.
+/// Bytes that a reset leaves: the end of the last mark.
 uint32_t ota_record_durable(const ota_receiver *r);
 /// Whether the metadata pages can hold a record at all.
 bool ota_record_fits(const ota_receiver_config *config);
@@ -98,7 +98,7 @@ static inline bool ota_is_later(const ota_receiver *r) {
 }
 /// Ends the operation under way, if it has not been answered yet, with `result`.
 void ota_answer_instead(ota_receiver *r, uint8_t result);
-/// The session wants octets again that it had: tells it, and ends a VERIFY.
+/// The session wants bytes again that it had: tells it, and ends a VERIFY.
 void ota_session_went_back(ota_receiver *r);
 /// Ends the session under way, if it is no sink, and tells why; `result` answers an operation on it.
 void ota_session_end(ota_receiver *r, uint8_t error, uint8_t result);
@@ -130,7 +130,7 @@ static inline bool ota_is_patch(const ota_receiver *r) {
 }
 #endif
 
-/// Octets at the ring's start that are not for data.
+/// Bytes at the ring's start that are not for data.
 static inline uint32_t ota_ring_reserve(const ota_receiver *r) {
 #if OTA_PATCHES
   if (ota_takes_stream(r)) return r->config->row_size;
@@ -139,14 +139,14 @@ static inline uint32_t ota_ring_reserve(const ota_receiver *r) {
 #endif
   return 0;
 }
-/// Octets that Data brings to the session under way.
+/// Bytes that Data brings to the session under way.
 static inline uint32_t ota_data_size(const ota_receiver *r) {
 #if OTA_PATCHES
   if (ota_takes_stream(r)) return r->patch.held.size;
 #endif
   return ota_current(r)->image.size;
 }
-/// Octets received that are still in the ring.
+/// Bytes received that are still in the ring.
 static inline uint32_t ota_data_buffered(const ota_receiver *r) {
   const ota_session *s = ota_current(r);
 #if OTA_PATCHES

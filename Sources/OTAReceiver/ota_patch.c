@@ -57,7 +57,7 @@ static void refuse(ota_receiver *r) {
   ota_session_end(r, OTA_ERROR_PATCH_REFUSED, OTA_RESULT_WRONG_STATE);
 }
 
-/// The part has made something else: once, octets may have been damaged on their way.
+/// The part has made something else: once, bytes may have been damaged on their way.
 static void mismatch(ota_receiver *r) {
   if (r->patch.mismatched) {
     refuse(r);
@@ -82,11 +82,11 @@ bool ota_patch_run(ota_receiver *r) {
   if (!may_run(r)) return false;
   uint32_t size = r->config->ring_size - r->config->row_size;
   uint32_t position = p->used % size;
-  const uint8_t *octets = r->config->ring + r->config->row_size + position;
+  const uint8_t *bytes = r->config->ring + r->config->row_size + position;
   uint32_t count = ota_least(r->session.next - p->used, size - position);
   uint32_t used;
-  ota_delta_result result = ota_delta_run(&p->delta, octets, count, &used);
-  p->used_crc = ota_crc32(p->used_crc, octets, used);
+  ota_delta_result result = ota_delta_run(&p->delta, bytes, count, &used);
+  p->used_crc = ota_crc32(p->used_crc, bytes, used);
   p->used += used;
   if (result == OTA_DELTA_MISMATCH) {
     mismatch(r);

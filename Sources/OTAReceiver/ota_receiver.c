@@ -11,7 +11,7 @@ static bool is_complete(const ota_receiver_config *c) {
 
 static bool divides(uint32_t unit, uint32_t size) { return unit != 0 && size % unit == 0; }
 
-/// Whether `size` octets at `a` and `other_size` at `b` share none.
+/// Whether `size` bytes at `a` and `other_size` at `b` share none.
 static bool are_disjoint(uint32_t a, uint32_t size, uint32_t b, uint32_t other_size) {
   return a < b ? b - a >= size : a - b >= other_size;
 }
@@ -70,7 +70,7 @@ uint8_t ota_receiver_control_write(ota_receiver *r, const uint8_t *bytes, uint32
   if (r->link.control_cccd != 2) return OTA_ATT_CCCD_IMPROPER;
   if (r->operation.phase != OTA_PHASE_REST) return OTA_ATT_BUSY;
   if (size == 0) return OTA_ATT_INVALID_LENGTH;
-  // A longer request is kept as one octet too long: malformed, whatever it says.
+  // A longer request is kept as one byte too long: malformed, whatever it says.
   r->operation.request_size = (uint8_t)ota_least(size, OTA_REQUEST_MAXIMUM + 1);
   memcpy(r->operation.request, bytes, ota_least(size, OTA_REQUEST_MAXIMUM));
   r->operation.opcode = r->operation.request[0];
@@ -105,20 +105,20 @@ static uint8_t refuse(ota_receiver *r, bool with_response, uint8_t error, uint8_
   return att_error;
 }
 
-static void receive(ota_receiver *r, const uint8_t *octets, uint32_t count) {
+static void receive(ota_receiver *r, const uint8_t *bytes, uint32_t count) {
   ota_session *s = r->sinking ? &r->sink : &r->session;
   uint8_t *ring = r->config->ring + ota_ring_reserve(r);
   uint32_t size = r->config->ring_size - ota_ring_reserve(r);
   uint32_t position = s->next % size;
   uint32_t first = ota_least(count, size - position);
-  s->next_crc = ota_crc32(s->next_crc, octets, count);
+  s->next_crc = ota_crc32(s->next_crc, bytes, count);
   s->next += count;
   if (r->sinking) {
     s->written = s->next;
     return;
   }
-  memcpy(ring + position, octets, first);
-  memcpy(ring, octets + first, count - first);
+  memcpy(ring + position, bytes, first);
+  memcpy(ring, bytes + first, count - first);
 }
 
 uint8_t ota_receiver_data_write(

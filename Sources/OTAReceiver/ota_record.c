@@ -1,8 +1,8 @@
-/// The resume record. A metadata page holds a header of 32 octets and then marks, each written once
-/// when the octets up to its end are in flash and read back:
+/// The resume record. A metadata page holds a header of 32 bytes and then marks, each written once
+/// when the bytes up to its end are in flash and read back:
 ///
 ///   header  magic, sequence, size, crc32, version, hardware id, stride, crc32 of the seven before
-///   mark    crc32 of the image up to here, its complement   (8 octets, padded to the alignment)
+///   mark    crc32 of the image up to here, its complement   (8 bytes, padded to the alignment)
 ///
 /// The record of a patch session has another magic, four words more (base size and crc32, stream size and
 /// crc32) before the last, and a mark for each part that is complete:
@@ -252,7 +252,7 @@ static uint32_t target_address(const ota_receiver *r) {
   return mark_address(r, page, index);
 }
 
-/// Writes `size` octets of `scratch`.
+/// Writes `size` bytes of `scratch`.
 static void write_scratch(ota_receiver *r, uint32_t size) {
   ota_flash_write(r, OTA_WORK_RECORD, target_address(r), (uint8_t *)r->flash.scratch, size);
 }

@@ -136,7 +136,7 @@ uint8_t ota_rewind(ota_receiver *r) {
   }
 #endif
   if (page >= r->session.written) return rewind_ring(r, page);
-  // The octets before the page are read from the last mark on, for their CRC32.
+  // The bytes before the page are read from the last mark on, for their CRC32.
   uint32_t marks = page / r->record.stride;
   bool found = ota_mark_read(r, marks, &r->reading.crc);
   if (!found) r->reading.crc = 0;
@@ -188,7 +188,7 @@ uint8_t ota_abort(ota_receiver *r) {
   return (flags & OTA_ABORT_DISCARD) && !was_sink ? forget(r) : OTA_RESULT_DONE;
 }
 
-static bool read_octets(ota_receiver *r, uint32_t offset, uint8_t *to, uint32_t count) {
+static bool read_bytes(ota_receiver *r, uint32_t offset, uint8_t *to, uint32_t count) {
   const ota_receiver_config *c = r->config;
 #if OTA_PATCHES
   if (r->operation.opcode == OTA_OP_PATCH) return c->base_read(c->context, offset, to, count);
@@ -211,14 +211,14 @@ static uint8_t conclude_reading(ota_receiver *r, bool read) {
 
 /// Reads up to one page; the operation goes on when the end is reached.
 static uint8_t read_page(ota_receiver *r) {
-  uint8_t *octets = (uint8_t *)r->flash.scratch;
+  uint8_t *bytes = (uint8_t *)r->flash.scratch;
   ota_reading *reading = &r->reading;
   uint32_t page_end =
       reading->offset + ota_least(r->config->page_size, reading->end - reading->offset);
   while (reading->offset < page_end) {
     uint32_t count = ota_least(OTA_READ_STEP, page_end - reading->offset);
-    if (!read_octets(r, reading->offset, octets, count)) return conclude_reading(r, false);
-    reading->crc = ota_crc32(reading->crc, octets, count);
+    if (!read_bytes(r, reading->offset, bytes, count)) return conclude_reading(r, false);
+    reading->crc = ota_crc32(reading->crc, bytes, count);
     reading->offset += count;
   }
   return reading->offset < reading->end ? OTA_RESULT_LATER : conclude_reading(r, true);

@@ -10,10 +10,10 @@ struct BaseImageName: Hashable {
   /// 64 digits, lower case.
   let sha256: String
 
-  init(of octets: [UInt8]) {
-    size = UInt32(octets.count)
-    crc32 = CRC32.checksum(octets)
-    sha256 = SHA256.hash(data: octets).map { Self.digits(UInt32($0), 2, radix: 16) }.joined()
+  init(of bytes: [UInt8]) {
+    size = UInt32(bytes.count)
+    crc32 = CRC32.checksum(bytes)
+    sha256 = SHA256.hash(data: bytes).map { Self.digits(UInt32($0), 2, radix: 16) }.joined()
   }
 
   /// `nil` where the text is none that we write.

@@ -3,11 +3,11 @@ import Glibc
 /// The images that devices may run, one file each: those that were sent to one from here. Patches
 /// are made against them.
 ///
-/// A file is believed only while its octets have the size, the CRC32 and the SHA-256 of its name;
+/// A file is believed only while its bytes have the size, the CRC32 and the SHA-256 of its name;
 /// any other is put aside. Together they stay within a limit, and those go first that were not
 /// used for longest. Several processes may keep and find images at once.
 public struct BaseImages: Sendable {
-  /// Octets of all images together, unless said otherwise: 64 MiB.
+  /// Bytes of all images together, unless said otherwise: 64 MiB.
   public static let defaultLimit = 64 << 20
   /// Images kept at most, however small.
   static let capacity = 256
@@ -25,7 +25,7 @@ public struct BaseImages: Sendable {
 
   /// - Parameters:
   ///   - directory: created before (`StateDirectory.create()`).
-  ///   - limit: in octets, of all images together; an image larger than that is not kept.
+  ///   - limit: in bytes, of all images together; an image larger than that is not kept.
   ///   - tellSetAside: gets the new path of a file that was damaged, and is out of the way now.
   public init(
     in directory: StateDirectory, limit: Int = defaultLimit,
@@ -49,14 +49,14 @@ public struct BaseImages: Sendable {
     self.tellSetAside = tellSetAside
   }
 
-  /// The image of this size, in octets, and this CRC32 that was used last; it counts as used now.
-  /// - Returns: its octets, or `nil` when it is not kept.
+  /// The image of this size, in bytes, and this CRC32 that was used last; it counts as used now.
+  /// - Returns: its bytes, or `nil` when it is not kept.
   public func find(size: UInt32, crc32: UInt32) throws(StateFault) -> [UInt8]? {
     let turn = try takeTurn()
     defer { extendLifetime(turn) }
     let found = try files().filter { $0.name.size == size && $0.name.crc32 == crc32 }
     for file in found.reversed() where !file.isAside {
-      if let octets = try read(file.name) { return octets }
+      if let bytes = try read(file.name) { return bytes }
     }
     return nil
   }
@@ -64,15 +64,15 @@ public struct BaseImages: Sendable {
   /// Keeps an image (not empty), and removes others where there are too many. One that is kept
   /// already counts as used now; one that is larger than all may be together is not kept.
   /// - Throws: `.diskFull` and others; what was kept before is still sound then.
-  public func keep(_ octets: [UInt8]) throws(StateFault) {
-    precondition(!octets.isEmpty, "an image has octets")
-    guard octets.count <= limit else { return }
-    let name = BaseImageName(of: octets)
+  public func keep(_ bytes: [UInt8]) throws(StateFault) {
+    precondition(!bytes.isEmpty, "an image has bytes")
+    guard bytes.count <= limit else { return }
+    let name = BaseImageName(of: bytes)
     let turn = try takeTurn()
     defer { extendLifetime(turn) }
     if try read(name) != nil { return }
-    try makeRoom(for: octets.count)
-    try file(name).replace(with: octets)
+    try makeRoom(for: bytes.count)
+    try file(name).replace(with: bytes)
     markUsed(name)
   }
 
@@ -84,14 +84,14 @@ public struct BaseImages: Sendable {
     AtomicFile(path: "\(folder)/\(name.text)", limit: Int(name.size), writing: writing)
   }
 
-  /// The octets of a file that is what its name says.
+  /// The bytes of a file that is what its name says.
   private func read(_ name: BaseImageName) throws(StateFault) -> [UInt8]? {
     let file = file(name)
     do throws(StateFault) {
-      guard let octets = try file.read() else { return nil }
-      if octets.count == Int(name.size), BaseImageName(of: octets) == name {
+      guard let bytes = try file.read() else { return nil }
+      if bytes.count == Int(name.size), BaseImageName(of: bytes) == name {
         markUsed(name)
-        return octets
+        return bytes
       }
     } catch .tooLarge {
       // As wrong as one that is too short.
@@ -120,7 +120,7 @@ extension BaseImages {
     let path: String
     /// Damaged, and kept for a person to look at.
     let isAside: Bool
-    let octets: Int
+    let bytes: Int
     let used: timespec
   }
 
@@ -138,7 +138,7 @@ extension BaseImages {
       guard stat(path, &status) == 0 else { continue }
       files.append(
         KeptFile(
-          name: name, path: path, isAside: isAside, octets: Int(status.st_size),
+          name: name, path: path, isAside: isAside, bytes: Int(status.st_size),
           used: status.st_mtim))
     }
     return files.sorted {
@@ -148,14 +148,14 @@ extension BaseImages {
   }
 
   /// Removes what others left half written, and then images, until another one fits.
-  private func makeRoom(for octets: Int) throws(StateFault) {
+  private func makeRoom(for bytes: Int) throws(StateFault) {
     try removeDrafts()
     let files = try files()
-    var total = files.reduce(octets) { $0 + $1.octets }
+    var total = files.reduce(bytes) { $0 + $1.bytes }
     for (index, file) in files.enumerated() {
       if total <= limit && files.count - index < Self.capacity { return }
       try AtomicFile(path: file.path, limit: 0).remove()
-      total -= file.octets
+      total -= file.bytes
     }
   }
 

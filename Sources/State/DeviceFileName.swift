@@ -10,14 +10,14 @@ enum DeviceFileName {
   /// Different for different ids; of two ids whose names would be too long, up to their CRC32.
   static func escaped(_ device: String) -> String {
     var name = ""
-    for octet in device.utf8 { name += character(octet, leading: name.isEmpty) }
+    for byte in device.utf8 { name += character(byte, leading: name.isEmpty) }
     // A lone `%` and a `~` come out of no character.
     guard !name.isEmpty else { return "%" }
     guard name.utf8.count > lengthLimit else { return name }
     return name.prefix(lengthLimit) + "~" + String(CRC32.checksum(device.utf8), radix: 16)
   }
 
-  /// Eight octets as digits, for where a name of any length is too long.
+  /// Eight bytes as digits, for where a name of any length is too long.
   static func digest(_ text: String) -> String {
     // FNV-1a, 64 bits.
     let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
@@ -26,15 +26,15 @@ enum DeviceFileName {
     return String(hash, radix: 16)
   }
 
-  private static func character(_ octet: UInt8, leading: Bool) -> String {
-    switch octet {
+  private static func character(_ byte: UInt8, leading: Bool) -> String {
+    switch byte {
     case UInt8(ascii: "."): if !leading { return "." }
     case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "0")...UInt8(ascii: "9"),
       UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
-      return String(UnicodeScalar(octet))
+      return String(UnicodeScalar(byte))
     default: break
     }
-    let digits = String(octet, radix: 16, uppercase: true)
-    return octet < 16 ? "%0" + digits : "%" + digits
+    let digits = String(byte, radix: 16, uppercase: true)
+    return byte < 16 ? "%0" + digits : "%" + digits
   }
 }

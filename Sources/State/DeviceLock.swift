@@ -39,10 +39,10 @@ public struct DeviceIdentity: Equatable, Sendable {
   /// A second name of the same device, which must be free as well.
   let otherName: String?
 
-  /// A device on the air, by the octets of its address: no two devices differ in its type alone.
+  /// A device on the air, by the bytes of its address: no two devices differ in its type alone.
   public init(_ address: BluetoothAddress) {
-    let octets = address.littleEndian.map { String($0, radix: 16) }
-    self.init(device: "\(address)", name: "air/" + octets.joined(separator: ":"))
+    let bytes = address.littleEndian.map { String($0, radix: 16) }
+    self.init(device: "\(address)", name: "air/" + bytes.joined(separator: ":"))
   }
 
   /// A device behind a socket or in a file, whatever path leads there. The place is taken as well

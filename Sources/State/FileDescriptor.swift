@@ -37,7 +37,7 @@ struct FileDescriptor: ~Copyable {
     try Self.read(number, atMost: limit)
   }
 
-  /// The same of what may be a pipe or a terminal: waits for the first octets and for the next ones
+  /// The same of what may be a pipe or a terminal: waits for the first bytes and for the next ones
   /// in short steps, which the task's cancellation ends.
   /// - Parameter onSilence: told once, when nothing has come for two seconds.
   /// - Returns: `nil` when the task was cancelled.

@@ -26,7 +26,7 @@ public enum ImageFileFault: Error, Equatable, Sendable {
 @nonexhaustive
 #endif
 public enum SidecarFault: Error, Equatable, Sendable {
-  /// More octets than any sidecar file has.
+  /// More bytes than any sidecar file has.
   case tooLarge(limit: Int)
   /// It is no JSON object whose values are strings.
   case notAnObjectOfStrings

@@ -74,14 +74,14 @@ private struct AbstractAddress {
   private let size: socklen_t
 
   init(_ name: String) {
-    let octets = Array(name.utf8)
-    precondition(octets.count < MemoryLayout.size(ofValue: address.sun_path), "names are short")
+    let bytes = Array(name.utf8)
+    precondition(bytes.count < MemoryLayout.size(ofValue: address.sun_path), "names are short")
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { path in
-      // The first octet stays 0: that makes the name abstract.
-      for (index, octet) in octets.enumerated() { path[index + 1] = octet }
+      // The first byte stays 0: that makes the name abstract.
+      for (index, byte) in bytes.enumerated() { path[index + 1] = byte }
     }
-    size = socklen_t(MemoryLayout<sa_family_t>.size + 1 + octets.count)
+    size = socklen_t(MemoryLayout<sa_family_t>.size + 1 + bytes.count)
   }
 
   func call(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {

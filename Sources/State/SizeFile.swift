@@ -88,7 +88,7 @@ public struct SizeFile: Sendable {
     let entry = page.content?.sizes.last { $0.isFor(setting, on: adapter) }
     let size = entry.flatMap { entry in
       now - entry.at <= Self.lifetime
-        ? SizeMemory.Size(chunk: entry.chunk, octetsPerSecond: entry.rate) : nil
+        ? SizeMemory.Size(chunk: entry.chunk, bytesPerSecond: entry.rate) : nil
     }
     return Recalled(content: size, setAside: page.setAside)
   }
@@ -102,7 +102,7 @@ public struct SizeFile: Sendable {
     let entry = Entry(
       adapter: adapter, device: setting.device, mtu: setting.mtu, phy: setting.phy?.rawValue,
       intervalMicroseconds: setting.connectionInterval.map(Entry.microseconds),
-      chunk: size.chunk, rate: size.octetsPerSecond, at: now)
+      chunk: size.chunk, rate: size.bytesPerSecond, at: now)
     // What a device says of itself may be anything; what nobody could read back is not written.
     guard entry.isSound, setting.device.utf8.count <= Self.deviceMaximum else { return nil }
     let turn = try FileTurn(at: lockPath, within: FileTurn.patience)

@@ -11,7 +11,7 @@ public struct UpdateJournal: Sendable {
     public let imageSize: Int
     /// Of the image as it is sent.
     public let imageCRC32: UInt32
-    /// Octets that the device has acknowledged in order.
+    /// Bytes that the device has acknowledged in order.
     public var acknowledged: Int
     /// Seconds since 1970.
     public let started: Double

@@ -1,19 +1,19 @@
 /// Reads the little-endian fields of a message in order, so that nobody else indexes received
-/// octets.
-package struct OctetReader<Fault: Error> {
+/// bytes.
+package struct ByteReader<Fault: Error> {
   /// What is left to be read.
   package private(set) var rest: ArraySlice<UInt8>
   private let shortage: Fault
 
   /// - Parameters:
-  ///   - octets: the message, from its first field on.
+  ///   - bytes: the message, from its first field on.
   ///   - shortage: what is thrown where the message ends before its fields do.
-  package init(_ octets: some Sequence<UInt8>, orThrow shortage: Fault) {
-    rest = ArraySlice(octets)
+  package init(_ bytes: some Sequence<UInt8>, orThrow shortage: Fault) {
+    rest = ArraySlice(bytes)
     self.shortage = shortage
   }
 
-  package mutating func octets(_ count: Int) throws(Fault) -> ArraySlice<UInt8> {
+  package mutating func bytes(_ count: Int) throws(Fault) -> ArraySlice<UInt8> {
     guard rest.count >= count else { throw shortage }
     defer { rest = rest.dropFirst(count) }
     return rest.prefix(count)
@@ -23,11 +23,11 @@ package struct OctetReader<Fault: Error> {
   package mutating func uint16() throws(Fault) -> UInt16 { .init(truncatingIfNeeded: try field(2)) }
   package mutating func uint32() throws(Fault) -> UInt32 { .init(truncatingIfNeeded: try field(4)) }
 
-  /// An unsigned field of 1…8 octets. One type for all: generic arithmetic costs a hundred times
+  /// An unsigned field of 1…8 bytes. One type for all: generic arithmetic costs a hundred times
   /// this, and every Status is read here.
   private mutating func field(_ size: Int) throws(Fault) -> UInt64 {
     var value: UInt64 = 0
-    for octet in try octets(size).reversed() { value = value << 8 | UInt64(octet) }
+    for byte in try bytes(size).reversed() { value = value << 8 | UInt64(byte) }
     return value
   }
 }

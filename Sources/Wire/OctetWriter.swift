@@ -1,14 +1,14 @@
 /// Writes little-endian fields.
-package struct OctetWriter {
-  package private(set) var octets: [UInt8] = []
+package struct ByteWriter {
+  package private(set) var bytes: [UInt8] = []
 
   package init() {}
 
-  package mutating func uint8(_ value: UInt8) { octets.append(value) }
+  package mutating func uint8(_ value: UInt8) { bytes.append(value) }
 
   package mutating func uint16(_ value: UInt16) {
-    octets.append(UInt8(truncatingIfNeeded: value))
-    octets.append(UInt8(value >> 8))
+    bytes.append(UInt8(truncatingIfNeeded: value))
+    bytes.append(UInt8(value >> 8))
   }
 
   package mutating func uint32(_ value: UInt32) {
@@ -16,5 +16,5 @@ package struct OctetWriter {
     uint16(UInt16(value >> 16))
   }
 
-  package mutating func octets(_ value: some Sequence<UInt8>) { octets += value }
+  package mutating func bytes(_ value: some Sequence<UInt8>) { bytes += value }
 }

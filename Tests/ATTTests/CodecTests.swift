@@ -5,24 +5,24 @@ import Testing
 @Suite struct CodecTests {
   @Test(arguments: PDUExample.all)
   func decodes(_ example: PDUExample) throws {
-    #expect(try ATTPDU(decoding: example.octets) == example.pdu)
+    #expect(try ATTPDU(decoding: example.bytes) == example.pdu)
   }
 
   @Test(arguments: PDUExample.all)
   func encodes(_ example: PDUExample) {
-    #expect(example.pdu.encoded == example.octets)
+    #expect(example.pdu.encoded == example.bytes)
   }
 
   @Test func everyOpcodeHasAnExample() {
-    let shown = Set(PDUExample.all.compactMap { ATTOpcode(rawValue: $0.octets[0]) })
+    let shown = Set(PDUExample.all.compactMap { ATTOpcode(rawValue: $0.bytes[0]) })
     #expect(shown == Set(ATTOpcode.allCases))
   }
 
-  /// A PDU cut short either is a fault or reads as a shorter PDU that encodes to the same octets.
+  /// A PDU cut short either is a fault or reads as a shorter PDU that encodes to the same bytes.
   @Test(arguments: PDUExample.all)
   func truncations(_ example: PDUExample) {
-    for count in 0..<example.octets.count {
-      let cut = Array(example.octets.prefix(count))
+    for count in 0..<example.bytes.count {
+      let cut = Array(example.bytes.prefix(count))
       do throws(DecodeFault) {
         let pdu = try ATTPDU(decoding: cut)
         #expect(pdu.encoded == cut || isCutLength(pdu))
@@ -40,30 +40,30 @@ import Testing
 
   @Test(
     arguments: [
-      ("02 05", .tooShort(octets: 2)), ("02 05 02 00", .tooLong(octets: 4)),
-      ("04 01 00 FF", .tooShort(octets: 4)), ("08 01 00 FF FF", .uuidLength(0)),
+      ("02 05", .tooShort(bytes: 2)), ("02 05 02 00", .tooLong(bytes: 4)),
+      ("04 01 00 FF", .tooShort(bytes: 4)), ("08 01 00 FF FF", .uuidLength(0)),
       ("08 01 00 FF FF 03 28 00", .uuidLength(3)), ("10 01 00 FF FF 00 28 00 00", .uuidLength(4)),
-      ("0A 15 00 00", .tooLong(octets: 4)), ("0E 03 00", .partialList(octets: 3)),
-      ("0E 03 00 06 00 07", .partialList(octets: 6)), ("20 03 00", .partialList(octets: 3)),
-      ("18 02", .unknownFlags(2)), ("18", .tooShort(octets: 1)),
-      ("16 07 00 12", .tooShort(octets: 4)),
-      ("01 10 04 00", .tooShort(octets: 4)), ("05 03 05 00 02 29", .unknownFormat(3)),
-      ("05 01", .partialList(octets: 2)), ("05 02 05 00 02 29", .partialList(octets: 6)),
-      ("07 01 00 05", .partialList(octets: 4)), ("07", .partialList(octets: 1)),
+      ("0A 15 00 00", .tooLong(bytes: 4)), ("0E 03 00", .partialList(bytes: 3)),
+      ("0E 03 00 06 00 07", .partialList(bytes: 6)), ("20 03 00", .partialList(bytes: 3)),
+      ("18 02", .unknownFlags(2)), ("18", .tooShort(bytes: 1)),
+      ("16 07 00 12", .tooShort(bytes: 4)),
+      ("01 10 04 00", .tooShort(bytes: 4)), ("05 03 05 00 02 29", .unknownFormat(3)),
+      ("05 01", .partialList(bytes: 2)), ("05 02 05 00 02 29", .partialList(bytes: 6)),
+      ("07 01 00 05", .partialList(bytes: 4)), ("07", .partialList(bytes: 1)),
       ("09 00 01 00", .entryLength(0)), ("09 01 01", .entryLength(1)),
-      ("09 03 01 00", .partialList(octets: 4)), ("11 03 01 00 02", .entryLength(3)),
-      ("11 06 01 00 05 00 01", .partialList(octets: 7)), ("13 00", .tooLong(octets: 2)),
-      ("19 00", .tooLong(octets: 2)), ("1E 00", .tooLong(octets: 2)),
-      ("21 02", .tooShort(octets: 2)),
-      ("23 03 00 01 00 AA", .tooShort(octets: 6)),
-      ("23 03 00 01 00 AA 06 00 09 00", .tooShort(octets: 10)),
-      ("52 07", .tooShort(octets: 2)), ("1B 07", .tooShort(octets: 2)),
-      ("1D", .tooShort(octets: 1)),
-      ("D2 07 00 01 02 03 04 05 06 07 08 09 0A 0B", .tooShort(octets: 14)),
+      ("09 03 01 00", .partialList(bytes: 4)), ("11 03 01 00 02", .entryLength(3)),
+      ("11 06 01 00 05 00 01", .partialList(bytes: 7)), ("13 00", .tooLong(bytes: 2)),
+      ("19 00", .tooLong(bytes: 2)), ("1E 00", .tooLong(bytes: 2)),
+      ("21 02", .tooShort(bytes: 2)),
+      ("23 03 00 01 00 AA", .tooShort(bytes: 6)),
+      ("23 03 00 01 00 AA 06 00 09 00", .tooShort(bytes: 10)),
+      ("52 07", .tooShort(bytes: 2)), ("1B 07", .tooShort(bytes: 2)),
+      ("1D", .tooShort(bytes: 1)),
+      ("D2 07 00 01 02 03 04 05 06 07 08 09 0A 0B", .tooShort(bytes: 14)),
     ] as [(String, DecodeFault.Reason)])
-  func refuses(_ octets: String, _ reason: DecodeFault.Reason) {
-    let bytes = hex(octets)
-    #expect(throws: DecodeFault(opcode: bytes[0], reason: reason)) { try ATTPDU(decoding: bytes) }
+  func refuses(_ bytes: String, _ reason: DecodeFault.Reason) {
+    let pdu = hex(bytes)
+    #expect(throws: DecodeFault(opcode: pdu[0], reason: reason)) { try ATTPDU(decoding: pdu) }
   }
 
   @Test func refusesAnEmptyPDU() {
@@ -72,8 +72,8 @@ import Testing
 
   /// A server must answer these with Error Response 0x01, so they decode (3.4.3.1).
   @Test(arguments: ["04 05 00 04 00", "04 00 00 FF FF", "0A 00 00"])
-  func keepsValuesThatTheServerJudges(_ octets: String) throws {
-    #expect(try ATTPDU(decoding: hex(octets)).encoded == hex(octets))
+  func keepsValuesThatTheServerJudges(_ bytes: String) throws {
+    #expect(try ATTPDU(decoding: hex(bytes)).encoded == hex(bytes))
   }
 
   @Test func passesOverACutLength() throws {
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// Whatever arrives is decoded or refused, and what was decoded survives a round trip.
-  @Test func randomOctetsNeverTrap() throws {
+  @Test func randomBytesNeverTrap() throws {
     var generator = SplitMix64(seed: 0x07A)
     let opcodes = ATTOpcode.allCases.map(\.rawValue)
     for _ in 0..<100_000 {
@@ -155,16 +155,16 @@ import Testing
     let value = prefix.map { prefix in (0..<4).map { UInt8(prefix >> (8 * $0) & 0xFF) } } ?? []
     let handle = AttributeHandle(0x1234)
     #expect(
-      ATTPDU.encodeWriteCommand(handle, prefix: prefix, octets: image[range])
+      ATTPDU.encodeWriteCommand(handle, prefix: prefix, bytes: image[range])
         == ATTPDU.writeCommand(handle, value: value + image[range]).encoded)
     // What the buffer held before leaves no trace.
     for former in [[], [1, 2, 3], [UInt8](repeating: 9, count: 700)] as [[UInt8]] {
       var pdu = former
-      ATTPDU.encodeWriteCommand(handle, prefix: prefix, octets: image[range], into: &pdu)
+      ATTPDU.encodeWriteCommand(handle, prefix: prefix, bytes: image[range], into: &pdu)
       #expect(pdu == ATTPDU.writeCommand(handle, value: value + image[range]).encoded)
     }
     #expect(
-      ATTPDU.encodeWriteRequest(handle, prefix: prefix, octets: image[range])
+      ATTPDU.encodeWriteRequest(handle, prefix: prefix, bytes: image[range])
         == ATTRequest.write(handle, value: value + image[range]).encoded)
   }
 }

@@ -2,13 +2,13 @@ import OtaflashATT
 import OtaflashTestSupport
 import Testing
 
-/// One PDU, in octets and in words.
+/// One PDU, in bytes and in words.
 struct PDUExample: CustomTestStringConvertible {
-  let octets: [UInt8]
+  let bytes: [UInt8]
   let pdu: ATTPDU
 
-  init(_ octets: String, _ pdu: ATTPDU) {
-    self.octets = hex(octets)
+  init(_ bytes: String, _ pdu: ATTPDU) {
+    self.bytes = hex(bytes)
     self.pdu = pdu
   }
 
@@ -16,7 +16,7 @@ struct PDUExample: CustomTestStringConvertible {
 }
 
 private let otaService: BluetoothUUID = "2f3e0001-21b4-4807-8bdc-74db56699529"
-private let otaOctets = "29 95 69 56 DB 74 DC 8B 07 48 B4 21 01 00 3E 2F"
+private let otaBytes = "29 95 69 56 DB 74 DC 8B 07 48 B4 21 01 00 3E 2F"
 
 extension PDUExample {
   /// Every PDU of Core 5.4, Vol 3, Part F, 3.4, with its least and a usual content.
@@ -30,7 +30,7 @@ extension PDUExample {
       .request(.findByTypeValue(.all, type: 0x2800, value: [0x01, 0x18]))),
     .init("06 05 00 06 00 00 28", .request(.findByTypeValue(range(5, 6), type: 0x2800, value: []))),
     .init("08 01 00 FF FF 03 28", .request(.readByType(.all, type: BluetoothUUID(0x2803)))),
-    .init("08 01 00 FF FF " + otaOctets, .request(.readByType(.all, type: otaService))),
+    .init("08 01 00 FF FF " + otaBytes, .request(.readByType(.all, type: otaService))),
     .init("0A 15 00", .request(.read(AttributeHandle(0x15)))),
     .init("0C 15 00 16 00", .request(.readBlob(AttributeHandle(0x15), offset: 22))),
     .init(
@@ -66,7 +66,7 @@ extension PDUExample {
           AttributeInformation(handle: AttributeHandle(6), type: .init(0x2901)),
         ]))),
     .init(
-      "05 02 05 00 " + otaOctets,
+      "05 02 05 00 " + otaBytes,
       .response(
         .findInformation([AttributeInformation(handle: AttributeHandle(5), type: otaService)]))),
     .init(

@@ -83,7 +83,7 @@ import Testing
   @Test func aDeviceThatAnswersOftenLeavesRoomForItsAnswers() {
     let sizing = PDUSizing(phy: .le2M)
     let often = sizing.bestSize(
-      mtu: ATTMTU(clamping: 498), interval: .milliseconds(15), octetsPerAnswer: 2048)
+      mtu: ATTMTU(clamping: 498), interval: .milliseconds(15), bytesPerAnswer: 2048)
     let answer = PDUSizing.answerSize * 4
     func rate(_ size: Int) -> Double {
       sizing.eventPackedRate(
@@ -115,7 +115,7 @@ import Testing
     #expect(PDUSizing().airTimeMicroseconds(size: 498) == 2 * 2468)
   }
 
-  /// Value octets per second on a continuous link, in units of 100 octets.
+  /// Value bytes per second on a continuous link, in units of 100 bytes.
   @Test(arguments: [
     (PHY.le1M, 27, 23, 296), (.le1M, 27, 247, 369), (.le1M, 251, 185, 923),
     (.le1M, 251, 247, 989), (.le1M, 251, 498, 1003), (.le1M, 251, 517, 926), (.le2M, 27, 23, 403),

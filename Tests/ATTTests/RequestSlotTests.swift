@@ -61,17 +61,17 @@ import Testing
 
 @Suite struct ATTMTUTests {
   @Test func bounds() {
-    #expect(ATTMTU(octets: 22) == nil)
-    #expect(ATTMTU(octets: 23) == .default)
-    #expect(ATTMTU(octets: 517) == .maximum)
-    #expect(ATTMTU(octets: 518) == nil)
+    #expect(ATTMTU(bytes: 22) == nil)
+    #expect(ATTMTU(bytes: 23) == .default)
+    #expect(ATTMTU(bytes: 517) == .maximum)
+    #expect(ATTMTU(bytes: 518) == nil)
     #expect(ATTMTU(clamping: 0) == .default)
     #expect(ATTMTU(clamping: 65535) == .maximum)
   }
 
   @Test func theSmallerSideDecides() {
-    #expect(ATTMTU.negotiated(.maximum, ATTMTU(clamping: 185)).octets == 185)
-    #expect(ATTMTU.negotiated(ATTMTU(clamping: 100), ATTMTU(clamping: 3)).octets == 23)
+    #expect(ATTMTU.negotiated(.maximum, ATTMTU(clamping: 185)).bytes == 185)
+    #expect(ATTMTU.negotiated(ATTMTU(clamping: 100), ATTMTU(clamping: 3)).bytes == 23)
     #expect(ATTMTU(clamping: 247).valueSizeMaximum == 244)
   }
 }

@@ -35,9 +35,9 @@ private struct Gain {
     rows = try benchmark.rows(over: link, to: isPredicted ? nil : profile)
   }
 
-  private static func image(_ octets: [UInt8]) -> FirmwareImage {
+  private static func image(_ bytes: [UInt8]) -> FirmwareImage {
     FirmwareImage(
-      name: "app.bin", format: .binary, bytes: octets, version: nil, hardware: nil)
+      name: "app.bin", format: .binary, bytes: bytes, version: nil, hardware: nil)
   }
 }
 
@@ -49,7 +49,7 @@ private struct Gain {
   @Test func aReleaseIsFiveTimesAsFastOverASlowLink() throws {
     let gain = try Gain(Self.slow, Self.release)
     let patch = try gain.row(.difference)
-    #expect(Double(patch.octets) / Double(patch.imageSize) < 0.17)
+    #expect(Double(patch.bytes) / Double(patch.imageSize) < 0.17)
     #expect(patch.gain >= 5.5, "\(patch.gain)")
     #expect(patch.limitShare > 0.9 && patch.limitShare < 1.02, "\(patch.limitShare)")
     #expect(patch.bottleneck == .connectionInterval && !patch.isPredicted)
@@ -95,7 +95,7 @@ private struct Gain {
     let check = XMLCheck(plot)
     #expect(check.isWellFormed && check.count(of: "polyline") == 4)
     for text in [
-      "ATT_MTU in octets", "kB of image per second", "auto: as it is", "auto: compressed",
+      "ATT_MTU in bytes", "kB of image per second", "auto: as it is", "auto: compressed",
       "auto: patch", "- - the flash's limit",
     ] {
       #expect(check.texts.contains(text), "\(text)")

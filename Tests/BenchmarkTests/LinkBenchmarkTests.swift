@@ -39,12 +39,12 @@ func measure(
     } roundTrip: { time in
       times.withLock { $0.append(time) }
     }
-    #expect(found.count == 2 && found.allSatisfy { $0.octets == 65_536 && $0.rewinds == 0 })
+    #expect(found.count == 2 && found.allSatisfy { $0.bytes == 65_536 && $0.rewinds == 0 })
     #expect(
       found[0].link.connectionInterval == .milliseconds(15) && found[0].link.linkLayerPayload == 251
     )
     let limit = RadioModel().writeRequestLimit(mtu: 512)
-    #expect(found[0].octetsPerSecond > 0.98 * limit && found[0].octetsPerSecond < limit)
+    #expect(found[0].bytesPerSecond > 0.98 * limit && found[0].bytesPerSecond < limit)
     let writes = times.withLock { $0.count }
     #expect(writes == 260)
   }
@@ -56,7 +56,7 @@ func measure(
     }
     var model = RadioModel()
     model.interval = .milliseconds30
-    let share = found[0].octetsPerSecond / model.eventPackedLimit(mtu: 498)
+    let share = found[0].bytesPerSecond / model.eventPackedLimit(mtu: 498)
     #expect(share > 0.95 && share < 1)
   }
 
@@ -67,7 +67,7 @@ func measure(
       try measure("sim:?ring=60K&slot=4M" + profile) {
         $0.mode = mode
         $0.size = mode == .withResponse ? 64 * 1024 : 2 * 1024 * 1024
-      }[0].octetsPerSecond
+      }[0].bytesPerSecond
     }
     #expect(rates[0] > 0.985 * rates[1] && rates[0] > 5 * rates[2], "\(rates)")
   }
@@ -80,7 +80,7 @@ func measure(
       $0.mtu = mtu
       $0.size = 2 * 1024 * 1024
     }[0]
-    #expect(found.pduSize < mtu && found.octetsPerSecond > least, "\(found.octetsPerSecond)")
+    #expect(found.pduSize < mtu && found.bytesPerSecond > least, "\(found.bytesPerSecond)")
   }
 
   @Test func aSmallWindowHoldsTheSenderBack() throws {
@@ -91,7 +91,7 @@ func measure(
     }
     #expect(found[0].waits.device > found[0].took * 0.9)
     let limit = RadioModel().eventPackedLimit(mtu: 498)
-    #expect(found[0].octetsPerSecond < 0.5 * limit)
+    #expect(found[0].bytesPerSecond < 0.5 * limit)
   }
 
   @Test(

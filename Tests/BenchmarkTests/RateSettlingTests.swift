@@ -5,7 +5,7 @@ import Testing
 @testable import otaflash
 
 @Suite struct RateSettlingTests {
-  /// Sends over a link of `rate` octets a second whose transfers have ends of `ends` seconds.
+  /// Sends over a link of `rate` bytes a second whose transfers have ends of `ends` seconds.
   private func search(
     rate: Double, ends: Double, slotSize: Int = 8 << 20, mode: WriteMode = .withoutResponse
   ) -> (settling: RateSettling, share: Double, transfers: Int) {
@@ -57,9 +57,9 @@ import Testing
   func aBenchmarkShowsWhatTheLinkCarries(_ profile: String) throws {
     let found = try measure(profile) { $0.mode = .withoutResponse }
     let model = try SimulationProfile(parsing: profile).radio
-    let limit = LinkLimit(model).octetsPerSecond(.withoutResponse, mtu: 512)
-    let share = found[0].octetsPerSecond / limit
-    #expect(share > 0.95 && share < 1, "\(share) with \(found[0].octets) octets")
+    let limit = LinkLimit(model).bytesPerSecond(.withoutResponse, mtu: 512)
+    let share = found[0].bytesPerSecond / limit
+    #expect(share > 0.95 && share < 1, "\(share) with \(found[0].bytes) bytes")
     #expect(found[0].hasSettled == true)
     #expect(try measure(profile) { $0.size = 16 * 1024 }[0].hasSettled == nil)
   }

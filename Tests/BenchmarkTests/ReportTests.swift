@@ -45,7 +45,7 @@ private func benchmarkRows(
     #expect(row.roundTrips.count == 3 * 137)
     #expect(abs(row.roundTrips.percentile(50) - 60_000) < 300)
     #expect(row.bottleneck == .connectionInterval)
-    #expect(row.octetsSentAgain == 0)
+    #expect(row.bytesSentAgain == 0)
   }
 
   @Test(arguments: [
@@ -73,7 +73,7 @@ private func benchmarkRows(
     #expect((40_000.0...47_000).contains(limit), "\(limit)")
   }
 
-  /// Three packets of 233 octets fill an event of 50 ms on S=8 but for 12 µs; of one of 251 and one
+  /// Three packets of 233 bytes fill an event of 50 ms on S=8 but for 12 µs; of one of 251 and one
   /// of 200 each second one would be left out.
   @Test(arguments: [("S8", 229), ("2M", 245)])
   func writesAreSizedForThePHY(_ phy: String, _ pdu: Int) throws {
@@ -91,7 +91,7 @@ private func benchmarkRows(
     #expect(check.isWellFormed)
     #expect(check.texts.contains("bench -d sim:?a=1&b<2"))
     for text in [
-      "ATT_MTU in octets", "throughput in kB/s", "round trip in ms", "writes with response",
+      "ATT_MTU in bytes", "throughput in kB/s", "round trip in ms", "writes with response",
       "with-response", "without-response", "- - the link's limit",
     ] {
       #expect(check.texts.contains(text), "\(text)")
@@ -190,7 +190,7 @@ private func benchmarkRows(
   // MARK: Lists
 
   @Test func listsAreChecked() throws {
-    #expect(try CommaList<MTUChoice>.parse("23,best").elements == [.octets(23), .best])
+    #expect(try CommaList<MTUChoice>.parse("23,best").elements == [.bytes(23), .best])
     #expect(try CommaList<WindowChoice>.parse("device,2K").description == "device,2048")
     #expect(
       try CommaList<ConnectionInterval>.parse("7.5ms,1s").elements.map(\.microseconds)

@@ -5,7 +5,7 @@ import Testing
 @testable import OtaflashBlueZ
 
 private let anyIndex: UInt16 = 0xFFFF
-/// Read Index List, and Read Controller Information of hci0 and hci9, octet by octet.
+/// Read Index List, and Read Controller Information of hci0 and hci9, byte by byte.
 private let listPacket: [UInt8] = [0x03, 0x00, 0xFF, 0xFF, 0x00, 0x00]
 private let first: [UInt8] = [0x04, 0x00, 0x00, 0x00, 0x00, 0x00]
 private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
@@ -128,7 +128,7 @@ extension FakeKernel {
   /// Is asked for the list of adapters, and answers.
   fileprivate func list(_ numbers: [UInt16]) async throws {
     #expect(try await receive() == listPacket)
-    try await complete(0x0003, UInt16(numbers.count).octets + numbers.flatMap(\.octets))
+    try await complete(0x0003, UInt16(numbers.count).bytes + numbers.flatMap(\.bytes))
   }
 
   /// Is asked for an adapter, and answers.
@@ -137,13 +137,13 @@ extension FakeKernel {
   }
 
   fileprivate func inform(of number: UInt16, settings: UInt16) async throws {
-    #expect(try await receive() == [0x04, 0x00] + number.octets + [0x00, 0x00])
+    #expect(try await receive() == [0x04, 0x00] + number.bytes + [0x00, 0x00])
     try await answer(for: number, settings: settings)
   }
 
   fileprivate func answer(for number: UInt16, settings: UInt16) async throws {
     let information: [UInt8] =
-      [1, 2, 3, 4, 5, 6, 9, 2, 0, 0xFF, 2, 0, 0] + settings.octets + [0, 0]
+      [1, 2, 3, 4, 5, 6, 9, 2, 0, 0xFF, 2, 0, 0] + settings.bytes + [0, 0]
     try await send(event: 0x0001, index: number, [0x04, 0x00, 0x00] + information)
   }
 }

@@ -22,13 +22,13 @@ final class FakeKernel: Sendable {
 
   func send(event: UInt16, index: UInt16 = 0, _ parameters: [UInt8]) async throws {
     try await socket.send(
-      event.octets + index.octets + UInt16(parameters.count).octets + parameters)
+      event.bytes + index.bytes + UInt16(parameters.count).bytes + parameters)
   }
 
   /// Command Complete.
   func complete(_ opcode: UInt16, status: UInt8 = 0, _ parameters: [UInt8] = []) async throws {
     let index: UInt16 = opcode == 0x0003 ? 0xFFFF : 0
-    try await send(event: 0x0001, index: index, opcode.octets + [status] + parameters)
+    try await send(event: 0x0001, index: index, opcode.bytes + [status] + parameters)
   }
 
   func found(
@@ -37,7 +37,7 @@ final class FakeKernel: Sendable {
   ) async throws {
     try await send(
       event: 0x0012,
-      address + [type, UInt8(bitPattern: rssi), flags, 0, 0, 0] + UInt16(advertising.count).octets
+      address + [type, UInt8(bitPattern: rssi), flags, 0, 0, 0] + UInt16(advertising.count).bytes
         + advertising)
   }
 
@@ -52,6 +52,6 @@ final class FakeKernel: Sendable {
   }
 }
 
-/// Start Discovery, Stop Discovery on hci0 for LE addresses, octet by octet.
+/// Start Discovery, Stop Discovery on hci0 for LE addresses, byte by byte.
 let startDiscoveryPacket: [UInt8] = [0x23, 0x00, 0x00, 0x00, 0x01, 0x00, 0x06]
 let stopDiscoveryPacket: [UInt8] = [0x24, 0x00, 0x00, 0x00, 0x01, 0x00, 0x06]

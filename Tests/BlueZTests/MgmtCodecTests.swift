@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test func malformedStructuresAreLeftOut() {
-    // A UUID list with an odd octet, manufacturer data without a company, a cut structure.
+    // A UUID list with an odd byte, manufacturer data without a company, a cut structure.
     let data = AdvertisingData(
       decoding: [4, 3, 0x0D, 0x18, 0x0F, 2, 0xFF, 1, 1, 1, 3, 9, 0xFF, 0x41, 9, 9, 0x41])
     #expect(data.services == ["180D"])
@@ -162,17 +162,17 @@ import Testing
     #expect(AdvertisingData(decoding: [0, 2, 1, 6]) == AdvertisingData())
   }
 
-  @Test func anyOctetsAreTolerated() {
-    var generator = Octets(state: 7)
+  @Test func anyBytesAreTolerated() {
+    var generator = Bytes(state: 7)
     for _ in 0..<5000 {
-      let octets = (0..<(generator.next() % 64)).map { _ in UInt8(generator.next() & 0xFF) }
-      _ = AdvertisingData(decoding: octets)
+      let bytes = (0..<(generator.next() % 64)).map { _ in UInt8(generator.next() & 0xFF) }
+      _ = AdvertisingData(decoding: bytes)
     }
   }
 }
 
 /// A seeded generator (xorshift), so that a failure repeats.
-private struct Octets {
+private struct Bytes {
   var state: UInt32
   mutating func next() -> UInt32 {
     state ^= state << 13

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct PairingTests {
   static let device: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
   static let keyValue = [UInt8](0x10...0x1F)
-  /// Address, random; Secure Connections, unauthenticated; for both roles; 16 octets; no EDIV, Rand.
+  /// Address, random; Secure Connections, unauthenticated; for both roles; 16 bytes; no EDIV, Rand.
   static let key =
     device + [2, 0x02, 0x00, 0x10, 0x00, 0x00] + [UInt8](repeating: 0, count: 8) + keyValue
   /// Read Controller Information: 00:AA:01:01:00:00, 5.0, powered, LE; knows Secure Connections.
@@ -36,22 +36,22 @@ import Testing
   }
 
   @Test func aLegacyKeyKeepsItsDiversifierAndRandomNumber() throws {
-    let octets: [UInt8] =
+    let bytes: [UInt8] =
       Self.device + [2, 0x01, 0x01, 0x07, 0x34, 0x12, 1, 2, 3, 4, 5, 6, 7, 8] + Self.keyValue
-    var fields = MgmtFields(octets[...])
+    var fields = MgmtFields(bytes[...])
     let key = try #require(try LongTermKey.decode(&fields))
     #expect(key.diversifier == 0x1234 && key.random == 0x0807_0605_0403_0201)
     #expect(key.isForCentral && key.size == 7 && key.isAuthenticated)
-    #expect(key.octets == octets)
+    #expect(key.bytes == bytes)
   }
 
   @Test func whatIsNoKeyIsNotTaken() throws {
     // An address that changes, an unknown kind, a size below 7, BR/EDR.
     for (index, value) in [(5, 0x40), (7, 9), (9, 6), (6, 0)] as [(Int, UInt8)] {
-      var octets = Self.key
-      octets[index] = value
-      var fields = MgmtFields(octets[...])
-      #expect(try LongTermKey.decode(&fields) == nil, "octet \(index)")
+      var bytes = Self.key
+      bytes[index] = value
+      var fields = MgmtFields(bytes[...])
+      #expect(try LongTermKey.decode(&fields) == nil, "byte \(index)")
     }
     var short = MgmtFields(Self.key.dropLast())
     #expect(throws: MgmtDecodeFault.self) { try LongTermKey.decode(&short) }

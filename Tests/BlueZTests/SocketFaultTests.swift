@@ -113,11 +113,11 @@ private struct Row: Sendable, CustomTestStringConvertible {
 
   @Test func attributeChannelAddressHasTheKernelsBytes() throws {
     let device = try #require(BluetoothAddress("C0:FF:EE:00:00:01"))
-    let octets = withSocketAddress(L2CAPSocket.address(device)) { address, size in
+    let bytes = withSocketAddress(L2CAPSocket.address(device)) { address, size in
       Array(UnsafeRawBufferPointer(start: address, count: Int(size)))
     }
-    // family, psm, address, cid, address type (linux-ble: struct sockaddr_l2 has 14 octets).
-    #expect(octets == [31, 0, 0, 0, 0x01, 0, 0, 0xEE, 0xFF, 0xC0, 4, 0, 2, 0])
+    // family, psm, address, cid, address type (linux-ble: struct sockaddr_l2 has 14 bytes).
+    #expect(bytes == [31, 0, 0, 0, 0x01, 0, 0, 0xEE, 0xFF, 0xC0, 4, 0, 2, 0])
   }
 
   @Test func physAreReadFromTheOptionsMask() {

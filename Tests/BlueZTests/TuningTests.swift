@@ -8,7 +8,7 @@ import Testing
 /// Packets as Core 5.4, Vol 4, Part E lays them out.
 @Suite(.timeLimit(.minutes(20))) struct TuningTests {
   static let handle: UInt16 = 0x0040
-  static let peerOctets: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
+  static let peerBytes: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
 
   static func peer() throws -> BluetoothAddress {
     try #require(BluetoothAddress("C0:FF:EE:00:00:01"))
@@ -16,10 +16,10 @@ import Testing
 
   /// LE Connection Complete: handle 0x0040, central, random address, 50 ms, no latency, 420 ms.
   static let connected: [UInt8] =
-    [0x04, 0x3E, 0x13, 0x01, 0x00, 0x40, 0x00, 0x00, 0x01] + peerOctets
+    [0x04, 0x3E, 0x13, 0x01, 0x00, 0x40, 0x00, 0x00, 0x01] + peerBytes
     + [0x28, 0x00, 0x00, 0x00, 0x2A, 0x00, 0x00]
 
-  // MARK: Octets
+  // MARK: Bytes
 
   @Test func commandsHaveTheSpecificationsBytes() throws {
     let wanted = try #require(
@@ -30,7 +30,7 @@ import Testing
         0x00, 0x00, 0x00,
       ])
     #expect(
-      HCICommand.setDataLength(Self.handle, octets: 251, microseconds: 2120).encoded == [
+      HCICommand.setDataLength(Self.handle, bytes: 251, microseconds: 2120).encoded == [
         0x01, 0x22, 0x20, 0x06, 0x40, 0x00, 0xFB, 0x00, 0x48, 0x08,
       ])
     #expect(HCICommand.readPHY(Self.handle).encoded == [0x01, 0x30, 0x20, 0x02, 0x40, 0x00])
@@ -51,7 +51,7 @@ import Testing
         == .connected(Self.handle, to: Self.peer(), timing))
     // The enhanced event has two resolvable addresses of this side and the peer in between.
     let enhanced: [UInt8] =
-      [0x04, 0x3E, 0x1F, 0x0A, 0x00, 0x40, 0x00, 0x00, 0x01] + Self.peerOctets
+      [0x04, 0x3E, 0x1F, 0x0A, 0x00, 0x40, 0x00, 0x00, 0x01] + Self.peerBytes
       + [UInt8](repeating: 0, count: 12) + [0x28, 0x00, 0x00, 0x00, 0x2A, 0x00, 0x00]
     #expect(
       try HCIEvent(decoding: enhanced) == .connected(Self.handle, to: Self.peer(), timing))
@@ -65,7 +65,7 @@ import Testing
       try HCIEvent(
         decoding: [
           0x04, 0x3E, 0x0B, 0x07, 0x40, 0x00, 0xFB, 0x00, 0x48, 0x08, 0xFB, 0x00, 0x48, 0x08,
-        ]) == .dataLengthChanged(Self.handle, octets: 251))
+        ]) == .dataLengthChanged(Self.handle, bytes: 251))
     #expect(
       try HCIEvent(decoding: [0x04, 0x3E, 0x06, 0x0C, 0x00, 0x40, 0x00, 0x02, 0x02])
         == .phyUpdated(
@@ -134,10 +134,10 @@ import Testing
 
   /// A controller's word goes into arithmetic that knows no other packets (found by `make fuzz`).
   @Test(arguments: [(0, nil), (26, nil), (27, 27), (251, 251), (252, nil), (0xFFFF, nil)])
-  func aPacketThatCannotBeIsNotBelieved(_ octets: UInt16, _ expected: Int?) throws {
+  func aPacketThatCannotBeIsNotBelieved(_ bytes: UInt16, _ expected: Int?) throws {
     var table = LinkTable()
     table.take(try HCIEvent(decoding: Self.connected))
-    table.take(.dataLengthChanged(Self.handle, octets: octets))
+    table.take(.dataLengthChanged(Self.handle, bytes: bytes))
     #expect(table.entry(Self.handle, to: try Self.peer())?.facts.linkLayerPayload == expected)
   }
 
@@ -244,7 +244,7 @@ import Testing
       ])
     await started
     let peer = try Self.peer()
-    let entry: [UInt8] = Self.peerOctets + [2]
+    let entry: [UInt8] = Self.peerBytes + [2]
     // Also before a reconnection: another process may have made the kernel forget. Put back once.
     for _ in 1...2 {
       async let prepared: Void = tuner.prepare(peer)

@@ -22,7 +22,7 @@ private func scratchPath() -> String {
 
   @Test func tooLongAPDUIsRefusedWhole() async throws {
     let (near, _) = try UnixLink.pair()
-    await #expect(throws: LinkLoss.tooLarge(octets: 673, limit: 672)) {
+    await #expect(throws: LinkLoss.tooLarge(bytes: 673, limit: 672)) {
       try await near.send(Array(repeating: 0, count: 673))
     }
   }
@@ -106,7 +106,7 @@ private func scratchPath() -> String {
     }
     #expect(try near.offer([0x55]))
     #expect(try await far.receive() == [0x55])
-    #expect(throws: LinkLoss.tooLarge(octets: 673, limit: 672)) {
+    #expect(throws: LinkLoss.tooLarge(bytes: 673, limit: 672)) {
       try near.offer([UInt8](repeating: 0, count: 673))
     }
     near.close()

@@ -8,13 +8,13 @@ import Testing
 @Suite struct DeliveryOutputTests {
   private static let base = ContentIdentity(size: 130_000, crc32: 0x5121_C8FF)
   private static let patch = DeliveryReport(
-    content: .patch(base: base), octets: 21_912, imageSize: 132_472, isLimitedByFlash: true)
+    content: .patch(base: base), bytes: 21_912, imageSize: 132_472, isLimitedByFlash: true)
 
   private func result(_ delivery: DeliveryReport?, made: Int?) -> UpdateResult {
     UpdateResult(
       outcome: .flashed, from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0),
-      proof: .readBack, took: .seconds(3), octetsSent: 21_912, uploadTook: .milliseconds(1300),
-      resumes: 1, delivery: delivery, octetsMade: made)
+      proof: .readBack, took: .seconds(3), bytesSent: 21_912, uploadTook: .milliseconds(1300),
+      resumes: 1, delivery: delivery, bytesMade: made)
   }
 
   @Test func theDoneLineTellsBothRates() {
@@ -32,12 +32,12 @@ import Testing
     let obstacle = PatchObstacle.otherBase(
       expected: Self.base, running: ContentIdentity(size: 1, crc32: 0xF49B_0379))
     let image = DeliveryReport(
-      content: .image, octets: 132_472, imageSize: 132_472, obstacle: obstacle)
+      content: .image, bytes: 132_472, imageSize: 132_472, obstacle: obstacle)
     #expect(
       image.sentence == "sending the image itself: base 5121c8ff is not what runs (f49b0379)")
     #expect(Self.patch.sentence == "sending 21,912 B for 132,472, a patch of 5121c8ff")
     let compressed = DeliveryReport(
-      content: .compressed, octets: 90_000, imageSize: 132_472, obstacle: .baseUnknown(Self.base))
+      content: .compressed, bytes: 90_000, imageSize: 132_472, obstacle: .baseUnknown(Self.base))
     #expect(
       compressed.sentence
         == "sending 90,000 B for 132,472, compressed: nobody here has the image that runs there "
@@ -67,7 +67,7 @@ import Testing
     let link = LinkReport(mtu: 247, phy: .le2M, connectionInterval: .milliseconds(15))
     return .flowing(
       TransferStretch(
-        flow: TransferFlow(mode: .withoutResponse, link: link, waits: waits), octetsSent: 30_000,
+        flow: TransferFlow(mode: .withoutResponse, link: link, waits: waits), bytesSent: 30_000,
         took: .seconds(1)))
   }
 
@@ -102,7 +102,7 @@ import Testing
     #expect(text.contains(#""bottleneck":"\#(name)""#))
   }
 
-  /// The share of what the air allows is of octets on the air, and the rate is the image's.
+  /// The share of what the air allows is of bytes on the air, and the rate is the image's.
   @Test func aPatchHasNoShareOfTheAirLimit() {
     func lines(_ report: DeliveryReport?) -> String {
       var transcript = HumanTranscript(

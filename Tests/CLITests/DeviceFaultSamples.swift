@@ -166,7 +166,7 @@ extension FaultSamples {
       .violation("x"), .transactionTimedOut, .linkLost(.closedByPeer), .cancelled,
       .timedOut(after: .seconds(1)), .notFound(BluetoothUUID(0x180A)),
       .notPermitted(BluetoothUUID(0x180A), needs: "write"), .queueFull(limit: 3),
-      .mtuOutOfRange(9), .valueTooLong(octets: 600, limit: 512), .unsubscribed,
+      .mtuOutOfRange(9), .valueTooLong(bytes: 600, limit: 512), .unsubscribed,
     ]
     return own
       + securities.map {

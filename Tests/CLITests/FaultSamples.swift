@@ -166,7 +166,7 @@ enum FaultSamples {
 
   static let keyFiles: [KeyFileFault] = {
     let own: [KeyFileFault] = [
-      .exposed(path: "k", mode: 0o644), .wrongLength(path: "k", octets: 3),
+      .exposed(path: "k", mode: 0o644), .wrongLength(path: "k", bytes: 3),
     ]
     return own + files.map { KeyFileFault.file($0) }
   }()

@@ -206,8 +206,8 @@ import Testing
     for text in ["", "5", "s", "-1s", "0s", "1e3s", "8d", "169h", "inf s", "nans", "0.0000001ms"] {
       #expect(TimeSpan(text) == nil, "\(text)")
     }
-    #expect(ByteCount("256K")?.octets == 262_144)
-    #expect(ByteCount("1M")?.octets == 1_048_576)
+    #expect(ByteCount("256K")?.bytes == 262_144)
+    #expect(ByteCount("1M")?.bytes == 1_048_576)
     for text in ["", "K", "-1", "+1", "1k", "1.5K", "9999999999999999M"] {
       #expect(ByteCount(text) == nil, "\(text)")
     }

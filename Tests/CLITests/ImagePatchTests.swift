@@ -75,7 +75,7 @@ import Testing
       "as it is +262,144 B +100.0%", "compressed +heatshrink 8,[0-9]+ +[0-9,]+ B",
       "patch +not compressed", "patch +crle +[0-9,]+ B +[0-9.]+%", "patch +heatshrink 8,",
       "patch +heatshrink 10,", "patch +heatshrink 11,",
-      "link +flash +as it is +sent +octets +parts +takes +gain +limit",
+      "link +flash +as it is +sent +bytes +parts +takes +gain +limit",
       "0.5 kB/s +erased +[0-9.]+ s +patch, crle",
       "100.0 kB/s +erased ahead +[0-9.]+ s +patch, .* flash$",
     ] {
@@ -88,7 +88,7 @@ import Testing
     #expect(other.output.contains("heatshrink 9,"), "\(other.output)")
   }
 
-  /// Of octets without a pattern, a few of which are zeros, nothing is sent that is hardly shorter.
+  /// Of bytes without a pattern, a few of which are zeros, nothing is sent that is hardly shorter.
   @Test func whatFlashWouldNotSendIsNotPredicted() throws {
     let program = try Program()
     var state: UInt64 = 9
@@ -182,11 +182,11 @@ import Testing
   @Test func aReadyPatchThatIsNoneIsToldBeforeTheDeviceIsAsked() throws {
     let program = try Program()
     let (patch, _) = try Self.patch(program)
-    let octets = try Self.bytes(patch)
+    let bytes = try Self.bytes(patch)
     let base = try program.file("other.bin", try Self.bytes(Self.new).reversed())
     for (file, words, reason) in [
       (try program.file("empty", []), [], "it is empty"),
-      (try program.file("short", octets.dropLast(5)), [], "it was cut off"),
+      (try program.file("short", bytes.dropLast(5)), [], "it was cut off"),
       (Self.old, [], "it is no whole patch"),
       (patch, ["--base", base], "it does not make the image of the base"),
     ] {

@@ -53,7 +53,7 @@ import Testing
       id: "a;b\u{1B}", outcome: "flashed", from: "1.2.0", to: "1.3.0")
     let one = DesktopNotification(of: "flash", .done("flashed", devices: [device]))
     #expect(
-      DesktopNotification.Way.notifyCommand.octets(for: one)
+      DesktopNotification.Way.notifyCommand.bytes(for: one)
         == "\u{1B}]777;notify;otaflash flash: done;a,b\\u001b: flashed (1.2.0 to 1.3.0)\u{1B}\\\u{07}"
     )
     let fleet = DesktopNotification(

@@ -14,8 +14,8 @@ import Testing
 
   private func path(_ name: String) -> String { folder.appending(path: name).path }
 
-  private func write(_ name: String, _ octets: [UInt8]) throws -> String {
-    try Data(octets).write(to: folder.appending(path: name))
+  private func write(_ name: String, _ bytes: [UInt8]) throws -> String {
+    try Data(bytes).write(to: folder.appending(path: name))
     return path(name)
   }
 

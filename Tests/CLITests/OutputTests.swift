@@ -60,7 +60,7 @@ import Testing
   @Test func aSuccessSaysWhatItsProofIsAndNoRateOfAnUploadThatTookNoTime() {
     var result = UpdateResult(
       outcome: .flashed, from: nil, to: FirmwareVersion(1, 3, 0), proof: .readBack,
-      took: .seconds(4), octetsSent: 100_000, uploadTook: .seconds(2), resumes: 1)
+      took: .seconds(4), bytesSent: 100_000, uploadTook: .seconds(2), resumes: 1)
     #expect(
       result.sentence(in: .plain)
         == "done    running 1.3.0, verified, in 4.0 s (upload 2.0 s, 50.0 kB/s, 1 resume)")
@@ -73,7 +73,7 @@ import Testing
   }
 
   /// Two seconds of upload, in which so many of them were waits for the device and for its flash.
-  private static let heldBack: [(octets: Int, WriteMode, device: Double, flash: Double, String)] = [
+  private static let heldBack: [(bytes: Int, WriteMode, device: Double, flash: Double, String)] = [
     (66_000, .auto, 1.5, 1.4, "device's flash"), (66_000, .auto, 1.5, 0.2, "window"),
     (340_000, .auto, 1.5, 1.4, "air"), (66_000, .withoutResponse, 0, 0, "air"),
     (32_000, .withResponse, 0, 0, "connection interval"),
@@ -82,11 +82,11 @@ import Testing
 
   @Test(arguments: heldBack)
   func whatHeldAnUploadBackIsSaid(
-    _ octets: Int, _ mode: WriteMode, _ device: Double, _ flash: Double, _ words: String
+    _ bytes: Int, _ mode: WriteMode, _ device: Double, _ flash: Double, _ words: String
   ) {
     var result = UpdateResult(
       outcome: .flashed, from: nil, to: FirmwareVersion(1, 3, 0), proof: .readBack,
-      took: .seconds(4), octetsSent: octets, uploadTook: .seconds(2), resumes: 0)
+      took: .seconds(4), bytesSent: bytes, uploadTook: .seconds(2), resumes: 0)
     var waits = TransferWaits()
     (waits.device, waits.flash) = (.seconds(device), .seconds(flash))
     var link = LinkReport(mtu: 498, phy: .le2M, connectionInterval: .milliseconds(15))
@@ -189,11 +189,11 @@ import Testing
     let start = LinkInstant(elapsed: .seconds(1))
     #expect(
       ConnectionLog.line(sent, since: start, in: Self.style)
-        == "  0.500250 → WriteRequest 0x0010 3 octets")
+        == "  0.500250 → WriteRequest 0x0010 3 bytes")
     let malformed = TracingLink.Crossing(direction: .received, instant: start, pdu: [0x0A, 0x01])
     #expect(
       ConnectionLog.line(malformed, since: start, in: .plain)
-        .hasPrefix("  0.000000 <- malformed, 2 octets: 0a 01 ("))
+        .hasPrefix("  0.000000 <- malformed, 2 bytes: 0a 01 ("))
     let lost = ConnectionTransition(
       from: .ready, to: .idle, failure: .gatt(.linkLost(.closedByPeer)))
     #expect(

@@ -235,7 +235,7 @@ private final class Device {
               firmware = bytes([firmware[0] ^ 1]) + firmware[1:]
           else:
               large = bytes(20000)
-              # app_size, 500, becomes 20000, one octet longer; so do the two messages around it.
+              # app_size, 500, becomes 20000, one byte longer; so do the two messages around it.
               packet = packet.replace(b"\\x38\\xf4\\x03", b"\\x38\\xa0\\x9c\\x01")
               packet[1] += 1
               packet[5] += 1
@@ -254,8 +254,8 @@ private final class Device {
 
   /// An unsigned image of version 9.0.0 (MCUboot design, image format).
   private static func mcuboot(bodySize: Int) -> [UInt8] {
-    func littleEndian(_ value: Int, _ octets: Int) -> [UInt8] {
-      (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    func littleEndian(_ value: Int, _ bytes: Int) -> [UInt8] {
+      (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
     let header =
       littleEndian(0x96F3_B83D, 4) + littleEndian(0, 4) + littleEndian(32, 2) + littleEndian(0, 2)

@@ -46,7 +46,7 @@ import Testing
     UpdateTrial(profile: "sim:?cut-at-pdu=120", wanted: .proof(.version, resumes: true)),
     UpdateTrial(profile: "sim:", wanted: .patch),
     UpdateTrial(profile: "sim:", wanted: .fault(writes: true) { _ in true }),
-    // It is refused as it must be, but octets were written before.
+    // It is refused as it must be, but bytes were written before.
     UpdateTrial(profile: "sim:?reverts", wanted: .fault(writes: false) { _ in true }),
     UpdateTrial(
       profile: "sim:", image: { try SelfTestImage.of($0, hardware: HardwareID(0xB002)) },

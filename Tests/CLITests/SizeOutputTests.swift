@@ -8,19 +8,19 @@ import Testing
 @Suite struct SizeOutputTests {
   private static let tried = SizeReport(
     tried: [
-      SizeReport.Rate(chunk: 491, octetsPerSecond: 161_448.4),
-      SizeReport.Rate(chunk: 470, octetsPerSecond: 169_427),
-    ], kept: SizeReport.Rate(chunk: 470, octetsPerSecond: 169_427))
+      SizeReport.Rate(chunk: 491, bytesPerSecond: 161_448.4),
+      SizeReport.Rate(chunk: 470, bytesPerSecond: 169_427),
+    ], kept: SizeReport.Rate(chunk: 470, bytesPerSecond: 169_427))
   private static let remembered = SizeReport(tried: [], kept: tried.kept)
 
   @Test func aLineTellsThem() {
     #expect(
       Self.tried.sentence
-        == "data writes of 470 octets, the best of those tried: 491 at 161.4 kB/s, 470 at 169.4 kB/s"
+        == "data writes of 470 bytes, the best of those tried: 491 at 161.4 kB/s, 470 at 169.4 kB/s"
     )
     #expect(
       Self.remembered.sentence
-        == "data writes of 470 octets, the best of an earlier update (169.4 kB/s)")
+        == "data writes of 470 bytes, the best of an earlier update (169.4 kB/s)")
   }
 
   @Test func anEventTellsThem() {

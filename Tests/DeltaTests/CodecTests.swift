@@ -11,9 +11,9 @@ import Testing
     var random = SplitMix64(seed: 77)
     var samples: [[UInt8]] = [[], [0], [1], [0, 0], [7, 7, 7, 7, 7, 7, 7]]
     for kinds in [1, 2, 4, 256] {
-      for count in [3, 60, 700] { samples.append(random.octets(count, kinds: kinds)) }
+      for count in [3, 60, 700] { samples.append(random.bytes(count, kinds: kinds)) }
     }
-    let piece = random.octets(90)
+    let piece = random.bytes(90)
     samples.append(piece + piece + [1] + piece.reversed() + piece)
     samples.append((0..<900).map { $0 % 41 == 0 ? UInt8($0 % 7) : 0 })
     return samples
@@ -21,14 +21,14 @@ import Testing
 
   /// The bits of the cheapest way through, by trying every reference at every place.
   private func leastBits(_ stream: [UInt8], _ parameters: HeatshrinkParameters) -> Int {
-    let octets = [UInt8](repeating: 0, count: parameters.reach) + stream
-    var costs = [Int](repeating: 0, count: octets.count + 1)
-    for at in stride(from: octets.count - 1, through: parameters.reach, by: -1) {
+    let bytes = [UInt8](repeating: 0, count: parameters.reach) + stream
+    var costs = [Int](repeating: 0, count: bytes.count + 1)
+    for at in stride(from: bytes.count - 1, through: parameters.reach, by: -1) {
       costs[at] = HeatshrinkParameters.literalBits + costs[at + 1]
       for place in at - parameters.reach..<at {
         var length = 0
-        while length < parameters.longest, at + length < octets.count,
-          octets[place + length] == octets[at + length]
+        while length < parameters.longest, at + length < bytes.count,
+          bytes[place + length] == bytes[at + length]
         {
           length += 1
           costs[at] = min(costs[at], parameters.referenceBits + costs[at + length])
@@ -60,8 +60,8 @@ import Testing
     }
   }
 
-  /// The octets of the cheapest blocks, by trying every block at every place.
-  private func leastOctets(_ stream: [UInt8]) -> Int {
+  /// The bytes of the cheapest blocks, by trying every block at every place.
+  private func leastBytes(_ stream: [UInt8]) -> Int {
     func lengthSize(_ length: Int) -> Int { length < 128 ? 1 : length < 16384 ? 2 : 3 }
     var costs = [0]
     for end in 1..<stream.count + 1 {
@@ -78,9 +78,9 @@ import Testing
     return costs[stream.count]
   }
 
-  @Test func crleTakesTheFewestOctets() {
+  @Test func crleTakesTheFewestBytes() {
     for sample in Self.samples() where !sample.isEmpty {
-      #expect(CRLEEncoder.encode(sample).count == leastOctets(sample))
+      #expect(CRLEEncoder.encode(sample).count == leastBytes(sample))
     }
     var random = SplitMix64(seed: 1)
     for _ in 0..<200 {
@@ -89,7 +89,7 @@ import Testing
         let length = [1, 2, 3, 4, 5, 6, 90, 127, 128, 129].randomElement(using: &random) ?? 1
         sample += [UInt8](repeating: .random(in: 0..<3, using: &random), count: length)
       }
-      #expect(CRLEEncoder.encode(sample).count == leastOctets(sample))
+      #expect(CRLEEncoder.encode(sample).count == leastBytes(sample))
     }
     #expect(CRLEEncoder.encode([]) == [0, 0])
   }
@@ -98,8 +98,8 @@ import Testing
     for (window, lookahead) in [(3, 3), (15, 4), (8, 8), (8, 2), (4, 4)] {
       #expect(HeatshrinkParameters(window: window, lookahead: lookahead) == nil)
     }
-    for octet in UInt8.min...UInt8.max {
-      if let parameters = HeatshrinkParameters(octet: octet) { #expect(parameters.octet == octet) }
+    for byte in UInt8.min...UInt8.max {
+      if let parameters = HeatshrinkParameters(byte: byte) { #expect(parameters.byte == byte) }
     }
   }
 }

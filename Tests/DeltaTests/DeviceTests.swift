@@ -8,7 +8,7 @@ import Testing
 @Suite struct DeviceTests {
   static let page = 256
 
-  /// What the device makes of a stream that arrives in pieces of so many octets; nil: refused.
+  /// What the device makes of a stream that arrives in pieces of so many bytes; nil: refused.
   private func device(_ stream: [UInt8], base: [UInt8], imageSize: Int, piece: Int) -> [UInt8]? {
     var host = (base: base, image: [UInt8]())
     return withUnsafeMutablePointer(to: &host) { host -> [UInt8]? in
@@ -63,18 +63,18 @@ import Testing
   @Test(arguments: 1...10)
   func bothMakeTheImageAndRefuseTheSame(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    let base = random.octets(Int.random(in: 0..<600, using: &random), kinds: 30)
+    let base = random.bytes(Int.random(in: 0..<600, using: &random), kinds: 30)
     let image = random.edited(base, pieces: 3)
     let planner = DeliveryPlanner(
       image: image,
       abilities: DecoderAbilities(
         hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: Self.page),
-      conditions: DeliveryConditions(octetsPerSecond: 1000, pageSize: Self.page))
+      conditions: DeliveryConditions(bytesPerSecond: 1000, pageSize: Self.page))
     for size in [Self.page, 2 * Self.page, image.count] {
       for codec in PatchTests.codecs {
         var stream = planner.composed(
           against: PatchBase(base), partSize: size, codecs: [codec]
-        ).octets
+        ).bytes
         let made = device(stream, base: base, imageSize: image.count, piece: Int(seed) * 7)
         #expect(made == image)
         for _ in 0..<10 {

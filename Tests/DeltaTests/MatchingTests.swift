@@ -8,7 +8,7 @@ import Testing
   func suffixesAreInOrder(_ kinds: Int) {
     var random = SplitMix64(seed: UInt64(kinds))
     for count in Array(0..<40) + [100, 257, 700] {
-      let text = random.octets(count, kinds: kinds)
+      let text = random.bytes(count, kinds: kinds)
       let sorted = text.indices.sorted { text[$0...].lexicographicallyPrecedes(text[$1...]) }
       #expect(SuffixArray(text).order.map(Int.init) == sorted, "\(text)")
     }
@@ -28,8 +28,8 @@ import Testing
   @Test(arguments: [2, 5, 256])
   func theLongestMatchIsFound(_ kinds: Int) {
     var random = SplitMix64(seed: 9)
-    let base = random.octets(300, kinds: kinds)
-    let wanted = random.octets(60, kinds: kinds) + base[200...]
+    let base = random.bytes(300, kinds: kinds)
+    let wanted = random.bytes(60, kinds: kinds) + base[200...]
     let index = PatchBase(base)
     index.withSearch { search in
       wanted.withUnsafeBufferPointer { wanted in
@@ -51,7 +51,7 @@ import Testing
   @Test func stepsMakeTheImageAndStayInTheBase() {
     var random = SplitMix64(seed: 3)
     for _ in 0..<60 {
-      let base = random.octets(Int.random(in: 0..<900, using: &random), kinds: 40)
+      let base = random.bytes(Int.random(in: 0..<900, using: &random), kinds: 40)
       let image = random.edited(base, pieces: 4)
       var from = 0
       var made = 0
@@ -65,13 +65,13 @@ import Testing
     }
   }
 
-  /// A run of padding must not be searched anew at each of its octets: this would take minutes.
+  /// A run of padding must not be searched anew at each of its bytes: this would take minutes.
   @Test func paddingIsCheap() throws {
     let base = [UInt8](repeating: 0xFF, count: 60_000)
     let image = base + [1, 2, 3] + base
     let patch = Patch(from: PatchBase(base), to: image[...], codec: .crle)
-    #expect(patch.octets.count < 60)
-    let result = try PatchReader.apply(patch.octets[...], to: base, limit: image.count)
+    #expect(patch.bytes.count < 60)
+    let result = try PatchReader.apply(patch.bytes[...], to: base, limit: image.count)
     #expect(result.image == image)
   }
 

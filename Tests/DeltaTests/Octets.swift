@@ -1,7 +1,7 @@
 import OtaflashTestSupport
 
 extension SplitMix64 {
-  /// What an image may become: runs of it in another order, some octets changed, some new, some padding.
+  /// What an image may become: runs of it in another order, some bytes changed, some new, some padding.
   mutating func edited(_ base: [UInt8], pieces: Int) -> [UInt8] {
     var image: [UInt8] = []
     for _ in 0..<pieces {
@@ -10,18 +10,18 @@ extension SplitMix64 {
       for i in piece.indices where Int.random(in: 0..<30, using: &self) == 0 {
         piece[i] &+= UInt8.random(in: 0...9, using: &self)
       }
-      image += piece + octets(Int.random(in: 0..<40, using: &self))
+      image += piece + bytes(Int.random(in: 0..<40, using: &self))
       if Bool.random(using: &self) { image += [UInt8](repeating: 0xFF, count: 300) }
     }
     return image.isEmpty ? [7] : image
   }
 }
 
-func octets(_ text: String) -> [UInt8] {
+func bytes(_ text: String) -> [UInt8] {
   text.split(separator: " ").flatMap { word -> [UInt8] in
     let parts = word.split(separator: "*")
-    let octet = UInt8(parts[parts.count - 1], radix: 16) ?? 0
-    return [UInt8](repeating: octet, count: parts.count == 2 ? Int(parts[0]) ?? 0 : 1)
+    let byte = UInt8(parts[parts.count - 1], radix: 16) ?? 0
+    return [UInt8](repeating: byte, count: parts.count == 2 ? Int(parts[0]) ?? 0 : 1)
   }
 }
 

@@ -10,7 +10,7 @@ import Testing
     var hasDataFormat = false
 
     var testDescription: String { "\(kind), \(codec)" }
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
       stride(from: 0, to: digits.count, by: 2).map { at in
         let start = digits.index(digits.startIndex, offsetBy: at)
         return UInt8(digits[start...].prefix(2), radix: 16) ?? 0
@@ -19,7 +19,7 @@ import Testing
   }
 
   /// The example of docs/delta.md as PyPI's detools 0.53.0 makes patches of it: in every codec, and
-  /// of every type (in place in a memory of 512 octets with segments of 32).
+  /// of every type (in place in a memory of 512 bytes with segments of 32).
   static let samples: [Sample] = {
     func zeros(_ count: Int) -> String { String(repeating: "00", count: count) }
     return [
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: samples) func whatDetoolsMakesIsTold(_ sample: Sample) throws {
-    let file = try #require(PatchFile(of: sample.octets))
+    let file = try #require(PatchFile(of: sample.bytes))
     let patch = try #require(file.patch)
     #expect(file.baseDigest == nil)
     #expect(patch.kind == sample.kind && Self.name(patch.compression) == sample.codec)
@@ -87,15 +87,15 @@ import Testing
 
   @Test func theExampleIsTold() throws {
     for (name, digits) in Example.patches {
-      let patch = try #require(PatchDescription(of: octets(digits)[...]))
+      let patch = try #require(PatchDescription(of: bytes(digits)[...]))
       #expect(patch.kind == .sequential && Self.name(patch.compression) == name)
       #expect(patch.imageSize == 67 && !patch.hasDataFormat)
     }
   }
 
-  /// Cut anywhere, or with an octet more, it is no patch. Of foreign codecs only the beginning tells.
+  /// Cut anywhere, or with a byte more, it is no patch. Of foreign codecs only the beginning tells.
   @Test(arguments: samples) func whatIsNoWholePatchIsNone(_ sample: Sample) {
-    let whole = sample.octets
+    let whole = sample.bytes
     let first = ["lzma", "bz2", "zstd", "lz4"].contains(sample.codec) ? 3 : whole.count - 1
     for end in 0...first { #expect(PatchFile(of: Array(whole[..<end])) == nil, "\(end)") }
     if first > 3 { #expect(PatchFile(of: whole + [0]) == nil) }
@@ -109,17 +109,17 @@ import Testing
     ] { #expect(PatchFile(of: other) == nil, "\(other)") }
   }
 
-  /// 29 octets that stand for 2^31, and a memory of which each octet is a segment.
-  @Test func aFewOctetsDoNotKeepItBusy() {
-    #expect(PatchFile(of: octets("02 BF FF FF FF 07 01 FF FF FF FF 07 00")) == nil)
-    let segments = octets("12 BF FF FF 1F 01 00 00 BF FF FF 1F 01 FF FF FF FF 07 00")
+  /// 29 bytes that stand for 2^31, and a memory of which each byte is a segment.
+  @Test func aFewBytesDoNotKeepItBusy() {
+    #expect(PatchFile(of: bytes("02 BF FF FF FF 07 01 FF FF FF FF 07 00")) == nil)
+    let segments = bytes("12 BF FF FF 1F 01 00 00 BF FF FF 1F 01 FF FF FF FF 07 00")
     #expect(PatchFile(of: segments) == nil)
   }
 
   @Test func anESPDeltaUpdateTellsItsBase() throws {
     let digest = (1...32).map { UInt8($0) }
     let header = [0x10, 0xDE, 0xCD, 0xFC] + digest + [UInt8](repeating: 0, count: 28)
-    let patch = octets(Example.patches["heatshrink 8,7"] ?? "")
+    let patch = bytes(Example.patches["heatshrink 8,7"] ?? "")
     let file = try #require(PatchFile(of: header + patch))
     #expect(file.baseDigest == digest)
     #expect(file.patch == PatchDescription(of: patch[...]))

@@ -12,13 +12,13 @@ import Testing
 
   @Test func theExampleOfTheDocumentIsRead() throws {
     for (name, digits) in Example.patches {
-      let result = try PatchReader.apply(octets(digits)[...], to: Example.base, limit: 67)
+      let result = try PatchReader.apply(bytes(digits)[...], to: Example.base, limit: 67)
       #expect(result.image == Array(Example.image))
       #expect(result.codec.description == name)
     }
   }
 
-  /// Other octets for the same image: no encoder writes them, and detools 0.53.0 reads each.
+  /// Other bytes for the same image: no encoder writes them, and detools 0.53.0 reads each.
   @Test(arguments: [
     ("00 83 01 00 00 83 01", "60"), ("00 83 01 00 00 83 01", "BF FF FF FF 0F"),
     ("00 83 01 00 00 83 01", "40"), ("00 83 01 40 00 83 01", "00"),
@@ -26,8 +26,8 @@ import Testing
     ("00 83 01 00 6*00 00 83 01", "00"), ("02 83 01 00 00 00 48 00 00 83 01", "00"),
     ("02 83 01 01 00 EE 00 48 00 00 83 01", "00"), ("02 83 01 00 C8 00 00 00 83 01", "00"),
   ])
-  func otherOctetsForTheSameImageAreRead(_ head: String, _ tail: String) throws {
-    let patch = octets(head) + Example.image + octets(tail)
+  func otherBytesForTheSameImageAreRead(_ head: String, _ tail: String) throws {
+    let patch = bytes(head) + Example.image + bytes(tail)
     let result = try PatchReader.apply(patch[...], to: Example.base, limit: 67)
     #expect(result.image == Array(Example.image))
   }
@@ -36,7 +36,7 @@ import Testing
     for codec in Self.codecs {
       let patch = Patch(from: PatchBase(Example.base), to: Array(Example.image)[...], codec: codec)
       guard let other = Example.patches[codec.description] else { continue }
-      #expect(patch.octets.count <= octets(other).count)
+      #expect(patch.bytes.count <= bytes(other).count)
     }
   }
 
@@ -44,30 +44,30 @@ import Testing
   func patchesMakeTheImage(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let base =
-      seed % 5 == 0 ? [] : random.octets(Int.random(in: 1..<1500, using: &random), kinds: 60)
+      seed % 5 == 0 ? [] : random.bytes(Int.random(in: 1..<1500, using: &random), kinds: 60)
     let image = random.edited(base, pieces: 5)
     for codec in Self.codecs {
       let patch = Patch(from: PatchBase(base), to: image[...], codec: codec)
       let result = try PatchReader.apply(
-        patch.octets[...], to: base, limit: image.count, pageSize: 256)
+        patch.bytes[...], to: base, limit: image.count, pageSize: 256)
       #expect(result.image == image && result.codec == codec)
-      #expect(result.octetsAtPages.count == (image.count + 255) / 256)
-      #expect(result.octetsAtPages == result.octetsAtPages.sorted())
+      #expect(result.bytesAtPages.count == (image.count + 255) / 256)
+      #expect(result.bytesAtPages == result.bytesAtPages.sorted())
     }
   }
 
   @Test func theImageMayBeAPartOfASlice() throws {
     let image = Array(Example.image)
     let patch = Patch(from: PatchBase(Example.base), to: image[20..<50], codec: .crle)
-    let result = try PatchReader.apply(patch.octets[...], to: Example.base, limit: 30)
+    let result = try PatchReader.apply(patch.bytes[...], to: Example.base, limit: 30)
     #expect(result.image == Array(image[20..<50]))
   }
 
   @Test func theSmallestOfSomeIsTaken() {
     var random = SplitMix64(seed: 8)
-    let base = PatchBase(random.octets(4000))
+    let base = PatchBase(random.bytes(4000))
     let same = Patch.smallest(from: base, to: base.bytes[...], codecs: Self.codecs)
-    #expect(same.codec == .crle && same.octets.count < 20)
+    #expect(same.codec == .crle && same.bytes.count < 20)
     let text = Array("the quick brown fox jumps over the lazy dog, the quick one. ".utf8)
     let other = Patch.smallest(
       from: base, to: (text + text + text + text)[...], codecs: Self.codecs)
@@ -105,7 +105,7 @@ import Testing
     Refused("02 83 01 02 01 00", .blockKind(2), at: 3),
     Refused("02 83 01 01 80 80 80 80 08 00", .numberTooLong, at: 8),
     Refused("02 83 01 01 FF FF FF FF 07 00", .nothingMade, at: 9),
-    Refused("00 01 00 00 01 55 00 00", .octetsBehindEnd(1), at: 6),
+    Refused("00 01 00 00 01 55 00 00", .bytesBehindEnd(1), at: 6),
     Refused("02 01 00 07 00 00 01 55 00 00 00", .padding, at: 8),
     Refused("00 02 00 00 02 55", .cutOff, at: 6),
   ]
@@ -113,13 +113,13 @@ import Testing
   @Test(arguments: refused)
   func whatIsNoPatchIsRefusedWithItsPlace(_ refused: Refused) {
     #expect(throws: PatchFault(refused.reason, at: refused.offset)) {
-      try PatchReader.apply(octets(refused.patch)[...], to: Example.base, limit: 67)
+      try PatchReader.apply(bytes(refused.patch)[...], to: Example.base, limit: 67)
     }
   }
 
   @Test func everyCutIsRefused() {
     for digits in Example.patches.values {
-      let patch = octets(digits)
+      let patch = bytes(digits)
       for count in patch.indices {
         #expect(throws: PatchFault.self) {
           try PatchReader.apply(patch[..<count], to: Example.base, limit: 67)
@@ -129,13 +129,13 @@ import Testing
   }
 
   @Test func asManyEmptyStepsAsMayBeAreRead() throws {
-    let patch = octets("00 01 00 192*00 00 01 55 00")
+    let patch = bytes("00 01 00 192*00 00 01 55 00")
     #expect(try PatchReader.apply(patch[...], to: Example.base, limit: 1).image == [0x55])
   }
 
-  /// Offsets are those of the octet that was read last, also in a slice of a file.
+  /// Offsets are those of the byte that was read last, also in a slice of a file.
   @Test func offsetsCountFromTheSlice() {
-    let file = [1, 2, 3] + octets("00 83 01 01 00")
+    let file = [1, 2, 3] + bytes("00 83 01 01 00")
     #expect(throws: PatchFault(.dataFormat, at: 3)) {
       try PatchReader.apply(file[3...], to: Example.base, limit: 67)
     }

@@ -8,13 +8,13 @@ import Testing
     hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: 4096)
 
   private func conditions(_ rate: Double, erasedAhead: Bool = true) -> DeliveryConditions {
-    DeliveryConditions(octetsPerSecond: rate, isErasedAhead: erasedAhead)
+    DeliveryConditions(bytesPerSecond: rate, isErasedAhead: erasedAhead)
   }
 
-  /// An image in which every sixth octet is another one: a release.
+  /// An image in which every sixth byte is another one: a release.
   private func release(_ count: Int = 60_000) -> (base: [UInt8], image: [UInt8]) {
     var random = SplitMix64(seed: 12)
-    let base = random.octets(count)
+    let base = random.bytes(count)
     let image = base.indices.map { i in
       i % 40 < 7 ? UInt8.random(in: 0...255, using: &random) : base[i]
     }
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func theForecastIsTheAirWhereThatIsSlowest() {
-    let forecast = conditions(1000).forecast(octetsAtPages: [4096, 8192], partEnds: [2])
+    let forecast = conditions(1000).forecast(bytesAtPages: [4096, 8192], partEnds: [2])
     #expect(forecast.airSeconds == 8.192)
     #expect(forecast.seconds == 8.192 + 0.04)
     #expect(!forecast.isLimitedByFlash)
@@ -37,7 +37,7 @@ import Testing
 
   @Test func theForecastIsTheFlashWhereThatIsSlowest() {
     let forecast = conditions(100_000, erasedAhead: false).forecast(
-      octetsAtPages: [100, 200, 300], partEnds: [3])
+      bytesAtPages: [100, 200, 300], partEnds: [3])
     #expect(forecast.isLimitedByFlash)
     #expect(abs(forecast.seconds - (3 * 0.125 + 0.001)) < 1e-9)
   }
@@ -47,9 +47,9 @@ import Testing
     var slow = conditions(10_000, erasedAhead: true)
     slow.writeSeconds = 1
     slow.receiveBuffer = 100
-    let small = slow.forecast(octetsAtPages: [10, 10_010], partEnds: [2]).seconds
+    let small = slow.forecast(bytesAtPages: [10, 10_010], partEnds: [2]).seconds
     slow.receiveBuffer = 20_000
-    let large = slow.forecast(octetsAtPages: [10, 10_010], partEnds: [2]).seconds
+    let large = slow.forecast(bytesAtPages: [10, 10_010], partEnds: [2]).seconds
     #expect(large < small && large >= 2)
   }
 
@@ -91,17 +91,17 @@ import Testing
 
   @Test func anImageThatDoesNotCompressIsSentAsItIs() {
     var random = SplitMix64(seed: 4)
-    let image = random.octets(20_000)
-    let delivery = best(image, base: random.octets(20_000), conditions(6000))
-    #expect(delivery.content == .plain && delivery.octets == image && delivery.codecs.isEmpty)
+    let image = random.bytes(20_000)
+    let delivery = best(image, base: random.bytes(20_000), conditions(6000))
+    #expect(delivery.content == .plain && delivery.bytes == image && delivery.codecs.isEmpty)
   }
 
   @Test func withoutABaseAnImageIsCompressed() throws {
     let image = (0..<30_000).map { UInt8(($0 / 7) % 50) }
     let delivery = best(image, base: nil, conditions(6000))
-    #expect(delivery.content == .compressed && delivery.octets.count < 3000)
+    #expect(delivery.content == .compressed && delivery.bytes.count < 3000)
     let made = try PatchParts.apply(
-      delivery.octets, to: [], imageSize: image.count, pageSize: 4096)
+      delivery.bytes, to: [], imageSize: image.count, pageSize: 4096)
     #expect(made.image == image)
   }
 
@@ -125,7 +125,7 @@ import Testing
   /// Each part has the codec that makes it smallest.
   @Test func partsMayDifferInTheirCodec() {
     var random = SplitMix64(seed: 6)
-    let base = random.octets(8192)
+    let base = random.bytes(8192)
     let text = Array("the quick brown fox jumps over the lazy dog and does so again. ".utf8)
     let image = base + Array((0..<70).map { _ in text }.joined())
     let planner = DeliveryPlanner(
@@ -146,8 +146,8 @@ import Testing
 
   @Test func headersAreReadAsTheyAreWritten() throws {
     let header = PartHeader(
-      imageOffset: 4096, imageOctets: 70_000, patchOctets: 3, crc32: 0x9ABC_DEF0)
-    #expect(header.encoded == octets("00 10 00 00 70 11 01 00 03 00 00 00 F0 DE BC 9A"))
+      imageOffset: 4096, imageBytes: 70_000, patchBytes: 3, crc32: 0x9ABC_DEF0)
+    #expect(header.encoded == bytes("00 10 00 00 70 11 01 00 03 00 00 00 F0 DE BC 9A"))
     #expect(try PartHeader(decoding: header.encoded[...], at: 0) == header)
   }
 
@@ -160,7 +160,7 @@ import Testing
       conditions: conditions(1000))
     let stream = planner.composed(
       against: PatchBase(base), partSize: 256, codecs: [.crle]
-    ).octets
+    ).bytes
     func fault(_ offset: Int, _ value: [UInt8]) -> PatchFault? {
       var broken = stream
       broken.replaceSubrange(offset..<offset + value.count, with: value)
@@ -172,8 +172,8 @@ import Testing
       }
     }
     #expect(fault(0, [9])?.reason == .partHeader(.imageOffset(9, expected: 0)))
-    #expect(fault(4, [0, 0])?.reason == .partHeader(.imageOctets(0, left: 1000)))
-    #expect(fault(4, [0, 0, 1])?.reason == .partHeader(.imageOctets(65536, left: 1000)))
+    #expect(fault(4, [0, 0])?.reason == .partHeader(.imageBytes(0, left: 1000)))
+    #expect(fault(4, [0, 0, 1])?.reason == .partHeader(.imageBytes(65536, left: 1000)))
     #expect(fault(4, [255, 0])?.reason == .partHeader(.notWholePages(255)))
     #expect(fault(4, [0, 2])?.reason == .partHeader(.patchDisagrees(256)))
     #expect(fault(11, [1])?.offset == 8)

@@ -16,9 +16,9 @@ struct Program {
     process.executableURL = Self.buildFolder.appending(component: name)
     process.standardOutput = output
     try process.run()
-    let octets = try output.fileHandleForReading.readToEnd() ?? Data()
+    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    let text = String(decoding: octets, as: UTF8.self)
+    let text = String(decoding: bytes, as: UTF8.self)
     return Run(
       lines: text.split(separator: "\n").map(String.init), status: process.terminationStatus)
   }

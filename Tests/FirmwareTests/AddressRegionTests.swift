@@ -8,12 +8,12 @@ struct AddressRegionTests {
     try #require(AddressRegion(text))
   }
 
-  /// A HEX file with octets at 32-bit addresses.
+  /// A HEX file with bytes at 32-bit addresses.
   private static func hex(_ places: [(UInt32, [UInt8])]) -> [UInt8] {
-    let records = places.flatMap { address, octets in
+    let records = places.flatMap { address, bytes in
       [
         IntelHexRecord.extendedLinearAddress(upper: UInt16(address >> 16)),
-        .data(loadOffset: UInt16(address & 0xFFFF), octets),
+        .data(loadOffset: UInt16(address & 0xFFFF), bytes),
       ]
     }
     return Array((records + [.endOfFile]).map { $0.encoded + "\n" }.joined().utf8)

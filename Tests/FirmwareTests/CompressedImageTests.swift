@@ -12,17 +12,17 @@ import Testing
     let image = try Fixture.image("Compressed/\(name).bin")
     let mcuboot = try #require(image.mcuboot)
     #expect(mcuboot.isCompressed && mcuboot.header.flags.words == flags)
-    #expect(mcuboot.decompressedHash == plain.hash?.octets)
+    #expect(mcuboot.decompressedHash == plain.hash?.bytes)
     #expect(mcuboot.decompressedSize == Int(plain.header.headerSize) + Int(plain.header.bodySize))
     #expect(mcuboot.runningHash == plain.runningHash)
-    #expect(mcuboot.hash?.octets != plain.hash?.octets)
+    #expect(mcuboot.hash?.bytes != plain.hash?.bytes)
     #expect(try image.checkIntegrity() == .whole("SHA-256"))
   }
 
   @Test func anImageAsItIsHasNothingToDecompress() throws {
     let plain = try #require(try Fixture.image("Compressed/plain.bin").mcuboot)
     #expect(!plain.isCompressed && plain.decompressedHash == nil && plain.decompressedSize == nil)
-    #expect(plain.runningHash == plain.hash?.octets)
+    #expect(plain.runningHash == plain.hash?.bytes)
   }
 
   /// The entries count with the flag only.
@@ -31,12 +31,12 @@ import Testing
     bytes[17] = 0
     let image = try MCUbootImage(decoding: bytes)
     #expect(!image.isCompressed && image.decompressedHash == nil)
-    #expect(image.runningHash == image.hash?.octets)
+    #expect(image.runningHash == image.hash?.bytes)
   }
 
-  @Test func aSizeIsFourOctets() throws {
+  @Test func aSizeIsFourBytes() throws {
     var bytes = try Fixture.bytes("Compressed/lzma2.bin")
-    // The entries begin behind the area's magic and size; one of 4 and one of 32 octets as one.
+    // The entries begin behind the area's magic and size; one of 4 and one of 32 bytes as one.
     let area = 32 + 710
     bytes[area + 6] = 40
     let fault = MCUbootFault.wrongLength(

@@ -32,7 +32,7 @@ struct FirmwareImageTests {
     #expect(throws: FirmwareFault.malformed(.intelHex(.line(1, .noRecordMark(found: 0x3C))))) {
       try FirmwareImage.decode(name: "a.hex", bytes: Array("<html>".utf8))
     }
-    // In UTF-16 each character has two octets.
+    // In UTF-16 each character has two bytes.
     let wide: [UInt8] = [0xFF, 0xFE] + Self.hex.flatMap { [$0, 0] as [UInt8] }
     for name in ["a.hex", "-"] {
       #expect(throws: FirmwareFault.foreignFormat(.utf16)) {

@@ -44,22 +44,22 @@ extension [UInt8] {
     map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  func replacing(_ index: Int, by octet: UInt8) -> [UInt8] {
+  func replacing(_ index: Int, by byte: UInt8) -> [UInt8] {
     var copy = self
-    copy[index] = octet
+    copy[index] = byte
     return copy
   }
 
   func littleEndian<Word: FixedWidthInteger>(_ word: Word, at index: Int) -> [UInt8] {
     var copy = self
-    for octet in 0..<(Word.bitWidth / 8) {
-      copy[index + octet] = UInt8(truncatingIfNeeded: word >> (8 * octet))
+    for byte in 0..<(Word.bitWidth / 8) {
+      copy[index + byte] = UInt8(truncatingIfNeeded: word >> (8 * byte))
     }
     return copy
   }
 }
 
-/// Octets of a little-endian number.
-func octets<Word: FixedWidthInteger>(_ word: Word) -> [UInt8] {
+/// Bytes of a little-endian number.
+func bytes<Word: FixedWidthInteger>(_ word: Word) -> [UInt8] {
   [UInt8](repeating: 0, count: Word.bitWidth / 8).littleEndian(word, at: 0)
 }

@@ -32,10 +32,10 @@ struct ImageDescriptorTests {
 
   @Test("any changed bit behind the magic is damage")
   func damage() {
-    for octet in 8..<32 {
+    for byte in 8..<32 {
       for bit in 0..<8 {
         var block = Self.block
-        block[octet] ^= 1 << bit
+        block[byte] ^= 1 << bit
         #expect(throws: FirmwareFault.descriptorDamaged(offset: 4)) {
           try ImageDescriptor.find(in: [0, 0, 0, 0] + block)
         }

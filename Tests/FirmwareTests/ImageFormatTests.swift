@@ -24,10 +24,10 @@ import Testing
       .map { $0.split(separator: "|").map { cell in cell.trimming(while: \.isWhitespace) } }
     let row = try #require(rows.first { $0.first?.hasSuffix(format.row.title) ?? false })
     switch format.row.sign {
-    case .magic(let octets):
-      let hexadecimal = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16).uppercased() }
-      let isText = octets.dropLast().allSatisfy { (0x20...0x7E).contains($0) }
-      let characters = String(decoding: octets, as: UTF8.self).replacing("\n", with: "\\n")
+    case .magic(let bytes):
+      let hexadecimal = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16).uppercased() }
+      let isText = bytes.dropLast().allSatisfy { (0x20...0x7E).contains($0) }
+      let characters = String(decoding: bytes, as: UTF8.self).replacing("\n", with: "\\n")
       #expect(row[1] == "`\(isText ? characters : hexadecimal.joined(separator: " "))`")
     case .text(let suffixes, _):
       let list = suffixes.map { "`\($0)`" }.joined(separator: ", ")

@@ -10,7 +10,7 @@ import Testing
       (.addresses(.noAddresses), .inspectImage),
       (.malformed(.intelHex(.line(7, .endMissing))), .lookAtLine(7)),
       (.malformed(.uf2(.noData)), .lookAtBeginning),
-      (.descriptorDamaged(offset: 64), .lookAtOctets(64..<96)),
+      (.descriptorDamaged(offset: 64), .lookAtBytes(64..<96)),
       (.manifest(.unknownKind), .lookAtFileInArchive("manifest.json")),
       (.manifest(.missing), .lookAtArchive), (.empty, .chooseAnotherFile),
       (.inFile("a.bin", .empty), .lookAtFileInArchive("a.bin")),

@@ -54,7 +54,7 @@ struct IntelHexFileTests {
     #expect(segment.bytes.last == 1)
   }
 
-  @Test("segments of the 8086 overlap each other by design; only octets must not")
+  @Test("segments of the 8086 overlap each other by design; only bytes must not")
   func segments() throws {
     let file = try Self.decode([
       .extendedSegmentAddress(base: 0x0001), .data(loadOffset: 0, [2]),

@@ -41,9 +41,9 @@ struct IntelHexRecordTests {
       ("00000001FF", .noRecordMark(found: 0x30)),
       (":0000000GFF", .notHexadecimal(UInt8(ascii: "G"), column: 9)),
       (": 00000001FF", .notHexadecimal(0x20, column: 2)),
-      (":00000001F", .halfOctet(digits: 9)),
-      (":", .tooShort(octets: 0)),
-      (":000000FF", .tooShort(octets: 4)),
+      (":00000001F", .halfByte(digits: 9)),
+      (":", .tooShort(bytes: 0)),
+      (":000000FF", .tooShort(bytes: 4)),
       (":0300300002331E", .wrongLength(stated: 3, found: 2)),
       (":0300300002337A7A1E", .wrongLength(stated: 3, found: 4)),
       (":0300300002337A1F", .wrongChecksum(stated: 0x1F, computed: 0x1E)),
@@ -59,11 +59,11 @@ struct IntelHexRecordTests {
     #expect(throws: fault) { try IntelHexRecord(decoding: line.utf8) }
   }
 
-  @Test("every record of 0 to 255 octets survives writing and reading")
+  @Test("every record of 0 to 255 bytes survives writing and reading")
   func roundTrip() throws {
     for count in 0...255 {
-      let octets = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + count) }
-      let record = IntelHexRecord.data(loadOffset: UInt16(count) << 8 | 0x5A, octets)
+      let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + count) }
+      let record = IntelHexRecord.data(loadOffset: UInt16(count) << 8 | 0x5A, bytes)
       #expect(try IntelHexRecord(decoding: record.encoded.utf8) == record)
     }
   }

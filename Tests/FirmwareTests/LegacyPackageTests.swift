@@ -170,7 +170,7 @@ struct LegacyPackageTests {
     ) { try Fixture.package("Nordic/legacy-no-type.zip") }
   }
 
-  /// A boot loader's buffer has 128 octets, and bounds nothing else.
+  /// A boot loader's buffer has 128 bytes, and bounds nothing else.
   @Test("a packet of 128 bytes is read, with all its SoftDevice ids")
   func longest() throws {
     let ids = [UInt8](repeating: 0x64, count: 2 * 58)

@@ -62,7 +62,7 @@ struct NordicPackageTests {
         #expect(read.hash.hex == said.hash, "\(name)")
         #expect(read.isDebug == said.isDebug, "\(name)")
         #expect(read.bootValidations.map(\.kind.rawValue) == said.bootValidation, "\(name)")
-        #expect(read.signature?.octets.hex == said.signature, "\(name)")
+        #expect(read.signature?.bytes.hex == said.signature, "\(name)")
       }
       #expect(throws: Never.self) { try package.checkIntegrity() }
     }

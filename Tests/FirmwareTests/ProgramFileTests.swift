@@ -8,10 +8,10 @@ struct ProgramFileTests {
     _ number: UInt32, of count: UInt32, at address: UInt32, _ payload: [UInt8],
     flags: UInt32 = 0x2000, family: UInt32 = 0xADA5_2840, size: UInt32? = nil
   ) -> [UInt8] {
-    var block = Array("UF2\n".utf8) + octets(UInt32(0x9E5D_5157)) + octets(flags)
-    block += octets(address) + octets(size ?? UInt32(payload.count)) + octets(number)
-    block += octets(count) + octets(family) + payload
-    return block + [UInt8](repeating: 0, count: 508 - block.count) + octets(UInt32(0x0AB1_6F30))
+    var block = Array("UF2\n".utf8) + bytes(UInt32(0x9E5D_5157)) + bytes(flags)
+    block += bytes(address) + bytes(size ?? UInt32(payload.count)) + bytes(number)
+    block += bytes(count) + bytes(family) + payload
+    return block + [UInt8](repeating: 0, count: 508 - block.count) + bytes(UInt32(0x0AB1_6F30))
   }
 
   private static func uf2(_ blocks: [UInt8]) throws(UF2Fault) -> UF2File {
@@ -102,7 +102,7 @@ struct ProgramFileTests {
   }
 
   /// As lld links without `--nmagic` where flash begins on a page of its own: the first segment is
-  /// the file from its first octet on.
+  /// the file from its first byte on.
   @Test(
     "of a segment that holds the file's own headers the sections are the firmware",
     arguments: [false, true])

@@ -70,7 +70,7 @@ struct ProofTests {
       Issue.record("\(String(describing: fault))")
       return
     }
-    // The hash entry stands first: type, length, 32 octets.
+    // The hash entry stands first: type, length, 32 bytes.
     let start = try MCUbootImage(decoding: bytes).coveredSize + 8
     var mended = bytes
     mended.replaceSubrange(start..<(start + 32), with: computed)

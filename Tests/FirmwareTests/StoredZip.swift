@@ -30,22 +30,22 @@ struct StoredZip {
     var directory: [UInt8] = []
     for file in files {
       let offset = UInt32(local.count)
-      local += [0x50, 0x4B, 3, 4] + octets(UInt16(20)) + Self.common(file, file.name) + file.name
+      local += [0x50, 0x4B, 3, 4] + bytes(UInt16(20)) + Self.common(file, file.name) + file.name
       local += file.content
       let name = file.directoryName ?? file.name
-      directory += [0x50, 0x4B, 1, 2] + octets(UInt16(20)) + octets(UInt16(20))
-      directory += Self.common(file, name) + octets(UInt16(0)) + octets(UInt16(0))
-      directory += octets(UInt16(0)) + octets(UInt32(0)) + octets(offset) + name
+      directory += [0x50, 0x4B, 1, 2] + bytes(UInt16(20)) + bytes(UInt16(20))
+      directory += Self.common(file, name) + bytes(UInt16(0)) + bytes(UInt16(0))
+      directory += bytes(UInt16(0)) + bytes(UInt32(0)) + bytes(offset) + name
     }
     let count = UInt16(files.count)
-    return local + directory + [0x50, 0x4B, 5, 6] + [0, 0, 0, 0] + octets(count) + octets(count)
-      + octets(UInt32(directory.count)) + octets(UInt32(local.count)) + octets(UInt16(0))
+    return local + directory + [0x50, 0x4B, 5, 6] + [0, 0, 0, 0] + bytes(count) + bytes(count)
+      + bytes(UInt32(directory.count)) + bytes(UInt32(local.count)) + bytes(UInt16(0))
   }
 
   /// The fields that both headers have, from the flags to the length of the extra field.
   private static func common(_ file: File, _ name: [UInt8]) -> [UInt8] {
-    octets(file.flags) + octets(file.method) + octets(UInt16(0)) + octets(UInt16(0x21))
-      + octets(file.crc32) + octets(UInt32(file.content.count)) + octets(file.size)
-      + octets(UInt16(name.count)) + octets(UInt16(0))
+    bytes(file.flags) + bytes(file.method) + bytes(UInt16(0)) + bytes(UInt16(0x21))
+      + bytes(file.crc32) + bytes(UInt32(file.content.count)) + bytes(file.size)
+      + bytes(UInt16(name.count)) + bytes(UInt16(0))
   }
 }

@@ -118,11 +118,11 @@ extension ExchangeConformance {
       let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
       try await exchange.keep(blob: bytes, digest: "d")
       try await exchange.keep(blob: bytes, digest: "d")
-      try expect(try await exchange.blob("d") == bytes, "octet for octet")
+      try expect(try await exchange.blob("d") == bytes, "byte for byte")
     },
     ExchangeConformance("an empty blob is one") { exchange in
       try await exchange.keep(blob: [], digest: "none")
-      try expect(try await exchange.blob("none").isEmpty, "it has no octets")
+      try expect(try await exchange.blob("none").isEmpty, "it has no bytes")
     },
     ExchangeConformance("a blob that nobody kept is none") { exchange in
       do throws(ExchangeFault) { _ = try await exchange.blob("x") } catch {

@@ -86,7 +86,7 @@ import Testing
       var scene = scene
       // As long as real transfers: a turn at the adapter, which one device may cost, is a second.
       scene.packages[nil] = FirmwarePackage(
-        name: "app", kind: .raw, parts: [Scene.image(octets: 120_000)])
+        name: "app", kind: .raw, parts: [Scene.image(bytes: 120_000)])
       scene.boards = scene.boards.map {
         ($0.id, $0.profile + ($0.profile.contains("?") ? "&" : "?") + "interval=50ms")
       }

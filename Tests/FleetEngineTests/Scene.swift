@@ -137,12 +137,12 @@ final class Notices: Sendable {
 
 /// A fleet of boards and one campaign over it, in virtual time.
 struct Scene: Sendable {
-  static let image = image(octets: 12_000)
+  static let image = image(bytes: 12_000)
 
-  static func image(octets: Int) -> FirmwareImage {
+  static func image(bytes: Int) -> FirmwareImage {
     FirmwareImage(
       name: "app", format: .binary,
-      bytes: (0..<octets).map(mixed),
+      bytes: (0..<bytes).map(mixed),
       version: FirmwareVersion(1, 3, 0), hardware: nil)
   }
 
@@ -152,7 +152,7 @@ struct Scene: Sendable {
     let history: [RecordedEvent]
     /// The version that each board says it runs.
     let truth: [FleetDevice.ID: FirmwareVersion?]
-    /// Data octets that each board was sent.
+    /// Data bytes that each board was sent.
     let sent: [FleetDevice.ID: Int]
     let took: Duration
     let notices: [FleetNotice]
@@ -222,7 +222,7 @@ struct Scene: Sendable {
     var (truth, sent): ([String: FirmwareVersion?], [String: Int]) = ([:], [:])
     for (id, board) in boards {
       truth[id] = board.running.version
-      sent[id] = board.counters.dataOctets
+      sent[id] = board.counters.dataBytes
     }
     return Outcome(
       run: ran.run, history: ran.history, truth: truth, sent: sent, took: ran.took,
@@ -295,7 +295,7 @@ struct Scene: Sendable {
 }
 #endif
 
-/// An octet of an image that cannot be compressed, so that devices get it as it is.
+/// A byte of an image that cannot be compressed, so that devices get it as it is.
 private func mixed(_ index: Int) -> UInt8 {
   var value = UInt32(truncatingIfNeeded: index) &* 0x9E37_79B1
   value ^= value >> 15

@@ -50,15 +50,15 @@ import Testing
     let text =
       "campaign: c\nimages: {b: i}\nselect: tag:x\nwaves:\n  - devices: 10\n  - devices: 10%\n"
       + "  - devices: rest\ndevices:\n" + lines.joined()
-    let before = try Self.residentOctets()
+    let before = try Self.residentBytes()
     let plan = try CampaignFileTests.read(text).plan(now: CampaignFileTests.now)
-    let grown = try Self.residentOctets() - before
+    let grown = try Self.residentBytes() - before
     #expect(plan.waves.map(\.devices.count) == [10, 9990, 90_000])
     #expect(grown < 1024 * 1024 * 1024)
   }
 
   /// proc(5), statm: the second field, in pages.
-  private static func residentOctets() throws -> Int {
+  private static func residentBytes() throws -> Int {
     let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
     return try #require(Int(text.split(separator: " ")[1])) * 4096
   }

@@ -10,7 +10,7 @@ import Testing
   static let lenient = WaveThresholds(successPercent: 0, stop: .percent(100), seenPercent: 0)
 
   static func trial(
-    _ fleet: String, octets: Int = 20_000,
+    _ fleet: String, bytes: Int = 20_000,
     waves: [Wave] = [Wave("all", .rest, thresholds: lenient)],
     _ change: (inout Campaign) -> Void = { _ in }
   ) throws -> CampaignTrial {
@@ -21,7 +21,7 @@ import Testing
     change(&campaign)
     return CampaignTrial(
       try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: profile,
-      sizes: ["app.bin": octets])
+      sizes: ["app.bin": bytes])
   }
 
   @Test func theSameSeedsGiveTheSameForecast() async throws {
@@ -111,7 +111,7 @@ import Testing
   // MARK: What would change it
 
   @Test func whatWouldChangeItPointsTheRightWay() async throws {
-    let trial = try Self.trial("24?kinds=fast&adapters=2&loss=4%&phy=1M&mtu=247", octets: 40_000) {
+    let trial = try Self.trial("24?kinds=fast&adapters=2&loss=4%&phy=1M&mtu=247", bytes: 40_000) {
       $0.flash.writing = .withoutResponse
     }
     let forecast = try await trial.forecast(seeds: 3)
@@ -135,21 +135,21 @@ import Testing
 
   @Test func whatHoldsBackIsSaid() async throws {
     func limit(
-      _ fleet: String, octets: Int = 20_000,
+      _ fleet: String, bytes: Int = 20_000,
       waves: [Wave] = [Wave("all", .rest, thresholds: Self.lenient)],
       _ change: (inout Campaign) -> Void = { _ in }
     ) async throws -> FleetForecast.Limit {
-      try await Self.trial(fleet, octets: octets, waves: waves, change).forecast(
+      try await Self.trial(fleet, bytes: bytes, waves: waves, change).forecast(
         seeds: 1, changes: []
       ).limit
     }
     #expect(
-      try await limit("12?kinds=fast&ring=60K", octets: 200_000) {
+      try await limit("12?kinds=fast&ring=60K", bytes: 200_000) {
         $0.flash.writing = .withoutResponse
         $0.parallel = 6
       } == .air)
     #expect(try await limit("6?kinds=fast") { $0.parallel = 1 } == .links)
-    #expect(try await limit("6?kinds=erase-400ms", octets: 90_000) == .deviceFlash)
+    #expect(try await limit("6?kinds=erase-400ms", bytes: 90_000) == .deviceFlash)
     #expect(try await limit("6?away=100%") == .retries)
     let waves = [
       Wave("first", .count(2), thresholds: Self.lenient, soak: .seconds(3600)),
@@ -184,7 +184,7 @@ import Testing
     let trial = CampaignTrial(
       try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: profile,
       packages: [
-        "fast.bin": .standIn(octets: 20_000),
+        "fast.bin": .standIn(bytes: 20_000),
         "smp.img": try .decode(name: "smp.img", bytes: smp),
       ])
     let outcome = try trial.run(seed: 1)

@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test func aCharacterThatWasCutIsDroppedWhole() async {
-    // 3 octets each: the cut goes through one.
+    // 3 bytes each: the cut goes through one.
     let outcome = await Self.run(
       .shell("i=0; while [ $i -lt 2000 ]; do printf €; i=$((i+1)); done"))
     #expect(Set(outcome.output) == ["€"])

@@ -7,7 +7,7 @@ import Testing
 @Suite struct GradeTests {
   private static func figures(_ proof: String, to version: FirmwareVersion?) -> UpdateFigures {
     UpdateFigures(
-      from: nil, to: version, proof: proof, octets: 1, uploadMilliseconds: 1, resumes: 0)
+      from: nil, to: version, proof: proof, bytes: 1, uploadMilliseconds: 1, resumes: 0)
   }
 
   /// A run with one image of this version, whose devices ended so.

@@ -58,7 +58,7 @@ import Testing
     let page = try Self.page(sample)
     let plain = try Self.page(SampleRun(devices: 60, adapters: 2))
     func count(_ word: String, _ page: String) -> Int {
-      // By octets: to Swift a mark makes another letter of what stands before it.
+      // By bytes: to Swift a mark makes another letter of what stands before it.
       Array(page.utf8).split(separator: UInt8(ascii: "<")).count { $0.starts(with: word.utf8) }
     }
     for word in ["script", "/script", "/title", "svg", "img", "b>"] {
@@ -114,11 +114,11 @@ import Testing
     var surroundings = Self.surroundings
     let sample = SampleRun(devices: 60, adapters: 2)
     #expect(!(try Self.page(sample, surroundings)).contains("The air allows"))
-    surroundings.air = .init(octetsPerSecond: 88_000, words: "2M, 15 ms")
+    surroundings.air = .init(bytesPerSecond: 88_000, words: "2M, 15 ms")
     let near = try Self.page(sample, surroundings)
     #expect(near.contains("The air allows 176.0 kB/s with 2 adapters (2M, 15 ms)"))
     #expect(near.contains("limit of the air, 176.0 kB/s</text>"))
-    surroundings.air = .init(octetsPerSecond: 10_000_000, words: "a dream")
+    surroundings.air = .init(bytesPerSecond: 10_000_000, words: "a dream")
     let far = try Self.page(sample, surroundings)
     #expect(far.contains("The air allows 20.0 MB/s") && !far.contains("limit of the air,"))
   }

@@ -16,10 +16,10 @@ import Testing
     }
   }
 
-  static let lost = AttemptFailure(.link, code: "link-lost", words: "the link was lost at octet 7")
+  static let lost = AttemptFailure(.link, code: "link-lost", words: "the link was lost at byte 7")
   static let figures = UpdateFigures(
     from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back",
-    octets: 40_000, uploadMilliseconds: 4000, resumes: 1)
+    bytes: 40_000, uploadMilliseconds: 4000, resumes: 1)
 
   /// What was sent instead of images is added up; figures of a store that does not know of it are
   /// those of images.
@@ -96,17 +96,17 @@ import Testing
     #expect(report.adapters[0].busyMilliseconds == 4000 && report.adapters[0].mostAtOnce == 1)
     // What goes on is drawn to the last event.
     #expect(report.adapters[1].busy == [Self.time(7)..<Self.time(21)])
-    #expect(report.adapters[1].mostAtOnce == 2 && report.adapters[1].octets == 40_000)
+    #expect(report.adapters[1].mostAtOnce == 2 && report.adapters[1].bytes == 40_000)
   }
 
-  /// 40,000 octets in the four seconds before the device was told to start, else before the end.
-  @Test func octetsAreSpreadOverTheUpload() throws {
+  /// 40,000 bytes in the four seconds before the device was told to start, else before the end.
+  @Test func bytesAreSpreadOverTheUpload() throws {
     var events = Self.twoDevices
     events.insert((15, .deviceActivating(device: "a", attempt: 2)), at: events.count - 2)
     let report = try #require(RunReport(Self.history(events)))
     let rates = report.throughput.rates(over: Self.time(0)..<Self.time(20), bins: 10)
     #expect(rates.map { Int($0.rounded()) } == [0, 0, 0, 0, 0, 5000, 10_000, 5000, 0, 0])
-    #expect(report.throughput.octets == 40_000 && report.throughput.untold == 1)
+    #expect(report.throughput.bytes == 40_000 && report.throughput.untold == 1)
     let without = try #require(RunReport(Self.history(Self.twoDevices)))
     #expect(without.throughput.transfers.map(\.until) == [Self.time(21)])
     let all = without.throughput.rates(over: Self.time(0)..<Self.time(21), bins: 7)

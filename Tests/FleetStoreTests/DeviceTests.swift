@@ -10,7 +10,7 @@ import Testing
 /// The devices that are remembered, and what runs say of them.
 @Suite struct DeviceTests {
   static let figures = UpdateFigures(
-    from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back", octets: 1,
+    from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back", bytes: 1,
     uploadMilliseconds: 1, resumes: 0)
 
   static func time(_ second: Int) -> FleetTime { Sample.now.advanced(by: .seconds(second)) }

@@ -123,7 +123,7 @@ import Testing
         ending: .updated(
           UpdateFigures(
             from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back",
-            octets: 9, uploadMilliseconds: 8, resumes: 1))),
+            bytes: 9, uploadMilliseconds: 8, resumes: 1))),
       #"{"attemptEnded":{"attempt":1,"device":"d","ending":{"updated":{"_0":{"from":"1.2.0","octets":9,"proof":"read-back","resumes":1,"to":"1.3.0","uploadMilliseconds":8}}}}}"#
     ),
     (

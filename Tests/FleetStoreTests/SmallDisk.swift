@@ -8,10 +8,10 @@ struct SmallDisk {
 
   let path: String
 
-  static func mount(octets: Int) throws -> SmallDisk {
+  static func mount(bytes: Int) throws -> SmallDisk {
     let url = FileManager.default.temporaryDirectory.appending(path: "disk-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    guard Glibc.mount("none", url.path, "tmpfs", 0, "size=\(octets)") == 0 else {
+    guard Glibc.mount("none", url.path, "tmpfs", 0, "size=\(bytes)") == 0 else {
       try FileManager.default.removeItem(at: url)
       throw Refused()
     }

@@ -276,13 +276,13 @@ import Testing
 
   /// Whether a file system can be mounted here.
   private static let canMount: Bool = {
-    do { return try SmallDisk.mount(octets: 65_536).unmount() } catch { return false }
+    do { return try SmallDisk.mount(bytes: 65_536).unmount() } catch { return false }
   }()
 
   /// A disk that is really full, and then read-only.
   @Test(.enabled(if: canMount, "mount(2) may not be called here"))
   func aDiskThatIsFullOrReadOnlyLosesNothing() async throws {
-    let disk = try SmallDisk.mount(octets: 256 * 1024)
+    let disk = try SmallDisk.mount(bytes: 256 * 1024)
     defer { #expect(disk.unmount()) }
     let path = disk.path + "/fleet.sqlite"
     var store: FleetStore? = try FleetStore(path: path)

@@ -51,9 +51,9 @@ struct PatchGain {
       fleet, waves: [("all", .rest)], withoutResponse: profile.withoutResponse,
       places: profile.places,
       sending: Self.image(release.new, FirmwareVersion(1, 3, 0)))
-    trial.storage = { (_, octets) throws(FlashFault) in
-      let copy = FlashMemory(size: octets)
-      copy.write(flash.read(0..<octets), at: 0)
+    trial.storage = { (_, bytes) throws(FlashFault) in
+      let copy = FlashMemory(size: bytes)
+      copy.write(flash.read(0..<bytes), at: 0)
       return copy
     }
     let whole = try rate(trial)
@@ -94,9 +94,9 @@ struct PatchGain {
     return flash
   }
 
-  private static func image(_ octets: [UInt8], _ version: FirmwareVersion) -> FirmwareImage {
+  private static func image(_ bytes: [UInt8], _ version: FirmwareVersion) -> FirmwareImage {
     FirmwareImage(
-      name: "app", format: .binary, bytes: octets, version: version,
+      name: "app", format: .binary, bytes: bytes, version: version,
       hardware: HardwareID(0x0000_A001))
   }
 }

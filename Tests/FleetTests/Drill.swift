@@ -190,13 +190,13 @@ struct Drill {
     }
     return .updated(
       UpdateFigures(
-        from: nil, to: nil, proof: "version", octets: 1, uploadMilliseconds: 1, resumes: 0))
+        from: nil, to: nil, proof: "version", bytes: 1, uploadMilliseconds: 1, resumes: 0))
   }
 
   /// Of a device, always the same.
   private func isDrawn(_ device: FleetDevice.ID, share: Double, salt: UInt64) -> Bool {
     var hash: UInt64 = 14_695_981_039_346_656_037 &+ salt
-    for octet in device.utf8 { hash = (hash ^ UInt64(octet)) &* 1_099_511_628_211 }
+    for byte in device.utf8 { hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211 }
     hash ^= hash >> 29
     hash = hash &* 0xBF58_476D_1CE4_E5B9
     return Double(hash >> 11) / Double(UInt64.max >> 11) < share

@@ -8,7 +8,7 @@ import Testing
   static let failure = AttemptFailure(.device, code: "reverted", words: "it was taken back")
   static let lost = AttemptFailure(.link, code: "link-lost", words: "the link was lost")
   static let figures = UpdateFigures(
-    from: nil, to: nil, proof: "version", octets: 1, uploadMilliseconds: 1, resumes: 0)
+    from: nil, to: nil, proof: "version", bytes: 1, uploadMilliseconds: 1, resumes: 0)
 
   /// A run that is asked and told step by step.
   struct Play {

@@ -3,7 +3,7 @@ import Testing
 
 /// How many transfers side by side, and on which adapter.
 @Suite struct WorkTests {
-  /// An adapter by the sum of the rates that so many links have on it, in octets per second.
+  /// An adapter by the sum of the rates that so many links have on it, in bytes per second.
   struct Profile: Sendable, CustomTestStringConvertible {
     let name: String
     let rate: @Sendable (Int) -> Double

@@ -3,8 +3,8 @@ import OtaflashGATT
 import OtaflashTestSupport
 import Testing
 
-func text(_ octets: [UInt8]) -> String {
-  octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+func text(_ bytes: [UInt8]) -> String {
+  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
     .joined(separator: " ")
 }
 
@@ -26,7 +26,7 @@ struct Peer {
     effects = session.received(pdu, in: &table)
     let responses = effects.compactMap { effect -> String? in
       guard case .respond(let response) = effect else { return nil }
-      #expect(response.encoded.count <= max(session.mtu.octets, 23))
+      #expect(response.encoded.count <= max(session.mtu.bytes, 23))
       return text(response.encoded)
     }
     #expect(responses.count <= 1)
@@ -45,7 +45,7 @@ struct Peer {
 }
 
 let otaService: BluetoothUUID = "2f3e0001-21b4-4807-8bdc-74db56699529"
-let otaOctets = "29 95 69 56 DB 74 DC 8B 07 48 B4 21 01 00 3E 2F"
+let otaBytes = "29 95 69 56 DB 74 DC 8B 07 48 B4 21 01 00 3E 2F"
 
 /// 1…5 Generic Access-like, 6…12 a vendor's service, 13…17 a secondary one that includes it.
 func exampleTable() -> AttributeTable {
@@ -64,10 +64,10 @@ func exampleTable() -> AttributeTable {
       characteristics: [
         LocalCharacteristic(  // 7, 8, CCCD 9
           BluetoothUUID(0xFF01), properties: [.read, .notify],
-          value: .computed { context in .success([UInt8(context.mtu.octets & 0xFF)]) }),
+          value: .computed { context in .success([UInt8(context.mtu.bytes & 0xFF)]) }),
         LocalCharacteristic(  // 10, 11, CCCD 12
           BluetoothUUID(0xFF02), properties: [.write, .writeWithoutResponse, .indicate],
-          value: .written { octets, _ in octets.first == 0xEE ? ATTErrorCode(0x80) : nil }),
+          value: .written { bytes, _ in bytes.first == 0xEE ? ATTErrorCode(0x80) : nil }),
       ]),
     LocalService(
       BluetoothUUID(0x180F), isPrimary: false, includes: [0, 1],

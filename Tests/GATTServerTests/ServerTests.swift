@@ -265,6 +265,6 @@ extension PipeLink {
     let (one, _) = PipeLink.pair(capacity: 1, maximumPDUSize: 23)
     #expect(
       await loss { () throws(LinkLoss) in try await one.send([UInt8](repeating: 0, count: 24)) }
-        == .tooLarge(octets: 24, limit: 23))
+        == .tooLarge(bytes: 24, limit: 23))
   }
 }

@@ -9,7 +9,7 @@ import Testing
     var peer = Peer(exampleTable())
     peer.run([
       ("10 01 00 FF FF 00 28", "11 06 01 00 05 00 00 18"),
-      ("10 06 00 FF FF 00 28", "11 14 06 00 0C 00 " + otaOctets),
+      ("10 06 00 FF FF 00 28", "11 14 06 00 0C 00 " + otaBytes),
       ("10 0D 00 FF FF 00 28", "01 10 0D 00 0A"),
       ("10 01 00 FF FF 01 28", "11 06 0D 00 13 00 0F 18"),
       ("10 01 00 FF FF 03 28", "01 10 01 00 10"),
@@ -22,7 +22,7 @@ import Testing
     var peer = Peer(exampleTable())
     peer.run([
       ("06 01 00 FF FF 00 28 00 18", "07 01 00 05 00"),
-      ("06 01 00 FF FF 00 28 " + otaOctets, "07 06 00 0C 00"),
+      ("06 01 00 FF FF 00 28 " + otaBytes, "07 06 00 0C 00"),
       ("06 02 00 FF FF 00 28 00 18", "01 06 02 00 0A"),
       ("06 02 00 01 00 00 28 00 18", "01 06 02 00 01"),
     ])
@@ -77,7 +77,7 @@ import Testing
     ])
   }
 
-  /// 60 octets at an MTU of 23 come as 22, 22 and 16; every list cuts to its own limit.
+  /// 60 bytes at an MTU of 23 come as 22, 22 and 16; every list cuts to its own limit.
   @Test func longValues() {
     var peer = Peer(longTable())
     let first = peer.send("0A 03 00")
@@ -212,16 +212,16 @@ import Testing
   @Test func mtu() {
     var peer = Peer(exampleTable())
     peer.run([("02 B9 00", "03 05 02")])
-    #expect(peer.session.mtu.octets == 185)
+    #expect(peer.session.mtu.bytes == 185)
   }
 
   /// The host's process died, and the next one begins anew on the link that the kernel kept.
   @Test func theMTUIsAskedForAgain() {
     var peer = Peer(exampleTable())
     peer.run([("02 B9 00", "03 05 02"), ("02 B9 00", "03 05 02")])
-    #expect(peer.session.mtu.octets == 185)
+    #expect(peer.session.mtu.bytes == 185)
     peer.run([("02 05 02", "03 05 02")])
-    #expect(peer.session.mtu.octets == 517)
+    #expect(peer.session.mtu.bytes == 517)
     peer.run([("02 17 00", "03 05 02")])
     #expect(peer.session.mtu == .default)
   }
@@ -245,13 +245,13 @@ import Testing
 
   @Test func aPDUBeyondTheMTUIsRefused() {
     var peer = Peer(exampleTable())
-    let octets = [UInt8](repeating: 1, count: 21)
-    #expect(peer.send([0x12, 0x03, 0x00] + octets) == "01 12 00 00 04")
-    #expect(peer.send([0x52, 0x0B, 0x00] + octets) == nil)
-    #expect(peer.send([0x12, 0x03, 0x00] + octets.dropLast()) == "13")
+    let bytes = [UInt8](repeating: 1, count: 21)
+    #expect(peer.send([0x12, 0x03, 0x00] + bytes) == "01 12 00 00 04")
+    #expect(peer.send([0x52, 0x0B, 0x00] + bytes) == nil)
+    #expect(peer.send([0x12, 0x03, 0x00] + bytes.dropLast()) == "13")
   }
 
-  /// Every request of random octets gets one answer within the MTU, and nothing traps.
+  /// Every request of random bytes gets one answer within the MTU, and nothing traps.
   @Test func randomRequests() {
     var generator = SplitMix64(seed: 0x5E55)
     var peer = Peer(exampleTable(), security: .encryption)

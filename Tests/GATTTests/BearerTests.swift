@@ -23,7 +23,7 @@ import Testing
     #expect(mtu == 158)
   }
 
-  /// The peer would let us have 517 octets; we asked for 185, and 185 it is in both directions.
+  /// The peer would let us have 517 bytes; we asked for 185, and 185 it is in both directions.
   @Test func aPeerThatAsksAfterUsIsToldTheSameMTU() throws {
     let mtu = try withScript([
       .on("02 B9 00", "03 05 02"), .unasked("02 05 02"), .on("03 B9 00"),

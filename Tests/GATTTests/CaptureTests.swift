@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// Octets as the BTSnoop format and the Core Specification lay them out.
+/// Bytes as the BTSnoop format and the Core Specification lay them out.
 @Suite struct CaptureTests {
   static let peer = CapturedPeer(littleEndian: [1, 0, 0, 0xEE, 0xFF, 0xC0], isRandom: true)
   /// 2023-11-14 22:13:20 UTC, in microseconds.
@@ -18,10 +18,10 @@ import Testing
   }
 
   /// Reads the records as another program would.
-  private static func records(_ octets: [UInt8]) -> [Record] {
+  private static func records(_ bytes: [UInt8]) -> [Record] {
     func number(_ slice: ArraySlice<UInt8>) -> UInt64 { slice.reduce(0) { $0 << 8 | UInt64($1) } }
     var records: [Record] = []
-    var rest = octets[...]
+    var rest = bytes[...]
     while rest.count >= 24 {
       let head = Array(rest.prefix(24))
       let length = Int(number(head[0..<4]))
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func aConnectionIsToldFromItsBeginningToItsEnd() throws {
-    let octets = try VirtualTimeline().run { clock -> [UInt8] in
+    let bytes = try VirtualTimeline().run { clock -> [UInt8] in
       let log = Mutex<[UInt8]>([])
       let capture = LinkCapture { record in log.withLock { $0 += record } }
       let (near, far) = PipeLink.pair(capacity: 2)
@@ -58,9 +58,9 @@ import Testing
       [0x04, 0x3E, 0x13, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01, 1, 0, 0, 0xEE, 0xFF, 0xC0]
       + [0, 0, 0, 0, 0, 0, 0]
     #expect(
-      Self.records(octets) == [
+      Self.records(bytes) == [
         Record(flags: 3, microseconds: Self.now, packet: connected),
-        // ACL, handle 0, first packet from the host; L2CAP of 3 octets on CID 4; Exchange MTU.
+        // ACL, handle 0, first packet from the host; L2CAP of 3 bytes on CID 4; Exchange MTU.
         Record(
           flags: 0, microseconds: Self.now,
           packet: [0x02, 0x00, 0x00, 0x07, 0x00, 0x03, 0x00, 0x04, 0x00, 0x02, 0xF7, 0x00]),
@@ -79,7 +79,7 @@ import Testing
     over dialer: Dialer, with far: PipeLink, into capture: LinkCapture, on clock: any LinkClock
   ) async {
     guard let peer else {
-      Issue.record("6 octets are an address")
+      Issue.record("6 bytes are an address")
       return
     }
     let recorded = dialer.capturing(into: capture, as: peer, on: clock, now: now)
@@ -165,7 +165,7 @@ import Testing
       }
       return Self.records(log.withLock { $0 })[1].packet
     }
-    // 672 octets of PDU and 4 of L2CAP.
+    // 672 bytes of PDU and 4 of L2CAP.
     #expect(packet.prefix(9) == [0x02, 0x00, 0x20, 0xA4, 0x02, 0xA0, 0x02, 0x04, 0x00])
     #expect(packet.count == 1 + 4 + 4 + 672)
   }

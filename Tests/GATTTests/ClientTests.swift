@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func aLongWriteComparesEveryEchoAndCancelsOnADifference() throws {
-    // 22 octets do not fit ATT_MTU − 3 = 20: two parts, of 18 and of 4.
+    // 22 bytes do not fit ATT_MTU − 3 = 20: two parts, of 18 and of 4.
     let value = [UInt8](repeating: 0x11, count: 22)
     let part = String(repeating: " 11", count: 18)
     let result = try withScript([

@@ -40,7 +40,7 @@ import Testing
 
   @Test func aLongPDUIsNotSent() async throws {
     let (host, _) = MemoryLink.pair(maximumPDUSize: 23)
-    await #expect(throws: LinkLoss.tooLarge(octets: 24, limit: 23)) {
+    await #expect(throws: LinkLoss.tooLarge(bytes: 24, limit: 23)) {
       try await host.send([UInt8](repeating: 0, count: 24))
     }
   }

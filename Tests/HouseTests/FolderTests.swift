@@ -13,7 +13,7 @@ import Testing
       "Scanning", "Connection", "Capture",
     ],
     "Firmware": [
-      "Octets", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
+      "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
       "Manifest", "NordicDFU", "MCUboot", "Image", "Package", "Verification",
     ],
     "Delta": ["Format", "Matching", "Codecs", "Patch", "Plan"],
@@ -119,9 +119,9 @@ private struct Code {
   private mutating func readNames(of line: Substring.UTF8View) {
     var word: [UInt8] = []
     var before: UInt8 = 0x20
-    for octet in line + [0x20] {
-      switch octet {
-      case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A: word.append(octet)
+    for byte in line + [0x20] {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A: word.append(byte)
       default:
         if let first = word.first {
           if (0x41...0x5A).contains(first), before != UInt8(ascii: ".") {
@@ -129,7 +129,7 @@ private struct Code {
           }
           word = []
         }
-        before = octet
+        before = byte
       }
     }
   }

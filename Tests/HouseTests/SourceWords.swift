@@ -21,8 +21,8 @@ enum SourceWords {
     line.utf8.split { !isPart($0) }.map(Substring.init)
   }
 
-  private static func isPart(_ octet: UInt8) -> Bool {
-    switch octet {
+  private static func isPart(_ byte: UInt8) -> Bool {
+    switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
       true

@@ -23,7 +23,7 @@ import Testing
       .map { String($0) }
   }
 
-  /// Two literals that are octets of a protocol, not words.
+  /// Two literals that are bytes of a protocol, not words.
   static let protocols = ["otaflash authorize"]
 
   @Test(arguments: ImportTests.permitted.keys.sorted())

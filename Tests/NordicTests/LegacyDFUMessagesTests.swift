@@ -12,43 +12,43 @@ import Testing
   ]
 
   @Test(arguments: requests)
-  func aRequest(_ request: LegacyDFURequest, _ octets: String) throws {
-    #expect(request.encoded == hex(octets))
-    #expect(try LegacyDFURequest(decoding: hex(octets)) == request)
+  func aRequest(_ request: LegacyDFURequest, _ bytes: String) throws {
+    #expect(request.encoded == hex(bytes))
+    #expect(try LegacyDFURequest(decoding: hex(bytes)) == request)
   }
 
   @Test(arguments: [
     ("", DFUDecodeFault.empty), ("09", .unknownOpcode(9)), ("10 01 01", .unknownOpcode(0x10)),
-    ("01", .wrongLength("start", octets: 0, expected: 1)),
+    ("01", .wrongLength("start", bytes: 0, expected: 1)),
     ("02 02", .unknownValue("init packet phase", 2)),
-    ("08 0A", .wrongLength("set receipt notification", octets: 1, expected: 2)),
+    ("08 0A", .wrongLength("set receipt notification", bytes: 1, expected: 2)),
   ])
-  func aBadRequest(_ octets: String, _ fault: DFUDecodeFault) {
-    #expect(throws: fault) { try LegacyDFURequest(decoding: hex(octets)) }
+  func aBadRequest(_ bytes: String, _ fault: DFUDecodeFault) {
+    #expect(throws: fault) { try LegacyDFURequest(decoding: hex(bytes)) }
   }
 
   static let notices: [(LegacyDFUNotice, String)] = [
     (.answer(.start, .success), "10 01 01"), (.answer(.receive, .sizeOverLimit), "10 03 04"),
     (.answer(LegacyDFUOpcode(rawValue: 0x42), .notSupported), "10 42 03"),
-    (.received(octets: 0x0001_0002), "10 07 01 02 00 01 00"),
-    (.receipt(octets: 200), "11 C8 00 00 00"),
+    (.received(bytes: 0x0001_0002), "10 07 01 02 00 01 00"),
+    (.receipt(bytes: 200), "11 C8 00 00 00"),
   ]
 
   @Test(arguments: notices)
-  func aNotice(_ notice: LegacyDFUNotice, _ octets: String) throws {
-    #expect(notice.encoded == hex(octets))
-    #expect(try LegacyDFUNotice(decoding: hex(octets)) == notice)
+  func aNotice(_ notice: LegacyDFUNotice, _ bytes: String) throws {
+    #expect(notice.encoded == hex(bytes))
+    #expect(try LegacyDFUNotice(decoding: hex(bytes)) == notice)
   }
 
   @Test(arguments: [
     ("", DFUDecodeFault.empty), ("60 01 01", .unknownOpcode(0x60)),
-    ("10 01", .wrongLength("response", octets: 2, expected: 3)),
+    ("10 01", .wrongLength("response", bytes: 2, expected: 3)),
     ("10 01 00", .unknownValue("status", 0)), ("10 01 07", .unknownValue("status", 7)),
-    ("10 07 01", .wrongLength("report of what was received", octets: 0, expected: 4)),
-    ("11 C8 00", .wrongLength("receipt", octets: 2, expected: 4)),
+    ("10 07 01", .wrongLength("report of what was received", bytes: 0, expected: 4)),
+    ("11 C8 00", .wrongLength("receipt", bytes: 2, expected: 4)),
   ])
-  func aBadNotice(_ octets: String, _ fault: DFUDecodeFault) {
-    #expect(throws: fault) { try LegacyDFUNotice(decoding: hex(octets)) }
+  func aBadNotice(_ bytes: String, _ fault: DFUDecodeFault) {
+    #expect(throws: fault) { try LegacyDFUNotice(decoding: hex(bytes)) }
   }
 
   @Test func sizesAndVersion() throws {
@@ -60,7 +60,7 @@ import Testing
     #expect(version == LegacyDFUVersion(major: 0, minor: 8))
     #expect(version >= .withInitPacket && version > .application)
     #expect("\(version)" == "0.8" && version.encoded == hex("08 00"))
-    #expect(throws: DFUDecodeFault.wrongLength("sizes", octets: 4, expected: 12)) {
+    #expect(throws: DFUDecodeFault.wrongLength("sizes", bytes: 4, expected: 12)) {
       try LegacyDFUSizes(decoding: hex("00 00 01 00"))
     }
   }

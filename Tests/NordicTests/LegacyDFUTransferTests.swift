@@ -47,13 +47,13 @@ import Testing
   }
 
   @Test(arguments: [180, 190, 220])
-  func aReceiptThatIsNotOfItsTurnMeansLoss(_ octets: Int) throws {
+  func aReceiptThatIsNotOfItsTurnMeansLoss(_ bytes: Int) throws {
     var transfer = Self.transfer(10_000)
     _ = Self.sendAll(&transfer)
-    if octets <= 200 {
-      #expect(try transfer.received(receipt: octets) == .lost)
+    if bytes <= 200 {
+      #expect(try transfer.received(receipt: bytes) == .lost)
     } else {
-      #expect(throws: UpdateFault.self) { try transfer.received(receipt: octets) }
+      #expect(throws: UpdateFault.self) { try transfer.received(receipt: bytes) }
     }
   }
 
@@ -96,10 +96,10 @@ import Testing
       for _ in 0..<2000 where !transfer.isWhole {
         _ = Self.sendAll(&transfer)
         #expect(transfer.next - transfer.acknowledged <= 120 * 20)
-        let octets = Int.random(in: 0...transfer.next + 5, using: &random)
+        let bytes = Int.random(in: 0...transfer.next + 5, using: &random)
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: _ = try transfer.reported(octets)
-        case 1: _ = try transfer.received(receipt: octets)
+        case 0: _ = try transfer.reported(bytes)
+        case 1: _ = try transfer.received(receipt: bytes)
         case 2 where transfer.next == transfer.total: try transfer.answered()
         default: _ = try transfer.reported(transfer.next)
         }

@@ -195,8 +195,8 @@ import Testing
 
   @Test func anInitPacketThatNeverArrivesIsToldSo() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy") { _ in
-    } losing: { number, octets in
-      number > 1 && octets.count < 20
+    } losing: { number, bytes in
+      number > 1 && bytes.count < 20
     }
     guard case .failure(.declined(.prepare, let refusal)) = outcome.last else {
       Issue.record("\(outcome.last)")
@@ -213,7 +213,7 @@ import Testing
     }
     let result = try outcome.last.get()
     #expect(outcome.log.rewinds == 1)
-    #expect(result.octetsSent < 100_000 + 25_000, "\(result.octetsSent)")
+    #expect(result.bytesSent < 100_000 + 25_000, "\(result.bytesSent)")
   }
 
   // MARK: The settings page
@@ -236,7 +236,7 @@ import Testing
     let result = try outcome.last.get()
     #expect(outcome.log.rewinds == 1)
     #expect(outcome.log.restarts == ["it had dropped packets"])
-    #expect(Double(result.octetsSent) / (result.uploadTook / .seconds(1)) > 8000)
+    #expect(Double(result.bytesSent) / (result.uploadTook / .seconds(1)) > 8000)
   }
 
   /// A boot loader's own Device Information is no application's.

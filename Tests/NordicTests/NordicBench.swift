@@ -54,7 +54,7 @@ struct NordicOutcome: Sendable {
 ///
 /// - Parameters:
 ///   - cancelAfter: cancels the first of them.
-///   - losing: which packets never reach the device, by their number from 1 and their octets.
+///   - losing: which packets never reach the device, by their number from 1 and their bytes.
 ///   - late: the delay of each timer, of the host and of the device.
 ///   - stall: how long the process stands still, again and again.
 func flash(
@@ -98,8 +98,8 @@ func flash(
         let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
           let link = try await board.dial(at: place)
           guard let losing else { return link }
-          return LosingLink(link) { octets in
-            losing(counter.next(), octets)
+          return LosingLink(link) { bytes in
+            losing(counter.next(), bytes)
           }
         }).tracing(on: clock) { log.note($0) }
         var results: [Result<UpdateResult, UpdateFault>] = []
@@ -187,7 +187,7 @@ final class LosingLink: Link {
 
 // MARK: - Packages
 
-/// Octets that depend on `seed`.
+/// Bytes that depend on `seed`.
 func firmware(_ size: Int, seed: UInt64 = 1) -> [UInt8] {
   var random = SeededRandom(seed: seed)
   return (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -207,14 +207,14 @@ struct InitCommand {
   var hardwareVersion = 52
   var softDevices = [0xB7]
   var type = 0
-  var hashedOctets: [UInt8]?
+  var hashedBytes: [UInt8]?
   var isSigned = true
-  /// The signature is that of other octets.
+  /// The signature is that of other bytes.
   var isDamaged = false
 
   /// Protocol buffers, signed with the key that simulated boot loaders know.
   func packet(for firmware: [UInt8], _ sizes: NordicSizes) -> [UInt8] {
-    let digest = Array(SHA256.hash(data: hashedOctets ?? firmware)).reversed()
+    let digest = Array(SHA256.hash(data: hashedBytes ?? firmware)).reversed()
     let hash = Self.field(1, 3) + Self.field(2, Array(digest))
     var command = Self.field(1, firmwareVersion) + Self.field(2, hardwareVersion)
     command += Self.field(3, softDevices.flatMap(Self.varint)) + Self.field(4, type)
@@ -228,20 +228,20 @@ struct InitCommand {
   }
 
   private static func varint(_ value: Int) -> [UInt8] {
-    var (rest, octets) = (value, [UInt8]())
+    var (rest, bytes) = (value, [UInt8]())
     repeat {
-      octets.append(UInt8(rest & 0x7F) | (rest > 0x7F ? 0x80 : 0))
+      bytes.append(UInt8(rest & 0x7F) | (rest > 0x7F ? 0x80 : 0))
       rest >>= 7
     } while rest > 0
-    return octets
+    return bytes
   }
 
   private static func field(_ number: Int, _ value: Int) -> [UInt8] {
     varint(number << 3) + varint(value)
   }
 
-  private static func field(_ number: Int, _ octets: [UInt8]) -> [UInt8] {
-    varint(number << 3 | 2) + varint(octets.count) + octets
+  private static func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
+    varint(number << 3 | 2) + varint(bytes.count) + bytes
   }
 }
 
@@ -287,8 +287,8 @@ func legacy(
 
 /// CRC-16 with the polynomial 0x1021 from 0xFFFF.
 func crc16(_ bytes: [UInt8]) -> UInt16 {
-  bytes.reduce(0xFFFF) { crc, octet in
-    (0..<8).reduce(crc ^ UInt16(octet) << 8) { crc, _ in
+  bytes.reduce(0xFFFF) { crc, byte in
+    (0..<8).reduce(crc ^ UInt16(byte) << 8) { crc, _ in
       crc & 0x8000 == 0 ? crc << 1 : crc << 1 ^ 0x1021
     }
   }

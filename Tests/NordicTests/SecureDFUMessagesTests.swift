@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The Control Point's octets, both ways.
+/// The Control Point's bytes, both ways.
 @Suite struct SecureDFUMessagesTests {
   static let requests: [(SecureDFURequest, String)] = [
     (.protocolVersion, "00"), (.create(.command, size: 141), "01 01 8D 00 00 00"),
@@ -16,26 +16,26 @@ import Testing
   ]
 
   @Test(arguments: requests)
-  func aRequest(_ request: SecureDFURequest, _ octets: String) throws {
-    #expect(request.encoded == hex(octets))
-    #expect(try SecureDFURequest(decoding: hex(octets)) == request)
-    #expect(request.opcode.rawValue == hex(octets)[0])
+  func aRequest(_ request: SecureDFURequest, _ bytes: String) throws {
+    #expect(request.encoded == hex(bytes))
+    #expect(try SecureDFURequest(decoding: hex(bytes)) == request)
+    #expect(request.opcode.rawValue == hex(bytes)[0])
   }
 
   @Test(arguments: [
     ("", DFUDecodeFault.empty), ("05", .unknownOpcode(5)), ("08 01", .unknownOpcode(8)),
     ("60 01 01", .unknownOpcode(0x60)),
-    ("01 02 00 10 00", .wrongLength("create", octets: 4, expected: 5)),
+    ("01 02 00 10 00", .wrongLength("create", bytes: 4, expected: 5)),
     ("01 03 00 10 00 00", .unknownValue("object type", 3)),
-    ("06", .wrongLength("select", octets: 0, expected: 1)),
+    ("06", .wrongLength("select", bytes: 0, expected: 1)),
     ("06 00", .unknownValue("object type", 0)),
-    ("04 00", .wrongLength("execute", octets: 1, expected: 0)),
+    ("04 00", .wrongLength("execute", bytes: 1, expected: 0)),
   ])
-  func aBadRequest(_ octets: String, _ fault: DFUDecodeFault) {
-    #expect(throws: fault) { try SecureDFURequest(decoding: hex(octets)) }
+  func aBadRequest(_ bytes: String, _ fault: DFUDecodeFault) {
+    #expect(throws: fault) { try SecureDFURequest(decoding: hex(bytes)) }
   }
 
-  /// The CRC32s are those of the octets 00…FF, repeated.
+  /// The CRC32s are those of the bytes 00…FF, repeated.
   static let responses: [(SecureDFUResponse, String)] = [
     (.done(.create), "60 01 01"), (.done(.execute), "60 04 01"),
     (
@@ -55,10 +55,10 @@ import Testing
   ]
 
   @Test(arguments: responses)
-  func aResponse(_ response: SecureDFUResponse, _ octets: String) throws {
-    #expect(response.encoded == hex(octets))
-    #expect(try SecureDFUResponse(decoding: hex(octets)) == response)
-    #expect(response.opcode.rawValue == hex(octets)[1])
+  func aResponse(_ response: SecureDFUResponse, _ bytes: String) throws {
+    #expect(response.encoded == hex(bytes))
+    #expect(try SecureDFUResponse(decoding: hex(bytes)) == response)
+    #expect(response.opcode.rawValue == hex(bytes)[1])
   }
 
   @Test func theProgressOfTheExampleIsTheImages() {
@@ -73,15 +73,15 @@ import Testing
 
   @Test(arguments: [
     ("", DFUDecodeFault.empty), ("20 01 01", .unknownOpcode(0x20)),
-    ("60 03", .wrongLength("response", octets: 2, expected: 3)),
-    ("60 03 01 00", .wrongLength("checksum response", octets: 1, expected: 8)),
+    ("60 03", .wrongLength("response", bytes: 2, expected: 3)),
+    ("60 03 01 00", .wrongLength("checksum response", bytes: 1, expected: 8)),
     (
-      "60 06 01 00 10 00 00 00 00 00 00", .wrongLength("select response", octets: 8, expected: 12)
+      "60 06 01 00 10 00 00 00 00 00 00", .wrongLength("select response", bytes: 8, expected: 12)
     ),
-    ("60 04 0B", .wrongLength("extended error", octets: 0, expected: 1)),
+    ("60 04 0B", .wrongLength("extended error", bytes: 0, expected: 1)),
   ])
-  func aBadResponse(_ octets: String, _ fault: DFUDecodeFault) {
-    #expect(throws: fault) { try SecureDFUResponse(decoding: hex(octets)) }
+  func aBadResponse(_ bytes: String, _ fault: DFUDecodeFault) {
+    #expect(throws: fault) { try SecureDFUResponse(decoding: hex(bytes)) }
   }
 
   /// What was not sent is not shown: a guess is called one.
@@ -121,13 +121,13 @@ import Testing
 
   @Test(arguments: [
     ("", DFUDecodeFault.empty), ("03", .unknownOpcode(3)),
-    ("01 01", .wrongLength("enter boot loader", octets: 2, expected: 1)),
-    ("02", .wrongLength("set advertised name", octets: 1, expected: 2)),
-    ("02 00", .wrongLength("set advertised name", octets: 2, expected: 2)),
-    ("02 02 41", .wrongLength("set advertised name", octets: 3, expected: 4)),
+    ("01 01", .wrongLength("enter boot loader", bytes: 2, expected: 1)),
+    ("02", .wrongLength("set advertised name", bytes: 1, expected: 2)),
+    ("02 00", .wrongLength("set advertised name", bytes: 2, expected: 2)),
+    ("02 02 41", .wrongLength("set advertised name", bytes: 3, expected: 4)),
   ])
-  func aBadRequest(_ octets: String, _ fault: DFUDecodeFault) {
-    #expect(throws: fault) { try ButtonlessRequest(decoding: hex(octets)) }
+  func aBadRequest(_ bytes: String, _ fault: DFUDecodeFault) {
+    #expect(throws: fault) { try ButtonlessRequest(decoding: hex(bytes)) }
   }
 
   @Test func answers() throws {
@@ -140,10 +140,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("20 01", DFUDecodeFault.wrongLength("buttonless response", octets: 2, expected: 3)),
+    ("20 01", DFUDecodeFault.wrongLength("buttonless response", bytes: 2, expected: 3)),
     ("60 01 01", .unknownOpcode(0x60)), ("20 01 03", .unknownValue("status", 3)),
   ])
-  func aBadAnswer(_ octets: String, _ fault: DFUDecodeFault) {
-    #expect(throws: fault) { try ButtonlessResponse(decoding: hex(octets)) }
+  func aBadAnswer(_ bytes: String, _ fault: DFUDecodeFault) {
+    #expect(throws: fault) { try ButtonlessResponse(decoding: hex(bytes)) }
   }
 }

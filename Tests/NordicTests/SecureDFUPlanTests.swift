@@ -116,7 +116,7 @@ extension SecureDFUProgress {
     #expect(
       wait.opening(behind: 10, of: 20, erased: erased) == erased.advanced(by: .milliseconds(5)))
     for _ in 0..<9 { wait.overflowed() }
-    #expect(wait.paceByOctet == SecureDFUEraseWait.paceMaximum)
+    #expect(wait.paceByByte == SecureDFUEraseWait.paceMaximum)
   }
 }
 
@@ -144,7 +144,7 @@ extension SecureDFUProgress {
   @Test(arguments: [
     (4, 0), (4096, 0), (4100, 4096), (8192, 4096), (9996, 8192), (10_000, 8192),
   ])
-  func otherOctetsDropTheObjectInDoubt(_ offset: Int, _ start: Int) {
+  func otherBytesDropTheObjectInDoubt(_ offset: Int, _ start: Int) {
     #expect(Self.standing(offset, 0xBAD) == .differing(from: start))
   }
 

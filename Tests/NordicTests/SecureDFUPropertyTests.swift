@@ -21,7 +21,7 @@ private struct PageOfFlash {
     queued = 0
   }
 
-  mutating func take(_ octets: ArraySlice<UInt8>, at now: LinkInstant) {
+  mutating func take(_ bytes: ArraySlice<UInt8>, at now: LinkInstant) {
     if now < erased {
       queued += 1
       guard queued <= queueSize else {
@@ -29,7 +29,7 @@ private struct PageOfFlash {
         return
       }
     }
-    held += octets
+    held += bytes
   }
 
   var progress: SecureDFUProgress {

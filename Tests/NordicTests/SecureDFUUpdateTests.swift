@@ -84,7 +84,7 @@ import Testing
 
   @Test func anImageWithAnotherHashIsNotStarted() throws {
     let outcome = try flash(
-      [secure(Self.bytes, InitCommand(hashedOctets: [1, 2, 3]))], onto: "sim:nordic-dfu")
+      [secure(Self.bytes, InitCommand(hashedBytes: [1, 2, 3]))], onto: "sim:nordic-dfu")
     guard case .failure(.declined(.activate, let refusal)) = outcome.last else {
       Issue.record("\(outcome.last)")
       return
@@ -150,7 +150,7 @@ import Testing
     #expect(outcome.runningImage == bytes)
     #expect(result.resumes == 1)
     #expect(try #require(outcome.log.offsets.last) > 4096)
-    #expect(result.octetsSent < bytes.count + 4096, "no more than an object twice")
+    #expect(result.bytesSent < bytes.count + 4096, "no more than an object twice")
   }
 
   @Test func aCancelledUpdateIsTakenUpByTheNext() throws {
@@ -162,7 +162,7 @@ import Testing
       return
     }
     let result = try outcome.last.get()
-    #expect(result.resumes == 1 && result.octetsSent < bytes.count - 4096)
+    #expect(result.resumes == 1 && result.bytesSent < bytes.count - 4096)
     #expect(outcome.runningImage == bytes)
   }
 
@@ -173,7 +173,7 @@ import Testing
     ) { $0.startsOver = true }
     let result = try outcome.last.get()
     #expect(outcome.log.offsets.allSatisfy { $0 == 0 })
-    #expect(result.octetsSent == Self.bytes.count)
+    #expect(result.bytesSent == Self.bytes.count)
     #expect(outcome.runningImage == Self.bytes)
   }
 
@@ -236,7 +236,7 @@ import Testing
     let outcome = try flash([image], onto: "sim:nordic-dfu") { $0.sendsAnyway = false }
     let result = try outcome.last.get()
     #expect(result.outcome == .alreadyCurrent && result.proof == .version)
-    #expect(outcome.log.offsets.isEmpty && result.octetsSent == 0)
+    #expect(outcome.log.offsets.isEmpty && result.bytesSent == 0)
     let opcodes = outcome.log.crossings.filter { $0.direction == .sent }.map { $0.pdu[0] }
     #expect(!opcodes.contains(0x52) && !opcodes.contains(0x12), "nothing was written at all")
   }

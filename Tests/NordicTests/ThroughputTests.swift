@@ -10,7 +10,7 @@ import Testing
 @Suite struct ThroughputTests {
   static func rate(_ outcome: NordicOutcome) throws -> Double {
     let result = try outcome.last.get()
-    return Double(result.octetsSent) / (result.uploadTook / .seconds(1))
+    return Double(result.bytesSent) / (result.uploadTook / .seconds(1))
   }
 
   /// nRF52: 85 ms to erase a page, 41 µs to write a word. A host that waits 400 ms an object

@@ -27,7 +27,7 @@ static bool model_read(void *context, uint32_t address, uint8_t *to, uint32_t si
     d->flash.violations++;
     return false;
   }
-  memcpy(to, d->flash.octets + address, size);
+  memcpy(to, d->flash.bytes + address, size);
   return true;
 }
 
@@ -59,22 +59,22 @@ static ota_flash_result model_write(
     return OTA_FLASH_FAILED;
   }
   if (f->weak[address / page]) f->violations++;
-  for (uint32_t i = 0; i < size; i++) f->violations += f->octets[address + i] != 0xFF;
+  for (uint32_t i = 0; i < size; i++) f->violations += f->bytes[address + i] != 0xFF;
   if (dies(d)) {
-    if (f->operations == f->cut_at) tear_write(d, f->octets + address, from, size);
+    if (f->operations == f->cut_at) tear_write(d, f->bytes + address, from, size);
     return OTA_FLASH_PENDING;
   }
   uint32_t *bad = address < META ? &f->bad_rows : &f->bad_records;
   if (address < META && f->failed_rows > 0) {
     f->failed_rows--;
-    tear_write(d, f->octets + address, from, size);
+    tear_write(d, f->bytes + address, from, size);
     return OTA_FLASH_FAILED;
   }
-  memcpy(f->octets + address, from, size);
-  if (f->worn != 0 && address / page == f->worn / page) f->octets[address] ^= 1;
+  memcpy(f->bytes + address, from, size);
+  if (f->worn != 0 && address / page == f->worn / page) f->bytes[address] ^= 1;
   if (*bad > 0) {
     --*bad;
-    f->octets[address] ^= 1;
+    f->bytes[address] ^= 1;
   }
   return ended(d);
 }
@@ -93,8 +93,8 @@ static ota_flash_result model_erase(void *context, uint32_t address) {
     uint32_t kind = random_below(d, 3);
     f->weak[address / page] = true;
     for (uint32_t i = 0; i < page; i++) {
-      if (kind == 0 || (kind == 1 && random_below(d, 2))) f->octets[address + i] = 0xFF;
-      else if (kind == 2) f->octets[address + i] |= (uint8_t)random_below(d, 256);
+      if (kind == 0 || (kind == 1 && random_below(d, 2))) f->bytes[address + i] = 0xFF;
+      else if (kind == 2) f->bytes[address + i] |= (uint8_t)random_below(d, 256);
     }
     return OTA_FLASH_PENDING;
   }
@@ -102,7 +102,7 @@ static ota_flash_result model_erase(void *context, uint32_t address) {
     f->failed_erases--;
     return OTA_FLASH_FAILED;
   }
-  memset(f->octets + address, 0xFF, page);
+  memset(f->bytes + address, 0xFF, page);
   f->weak[address / page] = false;
   return ended(d);
 }
@@ -153,7 +153,7 @@ static bool model_notify(void *context, const uint8_t *bytes) {
 
 static void model_activate(void *context, uint32_t size, uint32_t crc32) {
   device *d = context;
-  d->activated = ota_crc32(0, d->flash.octets, size) == crc32;
+  d->activated = ota_crc32(0, d->flash.bytes, size) == crc32;
 }
 
 static bool model_confirm(void *context) {
@@ -171,7 +171,7 @@ void device_make(device *d, uint64_t seed, uint8_t alignment) {
   memset(d, 0, sizeof *d);
   d->seed = seed;
   d->flash.alignment = alignment;
-  memset(d->flash.octets, 0xFF, FLASH);
+  memset(d->flash.bytes, 0xFF, FLASH);
   ota_receiver_config config = {
       .context = d,
       .flash_read = model_read,
@@ -286,6 +286,6 @@ bool update(device *d, const uint8_t *image, uint32_t size) {
   if (!send_to(d, image, size)) return false;
   if (request_op(d, OTA_OP_VERIFY) != 0) return false;
   for (uint32_t i = size; i % d->config.write_alignment != 0; i++)
-    d->flash.violations += d->flash.octets[i] != 0xFF;
-  return memcmp(d->flash.octets, image, size) == 0 && d->flash.violations == 0;
+    d->flash.violations += d->flash.bytes[i] != 0xFF;
+  return memcmp(d->flash.bytes, image, size) == 0 && d->flash.violations == 0;
 }

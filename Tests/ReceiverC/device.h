@@ -13,7 +13,7 @@ enum {
 };
 
 typedef struct {
-  uint8_t octets[FLASH];
+  uint8_t bytes[FLASH];
   /// Erased only in part: may read as blank, but must not be programmed.
   bool weak[PAGES];
   uint32_t operations, slot_erases;
@@ -54,7 +54,7 @@ uint32_t random_below(device *d, uint32_t bound);
 /// A device with empty flash, booted.
 void device_make(device *d, uint64_t seed, uint8_t alignment);
 #if OTA_PATCHES
-/// Has it run these octets, and offer patch sessions; boots.
+/// Has it run these bytes, and offer patch sessions; boots.
 void device_take_patches(device *d, const uint8_t *base, uint32_t size);
 #endif
 /// A reset: RAM is lost, flash is not.

@@ -398,8 +398,8 @@ static void test_mismatch(void) {
   subject = "VERIFY finds another CRC32";
   make(1, 8);
   CHECK(begin(&d, image, 3000, 0) == 0 && send_to(&d, image, 3000));
-  d.flash.octets[1234] ^= 4;
-  uint32_t found = ota_crc32(0, d.flash.octets, 3000);
+  d.flash.bytes[1234] ^= 4;
+  uint32_t found = ota_crc32(0, d.flash.bytes, 3000);
   CHECK(request_op(&d, OTA_OP_VERIFY) == OTA_RESULT_CRC_MISMATCH);
   CHECK(d.answer_size == 6 && get32(d.answer + 2) == found && status_state() == OTA_STATE_IDLE);
   CHECK(request_op(&d, OTA_OP_RESUME_POINT) == 0 && get32(d.answer + 2) == 0);
@@ -490,13 +490,13 @@ static bool cut_and_resume(uint64_t seed, uint32_t size, uint32_t cut, uint32_t 
     device_connect(&d);
     CHECK(request_op(&d, OTA_OP_RESUME_POINT) == 0);
     uint32_t held = get32(d.answer + 10);
-    CHECK(get32(d.answer + 14) == ota_crc32(0, d.flash.octets, held));
+    CHECK(get32(d.answer + 14) == ota_crc32(0, d.flash.bytes, held));
     CHECK(held == 0 || ota_crc32(0, image, held) == get32(d.answer + 14));
     if (boots == 0 && second_cut != 0 && !update(&d, image, size)) continue;
     if (boots == 0 && second_cut == 0) continue;
     if (status_state() != OTA_STATE_VERIFIED) CHECK(update(&d, image, size));
   }
-  CHECK(d.flash.violations == 0 && memcmp(d.flash.octets, image, size) == 0);
+  CHECK(d.flash.violations == 0 && memcmp(d.flash.bytes, image, size) == 0);
   return true;
 }
 

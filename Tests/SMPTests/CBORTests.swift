@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(
-    "a NaN stays one, in any width, and is written as the one of two octets",
+    "a NaN stays one, in any width, and is written as the one of two bytes",
     arguments: ["f97e00", "fa7fc00000", "fb7ff8000000000000", "f97c01"])
   func notANumber(bytes: String) throws {
     let item = try CBORItem(decoding: hex(bytes))
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("keys are written in the order of their octets, shorter ones first")
+  @Test("keys are written in the order of their bytes, shorter ones first")
   func keyOrder() {
     let map = CBORMap(["sha": .null, "off": .null, "data": .null, "z": .null])
     #expect(hex(CBORItem.map(map).encoded) == "a4617af6636f6666f663736861f66464617461f6")
@@ -169,7 +169,7 @@ import Testing
     // Half a character in each of two parts.
     Wrong("7f61c361bcff", .notUTF8, at: 1),
     Wrong("a2616101616102", .duplicateKey, at: 4),
-    Wrong("0000", .trailingOctets(1), at: 1), Wrong("a0ff", .trailingOctets(1), at: 1),
+    Wrong("0000", .trailingBytes(1), at: 1), Wrong("a0ff", .trailingBytes(1), at: 1),
   ]
 
   @Test("what is not well-formed is refused where it goes wrong", arguments: malformed)
@@ -199,7 +199,7 @@ import Testing
     #expect(throws: CBORFault.self) { try CBORItem(decoding: hex(bytes), limits: limits) }
   }
 
-  @Test("what was decoded of random octets decodes to itself", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test("what was decoded of random bytes decodes to itself", arguments: [1, 2, 3, 4] as [UInt64])
   func roundTrip(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     for _ in 0..<2_000 {

@@ -19,7 +19,7 @@ final class FakeServer: Sendable {
     /// Of the second slot, where it is another.
     var secondSlotSize: Int?
     var tellsHashes = true
-    /// Whole ones of so many octets are taken of each upload request but the last.
+    /// Whole ones of so many bytes are taken of each upload request but the last.
     var writeUnit = 1
     /// What runs is told by the hash that it has decompressed.
     var decompresses = false
@@ -119,7 +119,7 @@ final class FakeServer: Sendable {
 
   private func service() -> LocalService {
     let value = AttributeValue.written { [self] bytes, context in
-      received(bytes, mtu: context.mtu.octets)
+      received(bytes, mtu: context.mtu.bytes)
       return nil
     }
     return LocalService(
@@ -259,7 +259,7 @@ final class FakeServer: Sendable {
   private func hash(of image: MCUbootImage, isActive: Bool) -> [UInt8]? {
     if isActive, let told = settings.toldHash { return told }
     let decompressed = settings.decompresses && isActive ? image.decompressedHash : nil
-    return decompressed ?? image.hash?.octets
+    return decompressed ?? image.hash?.bytes
   }
 
   private func set(
@@ -271,7 +271,7 @@ final class FakeServer: Sendable {
     let slot: Int
     if let hash = write.hash {
       let found = (0...1).filter {
-        (try? MCUbootImage(decoding: state.slots[$0]))?.hash?.octets == hash
+        (try? MCUbootImage(decoding: state.slots[$0]))?.hash?.bytes == hash
       }
       guard let first = found.first(where: { $0 != state.active }) ?? found.first else {
         return refuse(8)

@@ -20,8 +20,8 @@ func bootableBytes(
 func bootableBytes(
   _ version: MCUbootVersion, body: [UInt8], entries: [UInt8] = []
 ) -> [UInt8] {
-  func littleEndian(_ value: UInt32, _ octets: Int) -> [UInt8] {
-    (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
+  func littleEndian(_ value: UInt32, _ bytes: Int) -> [UInt8] {
+    (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
   }
   let protected =
     entries.isEmpty

@@ -180,7 +180,7 @@ import Testing
     try expectFlashed(try Self.flash(image, onto: slot + settings), image)
   }
 
-  @Test("a bad radio costs time and no octet", arguments: 1...10)
+  @Test("a bad radio costs time and no byte", arguments: 1...10)
   func badRadio(seed: Int) throws {
     let image = try Self.image()
     try expectFlashed(try Self.flash(image, onto: "slot=64K&loss=10%&seed=\(seed)"), image)

@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: [Slot.Flags.active, []] as [SMPImage.Slot.Flags])
   func anotherImageIsOnTrialUntilItIsConfirmed(active: SMPImage.Slot.Flags) throws {
     let new = try bootable(MCUbootVersion(1, 0, 0), place: MCUbootPlace(imageIndex: 1))
-    let hash = try #require(new.mcuboot?.hash?.octets)
+    let hash = try #require(new.mcuboot?.hash?.bytes)
     func list(_ flags: SMPImage.Slot.Flags) -> SMPImage.State {
       SMPImage.State(slots: [
         Self.slot(0, 0, hash: 9, [.active, .confirmed]),
@@ -55,7 +55,7 @@ import Testing
     "an image that still waits for a restart was not rejected", arguments: [Slot.Flags.active, []])
   func waiting(active: SMPImage.Slot.Flags) throws {
     let new = try bootable(MCUbootVersion(1, 0, 0), place: MCUbootPlace(imageIndex: 1))
-    let hash = try #require(new.mcuboot?.hash?.octets)
+    let hash = try #require(new.mcuboot?.hash?.bytes)
     func outcome(_ flags: SMPImage.Slot.Flags) -> DeviceReport.BootOutcome {
       let state = SMPImage.State(slots: [
         Self.slot(0, 0, hash: 9, [.active, .confirmed]),

@@ -93,13 +93,13 @@ extension SMPFirmwareLoaderTests {
     func agreement(_ slots: [SMPImage.Slot]) -> RunningImage.Agreement {
       SMPImage.State(slots: slots, splitStatus: 0).loaderAgreement(with: installer)
     }
-    let hash = try #require(try Self.loader().hash?.octets)
+    let hash = try #require(try Self.loader().hash?.bytes)
     let loader = SMPImage.Slot(
       image: nil, slot: 1, version: "1.4.0", hash: hash, flags: [.active, .bootable])
     var former = loader
     former.hash = [UInt8](repeating: 1, count: 32)
     let left = SMPImage.Slot(
-      image: nil, slot: 0, version: "2.0.0", hash: installer.mcuboot?.hash?.octets, flags: [])
+      image: nil, slot: 0, version: "2.0.0", hash: installer.mcuboot?.hash?.bytes, flags: [])
     #expect(agreement([loader]) == .same)
     #expect(agreement([former]) == .different)
     #expect(agreement([left, loader]) == .different, "it has not run yet")

@@ -3,10 +3,10 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// Messages against octets: known ones, and Zephyr's way to encode (maps of
+/// Messages against bytes: known ones, and Zephyr's way to encode (maps of
 /// indefinite length).
 @Suite struct SMPMessageTests {
-  @Test("known requests have these octets")
+  @Test("known requests have these bytes")
   func requests() {
     #expect(
       SMPMessage(SMPOS.Echo("hi"), sequence: 0x42, version: .v2).encoded
@@ -87,8 +87,8 @@ import Testing
   @Test(
     "a message that is none is refused, and why is told",
     arguments: [
-      ("", SMPDecodeFault.headerEndsEarly(octets: 0)),
-      ("0a00 0001 0000 00", .headerEndsEarly(octets: 7)),
+      ("", SMPDecodeFault.headerEndsEarly(bytes: 0)),
+      ("0a00 0001 0000 00", .headerEndsEarly(bytes: 7)),
       ("1a00 0001 0000 0000 a0", .unknownVersion(3)),
       ("0c00 0001 0000 0000 a0", .unknownOperation(4)),
       ("0a00 0002 0000 0000 a0", .wrongLength(said: 2, found: 1)),

@@ -9,20 +9,20 @@ import Testing
     size: 70_000, sha: [UInt8](repeating: 0xAB, count: 32))
 
   @Test(
-    "a request carries exactly so many octets of image",
+    "a request carries exactly so many bytes of image",
     arguments: [
       (73, 48, 6), (244, 219, 176), (384, 358, 315), (495, 469, 426), (2475, 2449, 2406),
     ])
-  func checkValues(octets: Int, later: Int, first: Int) {
-    let size = SMPPacketSize(octets: octets, announcement: Self.announcement)
+  func checkValues(bytes: Int, later: Int, first: Int) {
+    let size = SMPPacketSize(bytes: bytes, announcement: Self.announcement)
     #expect(size.data(at: 65_536) == later)
     #expect(size.data(at: 0) == first)
   }
 
-  @Test("no request is longer than permitted, and one octet more would be")
+  @Test("no request is longer than permitted, and one byte more would be")
   func exact() {
-    for octets in 60...700 {
-      let size = SMPPacketSize(octets: octets, announcement: Self.announcement)
+    for bytes in 60...700 {
+      let size = SMPPacketSize(bytes: bytes, announcement: Self.announcement)
       for offset in [0, 1, 23, 24, 255, 256, 65_535, 65_536] {
         func length(_ count: Int) -> Int {
           SMPMessage(
@@ -33,8 +33,8 @@ import Testing
           ).encoded.count
         }
         let data = size.data(at: offset)
-        #expect(length(data) <= octets || data == 0, "\(octets) at \(offset)")
-        #expect(length(data + 1) > octets, "\(octets) at \(offset)")
+        #expect(length(data) <= bytes || data == 0, "\(bytes) at \(offset)")
+        #expect(length(data + 1) > bytes, "\(bytes) at \(offset)")
       }
     }
   }
@@ -43,14 +43,14 @@ import Testing
   func least() {
     let least = SMPPacketSize.least(for: Self.announcement)
     #expect(least == 100)
-    #expect(SMPPacketSize(octets: least, announcement: Self.announcement).data(at: 0) == 32)
-    #expect(SMPPacketSize(octets: least - 1, announcement: Self.announcement).data(at: 0) == 31)
-    #expect(SMPPacketSize(octets: 20, announcement: Self.announcement).data(at: 0) == 0)
+    #expect(SMPPacketSize(bytes: least, announcement: Self.announcement).data(at: 0) == 32)
+    #expect(SMPPacketSize(bytes: least - 1, announcement: Self.announcement).data(at: 0) == 31)
+    #expect(SMPPacketSize(bytes: 20, announcement: Self.announcement).data(at: 0) == 0)
   }
 
   @Test("the caller's wish holds, but for the header")
   func wish() {
-    let size = SMPPacketSize(octets: 495, announcement: Self.announcement, dataLimit: 16)
+    let size = SMPPacketSize(bytes: 495, announcement: Self.announcement, dataLimit: 16)
     #expect(size.data(at: 65_536) == 16 && size.data(at: 0) == 32)
   }
 

@@ -36,8 +36,8 @@ import Testing
   @Test("what is no beginning is dropped, and the next message is read")
   func noBeginning() throws {
     var reassembly = SMPReassembly()
-    #expect(reassembly.received([]) == .dropped(.headerEndsEarly(octets: 0)))
-    #expect(reassembly.received([1, 2, 3]) == .dropped(.headerEndsEarly(octets: 3)))
+    #expect(reassembly.received([]) == .dropped(.headerEndsEarly(bytes: 0)))
+    #expect(reassembly.received([1, 2, 3]) == .dropped(.headerEndsEarly(bytes: 3)))
     #expect(
       reassembly.received([UInt8](repeating: 0xFF, count: 20)) == .dropped(.unknownVersion(3)))
     #expect(reassembly.received(Self.message) == .message(try Self.header(), Self.message))

@@ -34,14 +34,14 @@ extension SMPSessionTests {
     #expect(server.state.uploadRequests == sent)
   }
 
-  /// Compressed octets cannot run: who tells the file's hash of what runs is as wrong as who tells
+  /// Compressed bytes cannot run: who tells the file's hash of what runs is as wrong as who tells
   /// any other.
   @Test(
     "where another hash runs than that of the decompressed image, the update has failed",
     arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch], [true, false])
   func notDecompressed(mode: MCUbootMode, tellsFile: Bool) throws {
     let image = try Self.compressed()
-    let told = tellsFile ? image.mcuboot?.hash?.octets : [UInt8](repeating: 9, count: 32)
+    let told = tellsFile ? image.mcuboot?.hash?.bytes : [UInt8](repeating: 9, count: 32)
     let server = Self.server { settings in
       settings.mode = mode
       settings.toldHash = told

@@ -91,7 +91,7 @@ import Testing
       let result = try update(server, to: image) { $0.mtu = 247 }
       try expectFlashed(result, server, image)
       #expect(server.state.longestWrite <= 244)
-      // 5,072 octets by 1,146 at most, or by 219.
+      // 5,072 bytes by 1,146 at most, or by 219.
       #expect((server.state.uploadRequests < 8) == reassembles)
     }
   }

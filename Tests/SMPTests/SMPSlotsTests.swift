@@ -45,7 +45,7 @@ import Testing
   func list() throws {
     let listing = try perform(.list, on: FakeServer(running: Self.old)).get()
     #expect(listing.mode == .swapUsingScratch)
-    #expect(listing.sizes.map(\.octets) == [0x10000, 0x10000])
+    #expect(listing.sizes.map(\.bytes) == [0x10000, 0x10000])
     let slot = try #require(listing.slots.first)
     #expect(listing.slots.count == 1 && slot.version == "1.0.0")
     #expect(slot.isActive && slot.isConfirmed && !slot.isPending && slot.isBootable)
@@ -75,7 +75,7 @@ import Testing
   @Test("a hash chooses, and nothing is picked without one that fits")
   func hash() throws {
     let (server, image) = try twoImages()
-    let hash = try #require(image.mcuboot?.hash?.octets)
+    let hash = try #require(image.mcuboot?.hash?.bytes)
     #expect(
       try perform(.test(hashPrefix: [hash[0] ^ 1]), on: server)
         == .failure(.declined(.activate, .noCandidate)))

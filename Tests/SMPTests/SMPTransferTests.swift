@@ -4,9 +4,9 @@ import Testing
 @testable import OtaflashUpdate
 
 @Suite struct SMPTransferTests {
-  /// Requests of 100 octets of image.
+  /// Requests of 100 bytes of image.
   private static let size = SMPPacketSize(
-    octets: 244, announcement: .init(size: 10_000, sha: [UInt8](repeating: 1, count: 32)),
+    bytes: 244, announcement: .init(size: 10_000, sha: [UInt8](repeating: 1, count: 32)),
     dataLimit: 100)
 
   /// A window whose requests are numbered from 0, and what it sent.
@@ -119,7 +119,7 @@ import Testing
   func partTaken() throws {
     var bench = Bench(from: 4_096, unit: .unknown)
     #expect(bench.fill() == [0], "one goes alone")
-    // 95 octets tell words up to 32; the server took whole words of 8.
+    // 95 bytes tell words up to 32; the server took whole words of 8.
     #expect(bench.sent[0] == 4_096..<4_191)
     #expect(try bench.window.answered(0, wants: 4_184) == .proceed)
     #expect(bench.window.unit == .known(8) && bench.window.acknowledged == 4_184)
@@ -130,7 +130,7 @@ import Testing
     #expect(bench.fill().count == 3)
   }
 
-  @Test("a server that takes every octet is known by the first that it took")
+  @Test("a server that takes every byte is known by the first that it took")
   func wholeTaken() throws {
     var bench = Bench(from: 4_096, unit: .unknown)
     try bench.answerWell(bench.fill())
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("a server that wants the same octet for ever is left")
+  @Test("a server that wants the same byte for ever is left")
   func noProgress() throws {
     var bench = Bench(from: 100)
     for _ in 0..<SMPTransfer.repeatMaximum {
@@ -268,7 +268,7 @@ import Testing
   }
 
   @Test(
-    "an upload with losses of every kind ends, with every octet in order",
+    "an upload with losses of every kind ends, with every byte in order",
     arguments: 1...200 as ClosedRange<UInt64>)
   func property(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)

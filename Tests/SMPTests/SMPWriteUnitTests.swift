@@ -52,7 +52,7 @@ import Testing
   @Test("requests are whole words, but for the last")
   func cut() {
     let size = SMPPacketSize(
-      octets: 495, announcement: .init(size: 70_000, sha: [UInt8](repeating: 1, count: 32)))
+      bytes: 495, announcement: .init(size: 70_000, sha: [UInt8](repeating: 1, count: 32)))
     #expect(size.data(at: 66_000, of: 70_000, to: .known(1)) == 469)
     #expect(size.data(at: 66_000, of: 70_000, to: .known(8)) == 464)
     #expect(size.data(at: 66_000, of: 70_000, to: .unknown) == 447)
@@ -63,7 +63,7 @@ import Testing
   @Test("the caller's wish is cut to words too, and never to none")
   func wish() {
     let size = SMPPacketSize(
-      octets: 495, announcement: .init(size: 70_000, sha: nil), dataLimit: 12)
+      bytes: 495, announcement: .init(size: 70_000, sha: nil), dataLimit: 12)
     #expect(size.data(at: 66_000, of: 70_000, to: .known(1)) == 12)
     #expect(size.data(at: 66_000, of: 70_000, to: .known(8)) == 8)
     #expect(size.data(at: 66_000, of: 70_000, to: .known(32)) == 32)

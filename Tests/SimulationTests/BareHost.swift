@@ -123,9 +123,9 @@ struct BareHost {
   }
 
   private mutating func receive() async throws -> ATTPDU {
-    let octets: [UInt8]
-    do throws(LinkLoss) { octets = try await link.receive() } catch { throw Fault.linkLost(error) }
-    let pdu = try ATTPDU(decoding: octets)
+    let bytes: [UInt8]
+    do throws(LinkLoss) { bytes = try await link.receive() } catch { throw Fault.linkLost(error) }
+    let pdu = try ATTPDU(decoding: bytes)
     switch pdu {
     case .notification(_, let value): inbox.append(value)
     case .indication(_, let value):

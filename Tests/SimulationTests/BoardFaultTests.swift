@@ -209,10 +209,10 @@ import Testing
   }
 
   private func statusRead(_ host: inout OTAHost) async throws -> OTAHost.Status {
-    guard case .read(let octets) = try await host.request(.read(OTAHost.status)) else {
+    guard case .read(let bytes) = try await host.request(.read(OTAHost.status)) else {
       throw OTAHost.Fault.refused(.unlikelyError)
     }
-    return OTAHost.Status(octets)
+    return OTAHost.Status(bytes)
   }
 
   private func sendChunk(_ host: inout OTAHost, at offset: Int, count: Int) async throws {

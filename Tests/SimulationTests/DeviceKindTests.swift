@@ -115,7 +115,7 @@ import Testing
     ("C0:FF:EE:00:01:FF", 1, "C0:FF:EE:00:01:00"), ("C0:FF:EE:00:01:00", -1, "C0:FF:EE:00:01:FF"),
     ("c0:ff:ee:00:01:7f", 1, "C0:FF:EE:00:01:80"),
   ])
-  func onlyTheLastOctetOfAnAddressMoves(address: String, offset: Int8, moved: String) throws {
+  func onlyTheLastByteOfAnAddressMoves(address: String, offset: Int8, moved: String) throws {
     let address = try #require(DeviceAddress(address))
     #expect(address.moved(by: offset).description == moved)
   }

@@ -17,8 +17,8 @@ import Testing
     }
   }
 
-  /// It reads one octet of the number.
-  @Test func theWatchLooksAtTheLowOctetAlone() throws {
+  /// It reads one byte of the number.
+  @Test func theWatchLooksAtTheLowByteAlone() throws {
     try withBoard("infinitime") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       _ = try await dfu.begin(200)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func aPacketOfMoreThan20OctetsEndsInAReset() throws {
+  @Test func aPacketOfMoreThan20BytesEndsInAReset() throws {
     try withBoard("infinitime") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       guard
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func theWatchTakesImagesOf475136Octets() throws {
+  @Test func theWatchTakesImagesOf475136Bytes() throws {
     try withBoard("infinitime?erase=0") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       #expect(try await dfu.begin(475_137) == "10 01 04")
@@ -92,7 +92,7 @@ import Testing
       for _ in 0..<40 where last.isEmpty {
         var dfu = try await LegacyDFUHost.inBootLoader(of: board)
         try await dfu.write("01 04")
-        try await dfu.sendPacket(octets(0) + octets(0) + octets(4096))
+        try await dfu.sendPacket(bytes(0) + bytes(0) + bytes(4096))
         if try await dfu.ask("04") == "10 01 06" { last = "10 01 06" }
         dfu.host.link.close()
       }

@@ -83,8 +83,8 @@ import Testing
 
   /// Cut short, with an unknown wire type, with a length beyond the end.
   @Test(arguments: ["0a", "0a 02 08", "0f 01", "0a ff ff ff ff ff ff ff ff ff 01", "08 80"])
-  func whatIsNoInitPacketIsAnInvalidObject(octets: String) throws {
-    #expect(try answer(to: hex(octets)) == "60 04 05")
+  func whatIsNoInitPacketIsAnInvalidObject(bytes: String) throws {
+    #expect(try answer(to: hex(bytes)) == "60 04 05")
   }
 
   @Test func onlyTheInitCommandIsKnown() throws {
@@ -95,8 +95,8 @@ import Testing
 
   @Test func aSignatureIsCheckedWhereAKeyIsKnown() throws {
     let key = P256.Signing.PrivateKey()
-    let publicKey = key.publicKey.rawRepresentation.map { octet in
-      (octet < 16 ? "0" : "") + String(octet, radix: 16)
+    let publicKey = key.publicKey.rawRepresentation.map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }.joined()
     let profile = "nordic-dfu?key=\(publicKey)"
     let builder = InitPacketBuilder(for: Self.image)

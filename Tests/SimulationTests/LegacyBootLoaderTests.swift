@@ -82,16 +82,16 @@ import Testing
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       try await dfu.write("01 07")
       try await dfu.sendPacket(
-        [sizes.0, sizes.1, sizes.2].flatMap { octets(UInt32($0)) })
+        [sizes.0, sizes.1, sizes.2].flatMap { bytes(UInt32($0)) })
       #expect(try await dfu.next() == sizes.3)
     }
   }
 
-  @Test func sizesAre12Octets() throws {
+  @Test func sizesAre12Bytes() throws {
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       try await dfu.write("01 04")
-      try await dfu.sendPacket(octets(5000))
+      try await dfu.sendPacket(bytes(5000))
       #expect(try await dfu.next() == "10 01 03")
     }
   }
@@ -177,7 +177,7 @@ import Testing
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       let resets = board.counters.resets
       try await dfu.write("01 04")
-      try await dfu.sendPacket(octets(0) + octets(0) + octets(8192))
+      try await dfu.sendPacket(bytes(0) + bytes(0) + bytes(8192))
       await clock.pause(for: .seconds(1))
       dfu.host.link.close()
       await clock.pause(for: .seconds(6))
@@ -226,9 +226,9 @@ import Testing
     }
   }
 
-  /// 128 octets, each part filled up to words.
+  /// 128 bytes, each part filled up to words.
   @Test(arguments: [(32, 0), (33, 1)])
-  func anInitPacketHas128Octets(parts: Int, refused: Int) throws {
+  func anInitPacketHas128Bytes(parts: Int, refused: Int) throws {
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootLoader(of: board)
       _ = try await dfu.begin(5000)
@@ -257,15 +257,15 @@ import Testing
     ("nordic-legacy?variant=adafruit&pool=8x32", 36, "10 03 04"),
     ("nordic-legacy?variant=adafruit", 18, "10 03 03"),
   ])
-  func packetsAreAsLongAsTheBuffers(profile: String, octets: Int, answer: String) throws {
+  func packetsAreAsLongAsTheBuffers(profile: String, bytes: Int, answer: String) throws {
     try withBoard(profile) { board, clock in
       let image = Array(Self.image.prefix(488))
       var dfu = try await LegacyDFUHost.ready(for: image, board, clock)
       guard
         case .exchangeMTU(let mtu) = try await dfu.host.request(.exchangeMTU(clientReceiveMTU: 300))
       else { return }
-      guard Int(mtu) >= octets + 3 else { return #expect(answer == "no such ATT_MTU") }
-      try await dfu.sendImage(image, packetSize: octets)
+      guard Int(mtu) >= bytes + 3 else { return #expect(answer == "no such ATT_MTU") }
+      try await dfu.sendImage(image, packetSize: bytes)
       #expect(try await dfu.next() == answer)
     }
   }

@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashTestSupport
 
-/// A host that speaks Nordic's legacy DFU in bare octets and believes everything.
+/// A host that speaks Nordic's legacy DFU in bare bytes and believes everything.
 struct LegacyDFUHost {
   static let control: BluetoothUUID = "00001531-1212-efde-1523-785feabcd123"
   static let packet: BluetoothUUID = "00001532-1212-efde-1523-785feabcd123"
@@ -58,7 +58,7 @@ struct LegacyDFUHost {
 
   mutating func begin(_ size: Int) async throws -> String {
     try await write("01 04")
-    try await sendPacket(octets(0) + octets(0) + octets(UInt32(size)))
+    try await sendPacket(bytes(0) + bytes(0) + bytes(UInt32(size)))
     return try await next()
   }
 
@@ -105,8 +105,8 @@ struct LegacyDFUHost {
 
   /// CCITT, started with FFFF; `123456789` gives 29B1.
   static func crc16(_ bytes: [UInt8]) -> UInt16 {
-    bytes.reduce(0xFFFF) { crc, octet in
-      (0..<8).reduce(crc ^ UInt16(octet) << 8) { crc, _ in
+    bytes.reduce(0xFFFF) { crc, byte in
+      (0..<8).reduce(crc ^ UInt16(byte) << 8) { crc, _ in
         crc & 0x8000 == 0 ? crc << 1 : crc << 1 ^ 0x1021
       }
     }

@@ -20,13 +20,13 @@ struct OTAHost {
     var crc32: UInt32
     var durable: Int
 
-    init(_ octets: [UInt8]) {
-      state = octets[0]
-      error = octets[1]
-      window = Int(octets[2]) | Int(octets[3]) << 8
-      next = Int(littleEndian(octets[4..<8]))
-      crc32 = littleEndian(octets[8..<12])
-      durable = Int(littleEndian(octets[12..<16]))
+    init(_ bytes: [UInt8]) {
+      state = bytes[0]
+      error = bytes[1]
+      window = Int(bytes[2]) | Int(bytes[3]) << 8
+      next = Int(littleEndian(bytes[4..<8]))
+      crc32 = littleEndian(bytes[8..<12])
+      durable = Int(littleEndian(bytes[12..<16]))
     }
   }
 
@@ -78,22 +78,22 @@ struct OTAHost {
   {
     let crc = CRC32.checksum(image)
     let payload =
-      [flags] + octets(UInt32(image.count)) + octets(crc)
+      [flags] + bytes(UInt32(image.count)) + bytes(crc)
       + [version.major, version.minor, UInt8(version.patch & 0xFF), UInt8(version.patch >> 8)]
-      + octets(0xA001)
+      + bytes(0xA001)
     return Int(littleEndian(try await operate(0x06, payload)[0..<4]))
   }
 
   /// Sends the image from `offset` by write commands within the window.
   mutating func upload(_ image: [UInt8], from offset: Int) async throws {
-    guard case .read(let octets) = try await request(.read(Self.status)) else { return }
-    statuses.append(Status(octets))
+    guard case .read(let bytes) = try await request(.read(Self.status)) else { return }
+    statuses.append(Status(bytes))
     var offset = offset
     while offset < image.count {
       let count = min(mtu - 7, image.count - offset)
       let limit = statuses[statuses.count - 1].next + statuses[statuses.count - 1].window
       if offset + count <= limit {
-        let value = self.octets(UInt32(offset)) + image[offset..<offset + count]
+        let value = self.bytes(UInt32(offset)) + image[offset..<offset + count]
         try await send(.writeCommand(Self.data, value: value))
         offset += count
       } else {
@@ -104,10 +104,10 @@ struct OTAHost {
   }
 
   /// Sends all from `offset` on by write commands, which fits the window.
-  mutating func write(_ octets: [UInt8], from offset: Int) async throws {
-    for start in stride(from: offset, to: octets.count, by: mtu - 7) {
-      let piece = octets[start..<min(start + mtu - 7, octets.count)]
-      try await send(.writeCommand(Self.data, value: self.octets(UInt32(start)) + piece))
+  mutating func write(_ bytes: [UInt8], from offset: Int) async throws {
+    for start in stride(from: offset, to: bytes.count, by: mtu - 7) {
+      let piece = bytes[start..<min(start + mtu - 7, bytes.count)]
+      try await send(.writeCommand(Self.data, value: self.bytes(UInt32(start)) + piece))
     }
   }
 
@@ -131,20 +131,20 @@ struct OTAHost {
   }
 
   mutating func receive() async throws -> ATTPDU {
-    let octets: [UInt8]
-    do throws(LinkLoss) { octets = try await link.receive() } catch { throw Fault.linkLost(error) }
-    let pdu = try ATTPDU(decoding: octets)
+    let bytes: [UInt8]
+    do throws(LinkLoss) { bytes = try await link.receive() } catch { throw Fault.linkLost(error) }
+    let pdu = try ATTPDU(decoding: bytes)
     if case .notification(Self.status, let value) = pdu { statuses.append(Status(value)) }
     return pdu
   }
 
-  private func octets(_ value: UInt32) -> [UInt8] {
+  private func bytes(_ value: UInt32) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 }
 
-func littleEndian(_ octets: some Collection<UInt8>) -> UInt32 {
-  octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+func littleEndian(_ bytes: some Collection<UInt8>) -> UInt32 {
+  bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
 }
 
 /// Runs `body` with a powered board in virtual time.

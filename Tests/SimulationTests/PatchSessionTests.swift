@@ -20,7 +20,7 @@ import Testing
       let patchBase = PatchBase(base)
       stream = stride(from: 0, to: image.count, by: part).flatMap { start -> [UInt8] in
         let end = min(start + part, image.count)
-        let patch = Patch(from: patchBase, to: image[start..<end], codec: .crle).octets
+        let patch = Patch(from: patchBase, to: image[start..<end], codec: .crle).bytes
         let sums = [start, end - start, patch.count].map { UInt32($0) }
         return (sums + [CRC32.checksum(Array(image[..<end]))]).flatMap(words) + patch
       }
@@ -41,7 +41,7 @@ import Testing
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  /// What runs, with a few octets changed and some inserted.
+  /// What runs, with a few bytes changed and some inserted.
   private static func session(
     on board: SimulatedBoard, part: Int = 1 << 20, size: Int = 40_000
   ) throws -> Session {
@@ -70,7 +70,7 @@ import Testing
       try await Self.flash(session, by: &host)
       _ = try await OTAHost.connected(to: board)
       #expect(try board.runningImage() == session.image)
-      #expect(board.counters.dataOctets == session.stream.count)
+      #expect(board.counters.dataBytes == session.stream.count)
       #expect(session.stream.count < session.image.count / 4)
       #expect(board.flashFaults == [])
     }
@@ -196,7 +196,7 @@ import Testing
       try await Self.flashWithReconnects(session, board)
       #expect(try board.runningImage() == session.image)
       // What was in the air, at most: the host's writes without response.
-      #expect(board.counters.dataOctets < session.stream.count + 8192)
+      #expect(board.counters.dataBytes < session.stream.count + 8192)
     }
   }
 

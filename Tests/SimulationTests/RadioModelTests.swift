@@ -110,8 +110,8 @@ import Testing
     #expect(within1Percent(model.continuousLimit(mtu: row.mtu), row.encrypted))
   }
 
-  private func within1Percent(_ octetsPerSecond: Double, _ kilobytesPerSecond: Double) -> Bool {
-    abs(octetsPerSecond / 1000 - kilobytesPerSecond) <= kilobytesPerSecond / 100
+  private func within1Percent(_ bytesPerSecond: Double, _ kilobytesPerSecond: Double) -> Bool {
+    abs(bytesPerSecond / 1000 - kilobytesPerSecond) <= kilobytesPerSecond / 100
   }
 
   @Test(arguments: [

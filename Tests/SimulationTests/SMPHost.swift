@@ -22,7 +22,7 @@ struct SMPHost {
     return SMPHost(host)
   }
 
-  /// Sends octets as they are, in writes as long as the ATT_MTU permits.
+  /// Sends bytes as they are, in writes as long as the ATT_MTU permits.
   mutating func send(_ bytes: [UInt8]) async throws {
     let size = host.mtu - 3
     for start in stride(from: 0, to: bytes.count, by: size) {
@@ -122,7 +122,7 @@ struct SMPHost {
   }
 }
 
-/// An MCUboot image, octet by octet: a header of 32 octets in a space of 64, the body, a record with the
+/// An MCUboot image, byte by byte: a header of 32 bytes in a space of 64, the body, a record with the
 /// SHA-256 of both.
 struct BootableFile {
   var version: (UInt8, UInt8, UInt16) = (1, 3, 0)
@@ -131,8 +131,8 @@ struct BootableFile {
   var body = makeImage(9000)
 
   var hashed: [UInt8] {
-    var header = hex("3d b8 f3 96") + octets(loadAddress) + hex("40 00 00 00")
-    header += octets(UInt32(body.count)) + octets(flags)
+    var header = hex("3d b8 f3 96") + bytes(loadAddress) + hex("40 00 00 00")
+    header += bytes(UInt32(body.count)) + bytes(flags)
     header += [version.0, version.1, UInt8(version.2 & 0xFF), UInt8(version.2 >> 8)]
     return header + [UInt8](repeating: 0, count: 64 - header.count) + body
   }

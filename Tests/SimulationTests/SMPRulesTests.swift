@@ -23,12 +23,12 @@ import Testing
   }
 
   private static func first(
-    _ octets: Int = 400, _ change: (inout SMPImage.Upload.Announcement) -> Void = { _ in }
+    _ bytes: Int = 400, _ change: (inout SMPImage.Upload.Announcement) -> Void = { _ in }
   ) -> SMPImage.Upload {
     var announcement = SMPHost.announce(file.bytes)
     change(&announcement)
     return SMPImage.Upload(
-      offset: 0, data: Array(file.bytes.prefix(octets)), announcement: announcement)
+      offset: 0, data: Array(file.bytes.prefix(bytes)), announcement: announcement)
   }
 
   // MARK: Uploads
@@ -82,7 +82,7 @@ import Testing
       _ = try await host.call(Self.first()).get()
       #expect(board.counters.flashOperations == 1, "the write")
       _ = try await host.call(Self.first { $0.sha = nil }).get()
-      #expect(board.counters.flashOperations == 1 + 3 + 1 + 1, "3 pages of 9,136 octets, the last")
+      #expect(board.counters.flashOperations == 1 + 3 + 1 + 1, "3 pages of 9,136 bytes, the last")
       _ = try await host.call(SMPImage.Erase()).get()
       #expect(board.counters.flashOperations == 6 + 16)
       _ = try await host.call(SMPImage.Erase()).get()
@@ -139,9 +139,9 @@ import Testing
           try await host.ask(first + " 00 00 06 00 00 42 00 a1 61 64 62 68 69")
             == "03 00 00 07 00 00 42 00 bf 61 72 62 68 69 ff")
       }
-      for octets in [127, 128] {
-        let text = String(repeating: "x", count: octets)
-        #expect(try await host.call(SMPOS.Echo(text)).get().text == (octets == 127 ? text : ""))
+      for bytes in [127, 128] {
+        let text = String(repeating: "x", count: bytes)
+        #expect(try await host.call(SMPOS.Echo(text)).get().text == (bytes == 127 ? text : ""))
       }
       for answer in [
         try await host.call(SMPOS.Parameters()).code, try await host.call(SMPImage.SlotInfo()).code,

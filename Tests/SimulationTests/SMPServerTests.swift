@@ -31,7 +31,7 @@ import Testing
     // Echo "hi", both versions.
     ("0a 00 00 06 00 00 42 00 a1 61 64 62 68 69", "0b 00 00 06 00 00 42 00 a1 61 72 62 68 69"),
     ("02 00 00 06 00 00 42 00 a1 61 64 62 68 69", "03 00 00 06 00 00 42 00 a1 61 72 62 68 69"),
-    // Parameters: 2475 octets, 4 of them.
+    // Parameters: 2475 bytes, 4 of them.
     (
       "00 00 00 01 00 00 ff 06 a0",
       "01 00 00 18 00 00 ff 06 a2 68 62 75 66 5f 73 69 7a 65 19 09 ab"
@@ -151,7 +151,7 @@ import Testing
   /// There is one place to gather fragments in: what comes between them is taken for one.
   @Test func whatComesBetweenFragmentsSpoilsTheMessage() throws {
     try withServer { (host, _, _) async throws in
-      // The first 9 of 28 octets, then a whole echo of 14, then the rest of 5.
+      // The first 9 of 28 bytes, then a whole echo of 14, then the rest of 5.
       try await host.send(hex("0a 00 00 14 00 00 42 00 a1"))
       try await host.post(SMPOS.Echo("hi"))
       try await host.send([1, 2, 3, 4, 5])
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  /// 3 pages for 9,136 octets, and that of the boot loader's marks.
+  /// 3 pages for 9,136 bytes, and that of the boot loader's marks.
   @Test func theFirstChunkWaitsForTheErase() throws {
     for (settings, limits) in [
       ("", Duration.milliseconds(4 * 85)..<Duration.milliseconds(600)),
@@ -300,7 +300,7 @@ import Testing
   }
 
   @Test(arguments: [
-    Refused(testDescription: "31 octets", code: 22, data: Array(file.bytes.prefix(31))),
+    Refused(testDescription: "31 bytes", code: 22, data: Array(file.bytes.prefix(31))),
     Refused(testDescription: "no header", code: 23, data: [UInt8](repeating: 0, count: 100)),
     Refused(testDescription: "long hash", code: 24) { $0.sha = [UInt8](repeating: 0, count: 33) },
     Refused(testDescription: "another image", code: 9) { $0.image = 1 },

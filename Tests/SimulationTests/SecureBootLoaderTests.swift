@@ -8,7 +8,7 @@ import Testing
 /// Nordic's Secure DFU boot loader of SDK 15, rule by rule, over the modelled radio.
 @Suite struct SecureBootLoaderTests {
   static let newVersion = FirmwareVersion(1, 3, 0)
-  /// The octets 00…FF repeated: its checksums are known.
+  /// The bytes 00…FF repeated: its checksums are known.
   static let counting = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
 
   /// Runs `body` in the boot loader, with a valid init packet for `image` if one is given.
@@ -49,7 +49,7 @@ import Testing
       #expect(try board.runningImage() == image)
       #expect(board.running.version == Self.newVersion)
       #expect(board.flashFaults == [])
-      #expect(board.counters.dataOctets >= 20_001)
+      #expect(board.counters.dataBytes >= 20_001)
     }
   }
 
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func itsValueHas23OctetsAtMost() throws {
+  @Test func itsValueHas23BytesAtMost() throws {
     try inBootLoader { (dfu, _, _) async throws in
       await #expect(throws: BareHost.Fault.refused(.invalidAttributeValueLength)) {
         try await dfu.host.write(SecureDFUHost.control, [UInt8](repeating: 0x09, count: 24))

@@ -4,7 +4,7 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashTestSupport
 
-/// A host that speaks Nordic's Secure DFU in bare octets and believes everything.
+/// A host that speaks Nordic's Secure DFU in bare bytes and believes everything.
 struct SecureDFUHost {
   static let control: BluetoothUUID = "8ec90001-f315-4f60-9fb8-838830daea50"
   static let packet: BluetoothUUID = "8ec90002-f315-4f60-9fb8-838830daea50"
@@ -34,7 +34,7 @@ struct SecureDFUHost {
 
   mutating func ask(_ request: String) async throws -> String { text(try await ask(hex(request))) }
 
-  /// Sends octets in packets as long as the ATT_MTU permits, or `size`.
+  /// Sends bytes in packets as long as the ATT_MTU permits, or `size`.
   mutating func send(_ bytes: some Collection<UInt8>, packetSize size: Int? = nil) async throws {
     let bytes = Array(bytes)
     let size = size ?? (host.mtu - 3) & ~3
@@ -45,7 +45,7 @@ struct SecureDFUHost {
 
   mutating func sendInit(_ packet: [UInt8]) async throws -> String {
     _ = try await ask("06 01")
-    let created = try await ask([0x01, 0x01] + octets(UInt32(packet.count)))
+    let created = try await ask([0x01, 0x01] + bytes(UInt32(packet.count)))
     guard created == [0x60, 0x01, 0x01] else { return text(created) }
     try await send(packet)
     _ = try await ask("03")
@@ -60,7 +60,7 @@ struct SecureDFUHost {
     var answer = ""
     for start in stride(from: offset, to: image.count, by: 4096) {
       let object = image[start..<min(start + 4096, image.count)]
-      _ = try await ask([0x01, 0x02] + octets(UInt32(object.count)))
+      _ = try await ask([0x01, 0x02] + bytes(UInt32(object.count)))
       // With one bank the settings page is erased before the first object's.
       await clock.pause(for: .milliseconds(250))
       try await send(object)
@@ -102,7 +102,7 @@ struct InitPacketBuilder {
     hash = Array(SHA256.hash(data: image).reversed())
   }
 
-  /// The octets that a signature covers.
+  /// The bytes that a signature covers.
   var initCommand: [UInt8] {
     var bytes: [UInt8] = []
     bytes += Self.number(1, firmwareVersion)
@@ -149,12 +149,12 @@ struct InitPacketBuilder {
   }
 }
 
-func octets(_ value: UInt32) -> [UInt8] {
+func bytes(_ value: UInt32) -> [UInt8] {
   (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
 }
 
-func text(_ octets: some Sequence<UInt8>) -> String {
-  octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+func text(_ bytes: some Sequence<UInt8>) -> String {
+  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
 }
 
 /// An image with a descriptor of its version in it.

@@ -5,9 +5,9 @@ import Testing
 
 /// Several links of one controller, which has one radio.
 @Suite struct SharedRadioTests {
-  /// What each of some links carried from its central in a time, in octets a second.
+  /// What each of some links carried from its central in a time, in bytes a second.
   static func rates(
-    _ models: [RadioModel], octets: Int = 495, withResponse: Bool = false,
+    _ models: [RadioModel], bytes: Int = 495, withResponse: Bool = false,
     shared: Bool = true, idle: Int = 0, for time: Duration = .seconds(10)
   ) throws -> (rates: [Double], airUse: Double) {
     let result = try VirtualTimeline().run {
@@ -28,7 +28,7 @@ import Testing
             let counts = await withTaskGroup { counting in
               for (index, link) in links.prefix(models.count).enumerated() {
                 counting.addTask {
-                  (index, await count(link, octets, withResponse, clock, until: time))
+                  (index, await count(link, bytes, withResponse, clock, until: time))
                 }
               }
               return await counting.reduce(into: [Int: Int]()) { $0[$1.0] = $1.1 }
@@ -44,16 +44,16 @@ import Testing
     return try result.get()
   }
 
-  /// Octets that arrived in order and whole.
+  /// Bytes that arrived in order and whole.
   private static func count(
-    _ connection: SimulatedConnection, _ octets: Int, _ withResponse: Bool, _ clock: VirtualClock,
+    _ connection: SimulatedConnection, _ bytes: Int, _ withResponse: Bool, _ clock: VirtualClock,
     until time: Duration
   ) async -> Int {
     let (sender, receiver) = (connection.central, connection.peripheral)
     return await withTaskGroup(of: Int?.self) { group in
       group.addTask {
         var number: UInt8 = 0
-        while await send([UInt8](repeating: number, count: octets), over: sender) {
+        while await send([UInt8](repeating: number, count: bytes), over: sender) {
           number &+= 1
           if withResponse { _ = await receive(sender) }
         }
@@ -62,9 +62,9 @@ import Testing
       group.addTask {
         var (total, number) = (0, UInt8(0))
         while clock.now.elapsed < time, let pdu = await receive(receiver) {
-          #expect(pdu.count == octets && pdu.first == number)
+          #expect(pdu.count == bytes && pdu.first == number)
           number &+= 1
-          total += octets - 3
+          total += bytes - 3
           if withResponse { _ = await send([0x13], over: receiver) }
         }
         return total

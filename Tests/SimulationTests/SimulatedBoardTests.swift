@@ -24,7 +24,7 @@ import Testing
       #expect(try board.runningImage() == image)
       #expect(board.running.version == Self.newVersion)
       #expect(board.flashFaults == [])
-      #expect(board.counters.resets == 1 && board.counters.dataOctets == 60_001)
+      #expect(board.counters.resets == 1 && board.counters.dataBytes == 60_001)
     }
   }
 
@@ -48,7 +48,7 @@ import Testing
       let seconds = began.duration(to: clock.now) / .seconds(1)
       return (Double(image.count) / seconds, board.settings.radio.eventPackedLimit(mtu: 247))
     }
-    // The offset in each chunk costs 4 octets of 244, statuses and the start a little more.
+    // The offset in each chunk costs 4 bytes of 244, statuses and the start a little more.
     #expect(rate > 0.85 * limit && rate < limit)
   }
 
@@ -147,7 +147,7 @@ import Testing
     try withBoard("plain?cut-at-pdu=\(pdus)") { board, _ in
       try await flashWithReconnects(image, board)
       #expect(try board.runningImage() == image)
-      #expect(board.counters.dataOctets < 20_000 + 8192)
+      #expect(board.counters.dataBytes < 20_000 + 8192)
       // Before the cut, after it, and after the activation.
       #expect(board.counters.connections == 3)
     }

@@ -25,20 +25,20 @@ import Testing
     return try result.get()
   }
 
-  /// The time in which `count` PDUs of `octets` cross from the central, after the first anchor.
-  private func transferTime(_ model: RadioModel, count: Int, octets: Int) throws -> Duration {
+  /// The time in which `count` PDUs of `bytes` cross from the central, after the first anchor.
+  private func transferTime(_ model: RadioModel, count: Int, bytes: Int) throws -> Duration {
     try connect(model) { connection, clock in
       let (sender, receiver) = (connection.central, connection.peripheral)
       return try await withThrowingTaskGroup { group in
         group.addTask {
           for number in 0..<count {
             try await sender.send(
-              [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: octets))
+              [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: bytes))
           }
         }
         for number in 0..<count {
           let pdu = try await receiver.receive()
-          #expect(pdu.count == octets && pdu.first == UInt8(truncatingIfNeeded: number))
+          #expect(pdu.count == bytes && pdu.first == UInt8(truncatingIfNeeded: number))
         }
         return clock.now.elapsed - model.interval.duration
       }
@@ -54,7 +54,7 @@ import Testing
     model.phy = phy
     model.payloadMaximum = payload
     model.interval = try #require(ConnectionInterval(microseconds: interval))
-    let time = try transferTime(model, count: 1000, octets: mtu)
+    let time = try transferTime(model, count: 1000, bytes: mtu)
     let rate = Double(1000 * (mtu - 3)) / (time / .seconds(1))
     #expect(abs(rate / model.eventPackedLimit(mtu: mtu) - 1) < 0.01)
   }
@@ -63,7 +63,7 @@ import Testing
     var model = RadioModel()
     model.interval = .milliseconds50
     model.controllerBuffers = 4
-    let time = try transferTime(model, count: 400, octets: 247)
+    let time = try transferTime(model, count: 400, bytes: 247)
     #expect(time > .milliseconds(99 * 50) && time < .milliseconds(100 * 50))
   }
 
@@ -115,12 +115,12 @@ import Testing
 
   @Test func lossesCostTimeButNoData() throws {
     var model = RadioModel()
-    let clean = try transferTime(model, count: 500, octets: 498)
+    let clean = try transferTime(model, count: 500, bytes: 498)
     model.packetErrorRate = 0.1
-    let lossy = try transferTime(model, count: 500, octets: 498)
+    let lossy = try transferTime(model, count: 500, bytes: 498)
     #expect(lossy > clean / 0.9 && lossy < clean / 0.82)
     model.errorsClosingEvent = 1
-    let closing = try transferTime(model, count: 500, octets: 498)
+    let closing = try transferTime(model, count: 500, bytes: 498)
     #expect(closing > clean * 1.3 && closing < clean * 2)
   }
 
@@ -182,7 +182,7 @@ import Testing
 
   @Test func aSenderWaitsWhileTheQueueIsFull() throws {
     var model = RadioModel()
-    model.hostQueueOctets = 251
+    model.hostQueueBytes = 251
     let accepted = try connect(model) { connection, clock in
       let link = connection.central
       let accepted = EventTrace()
@@ -221,7 +221,7 @@ import Testing
       }
       return sent.all.count
     }
-    #expect(sent == 64 + RadioModel().hostQueueOctets / 251)
+    #expect(sent == 64 + RadioModel().hostQueueBytes / 251)
   }
 
   @Test func cancellationEndsAWaitButNotTheLink() throws {
@@ -247,7 +247,7 @@ import Testing
         return LinkLoss?.none
       } catch { return error }
     }
-    #expect(loss == .tooLarge(octets: 673, limit: 672))
+    #expect(loss == .tooLarge(bytes: 673, limit: 672))
   }
 
   @Test func anIdleConnectionCostsNothing() throws {

@@ -23,7 +23,7 @@ import Testing
     #expect(try flash.read(4088..<4100) == [255, 255, 255, 255, 1, 2, 3, 4, 255, 255, 255, 255])
     try flash.perform(.erase(page: 0))
     #expect(try flash.read(4092..<4096) == [255, 255, 255, 255])
-    #expect(flash.counts.erases == 1 && flash.counts.octetsWritten == 4)
+    #expect(flash.counts.erases == 1 && flash.counts.bytesWritten == 4)
   }
 
   @Test func aByteIsWrittenOncePerEraseEvenWith0xFF() throws {
@@ -40,16 +40,16 @@ import Testing
   @Test(arguments: [
     (
       FlashOperation.write([0, 0, 0, 0], at: 2),
-      FlashFault.misaligned(address: 2, octets: 4, alignment: 4)
+      FlashFault.misaligned(address: 2, bytes: 4, alignment: 4)
     ),
-    (.write([0, 0], at: 4), .misaligned(address: 4, octets: 2, alignment: 4)),
+    (.write([0, 0], at: 4), .misaligned(address: 4, bytes: 2, alignment: 4)),
     (
       .write([0, 0, 0, 0, 0, 0, 0, 0], at: 16_380),
-      .outOfBounds(address: 16_380, octets: 8, size: 16_384)
+      .outOfBounds(address: 16_380, bytes: 8, size: 16_384)
     ),
     (.erase(page: 100), .notAPage(address: 100, pageSize: 4096)),
-    (.erase(page: 16_384), .outOfBounds(address: 16_384, octets: 4096, size: 16_384)),
-    (.erase(page: -4096), .outOfBounds(address: -4096, octets: 4096, size: 16_384)),
+    (.erase(page: 16_384), .outOfBounds(address: 16_384, bytes: 4096, size: 16_384)),
+    (.erase(page: -4096), .outOfBounds(address: -4096, bytes: 4096, size: 16_384)),
   ])
   func whatHardwareMightForgiveIsRefused(operation: FlashOperation, fault: FlashFault) throws {
     let flash = try makeFlash()

@@ -128,7 +128,7 @@ import Testing
       return (truth, await Self.update("board-0002", of: fleet, clock), fleet.poweredMost)
     }
     #expect(truth.count == 3 && truth.values.allSatisfy { $0.version == Self.new })
-    #expect(truth.values.allSatisfy { $0.octets == Self.image.bytes.count })
+    #expect(truth.values.allSatisfy { $0.bytes == Self.image.bytes.count })
     #expect(try again.get().outcome == .alreadyCurrent)
     #expect(most == 1)
   }
@@ -162,8 +162,8 @@ import Testing
   @Test func aSecondProcessFindsTheBoardsAsTheFirstLeftThem() throws {
     let flash = FlashMemory(
       size: try FleetProfile(parsing: "sim-fleet:1?slot=96K").board(0).profile.flashSize)
-    let storage: SimulatedFleet.Storage = { (id, octets) throws(FlashFault) in
-      #expect(id == "board-0001" && octets == flash.size)
+    let storage: SimulatedFleet.Storage = { (id, bytes) throws(FlashFault) in
+      #expect(id == "board-0001" && bytes == flash.size)
       return flash
     }
     let first = try near("sim-fleet:1?slot=96K", storage: storage) { fleet, clock in
@@ -245,7 +245,7 @@ import Testing
     }
     let own = try time(Array(0..<8))
     let shared = try time(Array(repeating: 0, count: 8))
-    // 8 × 90,000 octets at 164 kB/s, of which one part is in both times.
+    // 8 × 90,000 bytes at 164 kB/s, of which one part is in both times.
     #expect(shared > own + .seconds(3) && shared < own + .seconds(7), "\(shared) \(own)")
   }
 
@@ -286,7 +286,7 @@ import Testing
   }
 }
 
-/// An octet of an image that cannot be compressed, so that devices get it as it is.
+/// A byte of an image that cannot be compressed, so that devices get it as it is.
 private func mixed(_ index: Int) -> UInt8 {
   var value = UInt32(truncatingIfNeeded: index) &* 0x9E37_79B1
   value ^= value >> 15

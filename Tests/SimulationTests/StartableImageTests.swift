@@ -12,7 +12,7 @@ import Testing
   /// Before an Ed25519 key in its `SubjectPublicKeyInfo`.
   private static let head = hex("30 2a 30 05 06 03 2b 65 70 03 21 00")
 
-  private static func digits(_ octets: [UInt8]) -> String { text(octets).replacing(" ", with: "") }
+  private static func digits(_ bytes: [UInt8]) -> String { text(bytes).replacing(" ", with: "") }
 
   /// The image with a record that names the key, and one with the signature.
   private static func signed(

@@ -39,8 +39,8 @@ import Testing
     }
   }
 
-  private static func find(_ octets: [UInt8], in store: BaseImages) throws -> [UInt8]? {
-    try store.find(size: UInt32(octets.count), crc32: CRC32.checksum(octets))
+  private static func find(_ bytes: [UInt8], in store: BaseImages) throws -> [UInt8]? {
+    try store.find(size: UInt32(bytes.count), crc32: CRC32.checksum(bytes))
   }
 
   @Test func anImageIsFoundByWhatADeviceTells() throws {

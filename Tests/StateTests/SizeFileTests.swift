@@ -7,7 +7,7 @@ import Testing
 
 /// Sizes of data writes outlive a run: for their setting, for a while, and not too many.
 @Suite struct SizeFileTests {
-  private static let size = SizeMemory.Size(chunk: 470, octetsPerSecond: 165_000)
+  private static let size = SizeMemory.Size(chunk: 470, bytesPerSecond: 165_000)
 
   private static func setting(
     _ device: String = "otaflash 0x0000A001", mtu: Int = 498, phy: PHY? = .le2M,
@@ -30,7 +30,7 @@ import Testing
     }
     #expect(try file.size(for: Self.setting(), on: "hci1", at: 2000).content == nil)
     // The next one takes its place.
-    let next = SizeMemory.Size(chunk: 240, octetsPerSecond: 90_000)
+    let next = SizeMemory.Size(chunk: 240, bytesPerSecond: 90_000)
     _ = try file.keep(next, for: Self.setting(), on: "hci0", at: 3000)
     #expect(try file.size(for: Self.setting(), on: "hci0", at: 3000).content == next)
   }
@@ -70,7 +70,7 @@ import Testing
       #expect(found.content == nil && found.setAside == state.sizesPath + ".damaged")
     }
     // What cannot be read back is not written.
-    let odd = SizeMemory.Size(chunk: 470, octetsPerSecond: .infinity)
+    let odd = SizeMemory.Size(chunk: 470, bytesPerSecond: .infinity)
     #expect(try file.keep(odd, for: Self.setting(), on: "hci0", at: 0) == nil)
     let long = Self.setting(String(repeating: "x", count: 5000))
     #expect(try file.keep(Self.size, for: long, on: "hci0", at: 0) == nil)

@@ -21,7 +21,7 @@ public final class PipeLink: Link {
   ///
   /// - Parameters:
   ///   - capacity: PDUs that a direction holds before `send` waits, 1 or more.
-  ///   - maximumPDUSize: the largest PDU, in octets.
+  ///   - maximumPDUSize: the largest PDU, in bytes.
   public static func pair(
     capacity: Int, maximumPDUSize: Int = defaultMaximumPDUSize
   ) -> (PipeLink, PipeLink) {
@@ -35,7 +35,7 @@ public final class PipeLink: Link {
 
   public func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     guard pdu.count <= maximumPDUSize else {
-      throw .tooLarge(octets: pdu.count, limit: maximumPDUSize)
+      throw .tooLarge(bytes: pdu.count, limit: maximumPDUSize)
     }
     try await outgoing.put(pdu)
   }

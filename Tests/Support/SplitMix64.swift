@@ -13,8 +13,8 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     return word ^ (word >> 31)
   }
 
-  /// Octets of which there are `kinds`; with 1 they are all zero.
-  public mutating func octets(_ count: Int, kinds: Int = 256) -> [UInt8] {
+  /// Bytes of which there are `kinds`; with 1 they are all zero.
+  public mutating func bytes(_ count: Int, kinds: Int = 256) -> [UInt8] {
     (0..<count).map { _ in UInt8(Int.random(in: 0..<kinds, using: &self)) }
   }
 }

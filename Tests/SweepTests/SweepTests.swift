@@ -53,7 +53,7 @@ import Testing
     for sample in samples {
       let sweep = try CutSweep(sample.scenario)
       let name = "parts of \(sample.part), \(sample.scenario.mode), \(sample.scenario.profile)"
-      #expect(sweep.delivery?.octets == (try sample.octets()), "\(name): other parts are sent")
+      #expect(sweep.delivery?.bytes == (try sample.bytes()), "\(name): other parts are sent")
       for cut in stride(from: 1, to: sweep.pdus, by: sweep.pdus / Self.cutsOfLargeImage) {
         #expect(sweep.violations(cutAt: cut).isEmpty, "\(name) cut-at-pdu=\(cut)")
       }
@@ -112,19 +112,19 @@ import Testing
 }
 
 extension PatchSample {
-  /// Octets of the stream in parts of that size.
-  fileprivate func octets() throws -> Int {
+  /// Bytes of the stream in parts of that size.
+  fileprivate func bytes() throws -> Int {
     // What the receiver says of itself.
     let abilities = DecoderAbilities(
       hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: 4096)
     let image = scenario.image.bytes
     let planner = DeliveryPlanner(
-      image: image, abilities: abilities, conditions: DeliveryConditions(octetsPerSecond: 1))
+      image: image, abilities: abilities, conditions: DeliveryConditions(bytesPerSecond: 1))
     let base = PatchBase(scenario.bases[0])
     let whole = planner.composed(
       against: base, partSize: image.count, codecs: abilities.codecs)
-    if part >= image.count { return whole.octets.count }
+    if part >= image.count { return whole.bytes.count }
     let codecs = abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
-    return planner.composed(against: base, partSize: part, codecs: codecs).octets.count
+    return planner.composed(against: base, partSize: part, codecs: codecs).bytes.count
   }
 }

@@ -15,7 +15,7 @@ import Testing
   /// A data write, as the device's stack meets it.
   private struct DataWrite: Equatable, Sendable {
     let isRequest: Bool
-    let octets: Range<Int>
+    let bytes: Range<Int>
     let isInOrder: Bool
   }
 
@@ -25,20 +25,20 @@ import Testing
   func theImageGoesOutOnceInOrderWithARequestAWindow(_ profile: String) throws {
     let (result, writes) = try Self.flash(onto: profile)
     #expect(try result.get().isVerified)
-    #expect(writes.first?.octets.lowerBound == 0)
+    #expect(writes.first?.bytes.lowerBound == 0)
     for (write, next) in zip(writes, writes.dropFirst()) {
-      #expect(write.octets.upperBound == next.octets.lowerBound)
+      #expect(write.bytes.upperBound == next.bytes.lowerBound)
     }
-    #expect(writes.last?.octets.upperBound == Self.image.bytes.count)
+    #expect(writes.last?.bytes.upperBound == Self.image.bytes.count)
     #expect(writes.allSatisfy { $0.isInOrder })
     // At most what two windows hold lies between two requests: one that is due while the last one is
     // open waits for its answer, and commands go on.
     let requests = writes.filter(\.isRequest)
     var former = 0
     for request in requests {
-      let span = request.octets.upperBound - former
+      let span = request.bytes.upperBound - former
       #expect(span <= 2 * (profile.contains("60K") ? 60 * 1024 : Self.window), "\(former)")
-      former = request.octets.upperBound
+      former = request.bytes.upperBound
     }
     #expect(requests.count >= (profile.contains("60K") ? 1 : 5))
     #expect(requests.count < writes.count / 2)
@@ -222,7 +222,7 @@ import Testing
           let start = (3..<7).reduce(0) { $0 | Int(pdu[$1]) << (8 * ($1 - 3)) }
           let end = start + pdu.count - 7
           return DataWrite(
-            isRequest: pdu[0] == 0x12, octets: start..<end,
+            isRequest: pdu[0] == 0x12, bytes: start..<end,
             isInOrder: end <= image.count && image[start..<end].elementsEqual(pdu[7...]))
         }
       }

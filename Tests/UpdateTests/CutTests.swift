@@ -13,8 +13,8 @@ import Testing
   @Test(arguments: WriteMode.allCases)
   func theLinkMayEndAtEveryPDU(_ mode: WriteMode) throws {
     let clean = try flash(Self.image, onto: "fast") { $0.mode = mode }
-    let octets = try clean.outcome.get().octetsSent
-    #expect(octets == Self.image.bytes.count)
+    let bytes = try clean.outcome.get().bytesSent
+    #expect(bytes == Self.image.bytes.count)
     var cut = 0
     var wasCut = true
     while wasCut {
@@ -49,7 +49,7 @@ import Testing
         update.isVerified && result.runningImage == Self.image.bytes, "reset at \(operation)")
       #expect(result.flashFaults.isEmpty)
       // At most a page and what the device still had in its buffer is sent again.
-      #expect(update.octetsSent <= Self.image.bytes.count + 4096 + 8192)
+      #expect(update.bytesSent <= Self.image.bytes.count + 4096 + 8192)
     }
   }
 
@@ -67,7 +67,7 @@ import Testing
     let update = try second.outcome.get()
     #expect(update.resumes == 1)
     // The second board is the first after a reset: a page, and what was in its receive buffer.
-    #expect(update.octetsSent <= image.bytes.count - acknowledged + 4096 + 8192)
+    #expect(update.bytesSent <= image.bytes.count - acknowledged + 4096 + 8192)
     #expect(second.runningImage == image.bytes)
   }
 }

@@ -18,7 +18,7 @@ import Testing
       policy: policy,
       abilities: DecoderAbilities(
         hasCRLE: true, largestWindow: 8, largestLookahead: 7, pageSize: 1024),
-      conditions: DeliveryConditions(octetsPerSecond: 1_000, pageSize: 1024), running: running,
+      conditions: DeliveryConditions(bytesPerSecond: 1_000, pageSize: 1024), running: running,
       base: old)
   }
 
@@ -97,11 +97,11 @@ import Testing
       Issue.record("it is compressed")
       return
     }
-    decision.begun = ContentIdentity(of: first.octets)
+    decision.begun = ContentIdentity(of: first.bytes)
     #expect(Self.words(decision.verdict(for: text)) == "compressed: base-unknown")
     decision.base = text.enumerated().map { $0 == 5_000 ? 1 : $1 }
     #expect(Self.words(decision.verdict(for: text)) == "patch")
-    decision.begunOffset = first.octets.count - 2
+    decision.begunOffset = first.bytes.count - 2
     #expect(Self.words(decision.verdict(for: text)) == "compressed: rest-is-sooner")
   }
 
@@ -109,7 +109,7 @@ import Testing
   @Test func aStreamThatIsUnderWayIsMadeAgainUnderOtherConditions() throws {
     var decision = Self.decision()
     decision.conditions = DeliveryConditions(
-      octetsPerSecond: 20, pageSize: 1024, secondsBetweenResets: 30)
+      bytesPerSecond: 20, pageSize: 1024, secondsBetweenResets: 30)
     guard case .stream(let first, _) = decision.verdict(for: Self.new) else {
       Issue.record("there is a patch")
       return
@@ -120,13 +120,13 @@ import Testing
       Issue.record("there is a patch")
       return
     }
-    #expect(other.octets != first.octets)
-    decision.begun = ContentIdentity(of: first.octets)
+    #expect(other.bytes != first.bytes)
+    decision.begun = ContentIdentity(of: first.bytes)
     guard case .stream(let again, nil) = decision.verdict(for: Self.new) else {
       Issue.record("the patch is found again")
       return
     }
-    #expect(again.octets == first.octets)
+    #expect(again.bytes == first.bytes)
   }
 
   /// One device after the other: the second takes what was made for the first.
@@ -148,14 +148,14 @@ import Testing
         }
       }
       guard case .stream(let delivery, _) = decided.verdict else { return [] }
-      return delivery.octets
+      return delivery.bytes
     }
     let first = decide()
     let once = makings.withLock { $0 }
     #expect(!first.isEmpty && decide() == first && makings.withLock { $0 } == once)
     // Another link may want other parts: what was made for the first is not made again.
     decision.conditions = DeliveryConditions(
-      octetsPerSecond: 20, pageSize: 1024, secondsBetweenResets: 30)
+      bytesPerSecond: 20, pageSize: 1024, secondsBetweenResets: 30)
     #expect(decide() != first)
     let twice = makings.withLock { $0 }
     #expect(once <= twice && twice < 2 * once)
@@ -168,16 +168,16 @@ import Testing
     let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
     var planner = DeliveryPlanner(
       image: new, abilities: try #require(Self.decision().abilities),
-      conditions: DeliveryConditions(octetsPerSecond: 20_000, pageSize: 1024))
+      conditions: DeliveryConditions(bytesPerSecond: 20_000, pageSize: 1024))
     let begun = planner.composed(against: PatchBase(old))
     var makings = 0
     planner.remembering = { _, compose in
       makings += 1
       return compose()
     }
-    let crc32 = CRC32.checksum(begun.octets)
-    let again = try #require(planner.again(size: begun.octets.count, crc32: crc32, base: old))
-    #expect(again.octets == begun.octets && makings == 1)
+    let crc32 = CRC32.checksum(begun.bytes)
+    let again = try #require(planner.again(size: begun.bytes.count, crc32: crc32, base: old))
+    #expect(again.bytes == begun.bytes && makings == 1)
     #expect(planner.again(size: 1, crc32: 1, base: old) == nil && makings == 1 + 2 * 3)
   }
 
@@ -211,7 +211,7 @@ import Testing
   }
 }
 
-/// Octets of a stream as octets of the image.
+/// Bytes of a stream as bytes of the image.
 @Suite struct StreamProgressTests {
   @Test func theWholeImageIsMadeByTheWholeStreamAndNothingByNone() {
     let old = image(size: 9_000, seed: 3).bytes
@@ -220,21 +220,21 @@ import Testing
       image: new,
       abilities: DecoderAbilities(
         hasCRLE: true, largestWindow: 8, largestLookahead: 7, pageSize: 1024),
-      conditions: DeliveryConditions(octetsPerSecond: 10_000, pageSize: 1024))
+      conditions: DeliveryConditions(bytesPerSecond: 10_000, pageSize: 1024))
     let delivery = planner.composed(against: PatchBase(old))
     let stream = OTAStream(
       delivery, of: ContentIdentity(of: new), against: OTABase(size: 9_000, crc32: 1),
       pageSize: 1024)
-    let made = (0...delivery.octets.count).map { stream.imageOctets(ofFirst: $0) }
+    let made = (0...delivery.bytes.count).map { stream.imageBytes(ofFirst: $0) }
     #expect(made.first == 0 && made.last == new.count)
     #expect(zip(made, made.dropFirst()).allSatisfy { $0 <= $1 })
-    // All is there only when all is there, and a page when its octets are.
+    // All is there only when all is there, and a page when its bytes are.
     #expect(made.dropLast().allSatisfy { $0 < new.count })
-    for (page, octets) in delivery.octetsAtPages.dropLast().enumerated() {
-      #expect(made[octets] >= (page + 1) * 1024 && made[octets - 1] < (page + 1) * 1024)
+    for (page, bytes) in delivery.bytesAtPages.dropLast().enumerated() {
+      #expect(made[bytes] >= (page + 1) * 1024 && made[bytes - 1] < (page + 1) * 1024)
     }
     // What is told where a transfer is taken up is never more than that, and whole pages.
-    let held = (0...delivery.octets.count).map { stream.imageOctetsHeld(ofFirst: $0) }
+    let held = (0...delivery.bytes.count).map { stream.imageBytesHeld(ofFirst: $0) }
     #expect(zip(held, made).allSatisfy { $0 <= $1 && $1 - $0 < 1024 })
     #expect(held.allSatisfy { $0 % 1024 == 0 || $0 >= new.count - 1 } && held.last == new.count)
   }
@@ -248,12 +248,12 @@ import Testing
     change(&facts)
     return OTALinkRate(
       facts: facts, chunk: 240, window: 8192, isAnswered: isAnswered, roundTrip: trip
-    ).octetsPerSecond
+    ).bytesPerSecond
   }
 
   @Test func answeredWritesTakeTwoEventsEach() {
     let known = rate({ $0.connectionInterval = .milliseconds(15) }, isAnswered: true, .seconds(9))
-    // 240 octets in 30 ms, down to the step below.
+    // 240 bytes in 30 ms, down to the step below.
     #expect(known == 6144)
   }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite struct DeltaBoardTests {
   private static let old = UpdateTests.image(
     size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)
-  /// A release: some octets are others, and some are new.
+  /// A release: some bytes are others, and some are new.
   private static let new = FirmwareImage(
     name: "new.bin", format: .binary,
     bytes: Array(old.bytes[..<6_000]) + [1, 2, 3]
@@ -38,7 +38,7 @@ import Testing
     let update = try result.outcome.get()
     #expect(update.isVerified && result.runningImage == Self.new.bytes)
     #expect(update.delivery?.content == .patch(base: ContentIdentity(of: Self.old.bytes)))
-    #expect(update.octetsSent < 8_000 && result.flashFaults.isEmpty)
+    #expect(update.bytesSent < 8_000 && result.flashFaults.isEmpty)
   }
 
   @Test func aBoardWithoutPatchesGetsTheImage() throws {
@@ -47,7 +47,7 @@ import Testing
       $0.bases = Self.bases
     }
     let update = try result.outcome.get()
-    #expect(update.delivery == nil && update.octetsSent == Self.new.bytes.count)
+    #expect(update.delivery == nil && update.bytesSent == Self.new.bytes.count)
     #expect(result.runningImage == Self.new.bytes)
   }
 
@@ -61,7 +61,7 @@ import Testing
       let update = try result.outcome.get()
       #expect(update.isVerified && result.runningImage == Self.new.bytes, "cut at PDU \(cut)")
       let delivery = try #require(update.delivery)
-      #expect(delivery.obstacle == nil && update.octetsSent < 2 * delivery.octets, "at \(cut)")
+      #expect(delivery.obstacle == nil && update.bytesSent < 2 * delivery.bytes, "at \(cut)")
     }
   }
 
@@ -91,7 +91,7 @@ import Testing
     let second = try flash(Self.new, onto: "plain", storage: storage, slow)
     let update = try second.outcome.get()
     #expect(update.resumes == 1 && second.runningImage == Self.new.bytes)
-    #expect(update.octetsSent < update.delivery?.octets ?? 0)
+    #expect(update.bytesSent < update.delivery?.bytes ?? 0)
     // Parts are whole pages, and of the one that it was in the device has nothing any more.
     let beginnings = second.events.compactMap { event -> Int? in
       if case .transferBegan(let offset, _, _) = event { offset } else { nil }

@@ -64,7 +64,7 @@ import Testing
     // A device that tells nothing of its base is not asked to take a patch against it.
     let given = result.events.filter { $0 == .patchGivenUp(because: obstacle) }
     #expect(given.count == (base == "lost" ? 0 : 1))
-    #expect(result.counters.dataOctets < new.bytes.count + 12_000)
+    #expect(result.counters.dataBytes < new.bytes.count + 12_000)
     #expect(result.counters.connections == 2 && result.flashFaults.isEmpty)
   }
 
@@ -91,7 +91,7 @@ import Testing
     #expect(result.runningImage == old.bytes)
   }
 
-  /// Octets that change on their way to the receiver are seen before they are believed: they are sent
+  /// Bytes that change on their way to the receiver are seen before they are believed: they are sent
   /// again, or the image follows. Now and then the device has gone back by itself before it is asked to.
   @Test(arguments: WriteMode.allCases)
   func aWrongBitInAnyWriteIsMended(_ mode: WriteMode) throws {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// A few octets that wait in the device's buffer make many pages, each of which is erased for as long
+  /// A few bytes that wait in the device's buffer make many pages, each of which is erased for as long
   /// as the document permits; meanwhile nothing rises that its Status tells.
   @Test(arguments: WriteMode.allCases, ["2K", "8K"])
   func theSlowestFlashIsWaitedFor(_ mode: WriteMode, _ ring: String) throws {

@@ -50,7 +50,7 @@ import Testing
     #expect(try result.outcome.get().isVerified)
   }
 
-  /// Random octets between the device's own PDUs may end an update, but never in a lie.
+  /// Random bytes between the device's own PDUs may end an update, but never in a lie.
   @Test(arguments: ["0.5%", "5%"], WriteMode.allCases)
   func randomPDUsNeverLeadToALie(_ share: String, _ mode: WriteMode) throws {
     expectTruth(try run("plain?nonsense-pdus=\(share)") { $0.mode = mode })

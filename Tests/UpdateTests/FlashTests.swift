@@ -13,7 +13,7 @@ import Testing
     #expect(update.isVerified)
     #expect(update.from == FirmwareVersion(1, 2, 0))
     #expect(update.to == FirmwareVersion(1, 3, 0))
-    #expect(update.octetsSent == 40_000)
+    #expect(update.bytesSent == 40_000)
     #expect(result.runningImage == image.bytes)
     #expect(result.flashFaults.isEmpty)
   }

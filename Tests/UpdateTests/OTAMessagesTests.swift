@@ -10,10 +10,10 @@ extension OTABegin {
     hardware: HardwareID(0xA001))
 }
 
-/// The octets of docs/ota-service.md, section 11, read from the document itself.
+/// The bytes of docs/ota-service.md, section 11, read from the document itself.
 @Suite struct OTAMessagesTests {
   private static let zeros = [UInt8](repeating: 0, count: 16)
-  private static let authorize = "AUTHORIZE, key = 32 octets `00 01 … 1F`"
+  private static let authorize = "AUTHORIZE, key = 32 bytes `00 01 … 1F`"
 
   /// Every exchange on Control: what is asked, and the result.
   static let exchanges: [(what: String, request: OTARequest, result: UInt8)] = [
@@ -21,7 +21,7 @@ extension OTABegin {
     ("INFO of a host with version 0", .info(hostVersion: 0), 0x0A),
     ("RUNNING, after a normal boot", .running, 0),
     ("RESUME POINT, nothing held", .resumePoint, 0),
-    ("RESUME POINT, 4 octets held", .resumePoint, 0),
+    ("RESUME POINT, 4 bytes held", .resumePoint, 0),
     ("CHALLENGE", .challenge, 0),
     (
       authorize,
@@ -38,8 +38,8 @@ extension OTABegin {
     ("ABORT, discarding", .abort(discard: true), 0),
   ]
   private static let others: Set<String> = [
-    "unknown opcode", "Status then", "Status read then", "Data, octets 0 ..< 4",
-    "Data, octets 4 ..< 9 sent at 5 by mistake, as a command",
+    "unknown opcode", "Status then", "Status read then", "Data, bytes 0 ..< 4",
+    "Data, bytes 4 ..< 9 sent at 5 by mistake, as a command",
   ]
 
   @Test func noVectorOfTheDocumentIsLeftOut() throws {
@@ -49,17 +49,17 @@ extension OTABegin {
 
   @Test(arguments: exchanges)
   func aRequestAndItsAnswer(_ what: String, _ request: OTARequest, _ result: UInt8) throws {
-    let octets = try ServiceDocument.vector(what)
-    #expect(request.encoded == octets[0])
-    let answer = try OTAAnswer(decoding: octets[1])
+    let bytes = try ServiceDocument.vector(what)
+    #expect(request.encoded == bytes[0])
+    let answer = try OTAAnswer(decoding: bytes[1])
     #expect(answer.opcode == request.opcode | 0x80)
     #expect(answer.result == result)
   }
 
   @Test func anUnknownOpcodeIsAnsweredWithItself() throws {
-    let octets = try ServiceDocument.vector("unknown opcode")
-    let answer = try OTAAnswer(decoding: octets[1])
-    #expect(answer == (try OTAAnswer(decoding: [octets[0][0] | 0x80, 1])))
+    let bytes = try ServiceDocument.vector("unknown opcode")
+    let answer = try OTAAnswer(decoding: bytes[1])
+    #expect(answer == (try OTAAnswer(decoding: [bytes[0][0] | 0x80, 1])))
     #expect(OTARefusal(rawValue: answer.result) == .unknownOpcode)
   }
 
@@ -88,7 +88,7 @@ extension OTABegin {
     let nothing = try OTAResumePoint(decoding: payload("RESUME POINT, nothing held"))
     #expect(nothing == (try OTAResumePoint(decoding: Self.zeros)))
     #expect(nothing.imageSize == 0 && nothing.nextOffset == 0)
-    let held = try OTAResumePoint(decoding: payload("RESUME POINT, 4 octets held"))
+    let held = try OTAResumePoint(decoding: payload("RESUME POINT, 4 bytes held"))
     #expect(held.imageSize == 9)
     #expect(held.imageCRC32 == 0xCBF4_3926)
     #expect(held.nextOffset == 4)
@@ -119,7 +119,7 @@ extension OTABegin {
         state: .receiving, note: .none, window: 1020, nextOffset: 4, crc32: held, durableOffset: 0)
     ),
     (
-      "Data, octets 4 ..< 9 sent at 5 by mistake, as a command",
+      "Data, bytes 4 ..< 9 sent at 5 by mistake, as a command",
       OTAStatus(
         state: .receiving, note: .gap, window: 1020, nextOffset: 4, crc32: held, durableOffset: 0)
     ),
@@ -127,21 +127,21 @@ extension OTABegin {
 
   @Test(arguments: statuses)
   func aStatusBothWays(_ what: String, _ status: OTAStatus) throws {
-    let octets = try #require(try ServiceDocument.vector(what).last)
-    #expect(try OTAStatus(decoding: octets) == status)
-    #expect(status.encoded == octets)
+    let bytes = try #require(try ServiceDocument.vector(what).last)
+    #expect(try OTAStatus(decoding: bytes) == status)
+    #expect(status.encoded == bytes)
   }
 
   @Test func aStatusAtItsLimitsBothWays() throws {
-    let octets: [UInt8] =
+    let bytes: [UInt8] =
       [4, 5, 0xFF, 0xFF] + [UInt8](repeating: 0xFF, count: 8) + [0xFE, 0xFF, 0xFF, 0xFF]
-    let status = try OTAStatus(decoding: octets)
+    let status = try OTAStatus(decoding: bytes)
     #expect(status.state == .activating && status.note == .notAuthorized)
     #expect(status.window == 65_535)
     #expect(status.nextOffset == 0xFFFF_FFFF)
     #expect(status.durableOffset == 0xFFFF_FFFE)
     #expect(status.limit == 0xFFFF_FFFF + 65_535)
-    #expect(status.encoded == octets)
+    #expect(status.encoded == bytes)
   }
 
   private static let flags: [(OTABegin.Flags, UInt8)] = [
@@ -150,10 +150,10 @@ extension OTABegin {
   ]
 
   @Test(arguments: flags)
-  func beginCarriesItsFlags(_ flags: OTABegin.Flags, _ octet: UInt8) {
+  func beginCarriesItsFlags(_ flags: OTABegin.Flags, _ byte: UInt8) {
     var begin = OTABegin.vector
     begin.flags = flags
-    #expect(OTARequest.begin(begin).encoded[1] == octet)
+    #expect(OTARequest.begin(begin).encoded[1] == byte)
   }
 
   @Test func abortKeepsWhatIsHeldUnlessToldOtherwise() {
@@ -193,7 +193,7 @@ extension OTABegin {
   func aMessageMayBeLongerButNotShorter(_ index: Int) {
     let message = Self.messages[index]
     for size in 0..<message.size {
-      #expect(throws: OTADecodeFault.tooShort(message.name, octets: size)) {
+      #expect(throws: OTADecodeFault.tooShort(message.name, bytes: size)) {
         try message.decode([UInt8](repeating: 0, count: size))
       }
     }

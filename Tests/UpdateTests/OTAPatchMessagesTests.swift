@@ -13,7 +13,7 @@ extension OTABase {
   static let vector = OTABase(size: 64, crc32: 0x100E_CE8C)
 }
 
-/// The octets of docs/ota-service.md, section 11.1, read from the document itself.
+/// The bytes of docs/ota-service.md, section 11.1, read from the document itself.
 @Suite struct OTAPatchMessagesTests {
   private static let section = "### 11.1"
   private static let otherPatch = OTAPatch(
@@ -32,13 +32,13 @@ extension OTABase {
     ("PATCH for another base", .patch(otherPatch), 0x0F),
     ("PATCH", .patch(.vector), 0),
     ("BEGIN of a patch", begin, 0),
-    ("PATCH POINT, 20 octets held", .patchPoint, 0),
+    ("PATCH POINT, 20 bytes held", .patchPoint, 0),
     ("RESUME POINT meanwhile", .resumePoint, 0),
     ("VERIFY of the image that it made", .verify, 0),
   ]
-  private static let data: [(what: String, octets: Range<Int>)] = [
-    ("Data, octets 0 ..< 20 of the stream", 0..<20),
-    ("Data, octets 20 ..< 46 of the stream", 20..<46),
+  private static let data: [(what: String, bytes: Range<Int>)] = [
+    ("Data, bytes 0 ..< 20 of the stream", 0..<20),
+    ("Data, bytes 20 ..< 46 of the stream", 20..<46),
   ]
 
   @Test func noVectorOfTheDocumentIsLeftOut() throws {
@@ -48,20 +48,20 @@ extension OTABase {
 
   @Test(arguments: exchanges)
   func aRequestAndItsAnswer(_ what: String, _ request: OTARequest, _ result: UInt8) throws {
-    let octets = try ServiceDocument.vector(what, in: Self.section)
-    #expect(request.encoded == octets[0])
-    #expect(octets[0].count <= 18 && octets[1].count <= 20)
-    let answer = try OTAAnswer(decoding: octets[1])
+    let bytes = try ServiceDocument.vector(what, in: Self.section)
+    #expect(request.encoded == bytes[0])
+    #expect(bytes[0].count <= 18 && bytes[1].count <= 20)
+    let answer = try OTAAnswer(decoding: bytes[1])
     #expect(answer.opcode == request.opcode | 0x80)
     #expect(answer.result == result)
   }
 
   @Test func theStreamIsTheOneAnnounced() throws {
     var stream: [UInt8] = []
-    for (what, octets) in Self.data {
+    for (what, bytes) in Self.data {
       let value = try #require(try ServiceDocument.vector(what, in: Self.section).first)
-      #expect(Array(value.prefix(4)) == [UInt8(octets.lowerBound), 0, 0, 0])
-      #expect(value.count == 4 + octets.count)
+      #expect(Array(value.prefix(4)) == [UInt8(bytes.lowerBound), 0, 0, 0])
+      #expect(value.count == 4 + bytes.count)
       stream += value.dropFirst(4)
     }
     #expect(stream.count == OTAPatch.vector.streamSize)
@@ -88,7 +88,7 @@ extension OTABase {
   @Test func thePatchPointTellsWhatIsHeld() throws {
     let nothing = try OTAPatchPoint(decoding: payload("PATCH POINT, nothing held"))
     #expect(nothing.streamSize == 0 && nothing.nextOffset == 0)
-    let held = try OTAPatchPoint(decoding: payload("PATCH POINT, 20 octets held"))
+    let held = try OTAPatchPoint(decoding: payload("PATCH POINT, 20 bytes held"))
     #expect(held.streamSize == 46)
     #expect(held.streamCRC32 == OTAPatch.vector.streamCRC32)
     #expect(held.nextOffset == 20)
@@ -100,10 +100,10 @@ extension OTABase {
   }
 
   @Test func aRefusedPatchEndsTheSession() throws {
-    let octets: [UInt8] = [0, 6] + [UInt8](repeating: 0, count: 14)
-    let status = try OTAStatus(decoding: octets)
+    let bytes: [UInt8] = [0, 6] + [UInt8](repeating: 0, count: 14)
+    let status = try OTAStatus(decoding: bytes)
     #expect(status.note == .patchRefused && status.state == .idle)
-    #expect(status.encoded == octets)
+    #expect(status.encoded == bytes)
   }
 
   @Test func messagesMayBeLongerButNotShorter() {
@@ -126,9 +126,9 @@ extension OTABase {
   ) {
     do throws(OTADecodeFault) {
       try decode()
-      #expect(isDecoded, "\(name) of \(size) octets")
+      #expect(isDecoded, "\(name) of \(size) bytes")
     } catch {
-      #expect(!isDecoded && error == .tooShort(name, octets: size))
+      #expect(!isDecoded && error == .tooShort(name, bytes: size))
     }
   }
 

@@ -7,14 +7,14 @@ import Testing
   private let challenge = [UInt8](0..<16)
   private let hardware = HardwareID(0xA001)
 
-  /// docs/ota-service.md, 11; made anew by `openssl dgst -sha256 -mac HMAC` over the 38 octets.
+  /// docs/ota-service.md, 11; made anew by `openssl dgst -sha256 -mac HMAC` over the 38 bytes.
   private let proof: [UInt8] = [
     0xB8, 0x4A, 0x17, 0xFE, 0xBF, 0x50, 0x4C, 0x51, 0xA9, 0x6F, 0xD8, 0xE9, 0x50, 0x57, 0x31, 0x89,
   ]
 
   @Test func theProofIsTheDocuments() throws {
-    let octets = try ServiceDocument.vector("AUTHORIZE, key = 32 octets `00 01 … 1F`")
-    #expect([0x05] + proof == octets[0])
+    let bytes = try ServiceDocument.vector("AUTHORIZE, key = 32 bytes `00 01 … 1F`")
+    #expect([0x05] + proof == bytes[0])
     #expect(OTAProof.proof(key: key, challenge: challenge, hardware: hardware) == proof)
   }
 

@@ -129,16 +129,16 @@ private struct RandomDevice {
     written += Int.random(in: 0...(held.count - written), using: &random)
   }
 
-  mutating func take(_ octets: ArraySlice<UInt8>) {
+  mutating func take(_ bytes: ArraySlice<UInt8>) {
     if random.unit() < losses { return }
-    guard octets.startIndex == held.count, octets.count <= window else {
-      let note: OTAStatus.Note = octets.startIndex == held.count ? .overrun : .gap
+    guard bytes.startIndex == held.count, bytes.count <= window else {
+      let note: OTAStatus.Note = bytes.startIndex == held.count ? .overrun : .gap
       if !gapTold { notify(note) }
       gapTold = true
       return
     }
     gapTold = false
-    held += octets
+    held += bytes
     if random.unit() < spoils { held[held.count - 1] ^= 0x10 }
     if random.unit() < 0.3 { notify(.none) }
   }
@@ -158,10 +158,10 @@ private struct RandomDevice {
     written = min(written, held.count)
     gapTold = false
     notifications = []
-    var writer = OctetWriter()
+    var writer = ByteWriter()
     writer.uint32(UInt32(held.count))
     writer.uint32(CRC32.checksum(held))
-    return writer.octets
+    return writer.bytes
   }
 
   private mutating func notify(_ note: OTAStatus.Note) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The arithmetic of an upload against scripted statuses: an image of 1000 octets in chunks of 100.
+/// The arithmetic of an upload against scripted statuses: an image of 1000 bytes in chunks of 100.
 @Suite struct OTATransferTests {
   private static let image = PrefixChecksums((0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) })
 
@@ -15,7 +15,7 @@ import Testing
     #expect(transfer.sendable == nil)
     #expect(try transfer.received(status(0, window: 250), isAnswer: true) == .proceed)
     #expect(sendAll(&transfer) == [0..<100, 100..<200])
-    #expect(transfer.sendable == nil, "50 octets of window do not take a chunk of 100")
+    #expect(transfer.sendable == nil, "50 bytes of window do not take a chunk of 100")
   }
 
   @Test func theLastChunkIsWhatIsLeft() throws {
@@ -46,7 +46,7 @@ import Testing
     #expect(transfer.sendable == nil)
   }
 
-  @Test func aBusyDeviceIsWaitedForAndGetsTheSameOctetsAgain() throws {
+  @Test func aBusyDeviceIsWaitedForAndGetsTheSameBytesAgain() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 300), isAnswer: true)
     let range = try #require(transfer.sendable)
@@ -333,9 +333,9 @@ import Testing
   }
 
   private func position(_ next: Int, crc32: UInt32? = nil) throws -> OTAPosition {
-    var writer = OctetWriter()
+    var writer = ByteWriter()
     writer.uint32(UInt32(next))
     writer.uint32(crc32 ?? Self.image.checksum(ofFirst: next))
-    return try OTAPosition(decoding: writer.octets)
+    return try OTAPosition(decoding: writer.bytes)
   }
 }

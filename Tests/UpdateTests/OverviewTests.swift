@@ -38,7 +38,7 @@ import Testing
       .supervisionTimeout, .upload, resumable: true, acknowledged: 4096)
     #expect(
       Self.advice(after: lost)
-        == "lost during upload; the device keeps 4096 octets: run it again")
+        == "lost during upload; the device keeps 4096 bytes: run it again")
     let older = UpdateFault.downgrade(
       running: FirmwareVersion(1, 2, 0), image: FirmwareVersion(1, 1, 0))
     #expect(Self.advice(after: older) == "the device runs 1.2.0, which is newer than 1.1.0")
@@ -65,7 +65,7 @@ import Testing
   private static func advice(after fault: UpdateFault) -> String {
     switch fault {
     case .linkLost(_, let stage, resumable: true, let acknowledged):
-      "lost during \(stage.rawValue); the device keeps \(acknowledged) octets: run it again"
+      "lost during \(stage.rawValue); the device keeps \(acknowledged) bytes: run it again"
     case .downgrade(let running, let image):
       "the device runs \(running), which is newer than \(image)"
     default:

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// A protocol that this package does not know, as another's program would have it: a control point
-/// that begins, proves and starts, and a characteristic that takes octets in order.
+/// that begins, proves and starts, and a characteristic that takes bytes in order.
 private enum Drop {
   static let service: BluetoothUUID = "d0000000-0000-0000-8000-000000000001"
   static let control: BluetoothUUID = "d0000000-0000-0000-8000-000000000002"
@@ -34,11 +34,11 @@ private struct DropState {
     (self.runningCRC32, self.wantedCRC32, self.held) = (runningCRC32, wantedCRC32, held)
   }
 
-  init?(_ octets: [UInt8]) {
-    guard octets.count == 12 else { return nil }
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == 12 else { return nil }
     self.init(
-      runningCRC32: number(octets[0..<4]), wantedCRC32: number(octets[4..<8]),
-      held: number(octets[8..<12]))
+      runningCRC32: number(bytes[0..<4]), wantedCRC32: number(bytes[4..<8]),
+      held: number(bytes[8..<12]))
   }
 }
 
@@ -46,8 +46,8 @@ private func littleEndian(_ number: UInt32) -> [UInt8] {
   (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
 }
 
-private func number(_ octets: ArraySlice<UInt8>) -> UInt32 {
-  octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+private func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+  bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
 }
 
 extension UpdateProtocol {
@@ -117,7 +117,7 @@ private struct DropSession: UpdateSession {
 
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
     guard try await held(.verify) == image.bytes.count else {
-      throw .protocolViolation(.verify, "it took every octet and holds another number")
+      throw .protocolViolation(.verify, "it took every byte and holds another number")
     }
     return .verified
   }
@@ -143,10 +143,10 @@ private struct DropSession: UpdateSession {
   }
 
   private func perform(
-    _ operation: Drop.Operation, _ octets: [UInt8], _ stage: UpdateStage
+    _ operation: Drop.Operation, _ bytes: [UInt8], _ stage: UpdateStage
   ) async throws(UpdateFault) {
     do throws(GATTFault) {
-      try await client.write([operation.rawValue] + octets, to: control)
+      try await client.write([operation.rawValue] + bytes, to: control)
     } catch .refused(_, let code) {
       throw .declined(
         stage,
@@ -177,7 +177,7 @@ private final class DropDevice: Sendable {
 
   /// - Parameters:
   ///   - cuts: what the device holds when its link is lost, each once.
-  ///   - boast: octets that it says it holds, and does not.
+  ///   - boast: bytes that it says it holds, and does not.
   init(cuts: [Int] = [], boast: UInt32 = 0) {
     self.boast = boast
     memory = Mutex(Memory(cuts: cuts))
@@ -194,22 +194,22 @@ private final class DropDevice: Sendable {
                   state.held += boast
                   return .success(state.encoded)
                 },
-                write: { [unowned self] octets, _ in perform(octets) })),
+                write: { [unowned self] bytes, _ in perform(bytes) })),
             LocalCharacteristic(
               Drop.data, properties: [.write],
-              value: .written { [unowned self] octets, _ in take(octets) }),
+              value: .written { [unowned self] bytes, _ in take(bytes) }),
           ])
       ]))
   }
 
   private var state: DropState { memory.withLock { $0.state } }
 
-  private func perform(_ octets: [UInt8]) -> ATTErrorCode? {
+  private func perform(_ bytes: [UInt8]) -> ATTErrorCode? {
     memory.withLock { memory in
-      guard let operation = octets.first.flatMap(Drop.Operation.init) else { return .invalidPDU }
+      guard let operation = bytes.first.flatMap(Drop.Operation.init) else { return .invalidPDU }
       switch operation {
       case .begin, .beginAnew:
-        let wanted = number(octets[1...])
+        let wanted = number(bytes[1...])
         if operation == .beginAnew || memory.state.wantedCRC32 != wanted { memory.bytes = [] }
         memory.state.wantedCRC32 = wanted
       case .start: memory.starts = true
@@ -219,9 +219,9 @@ private final class DropDevice: Sendable {
     }
   }
 
-  private func take(_ octets: [UInt8]) -> ATTErrorCode? {
+  private func take(_ bytes: [UInt8]) -> ATTErrorCode? {
     let lost = memory.withLock { memory -> PipeLink? in
-      memory.bytes += octets
+      memory.bytes += bytes
       memory.state.held = UInt32(memory.bytes.count)
       guard let cut = memory.cuts.first, memory.bytes.count >= cut else { return nil }
       memory.cuts.removeFirst()
@@ -310,7 +310,7 @@ private final class DropDevice: Sendable {
     let run = try update(DropDevice(), to: image(size: 20_000))
     let result = try run.outcome.get()
     #expect(result.outcome == .flashed && result.proof == .readBack)
-    #expect(result.octetsSent == 20_000 && result.resumes == 0)
+    #expect(result.bytesSent == 20_000 && result.resumes == 0)
     #expect(run.log.acknowledged == 20_000)
   }
 
@@ -319,7 +319,7 @@ private final class DropDevice: Sendable {
     let result = try run.outcome.get()
     #expect(result.isVerified && result.resumes == 2)
     // The write whose answer was lost had arrived.
-    #expect(result.octetsSent >= 20_000 - 2 * 509 && result.octetsSent <= 20_000)
+    #expect(result.bytesSent >= 20_000 - 2 * 509 && result.bytesSent <= 20_000)
     let beginnings = run.log.all.compactMap { event -> Int? in
       if case .transferBegan(let offset, _, resumed: true) = event { offset } else { nil }
     }
@@ -334,7 +334,7 @@ private final class DropDevice: Sendable {
       return
     }
     let second = try update(device, to: image(size: 20_000)).outcome.get()
-    #expect(second.isVerified && second.resumes == 1 && second.octetsSent < 15_500)
+    #expect(second.isVerified && second.resumes == 1 && second.bytesSent < 15_500)
     let third = try update(device, to: image(size: 20_000)).outcome.get()
     #expect(third.outcome == .alreadyCurrent)
   }
@@ -343,7 +343,7 @@ private final class DropDevice: Sendable {
     let run = try update(DropDevice(boast: 1_000), to: image(size: 100))
     #expect(
       run.outcome
-        == .failure(.protocolViolation(.prepare, "it says it holds 1000 of 100 octets")))
+        == .failure(.protocolViolation(.prepare, "it says it holds 1000 of 100 bytes")))
   }
 
   /// Who does not name the protocol does not know the device; who asks for another is told.

@@ -18,7 +18,7 @@ final class PatchDevice: Sendable {
     var namesRunning = true
     /// PATCH finds that another image runs than PATCH INFO told.
     var runsAnother = false
-    /// It refuses the stream once it holds so many octets of it.
+    /// It refuses the stream once it holds so many bytes of it.
     var refusesAt: Int?
     /// Why, as its Status says.
     var refusal = OTAStatus.Note.patchRefused
@@ -52,7 +52,7 @@ final class PatchDevice: Sendable {
     var made: [UInt8]?
     var note = OTAStatus.Note.none
     var requests: [[UInt8]] = []
-    var dataOctets = 0
+    var dataBytes = 0
     var starts = false
     var link: PipeLink?
     var door: AsyncStream<PipeLink>.Continuation?
@@ -76,10 +76,10 @@ final class PatchDevice: Sendable {
         characteristics: [
           LocalCharacteristic(
             OTAService.control, properties: [.write, .indicate],
-            value: .written { octets, _ in box.device?.perform(octets) }),
+            value: .written { bytes, _ in box.device?.perform(bytes) }),
           LocalCharacteristic(
             OTAService.data, properties: [.write],
-            value: .written { octets, _ in box.device?.take(octets) }),
+            value: .written { bytes, _ in box.device?.take(bytes) }),
           LocalCharacteristic(
             OTAService.status, properties: [.read, .notify],
             value: .dynamic(
@@ -97,8 +97,8 @@ final class PatchDevice: Sendable {
   var requests: [[UInt8]] { memory.withLock { $0.requests } }
   /// The opcodes of `requests`.
   var opcodes: [UInt8] { requests.map { $0[0] } }
-  /// Octets of data that came, whatever they were of.
-  var dataOctets: Int { memory.withLock { $0.dataOctets } }
+  /// Bytes of data that came, whatever they were of.
+  var dataBytes: Int { memory.withLock { $0.dataBytes } }
 
   private var told: [UInt8] { memory.withLock { $0.status }.encoded }
 
@@ -120,16 +120,16 @@ final class PatchDevice: Sendable {
     return nil
   }
 
-  private func take(_ octets: [UInt8]) -> ATTErrorCode? {
+  private func take(_ bytes: [UInt8]) -> ATTErrorCode? {
     let (refusal, lost) = memory.withLock { memory -> (ATTErrorCode?, PipeLink?) in
       guard var session = memory.session, memory.made == nil else {
         return (OTAService.noSession, nil)
       }
-      guard number(octets[0..<4]) == UInt32(session.held.count) else {
+      guard number(bytes[0..<4]) == UInt32(session.held.count) else {
         return (OTAService.wrongOffset, nil)
       }
-      session.held += octets[4...]
-      memory.dataOctets += octets.count - 4
+      session.held += bytes[4...]
+      memory.dataBytes += bytes.count - 4
       memory.session = session
       if let limit = memory.script.refusesAt, session.patch != nil, session.held.count >= limit {
         memory.session = nil
@@ -297,6 +297,6 @@ private func littleEndian(_ number: UInt32) -> [UInt8] {
   (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
 }
 
-private func number(_ octets: ArraySlice<UInt8>) -> UInt32 {
-  octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+private func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+  bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
 }

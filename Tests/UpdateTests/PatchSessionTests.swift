@@ -9,7 +9,7 @@ import Testing
 /// Whole updates of a device that takes patches, and what is written to it.
 @Suite struct PatchSessionTests {
   private static let old = image(size: 20_000, seed: 7).bytes
-  /// The next release: some octets are others, and some are new.
+  /// The next release: some bytes are others, and some are new.
   private static let new = FirmwareImage(
     name: "new.bin", format: .binary,
     bytes: Array(old[..<6_000]) + [1, 2, 3]
@@ -67,9 +67,9 @@ import Testing
     let result = try run.outcome.get()
     #expect(result.isVerified && run.device.running == Self.new.bytes)
     #expect(result.delivery?.content == .patch(base: ContentIdentity(of: Self.old)))
-    #expect(result.delivery?.obstacle == nil && result.octetsMade == Self.new.bytes.count)
-    #expect(result.octetsSent == result.delivery?.octets && result.octetsSent < 5_000)
-    #expect(run.device.dataOctets == result.octetsSent)
+    #expect(result.delivery?.obstacle == nil && result.bytesMade == Self.new.bytes.count)
+    #expect(result.bytesSent == result.delivery?.bytes && result.bytesSent < 5_000)
+    #expect(run.device.dataBytes == result.bytesSent)
   }
 
   /// docs/ota-service.md, 13: what is asked, in which order, and what PATCH and BEGIN say.
@@ -82,7 +82,7 @@ import Testing
     let report = try #require(run.deliveries.first)
     let patch = run.device.requests[5]
     let base = OTAPatch(
-      base: OTABase(size: 20_000, crc32: CRC32.checksum(Self.old)), streamSize: report.octets,
+      base: OTABase(size: 20_000, crc32: CRC32.checksum(Self.old)), streamSize: report.bytes,
       streamCRC32: 0)
     #expect(Array(patch.prefix(13)) == Array(OTARequest.patch(base).encoded.prefix(13)))
     // A device that holds nothing is told to start over; the data is a patch; size and CRC32 are the
@@ -103,14 +103,14 @@ import Testing
     let result = try run.outcome.get()
     #expect(Array(run.device.opcodes.prefix(6)) == [0x01, 0x02, 0x03, 0x06, 0x08, 0x09])
     #expect(run.device.opcodes.allSatisfy { $0 < 0x0C } && run.deliveries.isEmpty)
-    #expect(result.delivery == nil && result.octetsSent == Self.new.bytes.count)
+    #expect(result.delivery == nil && result.bytesSent == Self.new.bytes.count)
   }
 
   @Test func withoutABaseTheImageIsSentAndTheReportSaysWhy() throws {
     let run = try update(bases: [])
     let result = try run.outcome.get()
-    // Random octets cannot be compressed.
-    #expect(result.delivery?.content == .image && result.octetsSent == Self.new.bytes.count)
+    // Random bytes cannot be compressed.
+    #expect(result.delivery?.content == .image && result.bytesSent == Self.new.bytes.count)
     #expect(result.delivery?.obstacle == .baseUnknown(ContentIdentity(of: Self.old)))
     #expect(run.device.running == Self.new.bytes)
   }
@@ -122,8 +122,8 @@ import Testing
       hardware: HardwareID(0xA001))
     let run = try update(bases: [], to: image)
     let result = try run.outcome.get()
-    #expect(result.delivery?.content == .compressed && result.octetsSent < 15_000)
-    #expect(run.device.running == bytes && result.octetsMade == 20_000)
+    #expect(result.delivery?.content == .compressed && result.bytesSent < 15_000)
+    #expect(run.device.running == bytes && result.bytesMade == 20_000)
   }
 
   /// PATCH INFO tells nothing of an image that RUNNING names: it cannot be read.
@@ -158,7 +158,7 @@ import Testing
     #expect(result.delivery?.content == .image && result.delivery?.obstacle == obstacle)
     #expect(run.events.contains(.patchGivenUp(because: obstacle)))
     #expect(run.device.opcodes.count { $0 == 0x0E } == 1, "a patch is tried once")
-    #expect(run.device.dataOctets < Self.new.bytes.count + 5_000)
+    #expect(run.device.dataBytes < Self.new.bytes.count + 5_000)
     // On one connection: the second is the proof.
     #expect(run.device.opcodes.count { $0 == 0x01 } == 2)
   }
@@ -172,7 +172,7 @@ import Testing
     }
     let obstacle = PatchObstacle.baseUnknown(ContentIdentity(of: Self.old))
     #expect(throws: UpdateFault.noPatch(obstacle)) { try run.outcome.get() as UpdateResult }
-    #expect(!run.device.opcodes.contains(0x06) && run.device.dataOctets == 0)
+    #expect(!run.device.opcodes.contains(0x06) && run.device.dataBytes == 0)
   }
 
   @Test(arguments: [PatchDevice.Script(refusesAt: 200), PatchDevice.Script(spoils: true)])
@@ -188,12 +188,12 @@ import Testing
     #expect(throws: UpdateFault.noPatch(.notUnderstood)) { try run.outcome.get() as UpdateResult }
   }
 
-  /// A lost link costs nothing of a stream; its progress is told in octets of the image.
+  /// A lost link costs nothing of a stream; its progress is told in bytes of the image.
   @Test func aLostLinkGoesOnInTheStream() throws {
     let run = try update(.init(cuts: [150, 400]))
     let result = try run.outcome.get()
     #expect(result.resumes == 2 && run.device.running == Self.new.bytes)
-    #expect(run.device.dataOctets == result.delivery?.octets)
+    #expect(run.device.dataBytes == result.delivery?.bytes)
     let beginnings = run.beginnings
     try #require(beginnings.count == 3 && beginnings[0] == 0)
     #expect(beginnings[0] < beginnings[1] && beginnings[1] < beginnings[2])
@@ -203,14 +203,14 @@ import Testing
     }
     #expect(kept.count >= 2 && zip(kept, beginnings[1...]).allSatisfy { 0 < $0 && $0 <= $1 })
     #expect((kept.prefix(2) + beginnings).allSatisfy { $0 % PatchDevice.pageSize == 0 })
-    #expect(result.octetsMade == Self.new.bytes.count)
+    #expect(result.bytesMade == Self.new.bytes.count)
   }
 
   /// What was decided holds for the whole update: the image goes on where it was.
   @Test func aLostLinkGoesOnInTheImage() throws {
     let run = try update(.init(cuts: [12_000]), bases: [])
     let result = try run.outcome.get()
-    #expect(result.resumes == 1 && run.device.dataOctets == Self.new.bytes.count)
+    #expect(result.resumes == 1 && run.device.dataBytes == Self.new.bytes.count)
     #expect(!run.device.opcodes.contains(0x0E))
   }
 
@@ -237,7 +237,7 @@ import Testing
     let run = try update(.init(cuts: (1...40).map { $0 * 12 })) { $0.chunk = 12 }
     let result = try run.outcome.get()
     #expect(run.beginnings.count == 41 && run.device.running == Self.new.bytes)
-    #expect(run.device.dataOctets == result.delivery?.octets)
+    #expect(run.device.dataBytes == result.delivery?.bytes)
   }
 
   /// What a device does not answer of patches takes nothing from its images.
@@ -279,8 +279,8 @@ import Testing
     let result = try second.outcome.get()
     let began = try #require(second.beginnings.first)
     #expect(result.resumes == 1 && began > 0 && device.running == Self.new.bytes)
-    #expect(device.dataOctets == result.delivery?.octets)
-    #expect(result.octetsMade == Self.new.bytes.count - began)
+    #expect(device.dataBytes == result.delivery?.bytes)
+    #expect(result.bytesMade == Self.new.bytes.count - began)
   }
 
   /// Another image is under way: its stream is of no use, and the device is told to start over.
@@ -305,7 +305,7 @@ import Testing
     #expect(device.running == Self.new.bytes && second.beginnings == [0])
   }
 
-  @Test func aFinderThatGivesOtherOctetsFindsNothing() throws {
+  @Test func aFinderThatGivesOtherBytesFindsNothing() throws {
     let run = try update(bases: []) { $0.bases = BaseFinder { _ in [1, 2, 3] } }
     #expect(
       try run.outcome.get().delivery?.obstacle == .baseUnknown(ContentIdentity(of: Self.old)))

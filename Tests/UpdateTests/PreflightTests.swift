@@ -30,7 +30,7 @@ import Testing
     #expect(plan.allowsOtherHardware && !plan.allowsDowngrade)
   }
 
-  @Test func anImageOfTheSlotsSizeFitsAndOneOctetMoreDoesNot() throws {
+  @Test func anImageOfTheSlotsSizeFitsAndOneByteMoreDoesNot() throws {
     #expect(try plan(makeImage(size: 0x4000)).image.bytes.count == 0x4000)
     #expect(throws: UpdateFault.doesNotFit(imageSize: 0x4001, slotSize: 0x4000)) {
       try Preflight.check(makeImage(size: 0x4001), against: device(), options: permissive)

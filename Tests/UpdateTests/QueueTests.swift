@@ -104,6 +104,6 @@ private final class Order: Sendable {
     }
     #expect(acknowledged > 4096)
     let second = try outcomes[1].get()
-    #expect(second.resumes == 1 && second.octetsSent < 200_000 - acknowledged / 2)
+    #expect(second.resumes == 1 && second.bytesSent < 200_000 - acknowledged / 2)
   }
 }

@@ -9,7 +9,7 @@ import Testing
 /// Patches that were made elsewhere, on whole boards: none ever makes another image run.
 @Suite struct ReadyPatchTests {
   private static let old = image(size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)
-  /// The release before the old one: a patch against it takes octets that the old one has not.
+  /// The release before the old one: a patch against it takes bytes that the old one has not.
   private static let other = FirmwareImage(
     name: "other.bin", format: .binary,
     bytes: old.bytes.enumerated().map { $0 % 31 == 5 ? $1 ^ 0x55 : $1 },
@@ -24,7 +24,7 @@ import Testing
   private static func file(
     from base: FirmwareImage = old, codec: PatchCodec = .crle
   ) -> [UInt8] {
-    Patch(from: PatchBase(base.bytes), to: new.bytes[...], codec: codec).octets
+    Patch(from: PatchBase(base.bytes), to: new.bytes[...], codec: codec).bytes
   }
 
   private func board(_ profile: String = "plain") throws -> FlashMemory {
@@ -55,7 +55,7 @@ import Testing
       let update = try result.outcome.get()
       #expect(result.runningImage == Self.new.bytes && update.isVerified)
       // The header of its one part, and the file as it is.
-      #expect(update.octetsSent == file.count + 16 && update.octetsMade == Self.size)
+      #expect(update.bytesSent == file.count + 16 && update.bytesMade == Self.size)
       #expect(
         update.delivery?.content == .patch(base: ContentIdentity(of: Self.old.bytes))
           && update.delivery?.unused == nil && update.delivery?.obstacle == nil)
@@ -65,7 +65,7 @@ import Testing
   @Test func theHeaderOfESPIsLeftOut() throws {
     let file = [0x10, 0xDE, 0xCD, 0xFC] + [UInt8](repeating: 7, count: 60) + Self.file()
     let result = try update(try board(), with: try ReadyPatch(file))
-    #expect(try result.outcome.get().octetsSent == file.count - 64 + 16)
+    #expect(try result.outcome.get().bytesSent == file.count - 64 + 16)
     #expect(result.runningImage == Self.new.bytes)
   }
 
@@ -122,7 +122,7 @@ import Testing
     let result = try update(
       try board("plain?delta=no"), with: try ReadyPatch(Self.file()), profile: "plain?delta=no")
     let update = try result.outcome.get()
-    #expect(update.delivery?.obstacle == .notUnderstood && update.octetsSent == Self.size)
+    #expect(update.delivery?.obstacle == .notUnderstood && update.bytesSent == Self.size)
     #expect(result.runningImage == Self.new.bytes)
   }
 
@@ -132,7 +132,7 @@ import Testing
     let result = try update(storage, with: patch, profile: "fast?cut-at-pdu=40")
     let update = try result.outcome.get()
     #expect(result.runningImage == Self.new.bytes && update.delivery?.obstacle == nil)
-    #expect(update.octetsSent < 2 * patch.octets.count)
+    #expect(update.bytesSent < 2 * patch.bytes.count)
   }
 
   /// One bit, anywhere: it is no patch any more, or the device finds out; what runs in the end is
@@ -147,11 +147,11 @@ import Testing
     }
     var sent = 0
     for bit in stride(from: 0, to: 8 * file.count, by: 8 * file.count / 40 + 1) {
-      var octets = file
-      octets[bit / 8] ^= 1 << UInt8(bit % 8)
+      var bytes = file
+      bytes[bit / 8] ^= 1 << UInt8(bit % 8)
       let damaged: ReadyPatch
       do throws(ReadyPatchFault) {
-        damaged = try ReadyPatch(octets)
+        damaged = try ReadyPatch(bytes)
       } catch {
         continue
       }
@@ -170,9 +170,9 @@ import Testing
 
   @Test func whatIsNoPatchIsToldWithItsReason() throws {
     let file = Self.file()
-    func fault(_ octets: [UInt8], image: [UInt8] = Self.new.bytes, base: [UInt8]? = nil) -> String {
+    func fault(_ bytes: [UInt8], image: [UInt8] = Self.new.bytes, base: [UInt8]? = nil) -> String {
       do throws(ReadyPatchFault) {
-        var patch = try ReadyPatch(octets)
+        var patch = try ReadyPatch(bytes)
         try patch.check(makes: image, of: base)
         return ""
       } catch {
@@ -186,7 +186,7 @@ import Testing
     #expect(fault(Self.new.bytes).hasPrefix("it is no whole patch: offset "))
     #expect(
       fault(file, image: Self.old.bytes)
-        == "it makes \(Self.size) octets, and the image has \(Self.old.bytes.count)")
+        == "it makes \(Self.size) bytes, and the image has \(Self.old.bytes.count)")
     #expect(fault(file, base: Self.other.bytes).hasPrefix("it does not make the image of the base"))
     #expect(fault(file, image: Self.new.bytes.reversed(), base: Self.old.bytes) != "")
   }

@@ -27,7 +27,7 @@ enum ServiceDocument {
     return String(rest[..<(rest.range(of: "\n#")?.lowerBound ?? rest.endIndex)])
   }
 
-  /// The octet strings of the test vector called `what`.
+  /// The byte strings of the test vector called `what`.
   static func vector(_ what: String, in heading: String = "## 11.") throws -> [[UInt8]] {
     let row = try #require(
       try rows(of: heading).first { $0[0] == what }, "no test vector called \(what)")
@@ -35,11 +35,11 @@ enum ServiceDocument {
     let cell = row[1].replacing("` and 16 × `00`", with: " \(repeated)`")
     return try cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()
       .filter { !$0.offset.isMultiple(of: 2) }
-      .map { try octets(String($0.element)) }
+      .map { try bytes(String($0.element)) }
   }
 
-  /// `01 A0` as octets.
-  static func octets(_ hexadecimal: String) throws -> [UInt8] {
+  /// `01 A0` as bytes.
+  static func bytes(_ hexadecimal: String) throws -> [UInt8] {
     try hexadecimal.split(separator: " ").map { try #require(UInt8($0, radix: 16)) }
   }
 

@@ -25,9 +25,9 @@ import Testing
   private struct Run {
     let result: UpdateResult
     let reports: [SizeReport]
-    /// Octets of the last full data write.
+    /// Bytes of the last full data write.
     let chunk: Int
-    var rate: Double { Double(result.octetsSent) / (result.uploadTook / .seconds(1)) }
+    var rate: Double { Double(result.bytesSent) / (result.uploadTook / .seconds(1)) }
   }
 
   /// - Parameters:
@@ -74,7 +74,7 @@ import Testing
     }
     return Run(
       result: try outcome.get(), reports: reports,
-      chunk: writes.octets.dropLast().last ?? 0)
+      chunk: writes.bytes.dropLast().last ?? 0)
   }
 
   /// A host that does not know the interval finds the size that it would have chosen by it. What
@@ -111,7 +111,7 @@ import Testing
     let worse = try Self.flash(300_000, onto: Self.fast, gap: 4000) { $0.sizes = notebook.memory }
     #expect(worse.reports.map(\.isRemembered) == [true, false])
     let kept = try #require(notebook.kept.withLock { $0.values.first })
-    #expect(kept.octetsPerSecond < better.octetsPerSecond * 0.9)
+    #expect(kept.bytesPerSecond < better.bytesPerSecond * 0.9)
   }
 
   /// Where the flash is the limit, no size of writes is.
@@ -142,11 +142,11 @@ import Testing
     #expect(run.result.resumes == 1 && run.reports.isEmpty && run.result.isVerified)
   }
 
-  /// The octets of the data writes, in order.
+  /// The bytes of the data writes, in order.
   private final class WriteLog: Sendable {
     private let all = Mutex<[Int]>([])
-    var octets: [Int] { all.withLock { $0 } }
-    func note(_ octets: Int) { all.withLock { $0.append(octets) } }
+    var bytes: [Int] { all.withLock { $0 } }
+    func note(_ bytes: Int) { all.withLock { $0.append(bytes) } }
   }
 
   /// The host's end of a link over a real radio, as far as it knows.

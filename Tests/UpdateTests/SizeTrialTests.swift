@@ -6,18 +6,18 @@ import Testing
 /// The arithmetic of trying sizes: what is tried, for how long, and what is kept.
 @Suite struct SizeTrialTests {
   private static let candidates = SizeCandidates(
-    sizing: PDUSizing(phy: .le2M), mtu: ATTMTU(clamping: 498), header: 4, octetsPerAnswer: 2048)
+    sizing: PDUSizing(phy: .le2M), mtu: ATTMTU(clamping: 498), header: 4, bytesPerAnswer: 2048)
 
   /// A device that acknowledges each 2 KiB at a rate that depends on the size of the writes.
   private struct Device {
     var trial: SizeTrial
     var chunk: Int
-    /// What the octets from an offset on were written with.
+    /// What the bytes from an offset on were written with.
     private var sizes: [(from: Int, chunk: Int)]
     private(set) var now = Duration.zero
     private(set) var acknowledged = 0
     private(set) var tried: [Int]
-    /// Octets on their way.
+    /// Bytes on their way.
     private let window = 8192
 
     init(_ trial: SizeTrial, first: Int) {
@@ -59,7 +59,7 @@ import Testing
     _ sizes: [Int], left: Int = 1 << 20, expecting expected: Double? = nil
   ) throws -> Device {
     let bounds = try #require(
-      SizeTrial.Bounds(left: left, window: 8192, octetsPerAnswer: 2048))
+      SizeTrial.Bounds(left: left, window: 8192, bytesPerAnswer: 2048))
     let trial = SizeTrial(first: sizes[0], at: 0, bounds, expecting: expected) { _ in
       Array(sizes.dropFirst())
     }
@@ -80,7 +80,7 @@ import Testing
     }
     // The smallest MTU has one size.
     let small = SizeCandidates(
-      sizing: PDUSizing(linkLayerPayload: 27), mtu: .default, header: 4, octetsPerAnswer: 2048)
+      sizing: PDUSizing(linkLayerPayload: 27), mtu: .default, header: 4, bytesPerAnswer: 2048)
     #expect(small.others(than: small.best(for: nil), rooms: []) == [])
   }
 
@@ -92,16 +92,16 @@ import Testing
   }
 
   @Test func littleThatIsLeftIsNoRoomForATrial() throws {
-    #expect(SizeTrial.Bounds(left: 190_000, window: 8192, octetsPerAnswer: 2048) == nil)
+    #expect(SizeTrial.Bounds(left: 190_000, window: 8192, bytesPerAnswer: 2048) == nil)
     for left in [200_000, 400_000, 1_000_000, 16_000_000] {
       let bounds = try #require(
-        SizeTrial.Bounds(left: left, window: 8192, octetsPerAnswer: 2048))
+        SizeTrial.Bounds(left: left, window: 8192, bytesPerAnswer: 2048))
       #expect(bounds.sizes >= 2 && bounds.sizes <= 5)
       #expect(bounds.sizes * bounds.stretch <= min(left / 4, 192 * 1024))
       #expect(bounds.stretch >= 24 * 1024)
     }
     // Large windows make long stretches.
-    #expect(SizeTrial.Bounds(left: 400_000, window: 61_440, octetsPerAnswer: 12_288) == nil)
+    #expect(SizeTrial.Bounds(left: 400_000, window: 61_440, bytesPerAnswer: 12_288) == nil)
   }
 
   // MARK: What is kept
@@ -111,7 +111,7 @@ import Testing
     let outcome = try #require(device.run { [491: 150_000, 470: 160_000, 240: 120_000][$0] ?? 0 })
     #expect(outcome.kept == 470 && outcome.isWhole)
     #expect(device.tried == [491, 470, 240])
-    #expect(outcome.rates.map { Int(($0.octetsPerSecond / 1000).rounded()) } == [150, 160, 120])
+    #expect(outcome.rates.map { Int(($0.bytesPerSecond / 1000).rounded()) } == [150, 160, 120])
     // What was sent with one size is not counted for another.
     #expect(device.acknowledged <= 192 * 1024 + 2 * 8192)
   }
@@ -132,15 +132,15 @@ import Testing
       let event = (index * 2 + 2) / 3
       rate.add(index * 2048, at: LinkInstant(elapsed: .milliseconds(15) * event))
     }
-    let octetsPerSecond = rate.octetsPerSecond ?? 0
-    #expect(abs(octetsPerSecond / (2048 * 1.5 / 0.015) - 1) < 0.05)
+    let bytesPerSecond = rate.bytesPerSecond ?? 0
+    #expect(abs(bytesPerSecond / (2048 * 1.5 / 0.015) - 1) < 0.05)
     #expect(rate.error > 0.005 && rate.error < 0.05)
     var exact = AcknowledgedRate()
-    #expect(exact.octetsPerSecond == nil && exact.error == 1)
+    #expect(exact.bytesPerSecond == nil && exact.error == 1)
     for index in 0..<4 {
       exact.add(index * 1000, at: LinkInstant(elapsed: .milliseconds(10) * index))
     }
-    #expect(exact.error < 1e-6 && abs((exact.octetsPerSecond ?? 0) - 100_000) < 0.1)
+    #expect(exact.error < 1e-6 && abs((exact.bytesPerSecond ?? 0) - 100_000) < 0.1)
   }
 
   // MARK: What is no measure

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/// Sends `repeats` images of `size` octets, one after the other, to the `sink-device` that listens at
-/// `path`, in writes of `chunk` octets of image.
+/// Sends `repeats` images of `size` bytes, one after the other, to the `sink-device` that listens at
+/// `path`, in writes of `chunk` bytes of image.
 ///
 /// Returns 0, or an errno: EPROTO for a device that answers otherwise than a sink-device does.
 int plain_host_transfer(const char *path, uint32_t size, uint32_t repeats, uint32_t chunk);

@@ -40,13 +40,13 @@ static void start_bluetooth(void) {
 static void configure_advertising(void) {
   ble_advdata_t content = {
       .name_type = BLE_ADVDATA_FULL_NAME, .flags = BLE_GAP_ADV_FLAGS_LE_ONLY_GENERAL_DISC_MODE};
-  ble_gap_adv_data_t octets = {.adv_data = {.p_data = encoded, .len = sizeof encoded}};
-  APP_ERROR_CHECK(ble_advdata_encode(&content, octets.adv_data.p_data, &octets.adv_data.len));
+  ble_gap_adv_data_t bytes = {.adv_data = {.p_data = encoded, .len = sizeof encoded}};
+  APP_ERROR_CHECK(ble_advdata_encode(&content, bytes.adv_data.p_data, &bytes.adv_data.len));
   ble_gap_adv_params_t params = {
       .properties = {.type = BLE_GAP_ADV_TYPE_CONNECTABLE_SCANNABLE_UNDIRECTED},
       .interval = 160,  // 100 ms
       .primary_phy = BLE_GAP_PHY_1MBPS};
-  APP_ERROR_CHECK(sd_ble_gap_adv_set_configure(&advertising, &octets, &params));
+  APP_ERROR_CHECK(sd_ble_gap_adv_set_configure(&advertising, &bytes, &params));
 }
 
 int main(void) {

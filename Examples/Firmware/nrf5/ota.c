@@ -22,7 +22,7 @@ enum {
   ROW = 256,
   // What arrives while a page is erased: 85 ms at 60 kB/s, and a row.
   RING = 24 * ROW,
-  // The ATT_MTU, less 3 octets of ATT and 4 of offset.
+  // The ATT_MTU, less 3 bytes of ATT and 4 of offset.
   CHUNK = NRF_SDH_BLE_GATT_MAX_MTU_SIZE - 3 - 4
 };
 
@@ -195,7 +195,7 @@ static void bluetooth_event(ble_evt_t const *event, void *context) {
 NRF_SDH_BLE_OBSERVER(ota_observer, 3, bluetooth_event, NULL);
 
 static uint32_t add_service(void) {
-  // 2f3e....-21b4-4807-8bdc-74db56699529; octets 12 and 13 are each attribute's own.
+  // 2f3e....-21b4-4807-8bdc-74db56699529; bytes 12 and 13 are each attribute's own.
   static const ble_uuid128_t base = {
       {0x29, 0x95, 0x69, 0x56, 0xDB, 0x74, 0xDC, 0x8B, 0x07, 0x48, 0xB4, 0x21, 0, 0, 0x3E, 0x2F}};
   ble_uuid_t uuid = {.uuid = 1};

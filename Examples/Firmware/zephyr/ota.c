@@ -22,7 +22,7 @@ enum {
   ROW = 256,
   // What arrives while a page is erased: 85 ms at 60 kB/s, and a row.
   RING = 24 * ROW,
-  // The ATT_MTU, less 3 octets of ATT and 4 of offset.
+  // The ATT_MTU, less 3 bytes of ATT and 4 of offset.
   CHUNK = CONFIG_BT_L2CAP_TX_MTU - 3 - 4
 };
 
@@ -316,9 +316,9 @@ static bool confirm(void *context) {
   return boot_write_img_confirmed() == 0;
 }
 
-static uint32_t number(const uint8_t *from, int octets) {
+static uint32_t number(const uint8_t *from, int bytes) {
   uint32_t value = 0;
-  while (octets-- > 0) value = value << 8 | from[octets];
+  while (bytes-- > 0) value = value << 8 | from[bytes];
   return value;
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 final class AlterationScript: Sendable {
   private let steps: Mutex<ArraySlice<[UInt8]>>
 
-  /// - Parameter steps: one for a PDU each: an octet says how many PDUs pass before it and what is
+  /// - Parameter steps: one for a PDU each: a byte says how many PDUs pass before it and what is
   ///   done then, the others are what it is done with. An empty one lets a PDU pass.
   init(_ steps: [[UInt8]]) { self.steps = Mutex(steps[...]) }
 
@@ -27,29 +27,29 @@ final class AlterationScript: Sendable {
     return Self.altered(pdu, step[0], Array(step.dropFirst()))
   }
 
-  private static func altered(_ pdu: [UInt8], _ kind: UInt8, _ octets: [UInt8]) -> [[UInt8]]? {
+  private static func altered(_ pdu: [UInt8], _ kind: UInt8, _ bytes: [UInt8]) -> [[UInt8]]? {
     let header = Array(pdu.prefix(headerSize(of: pdu)))
     switch kind {
-    case 0: return [header + octets]
-    case 1: return [overwritten(pdu, from: header.count, octets)]
-    case 2: return [Array(pdu.prefix(Int(octets.first ?? 0)))]
+    case 0: return [header + bytes]
+    case 1: return [overwritten(pdu, from: header.count, bytes)]
+    case 2: return [Array(pdu.prefix(Int(bytes.first ?? 0)))]
     case 3: return []
     case 4: return [pdu, pdu]
-    case 5: return [pdu, header + octets]
-    case 6: return [octets]
+    case 5: return [pdu, header + bytes]
+    case 6: return [bytes]
     default: return nil
     }
   }
 
-  /// The first octet says where in the value the others go.
+  /// The first byte says where in the value the others go.
   private static func overwritten(
-    _ pdu: [UInt8], from start: Int, _ octets: [UInt8]
+    _ pdu: [UInt8], from start: Int, _ bytes: [UInt8]
   ) -> [UInt8] {
     var pdu = pdu
-    for (index, octet) in octets.dropFirst().enumerated() {
-      let position = start + Int(octets[0]) + index
+    for (index, byte) in bytes.dropFirst().enumerated() {
+      let position = start + Int(bytes[0]) + index
       guard position < pdu.count else { break }
-      pdu[position] = octet
+      pdu[position] = byte
     }
     return pdu
   }

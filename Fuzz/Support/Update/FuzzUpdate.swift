@@ -7,13 +7,13 @@ import OtaflashUpdate
 /// Updates one of the devices while the input alters what the host hears of it. However the update
 /// ends, it ends: no trap, no wait without a bound, no progress beyond the image.
 ///
-/// The first octet picks the device and the write mode, the rest is an `AlterationScript`.
+/// The first byte picks the device and the write mode, the rest is an `AlterationScript`.
 func fuzzUpdate(of profiles: [String], _ input: [UInt8]) {
   guard let choice = input.first else { return }
   let profile = profiles[Int(choice >> 1) % profiles.count]
   let script = AlterationScript(messages(Array(input.dropFirst())))
   var options = UpdateOptions()
-  // An odd choice is the third mode where what follows begins with an odd octet.
+  // An odd choice is the third mode where what follows begins with an odd byte.
   let isAuto = input.dropFirst().first.map { !$0.isMultiple(of: 2) } ?? false
   options.mode =
     choice.isMultiple(of: 2) ? .withoutResponse : isAuto ? .auto : .withResponse

@@ -45,8 +45,8 @@ package struct AdapterRoster: Sendable {
     var present: [UInt16] = []
     for index in try MgmtIndexList.decode(await session.perform(.readIndexList)) {
       do throws(MgmtFault) {
-        let octets = try await session.perform(.readControllerInformation, index: index)
-        let information = try MgmtIndexList.information(octets)
+        let bytes = try await session.perform(.readControllerInformation, index: index)
+        let information = try MgmtIndexList.information(bytes)
         if information.current.isSuperset(of: Self.wanted) { present.append(index) }
       } catch {
         // One that has gone since the list was made.

@@ -60,8 +60,8 @@ public struct Doctor: Sendable {
       }
       var checks: [DoctorCheck] = []
       for index in indexes {
-        let octets = try await session.perform(.readControllerInformation, index: index)
-        checks += Self.adapter(index, try MgmtIndexList.information(octets))
+        let bytes = try await session.perform(.readControllerInformation, index: index)
+        checks += Self.adapter(index, try MgmtIndexList.information(bytes))
       }
       return checks
     } catch {

@@ -7,8 +7,8 @@ import OtaflashATT
 enum HCICommand: Equatable, Sendable {
   /// LE Connection Update (7.8.18).
   case updateConnection(UInt16, MgmtConnectionParameters)
-  /// LE Set Data Length (7.8.33): octets of payload in one packet, and the time it may take.
-  case setDataLength(UInt16, octets: UInt16, microseconds: UInt16)
+  /// LE Set Data Length (7.8.33): bytes of payload in one packet, and the time it may take.
+  case setDataLength(UInt16, bytes: UInt16, microseconds: UInt16)
   /// LE Read PHY (7.8.47).
   case readPHY(UInt16)
   /// LE Set PHY (7.8.49), for both directions.
@@ -28,21 +28,21 @@ enum HCICommand: Equatable, Sendable {
   /// The whole packet as a raw HCI socket takes it.
   var encoded: [UInt8] {
     let parameters = parameters
-    return [Self.packetType] + opcode.octets + [UInt8(parameters.count)] + parameters
+    return [Self.packetType] + opcode.bytes + [UInt8(parameters.count)] + parameters
   }
 
   private var parameters: [UInt8] {
     switch self {
     case .updateConnection(let handle, let wanted):
       // No hint about the length of events: both 0, as the kernel does.
-      handle.octets + wanted.intervalMinimum.octets + wanted.intervalMaximum.octets
-        + wanted.latency.octets + wanted.supervisionTimeout.octets + [0, 0, 0, 0]
-    case .setDataLength(let handle, let octets, let microseconds):
-      handle.octets + octets.octets + microseconds.octets
-    case .readPHY(let handle): handle.octets
+      handle.bytes + wanted.intervalMinimum.bytes + wanted.intervalMaximum.bytes
+        + wanted.latency.bytes + wanted.supervisionTimeout.bytes + [0, 0, 0, 0]
+    case .setDataLength(let handle, let bytes, let microseconds):
+      handle.bytes + bytes.bytes + microseconds.bytes
+    case .readPHY(let handle): handle.bytes
     case .setPHY(let handle, let phy):
       // ALL_PHYS 0: both directions are told.
-      handle.octets + [0, phy.mask, phy.mask] + phy.coding.octets
+      handle.bytes + [0, phy.mask, phy.mask] + phy.coding.bytes
     }
   }
 }

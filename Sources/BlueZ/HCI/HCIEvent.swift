@@ -7,8 +7,8 @@ enum HCIEvent: Equatable, Sendable {
   case commandStatus(opcode: UInt16, status: HCIStatus)
   case connected(UInt16, to: BluetoothAddress, ConnectionTiming)
   case updated(UInt16, status: HCIStatus, ConnectionTiming)
-  /// Octets of payload in the packets to the device.
-  case dataLengthChanged(UInt16, octets: UInt16)
+  /// Bytes of payload in the packets to the device.
+  case dataLengthChanged(UInt16, bytes: UInt16)
   case phyUpdated(UInt16, status: HCIStatus, transmit: PHY?, receive: PHY?)
   case disconnected(UInt16)
   /// An event that concerns us not.
@@ -20,8 +20,8 @@ enum HCIEvent: Equatable, Sendable {
   private static let lowEnergy: UInt8 = 0x3E
 
   /// - Throws: for a packet that is shorter than its event, or no event.
-  init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
-    var fields = MgmtFields(octets[...])
+  init(decoding bytes: [UInt8]) throws(MgmtDecodeFault) {
+    var fields = MgmtFields(bytes[...])
     guard try fields.uint8() == Self.packetType else { throw MgmtDecodeFault() }
     let code = try fields.uint8()
     let length = try fields.uint8()
@@ -60,7 +60,7 @@ enum HCIEvent: Equatable, Sendable {
       let status = HCIStatus(rawValue: try fields.uint8())
       let handle = try fields.uint16()
       return .updated(handle, status: status, try ConnectionTiming(decoding: &fields))
-    case 0x07: return .dataLengthChanged(try fields.uint16(), octets: try fields.uint16())
+    case 0x07: return .dataLengthChanged(try fields.uint16(), bytes: try fields.uint16())
     case 0x0C:
       let status = HCIStatus(rawValue: try fields.uint8())
       let handle = try fields.uint16()
@@ -78,8 +78,8 @@ enum HCIEvent: Equatable, Sendable {
     let handle = try fields.uint16()
     _ = try fields.uint8()
     let isRandom = try fields.uint8() & 1 != 0
-    let address = Array(try fields.octets(6))
-    if isEnhanced { _ = try fields.octets(12) }
+    let address = Array(try fields.bytes(6))
+    if isEnhanced { _ = try fields.bytes(12) }
     let timing = try ConnectionTiming(decoding: &fields)
     guard status == .success else { return .other(code: lowEnergy) }
     return .connected(

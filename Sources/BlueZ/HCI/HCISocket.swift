@@ -6,7 +6,7 @@ import OtaflashGATT
 /// A raw socket to a controller, beside the kernel's own traffic: hears its events, and sends
 /// commands of our own. LE events and commands need CAP_NET_RAW.
 struct HCISocket: Sendable {
-  /// An event has at most 255 octets of parameters.
+  /// An event has at most 255 bytes of parameters.
   private static let packetMaximum = 260
 
   private let socket: SeqpacketSocket
@@ -38,8 +38,8 @@ struct HCISocket: Sendable {
 
   /// The next event; one that cannot be read counts as one that concerns nobody.
   func next() async throws(LinkLoss) -> HCIEvent {
-    let octets = try await socket.receive()
-    do throws(MgmtDecodeFault) { return try HCIEvent(decoding: octets) } catch {
+    let bytes = try await socket.receive()
+    do throws(MgmtDecodeFault) { return try HCIEvent(decoding: bytes) } catch {
       return .other(code: 0)
     }
   }

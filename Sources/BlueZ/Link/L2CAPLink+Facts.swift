@@ -10,7 +10,7 @@ struct L2CAPFacts: Equatable, Sendable {
   /// `nil` where the kernel does not tell.
   let transmitPHY: PHY?
   let receivePHY: PHY?
-  /// The largest L2CAP payload in each direction, in octets; not the ATT_MTU.
+  /// The largest L2CAP payload in each direction, in bytes; not the ATT_MTU.
   let sendMTU: UInt16
   let receiveMTU: UInt16
 }

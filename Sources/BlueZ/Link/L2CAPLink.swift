@@ -22,7 +22,7 @@ public enum SecurityLevel: UInt8, Comparable, Sendable {
 /// Needs no capability. The kernel scans for the device itself. One link a device: a second one,
 /// here or in another process, is refused with `.busy`.
 public final class L2CAPLink: Link {
-  /// In octets, the kernel's default for both directions; an ATT_MTU of up to 517 fits with room
+  /// In bytes, the kernel's default for both directions; an ATT_MTU of up to 517 fits with room
   /// to spare.
   public static let maximumPDUSize = 672
 
@@ -84,7 +84,7 @@ public final class L2CAPLink: Link {
       var address = sockaddr_l2()
       var size = socklen_t(MemoryLayout<sockaddr_l2>.size)
       let result = withUnsafeMutableBytes(of: &address) { bytes in
-        guard let start = bytes.baseAddress else { preconditionFailure("an address has octets") }
+        guard let start = bytes.baseAddress else { preconditionFailure("an address has bytes") }
         return getpeername(raw, start.assumingMemoryBound(to: sockaddr.self), &size)
       }
       guard result == 0, let kind = BluetoothAddress.Kind(rawValue: address.l2_bdaddr_type) else {
@@ -136,7 +136,7 @@ enum OpenFailure: Error, Equatable {
 /// The steps that both sides of an L2CAP link share, in the one order that the kernel accepts.
 enum L2CAPSocket {
   private static let attributeChannel: UInt16 = 4
-  /// Octets, doubled by the kernel. Less makes a 512-octet PDU on a controller with 27-octet
+  /// Bytes, doubled by the kernel. Less makes a 512-byte PDU on a controller with 27-byte
   /// buffers impossible to send; the default hides seconds of transfer from the sender.
   private static let sendBufferSize: Int32 = 32768
   /// CID 4 has no flow control: what does not fit is lost.

@@ -6,10 +6,10 @@ import OtaflashGATT
 /// A link over an AF_UNIX SOCK_SEQPACKET socket: ATT PDUs as on CID 4, with the kernel's message
 /// boundaries and back-pressure, for devices that are programs.
 public final class UnixLink: Link {
-  /// In octets, the kernel's L2CAP default, so that a device behind a socket has the limits of a
+  /// In bytes, the kernel's L2CAP default, so that a device behind a socket has the limits of a
   /// real one.
   public static let maximumPDUSize = 672
-  /// Octets asked for the send buffer (the kernel doubles them): about 50 PDUs of 495 octets, so
+  /// Bytes asked for the send buffer (the kernel doubles them): about 50 PDUs of 495 bytes, so
   /// that the sender feels the receiver's pace.
   private static let sendBufferSize: Int32 = 32768
   /// The pause between attempts while the listener's backlog is full.
@@ -78,24 +78,24 @@ public final class UnixLink: Link {
 
 /// The address of a Unix socket whose path is known to fit.
 struct UnixAddress {
-  /// `sun_path` holds 108 octets, the last one zero.
+  /// `sun_path` holds 108 bytes, the last one zero.
   static let pathMaximum = 107
 
   let path: String
   private let address: sockaddr_un
 
   init(_ path: String) throws(ConnectFault) {
-    let octets = Array(path.utf8)
-    guard 1...Self.pathMaximum ~= octets.count, !octets.contains(0) else {
+    let bytes = Array(path.utf8)
+    guard 1...Self.pathMaximum ~= bytes.count, !bytes.contains(0) else {
       throw .systemCall(
         name: "bind", errno: ENAMETOOLONG,
-        cause: "A socket path has 1 to \(Self.pathMaximum) octets; this one has \(octets.count).",
+        cause: "A socket path has 1 to \(Self.pathMaximum) bytes; this one has \(bytes.count).",
         remedy: .advice("Choose a shorter path, such as /tmp/device.sock."))
     }
     self.path = path
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: octets) }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     self.address = address
   }
 

@@ -81,8 +81,8 @@ public struct AdapterStates: AsyncSequence, AdapterMonitor, Sendable {
 
   private func current(_ session: MgmtSession) async throws(MgmtFault) -> AdapterState {
     do throws(MgmtFault) {
-      let octets = try await session.perform(.readControllerInformation, index: adapter)
-      return state(try MgmtIndexList.information(octets).current)
+      let bytes = try await session.perform(.readControllerInformation, index: adapter)
+      return state(try MgmtIndexList.information(bytes).current)
     } catch {
       if error == MgmtFault(.invalidIndex, opcode: 0) { return .removed }
       throw error

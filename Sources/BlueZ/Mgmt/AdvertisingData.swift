@@ -7,7 +7,7 @@ package struct AdvertisingData: Equatable, Sendable {
   /// The complete local name, or the shortened one when there is no other.
   package private(set) var name: String?
   package private(set) var services: [BluetoothUUID] = []
-  /// The flags octet (1.3), bit 1 general discoverable, bit 2 no BR/EDR.
+  /// The flags byte (1.3), bit 1 general discoverable, bit 2 no BR/EDR.
   package private(set) var flags: UInt8?
   /// Company identifier and data (1.4).
   package private(set) var manufacturerData: [ManufacturerData] = []
@@ -20,8 +20,8 @@ package struct AdvertisingData: Equatable, Sendable {
   package init() {}
 
   /// Reads `length | type | data` structures until the end, a zero length or a cut structure.
-  package init(decoding octets: some Sequence<UInt8>) {
-    var rest = Array(octets)[...]
+  package init(decoding bytes: some Sequence<UInt8>) {
+    var rest = Array(bytes)[...]
     while let length = rest.popFirst(), length > 0, rest.count >= Int(length) {
       let structure = rest.prefix(Int(length))
       rest = rest.dropFirst(Int(length))
@@ -65,17 +65,17 @@ package struct AdvertisingData: Equatable, Sendable {
   }
 
   /// Advertisements have UUIDs of 32 bits, too, which attributes never have.
-  private static func uuid(_ octets: ArraySlice<UInt8>) -> BluetoothUUID? {
-    guard octets.count == 4 else { return BluetoothUUID(littleEndian: octets) }
-    return BluetoothUUID(bits32: octets.reversed().reduce(0) { $0 << 8 | UInt32($1) })
+  private static func uuid(_ bytes: ArraySlice<UInt8>) -> BluetoothUUID? {
+    guard bytes.count == 4 else { return BluetoothUUID(littleEndian: bytes) }
+    return BluetoothUUID(bits32: bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) })
   }
 
-  private static func number(_ octets: ArraySlice<UInt8>) -> UInt16 {
-    octets.reversed().reduce(0) { $0 << 8 | UInt16($1) }
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+    bytes.reversed().reduce(0) { $0 << 8 | UInt16($1) }
   }
 
   /// Names are UTF-8 by the specification; broken sequences are shown as U+FFFD. Some devices pad
-  /// with zero octets.
+  /// with zero bytes.
   private static func text(_ data: ArraySlice<UInt8>) -> String {
     String(decoding: data.prefix { $0 != 0 }, as: UTF8.self)
   }

@@ -71,7 +71,7 @@ package enum MgmtCommand: Equatable, Sendable {
   /// The whole packet: opcode, adapter index, length and parameters, little-endian.
   package func encoded(index: UInt16) -> [UInt8] {
     let parameters = parameters
-    return opcode.octets + index.octets + UInt16(parameters.count).octets + parameters
+    return opcode.bytes + index.bytes + UInt16(parameters.count).bytes + parameters
   }
 
   private var parameters: [UInt8] {
@@ -82,20 +82,20 @@ package enum MgmtCommand: Equatable, Sendable {
     case .startDiscovery, .stopDiscovery: [Self.lowEnergyAddresses]
     case .startServiceDiscovery(let rssi, let services):
       [Self.lowEnergyAddresses, rssi.map { UInt8(bitPattern: $0) } ?? Self.anyRSSI]
-        + UInt16(services.count).octets + services.flatMap(\.littleEndian128)
+        + UInt16(services.count).bytes + services.flatMap(\.littleEndian128)
     case .loadConnectionParameters(let entries):
-      UInt16(entries.count).octets + entries.flatMap(\.octets)
-    case .setDefaultSystemConfiguration(let parameters): parameters.flatMap(\.octets)
+      UInt16(entries.count).bytes + entries.flatMap(\.bytes)
+    case .setDefaultSystemConfiguration(let parameters): parameters.flatMap(\.bytes)
     case .addAdvertising(let advertisement): advertisement.parameters
     case .removeAdvertising: [PeripheralAdvertising.instance]
     case .disconnect(let device), .confirm(let device, _), .enterPasskey(let device, nil):
-      device.mgmtOctets
+      device.mgmtBytes
     case .enterPasskey(let device, let passkey?):
-      device.mgmtOctets + UInt16(truncatingIfNeeded: passkey).octets + UInt16(passkey >> 16).octets
+      device.mgmtBytes + UInt16(truncatingIfNeeded: passkey).bytes + UInt16(passkey >> 16).bytes
     case .setIOCapability(let capability): [capability.rawValue]
-    case .unpair(let device): device.mgmtOctets + [1]
-    case .loadLongTermKeys(let keys): UInt16(keys.count).octets + keys.flatMap(\.octets)
-    case .loadIdentityResolvingKeys(let keys): UInt16(keys.count).octets + keys.flatMap(\.octets)
+    case .unpair(let device): device.mgmtBytes + [1]
+    case .loadLongTermKeys(let keys): UInt16(keys.count).bytes + keys.flatMap(\.bytes)
+    case .loadIdentityResolvingKeys(let keys): UInt16(keys.count).bytes + keys.flatMap(\.bytes)
     }
   }
 }
@@ -130,13 +130,13 @@ package struct MgmtConnectionParameters: Equatable, Sendable {
     self.supervisionTimeout = supervisionTimeout
   }
 
-  fileprivate var octets: [UInt8] {
-    device.mgmtOctets + intervalMinimum.octets + intervalMaximum.octets + latency.octets
-      + supervisionTimeout.octets
+  fileprivate var bytes: [UInt8] {
+    device.mgmtBytes + intervalMinimum.bytes + intervalMaximum.bytes + latency.bytes
+      + supervisionTimeout.bytes
   }
 }
 
 extension UInt16 {
-  /// Two octets, little-endian.
-  var octets: [UInt8] { [UInt8(truncatingIfNeeded: self), UInt8(self >> 8)] }
+  /// Two bytes, little-endian.
+  var bytes: [UInt8] { [UInt8(truncatingIfNeeded: self), UInt8(self >> 8)] }
 }

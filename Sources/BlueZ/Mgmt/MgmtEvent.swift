@@ -13,8 +13,8 @@ struct MgmtPacket: Equatable, Sendable {
   }
 
   /// - Throws: `MgmtDecodeFault` when the packet is shorter than its event or its header says.
-  init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
-    var fields = MgmtFields(octets[...])
+  init(decoding bytes: [UInt8]) throws(MgmtDecodeFault) {
+    var fields = MgmtFields(bytes[...])
     let code = try fields.uint16()
     index = try fields.uint16()
     let length = try fields.uint16()
@@ -65,17 +65,17 @@ enum MgmtEvent: Equatable, Sendable {
   private static func deviceFound(
     _ fields: inout MgmtFields
   ) throws(MgmtDecodeFault) -> MgmtEvent {
-    let octets = try fields.octets(6)
+    let bytes = try fields.bytes(6)
     let type = try fields.uint8()
     let rssi = Int8(bitPattern: try fields.uint8())
     let flags = try fields.uint32()
     let length = try fields.uint16()
-    let data = try fields.octets(Int(length))
+    let data = try fields.bytes(Int(length))
     // Type 0 is BR/EDR, which has no attributes to flash through.
     guard let kind = BluetoothAddress.Kind(rawValue: type) else { return .other(code: 0x0012) }
     return .deviceFound(
       AdvertisingReport(
-        address: BluetoothAddress(checked: Array(octets), kind: kind),
+        address: BluetoothAddress(checked: Array(bytes), kind: kind),
         rssi: rssi == 127 ? nil : rssi, advertising: AdvertisingData(decoding: data),
         isConnectable: flags & Self.scanResponse != 0 ? nil : flags & Self.notConnectable == 0))
   }
@@ -112,9 +112,9 @@ package struct ControllerInformation: Equatable, Sendable {
   package let supported: MgmtSettings
   package let current: MgmtSettings
 
-  package init(decoding octets: [UInt8]) throws(MgmtDecodeFault) {
-    var fields = MgmtFields(octets[...])
-    address = BluetoothAddress(checked: Array(try fields.octets(6)), kind: .publicDevice)
+  package init(decoding bytes: [UInt8]) throws(MgmtDecodeFault) {
+    var fields = MgmtFields(bytes[...])
+    address = BluetoothAddress(checked: Array(try fields.bytes(6)), kind: .publicDevice)
     version = try fields.uint8()
     manufacturer = try fields.uint16()
     supported = MgmtSettings(rawValue: try fields.uint32())

@@ -4,8 +4,8 @@ import OtaflashWire
 package struct MgmtDecodeFault: Error, Equatable {}
 
 /// The fields of a packet of the management interface, or of the controller.
-typealias MgmtFields = OctetReader<MgmtDecodeFault>
+typealias MgmtFields = ByteReader<MgmtDecodeFault>
 
 extension MgmtFields {
-  init(_ octets: ArraySlice<UInt8>) { self.init(octets, orThrow: MgmtDecodeFault()) }
+  init(_ bytes: ArraySlice<UInt8>) { self.init(bytes, orThrow: MgmtDecodeFault()) }
 }

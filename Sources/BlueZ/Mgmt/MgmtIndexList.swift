@@ -3,9 +3,9 @@ import OtaflashWire
 /// Answers of the management interface about its adapters.
 enum MgmtIndexList {
   /// The answer to Read Index List: a count and that many adapter numbers.
-  static func decode(_ octets: [UInt8]) throws(MgmtFault) -> [UInt16] {
+  static func decode(_ bytes: [UInt8]) throws(MgmtFault) -> [UInt16] {
     do throws(MgmtDecodeFault) {
-      var fields = MgmtFields(octets[...])
+      var fields = MgmtFields(bytes[...])
       let count = try fields.uint16()
       var indexes: [UInt16] = []
       for _ in 0..<count { indexes.append(try fields.uint16()) }
@@ -15,9 +15,9 @@ enum MgmtIndexList {
     }
   }
 
-  static func information(_ octets: [UInt8]) throws(MgmtFault) -> ControllerInformation {
+  static func information(_ bytes: [UInt8]) throws(MgmtFault) -> ControllerInformation {
     do throws(MgmtDecodeFault) {
-      return try ControllerInformation(decoding: octets)
+      return try ControllerInformation(decoding: bytes)
     } catch {
       throw .malformed
     }

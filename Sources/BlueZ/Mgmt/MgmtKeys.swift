@@ -17,7 +17,7 @@ public struct LongTermKey: Equatable, Sendable {
     case debug = 4
   }
 
-  /// Octets in the kernel's structure.
+  /// Bytes in the kernel's structure.
   static let encodedSize = 36
   static let valueSize = 16
   static let sizes: ClosedRange<UInt8> = 7...16
@@ -28,16 +28,16 @@ public struct LongTermKey: Equatable, Sendable {
   public let kind: Kind
   /// Legacy pairing makes a key for each role; this one is for the central.
   public let isForCentral: Bool
-  /// Octets of the value that count, 7…16.
+  /// Bytes of the value that count, 7…16.
   public let size: UInt8
   /// By which a device finds the key again; 0 with Secure Connections.
   public let diversifier: UInt16
   /// `Rand` of legacy pairing; 0 for keys of Secure Connections.
   public let random: UInt64
-  /// 16 octets.
+  /// 16 bytes.
   public let value: [UInt8]
 
-  /// `nil` for what is no key: another number of octets than 16, a size out of range, an address of
+  /// `nil` for what is no key: another number of bytes than 16, a size out of range, an address of
   /// a kind that changes.
   public init?(
     device: BluetoothAddress, kind: Kind, isForCentral: Bool, size: UInt8, diversifier: UInt16,
@@ -66,15 +66,15 @@ public struct LongTermKey: Equatable, Sendable {
     let size = try fields.uint8()
     let diversifier = try fields.uint16()
     let random = UInt64(try fields.uint32()) | UInt64(try fields.uint32()) << 32
-    let value = Array(try fields.octets(valueSize))
+    let value = Array(try fields.bytes(valueSize))
     guard let address, let kind else { return nil }
     return LongTermKey(
       device: address, kind: kind, isForCentral: isForCentral, size: size,
       diversifier: diversifier, random: random, value: value)
   }
 
-  var octets: [UInt8] {
-    device.mgmtOctets + [kind.rawValue, isForCentral ? 1 : 0, size] + diversifier.octets
+  var bytes: [UInt8] {
+    device.mgmtBytes + [kind.rawValue, isForCentral ? 1 : 0, size] + diversifier.bytes
       + (0..<8).map { UInt8(truncatingIfNeeded: random >> (8 * $0)) } + value
   }
 }
@@ -85,10 +85,10 @@ public struct IdentityResolvingKey: Equatable, Sendable {
 
   /// The device's identity address.
   public let device: BluetoothAddress
-  /// 16 octets.
+  /// 16 bytes.
   public let value: [UInt8]
 
-  /// `nil` unless there are 16 octets and an address that never changes.
+  /// `nil` unless there are 16 bytes and an address that never changes.
   public init?(device: BluetoothAddress, value: [UInt8]) {
     guard value.count == Self.valueSize, device.isIdentity else { return nil }
     self.device = device
@@ -97,11 +97,11 @@ public struct IdentityResolvingKey: Equatable, Sendable {
 
   static func decode(_ fields: inout MgmtFields) throws(MgmtDecodeFault) -> IdentityResolvingKey? {
     let address = try fields.address()
-    let value = Array(try fields.octets(valueSize))
+    let value = Array(try fields.bytes(valueSize))
     return address.flatMap { IdentityResolvingKey(device: $0, value: value) }
   }
 
-  var octets: [UInt8] { device.mgmtOctets + value }
+  var bytes: [UInt8] { device.mgmtBytes + value }
 }
 
 extension BluetoothAddress {
@@ -109,15 +109,15 @@ extension BluetoothAddress {
   var isIdentity: Bool { kind == .publicDevice || littleEndian[5] >> 6 == 0b11 }
 
   /// Address and type, as the management interface wants them.
-  var mgmtOctets: [UInt8] { littleEndian + [kind.rawValue] }
+  var mgmtBytes: [UInt8] { littleEndian + [kind.rawValue] }
 }
 
 extension MgmtFields {
   /// `nil` for an address of BR/EDR.
   mutating func address() throws(MgmtDecodeFault) -> BluetoothAddress? {
-    let octets = Array(try octets(6))
+    let bytes = Array(try bytes(6))
     return BluetoothAddress.Kind(rawValue: try uint8()).map {
-      BluetoothAddress(checked: octets, kind: $0)
+      BluetoothAddress(checked: bytes, kind: $0)
     }
   }
 }

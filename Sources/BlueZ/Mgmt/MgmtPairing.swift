@@ -56,7 +56,7 @@ package enum PairingEvent: Equatable, Sendable {
       self = .newLongTermKey(key, isToBeKept: isToBeKept)
     case 0x0018:
       let isToBeKept = try fields.uint8() != 0
-      let used = try fields.octets(6)
+      let used = try fields.bytes(6)
       guard let key = try IdentityResolvingKey.decode(&fields) else { return nil }
       self = .newIdentityResolvingKey(
         key, usedAddress: BluetoothAddress(littleEndian: used, kind: .random),

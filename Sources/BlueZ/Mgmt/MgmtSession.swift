@@ -6,7 +6,7 @@ import Synchronization
 
 /// A conversation with the kernel's management interface. Used by one task at a time.
 package final class MgmtSession: Sendable {
-  /// Longest packet read; an extended advertisement has up to 1650 octets.
+  /// Longest packet read; an extended advertisement has up to 1650 bytes.
   private static let packetMaximum = 4096
   /// Events kept while a command waits for its answer; further ones are dropped, oldest first,
   /// which costs an advertisement that will be repeated.
@@ -87,15 +87,15 @@ package final class MgmtSession: Sendable {
   }
 
   private func receive(until deadline: LinkInstant?) async throws(MgmtFault) -> MgmtPacket? {
-    let octets: [UInt8]
+    let bytes: [UInt8]
     do throws(LinkLoss) {
-      octets = try await socket.receive(until: deadline)
+      bytes = try await socket.receive(until: deadline)
     } catch {
       if case .failed(ETIMEDOUT, _) = error { return nil }
       throw MgmtFault(error)
     }
     do throws(MgmtDecodeFault) {
-      return try MgmtPacket(decoding: octets)
+      return try MgmtPacket(decoding: bytes)
     } catch {
       throw .malformed
     }

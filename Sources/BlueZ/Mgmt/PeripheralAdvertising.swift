@@ -5,17 +5,17 @@ public struct PeripheralAdvertising: Equatable, Sendable {
   /// The kernel keeps several advertisements apart by number; ours is always this one, so that the
   /// one of a process that was killed is replaced.
   static let instance: UInt8 = 1
-  /// A legacy scan response has 31 octets, two of which are the structure's length and type.
+  /// A legacy scan response has 31 bytes, two of which are the structure's length and type.
   public static let nameMaximum = 29
   /// Connectable, general discoverable (mgmt-api.txt, Add Advertising); the kernel adds the flags.
   private static let flags: UInt32 = 1 << 0 | 1 << 1
 
-  /// 1…`nameMaximum` octets of UTF-8.
+  /// 1…`nameMaximum` bytes of UTF-8.
   public let name: String
   /// The service by which the device is found.
   public let service: BluetoothUUID
 
-  /// `nil` when the name is empty or longer than `nameMaximum` octets of UTF-8.
+  /// `nil` when the name is empty or longer than `nameMaximum` bytes of UTF-8.
   public init?(name: String, service: BluetoothUUID) {
     guard 1...Self.nameMaximum ~= name.utf8.count else { return nil }
     self.name = name
@@ -25,11 +25,11 @@ public struct PeripheralAdvertising: Equatable, Sendable {
   /// Instance, flags, no change over time, and the data: the service in the advertisement, the
   /// name in the scan response.
   var parameters: [UInt8] {
-    let untilRemoved = UInt16(0).octets
+    let untilRemoved = UInt16(0).bytes
     let service = Self.structure(0x07, service.littleEndian128)
     let name = Self.structure(0x09, Array(name.utf8))
-    return [Self.instance] + UInt16(truncatingIfNeeded: Self.flags).octets
-      + UInt16(Self.flags >> 16).octets + UInt16(0).octets + untilRemoved
+    return [Self.instance] + UInt16(truncatingIfNeeded: Self.flags).bytes
+      + UInt16(Self.flags >> 16).bytes + UInt16(0).bytes + untilRemoved
       + [UInt8(service.count), UInt8(name.count)] + service + name
   }
 

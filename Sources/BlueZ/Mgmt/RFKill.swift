@@ -11,8 +11,8 @@ package struct RFKillSwitch: Equatable, Sendable {
 
   /// Reads one `struct rfkill_event` of /dev/rfkill: number, type, operation, soft, hard. `nil`
   /// when it is not the presence of a Bluetooth switch.
-  init?(decoding octets: some Collection<UInt8>) {
-    let all = Array(octets)
+  init?(decoding bytes: some Collection<UInt8>) {
+    let all = Array(bytes)
     let bluetooth: UInt8 = 2
     let (added, changed): (UInt8, UInt8) = (0, 2)
     guard all.count >= 8, all[4] == bluetooth, [added, changed].contains(all[5]) else { return nil }
@@ -27,13 +27,13 @@ package struct RFKillSwitch: Equatable, Sendable {
     guard raw >= 0 else { return nil }
     let descriptor = FileDescriptor(owning: raw)
     var switches: [RFKillSwitch] = []
-    var octets = [UInt8](repeating: 0, count: 16)
+    var bytes = [UInt8](repeating: 0, count: 16)
     // The device first tells every switch there is, one a read, and then would block. A file in
     // its place ends instead.
     for _ in 0..<switchMaximum {
-      let count = read(descriptor.raw, &octets, octets.count)
+      let count = read(descriptor.raw, &bytes, bytes.count)
       guard count > 0 else { break }
-      if let found = RFKillSwitch(decoding: octets.prefix(count)) { switches.append(found) }
+      if let found = RFKillSwitch(decoding: bytes.prefix(count)) { switches.append(found) }
     }
     return switches
   }

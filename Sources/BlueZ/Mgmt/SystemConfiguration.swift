@@ -15,14 +15,14 @@ package struct SystemConfiguration: Equatable, Sendable {
 
   /// Reads type, length and value of each entry; `nil` when one of the four is missing or the list
   /// is torn.
-  init?(decoding octets: [UInt8]) {
+  init?(decoding bytes: [UInt8]) {
     var values: [UInt16: UInt16] = [:]
-    var fields = MgmtFields(octets[...])
+    var fields = MgmtFields(bytes[...])
     do throws(MgmtDecodeFault) {
       while !fields.rest.isEmpty {
         let type = try fields.uint16()
         let length = try fields.uint8()
-        var value = MgmtFields(try fields.octets(Int(length)))
+        var value = MgmtFields(try fields.bytes(Int(length)))
         if length == 2 { values[type] = try value.uint16() }
       }
     } catch {
@@ -55,5 +55,5 @@ package struct SystemParameter: Equatable, Sendable {
   package let type: UInt16
   package let value: UInt16
 
-  var octets: [UInt8] { type.octets + [2] + value.octets }
+  var bytes: [UInt8] { type.bytes + [2] + value.bytes }
 }

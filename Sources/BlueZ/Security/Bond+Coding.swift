@@ -1,5 +1,5 @@
-/// A bond as it is kept: members by name, octets as pairs of hexadecimal digits in the order of the
-/// kernel's structures, least significant octet first.
+/// A bond as it is kept: members by name, bytes as pairs of hexadecimal digits in the order of the
+/// kernel's structures, least significant byte first.
 extension Bond: Codable {
   private enum Member: String, CodingKey {
     case device, longTermKeys, identityResolvingKey
@@ -22,7 +22,7 @@ extension Bond: Codable {
     }
     let identity = try members.decodeIfPresent(String.self, forKey: .identityResolvingKey).map {
       digits in
-      guard let value = Hexadecimal.octets(digits),
+      guard let value = Hexadecimal.bytes(digits),
         let key = IdentityResolvingKey(device: device, value: value)
       else {
         throw DecodingError.dataCorruptedError(
@@ -67,8 +67,8 @@ private struct KeptKey: Codable {
 
   func longTermKey(of device: BluetoothAddress) -> LongTermKey? {
     guard let kind = LongTermKey.Kind.allCases.first(where: { $0.word == self.kind }),
-      let size = UInt8(exactly: size), let value = Hexadecimal.octets(value),
-      let random = Hexadecimal.octets(random), random.count == 8
+      let size = UInt8(exactly: size), let value = Hexadecimal.bytes(value),
+      let random = Hexadecimal.bytes(random), random.count == 8
     else { return nil }
     return LongTermKey(
       device: device, kind: kind, isForCentral: isForCentral, size: size,
@@ -90,21 +90,21 @@ extension LongTermKey.Kind {
   }
 }
 
-/// Octets as pairs of digits.
+/// Bytes as pairs of digits.
 private enum Hexadecimal {
-  static func text(_ octets: [UInt8]) -> String {
-    octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  static func text(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
   /// `nil` for an odd number of digits, or for what is no digit.
-  static func octets(_ text: String) -> [UInt8]? {
+  static func bytes(_ text: String) -> [UInt8]? {
     let digits = text.map(\.hexDigitValue)
     guard digits.count.isMultiple(of: 2) else { return nil }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for index in stride(from: 0, to: digits.count, by: 2) {
       guard let high = digits[index], let low = digits[index + 1] else { return nil }
-      octets.append(UInt8(high << 4 | low))
+      bytes.append(UInt8(high << 4 | low))
     }
-    return octets
+    return bytes
   }
 }

@@ -22,7 +22,7 @@ final class SeqpacketSocket: Sendable {
     var finalLoss: LinkLoss?
   }
 
-  /// The longest message in either direction, in octets.
+  /// The longest message in either direction, in bytes.
   let maximumSize: Int
   private let watch: Watch
   private let state: Mutex<State>
@@ -57,13 +57,13 @@ final class SeqpacketSocket: Sendable {
     }
     throw .failed(
       errno: EAGAIN,
-      reason: "The send buffer never takes a PDU of \(message.count) octets; raise SO_SNDBUF.")
+      reason: "The send buffer never takes a PDU of \(message.count) bytes; raise SO_SNDBUF.")
   }
 
   /// One attempt without waiting: `false` when the send buffer is full.
   func offer(_ message: [UInt8]) throws(LinkLoss) -> Bool {
     guard message.count <= maximumSize else {
-      throw .tooLarge(octets: message.count, limit: maximumSize)
+      throw .tooLarge(bytes: message.count, limit: maximumSize)
     }
     return try state.withLock { state throws(LinkLoss) in
       if let loss = state.finalLoss ?? state.foundLoss { throw loss }
@@ -73,7 +73,7 @@ final class SeqpacketSocket: Sendable {
         switch errno {
         case EINTR: continue
         case EAGAIN: return false
-        case EMSGSIZE: throw .tooLarge(octets: message.count, limit: maximumSize)
+        case EMSGSIZE: throw .tooLarge(bytes: message.count, limit: maximumSize)
         case let number:
           let loss = LinkLoss(socketError: number)
           state.foundLoss = loss
@@ -113,7 +113,7 @@ final class SeqpacketSocket: Sendable {
       let (count, number, message) = Self.receive(from: raw, limit: maximumSize)
       if count > maximumSize { throw Self.oversized(count, limit: maximumSize) }
       if count > 0 { return .message(message) }
-      // The end of the stream reads as 0 octets too, as an empty message does.
+      // The end of the stream reads as 0 bytes too, as an empty message does.
       if count == 0, otaflash_has_hung_up(raw) == 0 { return .message([]) }
       switch number {
       case EINTR: return .nothingYet
@@ -137,10 +137,10 @@ final class SeqpacketSocket: Sendable {
     }
   }
 
-  private static func oversized(_ octets: Int, limit: Int) -> LinkLoss {
+  private static func oversized(_ bytes: Int, limit: Int) -> LinkLoss {
     .failed(
       errno: EMSGSIZE,
-      reason: "The peer sent a PDU of \(octets) octets; the limit is \(limit). Close the link.")
+      reason: "The peer sent a PDU of \(bytes) bytes; the limit is \(limit). Close the link.")
   }
 
   private static func pendingError(of raw: Int32) -> LinkLoss {

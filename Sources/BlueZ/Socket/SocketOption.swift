@@ -35,7 +35,7 @@ func withSocketAddress<Address: BitwiseCopyable, Result>(
   _ address: Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
 ) -> Result {
   withUnsafeBytes(of: address) { bytes in
-    guard let start = bytes.baseAddress else { preconditionFailure("an address has octets") }
+    guard let start = bytes.baseAddress else { preconditionFailure("an address has bytes") }
     return body(
       start.assumingMemoryBound(to: sockaddr.self), socklen_t(MemoryLayout<Address>.size))
   }

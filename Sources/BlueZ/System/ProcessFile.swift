@@ -9,10 +9,10 @@ enum ProcessFile {
     let raw = open(path, O_RDONLY | O_CLOEXEC)
     guard raw >= 0 else { return nil }
     let descriptor = FileDescriptor(owning: raw)
-    var octets = [UInt8](repeating: 0, count: sizeMaximum)
-    let count = Glibc.read(descriptor.raw, &octets, octets.count)
+    var bytes = [UInt8](repeating: 0, count: sizeMaximum)
+    let count = Glibc.read(descriptor.raw, &bytes, bytes.count)
     guard count >= 0 else { return nil }
-    return String(decoding: octets.prefix(count), as: UTF8.self)
+    return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
   /// Whether a process of that name runs, as far as /proc shows.

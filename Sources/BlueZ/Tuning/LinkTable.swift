@@ -24,10 +24,10 @@ struct LinkTable: Sendable {
     case .connected(let handle, let peer, let timing):
       entries[handle] = Entry(peer: peer, timing: timing)
     case .updated(let handle, .success, let timing): entries[handle]?.timing = timing
-    case .dataLengthChanged(let handle, let octets):
+    case .dataLengthChanged(let handle, let bytes):
       // What no packet can carry tells nothing.
-      guard LinkFacts.linkLayerPayloads.contains(Int(octets)) else { return }
-      entries[handle]?.payload = octets
+      guard LinkFacts.linkLayerPayloads.contains(Int(bytes)) else { return }
+      entries[handle]?.payload = bytes
     case .phyUpdated(let handle, .success, let transmit, _): entries[handle]?.phy = transmit
     case .disconnected(let handle): entries[handle] = nil
     case .commandComplete, .commandStatus, .updated, .phyUpdated, .other: break

@@ -234,7 +234,7 @@ public final class LinkTuner: Sendable {
     if entry(handle, peer)?.payload.map(Int.init) != wanted {
       let isCoded = entry(handle, peer)?.phy == .coded
       let command = HCICommand.setDataLength(
-        handle, octets: UInt16(wanted), microseconds: Self.airTime(wanted, isCoded: isCoded))
+        handle, bytes: UInt16(wanted), microseconds: Self.airTime(wanted, isCoded: isCoded))
       outcome = await perform(command, on: handle, peer, within: limits.length) { event in
         if case .dataLengthChanged(handle, _) = event { HCIStatus.success } else { nil }
       }

@@ -4,7 +4,7 @@ import OtaflashATT
 public struct LinkTuning: Equatable, Sendable {
   /// Core 5.4, Vol 6, Part B, 4.5.1.
   public static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.seconds(4))
-  /// Octets that a link-layer packet may carry (Core 5.4, Vol 6, Part B, 4.5.10).
+  /// Bytes that a link-layer packet may carry (Core 5.4, Vol 6, Part B, 4.5.10).
   public static let payloads = 27...251
 
   /// The controller chooses within it, in steps of 1.25 ms.
@@ -15,7 +15,7 @@ public struct LinkTuning: Equatable, Sendable {
   public var supervisionTimeout: Duration
   /// The PHY to ask for in both directions; `nil` leaves it.
   public var phy: PHY?
-  /// Octets of payload in one link-layer packet.
+  /// Bytes of payload in one link-layer packet.
   public var payload: Int?
 
   /// What is `nil` is left as it is.
@@ -72,7 +72,7 @@ public struct TuningStep: Equatable, Sendable {
     case interval
     /// The PHY of both directions.
     case phy = "PHY"
-    /// The octets of a link-layer packet.
+    /// The bytes of a link-layer packet.
     case payload = "packet"
   }
 

@@ -1,6 +1,6 @@
-/// Writes CRLE with the fewest octets that its format permits.
+/// Writes CRLE with the fewest bytes that its format permits.
 ///
-/// A block is scattered octets or one octet repeated, in front of it kind and length. Only whole
+/// A block is scattered bytes or one byte repeated, in front of it kind and length. Only whole
 /// runs are worth repeating, so there are two ways to end behind each run: with it repeated, or
 /// within a scattered block that began behind some repeated run.
 struct CRLEEncoder {
@@ -37,8 +37,8 @@ struct CRLEEncoder {
     var costBefore = 0
     for run in runs(of: stream) {
       let repeatedCost = costBefore + 2 + lengthSize(run.count)
-      // A block that begins later has fewer octets, which `cost` accounts for, and a length field
-      // that is shorter by 3 octets at most: so few starts are worth keeping.
+      // A block that begins later has fewer bytes, which `cost` accounts for, and a length field
+      // that is shorter by 3 bytes at most: so few starts are worth keeping.
       var best = (start: 0, cost: Int.max)
       for start in starts {
         let length = run.upperBound - start.offset
@@ -83,7 +83,7 @@ struct CRLEEncoder {
     }
   }
 
-  /// Lengths have 7 bits an octet, the lowest first.
+  /// Lengths have 7 bits a byte, the lowest first.
   static func appendLength(_ length: Int, to output: inout [UInt8]) {
     var rest = length
     while rest > 0x7F {

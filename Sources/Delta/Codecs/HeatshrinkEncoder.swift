@@ -1,7 +1,7 @@
 /// Writes heatshrink with the fewest bits that its format permits.
 ///
 /// All literals cost the same, and so do all references, however long and far. What is left of a
-/// stream never costs more when its first octet is gone, so the longest reference at a place is as
+/// stream never costs more when its first byte is gone, so the longest reference at a place is as
 /// good as any shorter one, and one pass from the end finds the cheapest way through.
 struct HeatshrinkEncoder {
   private let parameters: HeatshrinkParameters
@@ -12,7 +12,7 @@ struct HeatshrinkEncoder {
     var references = LongestReferences(index, parameters).find()
     let bits = choose(&references)
     var output = BitWriter(capacity: 2 + bits / 8)
-    output.append(UInt32(parameters.octet), bits: 8)
+    output.append(UInt32(parameters.byte), bits: 8)
     var at = 0
     while at < stream.count {
       let reference = references[at]
@@ -52,24 +52,24 @@ struct HeatshrinkEncoder {
 
 /// Bits, the most significant first.
 private struct BitWriter {
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
   private var pending: UInt64 = 0
   private var count = 0
 
-  init(capacity: Int) { octets.reserveCapacity(capacity) }
+  init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
   mutating func append(_ value: UInt32, bits: Int) {
     pending = pending << UInt64(bits) | UInt64(value)
     count += bits
     while count >= 8 {
       count -= 8
-      octets.append(UInt8(truncatingIfNeeded: pending >> UInt64(count)))
+      bytes.append(UInt8(truncatingIfNeeded: pending >> UInt64(count)))
     }
   }
 
-  /// All octets, the last one filled up with zeros.
+  /// All bytes, the last one filled up with zeros.
   consuming func finish() -> [UInt8] {
     if count > 0 { append(0, bits: 8 - count) }
-    return octets
+    return bytes
   }
 }

@@ -1,7 +1,7 @@
-/// The octets of a stream behind zeros, as a heatshrink decoder sees them, and the ranks of their
+/// The bytes of a stream behind zeros, as a heatshrink decoder sees them, and the ranks of their
 /// suffixes. Made once for all parameters.
 struct StreamIndex {
-  let octets: [UInt8]
+  let bytes: [UInt8]
   /// Zeros in front of the stream, as many as the largest window holds.
   let blank: Int
   /// For each place, how many suffixes are less than the one that begins there.
@@ -10,9 +10,9 @@ struct StreamIndex {
 
   init(_ stream: [UInt8], reach: Int) {
     blank = reach
-    octets = [UInt8](repeating: 0, count: reach) + stream
-    let order = SuffixArray(octets).order
-    var ranks = [Int32](repeating: 0, count: octets.count)
+    bytes = [UInt8](repeating: 0, count: reach) + stream
+    let order = SuffixArray(bytes).order
+    var ranks = [Int32](repeating: 0, count: bytes.count)
     for (rank, place) in order.enumerated() { ranks[Int(place)] = Int32(truncatingIfNeeded: rank) }
     (self.order, self.ranks) = (order, ranks)
   }
@@ -38,32 +38,32 @@ struct LongestReferences {
   }
 
   func find() -> [Reference] {
-    index.octets.withUnsafeBufferPointer { octets in
+    index.bytes.withUnsafeBufferPointer { bytes in
       index.ranks.withUnsafeBufferPointer { ranks in
         index.order.withUnsafeBufferPointer { order in
-          find(octets, ranks, order)
+          find(bytes, ranks, order)
         }
       }
     }
   }
 
   private func find(
-    _ octets: UnsafeBufferPointer<UInt8>, _ ranks: UnsafeBufferPointer<Int32>,
+    _ bytes: UnsafeBufferPointer<UInt8>, _ ranks: UnsafeBufferPointer<Int32>,
     _ order: UnsafeBufferPointer<Int32>
   ) -> [Reference] {
-    var window = RankSet(below: octets.count)
+    var window = RankSet(below: bytes.count)
     for place in index.blank - parameters.reach..<index.blank { window.insert(Int(ranks[place])) }
-    var references = [Reference](repeating: Reference(), count: octets.count - index.blank)
+    var references = [Reference](repeating: Reference(), count: bytes.count - index.blank)
     var previous = Reference()
-    for at in index.blank..<octets.count {
+    for at in index.blank..<bytes.count {
       let rank = Int(ranks[at])
-      let limit = min(parameters.longest, octets.count - at)
-      if !isExtended(previous, at, limit, octets) {
+      let limit = min(parameters.longest, bytes.count - at)
+      if !isExtended(previous, at, limit, bytes) {
         previous = Reference()
         func consider(_ neighbour: Int?) {
           guard let neighbour else { return }
           let place = Int(order[neighbour])
-          let shared = agreement(octets, place, octets, at, skipping: 0, limit: limit)
+          let shared = agreement(bytes, place, bytes, at, skipping: 0, limit: limit)
           guard shared > Int(previous.length) else { return }
           previous.length = UInt16(truncatingIfNeeded: shared)
           previous.distance = UInt16(truncatingIfNeeded: at - place)
@@ -78,15 +78,15 @@ struct LongestReferences {
     return references
   }
 
-  /// Whether the longest reference that there can be goes on with the next octet, as in runs of
+  /// Whether the longest reference that there can be goes on with the next byte, as in runs of
   /// zeros.
   private func isExtended(
-    _ previous: Reference, _ at: Int, _ limit: Int, _ octets: UnsafeBufferPointer<UInt8>
+    _ previous: Reference, _ at: Int, _ limit: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) -> Bool {
     guard Int(previous.length) == parameters.longest, limit == parameters.longest else {
       return false
     }
     let end = at + limit - 1
-    return octets[end] == octets[end - Int(previous.distance)]
+    return bytes[end] == bytes[end - Int(previous.distance)]
   }
 }

@@ -1,11 +1,11 @@
 /// How the stream of a patch is compressed, with detools' numbers.
 package enum PatchCodec: Hashable, Sendable {
   case none
-  /// Runs of one octet are counted, all else stays.
+  /// Runs of one byte are counted, all else stays.
   case crle
   case heatshrink(HeatshrinkParameters)
 
-  /// Bits 3 to 0 of a patch's first octet.
+  /// Bits 3 to 0 of a patch's first byte.
   package var number: UInt8 {
     switch self {
     case .none: 0
@@ -14,7 +14,7 @@ package enum PatchCodec: Hashable, Sendable {
     }
   }
 
-  /// Octets that a decoder must be able to look back.
+  /// Bytes that a decoder must be able to look back.
   var reach: Int {
     if case .heatshrink(let parameters) = self { parameters.reach } else { 0 }
   }
@@ -42,12 +42,12 @@ extension PatchCodec: CustomStringConvertible {
   }
 }
 
-/// The two numbers of a heatshrink stream (its first octet in a patch).
+/// The two numbers of a heatshrink stream (its first byte in a patch).
 package struct HeatshrinkParameters: Hashable, Sendable {
-  /// References reach back 2^window octets; the decoder has as many in RAM. 4…14: heatshrink's own
+  /// References reach back 2^window bytes; the decoder has as many in RAM. 4…14: heatshrink's own
   /// encoder fails at 15.
   package let window: Int
-  /// References have at most 2^lookahead octets. 3 to one less than `window`.
+  /// References have at most 2^lookahead bytes. 3 to one less than `window`.
   package let lookahead: Int
 
   /// Nil where heatshrink does not permit them.
@@ -57,14 +57,14 @@ package struct HeatshrinkParameters: Hashable, Sendable {
     self.lookahead = lookahead
   }
 
-  init?(octet: UInt8) {
-    self.init(window: Int(octet >> 4) + 4, lookahead: Int(octet & 15) + 3)
+  init?(byte: UInt8) {
+    self.init(window: Int(byte >> 4) + 4, lookahead: Int(byte & 15) + 3)
   }
 
-  var octet: UInt8 { UInt8(window - 4) << 4 | UInt8(lookahead - 3) }
-  /// Octets that a reference can reach back.
+  var byte: UInt8 { UInt8(window - 4) << 4 | UInt8(lookahead - 3) }
+  /// Bytes that a reference can reach back.
   var reach: Int { 1 << window }
-  /// Octets of the longest reference.
+  /// Bytes of the longest reference.
   var longest: Int { 1 << lookahead }
   static let literalBits = 9
   var referenceBits: Int { 1 + window + lookahead }

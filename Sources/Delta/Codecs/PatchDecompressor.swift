@@ -1,5 +1,5 @@
-/// Gives a patch's stream octet by octet, whatever its codec.
-struct PatchDecompressor: PatchOctets {
+/// Gives a patch's stream byte by byte, whatever its codec.
+struct PatchDecompressor: PatchBytes {
   private enum State {
     case none
     case crle(CRLEDecoder)
@@ -17,17 +17,17 @@ struct PatchDecompressor: PatchOctets {
     case 0: (codec, state) = (.none, .none)
     case 2: (codec, state) = (.crle, .crle(CRLEDecoder()))
     case 4:
-      let octet = try self.input.next()
-      guard let parameters = HeatshrinkParameters(octet: octet) else {
-        throw self.input.fault(.heatshrinkParameters(octet))
+      let byte = try self.input.next()
+      guard let parameters = HeatshrinkParameters(byte: byte) else {
+        throw self.input.fault(.heatshrinkParameters(byte))
       }
       (codec, state) = (.heatshrink(parameters), .heatshrink(HeatshrinkDecoder(parameters)))
     default: throw input.fault(.codec(number))
     }
   }
 
-  /// Octets of the patch read so far.
-  var octetsRead: Int { input.offset }
+  /// Bytes of the patch read so far.
+  var bytesRead: Int { input.offset }
 
   func fault(_ reason: PatchFault.Reason) -> PatchFault { input.fault(reason) }
 
@@ -45,7 +45,7 @@ struct PatchDecompressor: PatchOctets {
     }
   }
 
-  /// Nothing may be left: no octets, no rest of a block or reference, no bit that is not zero.
+  /// Nothing may be left: no bytes, no rest of a block or reference, no bit that is not zero.
   func finish() throws(PatchFault) {
     switch state {
     case .none: break
@@ -53,30 +53,30 @@ struct PatchDecompressor: PatchOctets {
     case .heatshrink(let decoder) where !decoder.isAtRest: throw input.fault(.padding)
     case .crle, .heatshrink: break
     }
-    guard input.left == 0 else { throw input.fault(.octetsBehindEnd(input.left)) }
+    guard input.left == 0 else { throw input.fault(.bytesBehindEnd(input.left)) }
   }
 }
 
-/// The octets of one patch, and where in the whole they lie.
-struct PatchInput: PatchOctets {
-  private let octets: ArraySlice<UInt8>
+/// The bytes of one patch, and where in the whole they lie.
+struct PatchInput: PatchBytes {
+  private let bytes: ArraySlice<UInt8>
   private var index: Int
-  /// The offset that faults tell of the first octet.
+  /// The offset that faults tell of the first byte.
   private let start: Int
 
-  init(_ octets: ArraySlice<UInt8>, startingAt start: Int = 0) {
-    self.octets = octets
+  init(_ bytes: ArraySlice<UInt8>, startingAt start: Int = 0) {
+    self.bytes = bytes
     self.start = start
-    index = octets.startIndex
+    index = bytes.startIndex
   }
 
-  var offset: Int { start + index - octets.startIndex }
-  var left: Int { octets.endIndex - index }
+  var offset: Int { start + index - bytes.startIndex }
+  var left: Int { bytes.endIndex - index }
 
   mutating func next() throws(PatchFault) -> UInt8 {
-    guard index < octets.endIndex else { throw PatchFault(.cutOff, at: offset) }
+    guard index < bytes.endIndex else { throw PatchFault(.cutOff, at: offset) }
     defer { index += 1 }
-    return octets[index]
+    return bytes[index]
   }
 
   func fault(_ reason: PatchFault.Reason) -> PatchFault {
@@ -84,7 +84,7 @@ struct PatchInput: PatchOctets {
   }
 }
 
-/// Reads CRLE: blocks of kind, length, and octets or the one that is repeated.
+/// Reads CRLE: blocks of kind, length, and bytes or the one that is repeated.
 struct CRLEDecoder {
   private var left = 0
   private var repeating: UInt8?
@@ -101,16 +101,16 @@ struct CRLEDecoder {
   private mutating func begin(_ input: inout PatchInput) throws(PatchFault) {
     let kind = try input.next()
     guard kind <= CRLEEncoder.repeated else { throw input.fault(.blockKind(kind)) }
-    var octet: UInt8
+    var byte: UInt8
     var shift = 0
     var length = 0
     repeat {
-      octet = try input.next()
+      byte = try input.next()
       guard shift < 31 else { throw input.fault(.numberTooLong) }
-      length |= Int(octet & 0x7F) << shift
+      length |= Int(byte & 0x7F) << shift
       guard length <= PatchNumber.maximum else { throw input.fault(.numberTooLong) }
       shift += 7
-    } while octet & 0x80 != 0
+    } while byte & 0x80 != 0
     repeating = kind == CRLEEncoder.repeated ? try input.next() : nil
     left = length
   }
@@ -131,7 +131,7 @@ struct HeatshrinkDecoder {
     window = [UInt8](repeating: 0, count: parameters.reach)
   }
 
-  /// Between tokens, and less than an octet of zeros is left.
+  /// Between tokens, and less than a byte of zeros is left.
   var isAtRest: Bool { copyLeft == 0 && bitCount < 8 && bits == 0 }
 
   mutating func next(_ input: inout PatchInput) throws(PatchFault) -> UInt8 {
@@ -144,10 +144,10 @@ struct HeatshrinkDecoder {
     return keep(window[(head - distance) & (parameters.reach - 1)])
   }
 
-  private mutating func keep(_ octet: UInt8) -> UInt8 {
-    window[head & (parameters.reach - 1)] = octet
+  private mutating func keep(_ byte: UInt8) -> UInt8 {
+    window[head & (parameters.reach - 1)] = byte
     head += 1
-    return octet
+    return byte
   }
 
   /// The next 1…16 bits.

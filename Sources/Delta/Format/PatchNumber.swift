@@ -1,41 +1,41 @@
-/// A number in a patch: 6 bits and the sign in the first octet, 7 bits in each further one, the
+/// A number in a patch: 6 bits and the sign in the first byte, 7 bits in each further one, the
 /// lowest first; bit 7 says that another one follows.
 enum PatchNumber {
   /// Sizes and seeks have 31 bits at most, as the device reads them.
   static let maximum = Int(Int32.max)
 
-  static func append(_ number: Int, to octets: inout [UInt8]) {
+  static func append(_ number: Int, to bytes: inout [UInt8]) {
     precondition(abs(number) <= maximum, "a number of more than 31 bits")
     var rest = abs(number)
-    var octet = UInt8(rest & 0x3F) | (number < 0 ? 0x40 : 0)
+    var byte = UInt8(rest & 0x3F) | (number < 0 ? 0x40 : 0)
     rest >>= 6
     while rest > 0 {
-      octets.append(octet | 0x80)
-      octet = UInt8(rest & 0x7F)
+      bytes.append(byte | 0x80)
+      byte = UInt8(rest & 0x7F)
       rest >>= 7
     }
-    octets.append(octet)
+    bytes.append(byte)
   }
 }
 
-/// What gives the octets of a patch one by one, and tells where it stands.
-protocol PatchOctets {
+/// What gives the bytes of a patch one by one, and tells where it stands.
+protocol PatchBytes {
   mutating func next() throws(PatchFault) -> UInt8
-  /// A fault in the octet that was read last.
+  /// A fault in the byte that was read last.
   func fault(_ reason: PatchFault.Reason) -> PatchFault
 }
 
-extension PatchOctets {
+extension PatchBytes {
   /// Reads a number; the sign is told apart, as there is a negative zero.
   mutating func number() throws(PatchFault) -> (magnitude: Int, isNegative: Bool) {
-    var octet = try next()
-    let isNegative = octet & 0x40 != 0
-    var magnitude = Int(octet & 0x3F)
+    var byte = try next()
+    let isNegative = byte & 0x40 != 0
+    var magnitude = Int(byte & 0x3F)
     var shift = 6
-    while octet & 0x80 != 0 {
-      octet = try next()
+    while byte & 0x80 != 0 {
+      byte = try next()
       guard shift < 31 else { throw fault(.numberTooLong) }
-      magnitude |= Int(octet & 0x7F) << shift
+      magnitude |= Int(byte & 0x7F) << shift
       guard magnitude <= PatchNumber.maximum else { throw fault(.numberTooLong) }
       shift += 7
     }

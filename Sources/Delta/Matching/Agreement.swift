@@ -1,4 +1,4 @@
-/// How many octets, at most `limit`, are equal from `i` in `a` and `j` in `b` on. The first
+/// How many bytes, at most `limit`, are equal from `i` in `a` and `j` in `b` on. The first
 /// `skipping` are known to be.
 func agreement(
   _ a: UnsafeBufferPointer<UInt8>, _ i: Int, _ b: UnsafeBufferPointer<UInt8>, _ j: Int,

@@ -1,12 +1,12 @@
 /// Finds where an image resembles a base, by bsdiff's rule (Percival, "Naive differences of
 /// executable code", 2003): an alignment of the two is kept until an exact match elsewhere has more
-/// than 8 octets that the alignment gets wrong; then both reach towards each other as long as half
-/// of the octets agree.
+/// than 8 bytes that the alignment gets wrong; then both reach towards each other as long as half
+/// of the bytes agree.
 struct ApproximateMatching {
   /// What an alignment may get wrong before another one takes its place.
   private static let advantage = 8
-  /// A match of this length goes on with its next octet unsearched, so that runs of padding cost no
-  /// more than other octets.
+  /// A match of this length goes on with its next byte unsearched, so that runs of padding cost no
+  /// more than other bytes.
   private static let lengthTakenOver = 4096
 
   private let search: PatchBase.Search
@@ -122,7 +122,7 @@ struct ApproximateMatching {
     return reach.best
   }
 
-  /// Of `overlap` octets that both alignments claim, how many the old one keeps so that most agree.
+  /// Of `overlap` bytes that both alignments claim, how many the old one keeps so that most agree.
   private func cut(
     _ overlap: Int, old forward: Int, new backward: Int, _ at: Int, _ match: PatchBase.Match
   ) -> Int {
@@ -138,7 +138,7 @@ struct ApproximateMatching {
   }
 }
 
-/// The length up to which most octets agree, by the greatest surplus over half of them.
+/// The length up to which most bytes agree, by the greatest surplus over half of them.
 private struct Reach {
   private(set) var best = 0
   private var length = 0

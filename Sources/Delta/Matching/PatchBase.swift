@@ -1,9 +1,9 @@
-/// The octets that patches are made against, with what finds any others in them. Made once for all
-/// patches against it; 5 octets an octet, and 256 KiB.
+/// The bytes that patches are made against, with what finds any others in them. Made once for all
+/// patches against it; 5 bytes a byte, and 256 KiB.
 package struct PatchBase: Sendable {
   package let bytes: [UInt8]
   private let suffixes: [Int32]
-  /// For each pair of octets, the rank of the first suffix that is not less, as `Search` counts
+  /// For each pair of bytes, the rank of the first suffix that is not less, as `Search` counts
   /// them.
   private let pairs: [Int32]
 
@@ -14,14 +14,14 @@ package struct PatchBase: Sendable {
     for i in bytes.indices.dropLast() {
       pairs[(Int(bytes[i]) << 8 | Int(bytes[i + 1])) + 1] += 1
     }
-    // The suffix of no octets is less than all pairs, that of one than those that begin with it.
+    // The suffix of no bytes is less than all pairs, that of one than those that begin with it.
     pairs[0] = 1
     if let last = bytes.last { pairs[Int(last) << 8] += 1 }
     for i in 0..<0x10000 { pairs[i + 1] += pairs[i] }
     self.pairs = pairs
   }
 
-  /// A run of octets found in the base.
+  /// A run of bytes found in the base.
   struct Match {
     var position: Int
     var length: Int
@@ -40,7 +40,7 @@ package struct PatchBase: Sendable {
 
   /// Binary search among the suffixes.
   struct Search {
-    /// Octets of a longer run that pay for leaving an alignment.
+    /// Bytes of a longer run that pay for leaving an alignment.
     static let worthMore = 16
 
     let bytes: UnsafeBufferPointer<UInt8>
@@ -59,7 +59,7 @@ package struct PatchBase: Sendable {
       return other.length > match.length + Self.worthMore ? other : match
     }
 
-    /// Ranks count from 1; 0 is the suffix of no octets. `sawEnd`: a suffix was met that `wanted`
+    /// Ranks count from 1; 0 is the suffix of no bytes. `sawEnd`: a suffix was met that `wanted`
     /// begins with.
     private func search(
       _ wanted: UnsafeBufferPointer<UInt8>, endIsLess: Bool
@@ -89,7 +89,7 @@ package struct PatchBase: Sendable {
       return (Match(position: Int(suffixes[rank - 1]), length: length), sawEnd)
     }
 
-    /// Takes those steps of the search that the first two octets decide.
+    /// Takes those steps of the search that the first two bytes decide.
     private func narrow(
       _ low: inout Int, _ high: inout Int, _ wanted: UnsafeBufferPointer<UInt8>
     ) {

@@ -1,4 +1,4 @@
-/// One triple of a patch: so many octets are the base's plus a difference, so many are new, and
+/// One triple of a patch: so many bytes are the base's plus a difference, so many are new, and
 /// then the place in the base moves.
 struct PatchStep: Equatable, Sendable {
   var difference: Int

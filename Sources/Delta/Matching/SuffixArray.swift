@@ -1,6 +1,6 @@
-/// The suffixes of some octets in their order, found by induced sorting (Nong, Zhang and Chan, "Two
+/// The suffixes of some bytes in their order, found by induced sorting (Nong, Zhang and Chan, "Two
 /// Efficient Algorithms for Linear Time Suffix Array Construction", 2011): linear in time, and
-/// besides the result about 9 octets for each octet sorted.
+/// besides the result about 9 bytes for each byte sorted.
 struct SuffixArray: Sendable {
   /// Offsets of suffixes; that of the least suffix first. Shorter is less than longer.
   let order: [Int32]
@@ -16,7 +16,7 @@ struct SuffixArray: Sendable {
   }
 }
 
-/// One level of induced sorting: a text of octets, or of the names that the level above gave.
+/// One level of induced sorting: a text of bytes, or of the names that the level above gave.
 private struct InducedSorting<Symbol: FixedWidthInteger> {
   let text: UnsafeBufferPointer<Symbol>
   /// Symbols are below this number.

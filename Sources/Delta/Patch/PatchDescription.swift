@@ -1,7 +1,7 @@
 /// What a detools patch says of itself, without the image that it was made against.
 ///
 /// A patch has no magic. So its compression is undone and its steps are counted up to its last
-/// octet, and other files hardly ever pass for one. Of a compression that devices here never have,
+/// byte, and other files hardly ever pass for one. Of a compression that devices here never have,
 /// the beginning must do.
 package struct PatchDescription: Equatable, Sendable {
   /// detools' types, by their numbers.
@@ -28,20 +28,20 @@ package struct PatchDescription: Equatable, Sendable {
 
   package let kind: Kind
   package let compression: Compression
-  /// Octets that the patch makes.
+  /// Bytes that the patch makes.
   package let imageSize: Int
   /// It needs an instruction set's rules besides. Of a foreign compression nobody looks.
   package let hasDataFormat: Bool
 
-  /// - Throws: why the octets are no whole patch.
-  package init(reading octets: ArraySlice<UInt8>) throws(PatchFault) {
-    var walk = try PatchWalk(octets)
+  /// - Throws: why the bytes are no whole patch.
+  package init(reading bytes: ArraySlice<UInt8>) throws(PatchFault) {
+    var walk = try PatchWalk(bytes)
     self = try walk.run()
   }
 
-  /// - Returns: `nil` for octets that are no whole patch.
-  package init?(of octets: ArraySlice<UInt8>) {
-    do throws(PatchFault) { try self.init(reading: octets) } catch { return nil }
+  /// - Returns: `nil` for bytes that are no whole patch.
+  package init?(of bytes: ArraySlice<UInt8>) {
+    do throws(PatchFault) { try self.init(reading: bytes) } catch { return nil }
   }
 
   fileprivate init(
@@ -56,7 +56,7 @@ package struct PatchDescription: Equatable, Sendable {
 
 /// Goes through a patch and forgets what it makes.
 private struct PatchWalk {
-  /// Octets of an image, and of all that is decompressed, at most: a few octets can stand for very
+  /// Bytes of an image, and of all that is decompressed, at most: a few bytes can stand for very
   /// many.
   private static let limit = 1 << 26
 
@@ -70,8 +70,8 @@ private struct PatchWalk {
   private let imageSize: Int
   private var hasDataFormat = false
 
-  init(_ octets: ArraySlice<UInt8>) throws(PatchFault) {
-    input = PatchInput(octets)
+  init(_ bytes: ArraySlice<UInt8>) throws(PatchFault) {
+    input = PatchInput(bytes)
     let head = try input.next()
     guard head & 0x80 == 0 else { throw input.fault(.reservedBit) }
     guard let kind = PatchDescription.Kind(rawValue: head >> 4) else {
@@ -92,7 +92,7 @@ private struct PatchWalk {
       imageSize = try input.size(atMost: Self.limit)
     }
     guard imageSize > 0, segmentSize > 0 else { throw input.fault(.nothingMade) }
-    rest = octets.dropFirst(input.offset)
+    rest = bytes.dropFirst(input.offset)
   }
 
   mutating func run() throws(PatchFault) -> PatchDescription {
@@ -108,7 +108,7 @@ private struct PatchWalk {
         try passSegment(of: size, &stream)
         made += size
       }
-    // Its own format, of so many octets.
+    // Its own format, of so many bytes.
     case .hdiffpatch: try pass(segmentSize, &stream)
     }
     try stream.finish()
@@ -133,9 +133,9 @@ private struct PatchWalk {
     while made < size {
       let before = made
       for _ in 0..<2 {
-        let octets = try stream.size(atMost: size - made)
-        try pass(octets, &stream)
-        made += octets
+        let bytes = try stream.size(atMost: size - made)
+        try pass(bytes, &stream)
+        made += bytes
       }
       _ = try stream.number()
       empty = before < made ? 0 : empty + 1
@@ -166,7 +166,7 @@ private struct PatchWalk {
   }
 }
 
-extension PatchOctets {
+extension PatchBytes {
   fileprivate mutating func size(atMost limit: Int) throws(PatchFault) -> Int {
     let size = try number()
     guard !size.isNegative else { throw fault(.negativeSize) }

@@ -1,38 +1,38 @@
 import OtaflashFirmware
 
-/// What stands before each patch of a stream: 16 octets, little-endian (docs/delta.md, 3).
+/// What stands before each patch of a stream: 16 bytes, little-endian (docs/delta.md, 3).
 struct PartHeader: Equatable, Sendable {
   static let size = 16
 
   /// The end of the part before; a multiple of the page size.
   var imageOffset: UInt32
-  /// Octets of image that the part makes; a multiple of the page size except in the last part.
-  var imageOctets: UInt32
-  /// Octets of the patch that follows.
-  var patchOctets: UInt32
+  /// Bytes of image that the part makes; a multiple of the page size except in the last part.
+  var imageBytes: UInt32
+  /// Bytes of the patch that follows.
+  var patchBytes: UInt32
   /// CRC32 of the image up to the end of this part.
   var crc32: UInt32
 
   var encoded: [UInt8] {
-    [imageOffset, imageOctets, patchOctets, crc32].flatMap { word in
+    [imageOffset, imageBytes, patchBytes, crc32].flatMap { word in
       (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) }
     }
   }
 
-  init(imageOffset: UInt32, imageOctets: UInt32, patchOctets: UInt32, crc32: UInt32) {
-    (self.imageOffset, self.imageOctets) = (imageOffset, imageOctets)
-    (self.patchOctets, self.crc32) = (patchOctets, crc32)
+  init(imageOffset: UInt32, imageBytes: UInt32, patchBytes: UInt32, crc32: UInt32) {
+    (self.imageOffset, self.imageBytes) = (imageOffset, imageBytes)
+    (self.patchBytes, self.crc32) = (patchBytes, crc32)
   }
 
-  init(decoding octets: ArraySlice<UInt8>, at offset: Int) throws(PatchFault) {
-    guard octets.count >= Self.size else { throw PatchFault(.cutOff, at: offset + octets.count) }
+  init(decoding bytes: ArraySlice<UInt8>, at offset: Int) throws(PatchFault) {
+    guard bytes.count >= Self.size else { throw PatchFault(.cutOff, at: offset + bytes.count) }
     func word(_ index: Int) -> UInt32 {
       (0..<4).reduce(0) {
-        $0 | UInt32(octets[octets.startIndex + 4 * index + $1]) << (8 * UInt32($1))
+        $0 | UInt32(bytes[bytes.startIndex + 4 * index + $1]) << (8 * UInt32($1))
       }
     }
     self.init(
-      imageOffset: word(0), imageOctets: word(1), patchOctets: word(2), crc32: word(3))
+      imageOffset: word(0), imageBytes: word(1), patchBytes: word(2), crc32: word(3))
   }
 }
 
@@ -53,12 +53,12 @@ package enum PatchParts {
       at += PartHeader.size
       var reader = try PatchReader(
         PatchInput(stream[at..<end], startingAt: at), base: base, limit: imageSize)
-      guard reader.statedSize == Int(header.imageOctets) else {
+      guard reader.statedSize == Int(header.imageBytes) else {
         throw PatchFault(.partHeader(.patchDisagrees(reader.statedSize)), at: at)
       }
       let result = try reader.run(pageSize: pageSize)
       image += result.image
-      pages += result.octetsAtPages
+      pages += result.bytesAtPages
       codec = result.codec
       crc.update(result.image)
       guard crc.value == header.crc32 else {
@@ -66,7 +66,7 @@ package enum PatchParts {
       }
       at = end
     } while image.count < imageSize
-    return PatchReader.Result(image: image, codec: codec, octetsAtPages: pages)
+    return PatchReader.Result(image: image, codec: codec, bytesAtPages: pages)
   }
 
   private static func readHeader(
@@ -79,17 +79,17 @@ package enum PatchParts {
     guard header.imageOffset == made else {
       throw fault(.imageOffset(header.imageOffset, expected: made), 0)
     }
-    guard (1...max(1, imageSize - made)).contains(Int(header.imageOctets)) else {
-      throw fault(.imageOctets(header.imageOctets, left: imageSize - made), 1)
+    guard (1...max(1, imageSize - made)).contains(Int(header.imageBytes)) else {
+      throw fault(.imageBytes(header.imageBytes, left: imageSize - made), 1)
     }
-    let isLast = Int(header.imageOctets) == imageSize - made
-    guard isLast || Int(header.imageOctets) % pageSize == 0 else {
-      throw fault(.notWholePages(header.imageOctets), 1)
+    let isLast = Int(header.imageBytes) == imageSize - made
+    guard isLast || Int(header.imageBytes) % pageSize == 0 else {
+      throw fault(.notWholePages(header.imageBytes), 1)
     }
     let left = stream.count - at - PartHeader.size
-    guard Int(header.patchOctets) <= left, isLast == (Int(header.patchOctets) == left) else {
-      throw fault(.patchOctets(header.patchOctets, left: left), 2)
+    guard Int(header.patchBytes) <= left, isLast == (Int(header.patchBytes) == left) else {
+      throw fault(.patchBytes(header.patchBytes, left: left), 2)
     }
-    return (header, at + PartHeader.size + Int(header.patchOctets))
+    return (header, at + PartHeader.size + Int(header.patchBytes))
   }
 }

@@ -14,11 +14,11 @@ package struct PatchReader {
   package struct Result: Equatable, Sendable {
     package let image: [UInt8]
     package let codec: PatchCodec
-    /// For each page of the image, the octets of the patch that it takes to make all of it.
-    package let octetsAtPages: [Int]
+    /// For each page of the image, the bytes of the patch that it takes to make all of it.
+    package let bytesAtPages: [Int]
   }
 
-  /// Applies a whole patch, whose image has 1…`limit` octets.
+  /// Applies a whole patch, whose image has 1…`limit` bytes.
   package static func apply(
     _ patch: ArraySlice<UInt8>, to base: [UInt8], limit: Int, pageSize: Int = 4096
   ) throws(PatchFault) -> Result {
@@ -42,7 +42,7 @@ package struct PatchReader {
     imageSize = size.magnitude
   }
 
-  /// The octets of image that the patch says it makes.
+  /// The bytes of image that the patch says it makes.
   var statedSize: Int { imageSize }
 
   mutating func run(pageSize: Int) throws(PatchFault) -> Result {
@@ -59,7 +59,7 @@ package struct PatchReader {
       guard empty <= Self.emptyMaximum else { throw stream.fault(.nothingMade) }
     }
     try stream.finish()
-    return Result(image: image, codec: stream.codec, octetsAtPages: pages)
+    return Result(image: image, codec: stream.codec, bytesAtPages: pages)
   }
 
   private mutating func size() throws(PatchFault) -> Int {
@@ -87,9 +87,9 @@ package struct PatchReader {
     for _ in 0..<(try size()) { append(try stream.next(), &pages, pageSize) }
   }
 
-  private mutating func append(_ octet: UInt8, _ pages: inout [Int], _ pageSize: Int) {
-    image.append(octet)
-    if image.count % pageSize == 0 || image.count == imageSize { pages.append(stream.octetsRead) }
+  private mutating func append(_ byte: UInt8, _ pages: inout [Int], _ pageSize: Int) {
+    image.append(byte)
+    if image.count % pageSize == 0 || image.count == imageSize { pages.append(stream.bytesRead) }
   }
 
   /// Where the last step moves to does not matter.

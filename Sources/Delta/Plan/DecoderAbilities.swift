@@ -6,11 +6,11 @@ package struct DecoderAbilities: Hashable, Sendable {
   /// Bits of the largest heatshrink window; 0 = no heatshrink.
   package var largestWindow: Int
   package var largestLookahead: Int
-  /// Parts end with pages of so many octets.
+  /// Parts end with pages of so many bytes.
   package var pageSize: Int
 
   package init(hasCRLE: Bool, largestWindow: Int, largestLookahead: Int, pageSize: Int) {
-    precondition(pageSize > 0, "a page has octets")
+    precondition(pageSize > 0, "a page has bytes")
     self.hasCRLE = hasCRLE
     self.largestWindow = largestWindow
     self.largestLookahead = largestLookahead
@@ -27,7 +27,7 @@ package struct DecoderAbilities: Hashable, Sendable {
     }
   }
 
-  /// Everything that is worth trying: short references for new octets, long ones for a difference
+  /// Everything that is worth trying: short references for new bytes, long ones for a difference
   /// that is nearly all zeros. Patches without compression are as large as the image.
   package var codecs: [PatchCodec] {
     let window = min(largestWindow, 14)

@@ -8,46 +8,46 @@ package struct Delivery: Sendable {
     case difference
   }
 
-  /// Of the image's octets, the share below which a stream saves something.
+  /// Of the image's bytes, the share below which a stream saves something.
   private static let worthwhile = 0.9
 
   package let content: Content
-  package let octets: [UInt8]
+  package let bytes: [UInt8]
   /// Which codecs the parts use, in the order of their first use; none for the image itself.
   package let codecs: [PatchCodec]
-  /// Octets of image in each part but the last; the whole image where there is one part.
+  /// Bytes of image in each part but the last; the whole image where there is one part.
   package let partSize: Int
-  /// For each page of the image, the octets that it takes to make all of it.
-  package let octetsAtPages: [Int]
+  /// For each page of the image, the bytes that it takes to make all of it.
+  package let bytesAtPages: [Int]
   /// After how many pages parts end.
   let partEnds: [Int]
   package private(set) var forecast: DeliveryForecast
 
   init(
-    content: Content, octets: [UInt8], codecs: [PatchCodec], partSize: Int, octetsAtPages: [Int],
+    content: Content, bytes: [UInt8], codecs: [PatchCodec], partSize: Int, bytesAtPages: [Int],
     partEnds: [Int], under conditions: DeliveryConditions
   ) {
     self.content = content
-    self.octets = octets
+    self.bytes = bytes
     self.codecs = codecs
     self.partSize = partSize
-    self.octetsAtPages = octetsAtPages
+    self.bytesAtPages = bytesAtPages
     self.partEnds = partEnds
-    forecast = conditions.forecast(octetsAtPages: octetsAtPages, partEnds: partEnds)
+    forecast = conditions.forecast(bytesAtPages: bytesAtPages, partEnds: partEnds)
   }
 
-  /// The same octets over another link, or into another flash with pages of the same size.
+  /// The same bytes over another link, or into another flash with pages of the same size.
   package func predicted(under conditions: DeliveryConditions) -> Delivery {
     var other = self
-    other.forecast = conditions.forecast(octetsAtPages: octetsAtPages, partEnds: partEnds)
+    other.forecast = conditions.forecast(bytesAtPages: bytesAtPages, partEnds: partEnds)
     return other
   }
 
-  /// It saves enough of the image's octets to be sent instead.
+  /// It saves enough of the image's bytes to be sent instead.
   package func isWorthwhile(against plain: Delivery) -> Bool {
-    Double(octets.count) < Self.worthwhile * Double(plain.octets.count)
+    Double(bytes.count) < Self.worthwhile * Double(plain.bytes.count)
   }
 
-  /// In how many parts the octets are sent; the image itself is in one.
+  /// In how many parts the bytes are sent; the image itself is in one.
   package var partCount: Int { partEnds.isEmpty || content == .plain ? 1 : partEnds.count }
 }

@@ -1,9 +1,9 @@
 import OtaflashFirmware
 
 /// Chooses how an image is delivered: by the time that is predicted, and among what takes about as
-/// long by the octets on the air.
+/// long by the bytes on the air.
 package struct DeliveryPlanner {
-  /// Parts of so many octets are tried, rounded up to pages. A part is what a reset costs at most,
+  /// Parts of so many bytes are tried, rounded up to pages. A part is what a reset costs at most,
   /// so the largest takes two seconds of a usual flash.
   private static let partSizes = [65536, 16384, 4096]
   /// Smaller parts are tried while resets cost more than this share of the time.
@@ -39,7 +39,7 @@ package struct DeliveryPlanner {
   package func best(base: [UInt8]?) -> Delivery {
     if let base, !base.isEmpty {
       let difference = composed(against: Base(base))
-      if difference.octets.count < image.count / 4 { return Self.best(of: [plain, difference]) }
+      if difference.bytes.count < image.count / 4 { return Self.best(of: [plain, difference]) }
       return Self.best(of: [plain, composed(against: Base([])), difference])
     }
     return Self.best(of: candidates(base: nil))
@@ -50,7 +50,7 @@ package struct DeliveryPlanner {
     precondition(!candidates.isEmpty, "an image can always be sent as it is")
     let fastest = candidates.map(\.forecast.expectedSeconds).min() ?? 0
     let fast = candidates.filter { $0.forecast.expectedSeconds <= fastest * noticeable }
-    return fast.min { $0.octets.count < $1.octets.count } ?? candidates[0]
+    return fast.min { $0.bytes.count < $1.bytes.count } ?? candidates[0]
   }
 
   /// The image itself, compressed, and as a difference to a base: each in the best parts. Every
@@ -61,15 +61,15 @@ package struct DeliveryPlanner {
     return deliveries
   }
 
-  /// The image, octet by octet. A device marks each row that it has written, so that a reset costs
+  /// The image, byte by byte. A device marks each row that it has written, so that a reset costs
   /// no more than a page.
   package var plain: Delivery {
     let page = conditions.pageSize
     let pages = (image.count + page - 1) / page
-    let octetsAtPages = (1...pages).map { min($0 * page, image.count) }
+    let bytesAtPages = (1...pages).map { min($0 * page, image.count) }
     return Delivery(
-      content: .plain, octets: image, codecs: [], partSize: image.count,
-      octetsAtPages: octetsAtPages, partEnds: Array(1...pages), under: conditions)
+      content: .plain, bytes: image, codecs: [], partSize: image.count,
+      bytesAtPages: bytesAtPages, partEnds: Array(1...pages), under: conditions)
   }
 
   /// The image itself, and streams with a base and without in parts of every size, so that they
@@ -94,7 +94,7 @@ package struct DeliveryPlanner {
   /// - Parameter whole: the stream in the largest parts, whose codecs are as good for smaller ones;
   ///   `nil` for itself.
   private func stream(against base: Base, partSize: Int, like whole: Delivery?) -> Delivery {
-    let recipe = Recipe(hasBase: !base.octets.isEmpty, partSize: partSize)
+    let recipe = Recipe(hasBase: !base.bytes.isEmpty, partSize: partSize)
     let codecs = whole.map(codecsOfParts) ?? abilities.codecs
     return remembering(recipe) {
       composed(against: base.sorted, partSize: partSize, codecs: codecs)
@@ -120,7 +120,7 @@ package struct DeliveryPlanner {
   /// the one of this size and this CRC32.
   package func again(size: Int, crc32: UInt32, base: [UInt8]?) -> Delivery? {
     func isIt(_ delivery: Delivery) -> Bool {
-      delivery.octets.count == size && CRC32.checksum(delivery.octets) == crc32
+      delivery.bytes.count == size && CRC32.checksum(delivery.bytes) == crc32
     }
     for base in [base ?? [], []].suffix(base?.isEmpty ?? true ? 1 : 2) {
       let made = streams(against: Base(base), until: isIt)
@@ -148,7 +148,7 @@ package struct DeliveryPlanner {
   ) -> Delivery {
     precondition(
       partSize >= image.count || partSize % abilities.pageSize == 0, "parts end with pages")
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var used: [PatchCodec] = []
     var crc = CRC32()
     for start in stride(from: 0, to: image.count, by: partSize) {
@@ -157,17 +157,17 @@ package struct DeliveryPlanner {
       let patch = Patch.smallest(from: base, to: part, codecs: codecs)
       crc.update(part)
       let header = PartHeader(
-        imageOffset: UInt32(start), imageOctets: UInt32(part.count),
-        patchOctets: UInt32(patch.octets.count), crc32: crc.value)
-      octets += header.encoded + patch.octets
+        imageOffset: UInt32(start), imageBytes: UInt32(part.count),
+        patchBytes: UInt32(patch.bytes.count), crc32: crc.value)
+      bytes += header.encoded + patch.bytes
       if !used.contains(patch.codec) { used.append(patch.codec) }
     }
-    let octetsAtPages = applied(octets, base)
+    let bytesAtPages = applied(bytes, base)
     let pagesInPart = (partSize + abilities.pageSize - 1) / abilities.pageSize
-    let pages = octetsAtPages.count
+    let pages = bytesAtPages.count
     return Delivery(
-      content: base.bytes.isEmpty ? .compressed : .difference, octets: octets, codecs: used,
-      partSize: min(partSize, image.count), octetsAtPages: octetsAtPages,
+      content: base.bytes.isEmpty ? .compressed : .difference, bytes: bytes, codecs: used,
+      partSize: min(partSize, image.count), bytesAtPages: bytesAtPages,
       partEnds: Array(stride(from: pagesInPart, to: pages, by: pagesInPart)) + [pages],
       under: conditions)
   }
@@ -192,37 +192,37 @@ package struct DeliveryPlanner {
       throw PatchFault(.checksum(stated: wanted, found: found), at: patch.count - 1)
     }
     let header = PartHeader(
-      imageOffset: 0, imageOctets: UInt32(image.count), patchOctets: UInt32(patch.count),
+      imageOffset: 0, imageBytes: UInt32(image.count), patchBytes: UInt32(patch.count),
       crc32: wanted)
     return Delivery(
-      content: .difference, octets: header.encoded + patch, codecs: [made.codec],
-      partSize: image.count, octetsAtPages: made.octetsAtPages.map { $0 + PartHeader.size },
-      partEnds: [made.octetsAtPages.count], under: conditions)
+      content: .difference, bytes: header.encoded + patch, codecs: [made.codec],
+      partSize: image.count, bytesAtPages: made.bytesAtPages.map { $0 + PartHeader.size },
+      partEnds: [made.bytesAtPages.count], under: conditions)
   }
 
-  /// Applies a stream as the device will: for each page, the octets that it takes to make it.
-  private func applied(_ octets: [UInt8], _ base: PatchBase) -> [Int] {
+  /// Applies a stream as the device will: for each page, the bytes that it takes to make it.
+  private func applied(_ bytes: [UInt8], _ base: PatchBase) -> [Int] {
     let result: PatchReader.Result
     do throws(PatchFault) {
       result = try PatchParts.apply(
-        octets, to: base.bytes, imageSize: image.count, pageSize: abilities.pageSize)
+        bytes, to: base.bytes, imageSize: image.count, pageSize: abilities.pageSize)
     } catch {
       preconditionFailure("a stream of ours cannot be applied: \(error)")
     }
     precondition(result.image == image, "a stream of ours makes another image")
-    return result.octetsAtPages
+    return result.bytesAtPages
   }
 }
 
 /// A base whose suffixes are sorted when that is first needed.
 private final class Base {
-  let octets: [UInt8]
-  private(set) lazy var sorted = PatchBase(octets)
+  let bytes: [UInt8]
+  private(set) lazy var sorted = PatchBase(bytes)
 
-  init(_ octets: [UInt8]) { self.octets = octets }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   init(_ base: PatchBase) {
-    octets = base.bytes
+    bytes = base.bytes
     sorted = base
   }
 }

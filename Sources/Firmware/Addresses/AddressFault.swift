@@ -7,7 +7,7 @@ public enum AddressFault: Error, Equatable, Sendable {
   public struct Place: Equatable, Sendable {
     /// Where it lies.
     public let region: AddressRegion
-    /// Octets that the file gives there.
+    /// Bytes that the file gives there.
     public let dataCount: Int
 
     /// A part of a file.
@@ -25,7 +25,7 @@ public enum AddressFault: Error, Equatable, Sendable {
   case nothingIn(AddressRegion, [Place])
   /// A region was asked for, of a file without addresses.
   case noAddresses
-  /// From the lowest to the highest address there are more octets than the limit allows.
+  /// From the lowest to the highest address there are more bytes than the limit allows.
   case spanTooLarge(AddressRegion, limit: Int)
 }
 

@@ -12,7 +12,7 @@ public struct AddressLayout: Equatable, Sendable {
   public struct LeftOut: Equatable, Sendable {
     /// Where it lies.
     public let region: AddressRegion
-    /// Octets that the file gives there.
+    /// Bytes that the file gives there.
     public let dataCount: Int
     /// Why; `nil` for what lies outside the region that was asked for.
     public let known: KnownRegion?

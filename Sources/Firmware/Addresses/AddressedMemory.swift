@@ -8,7 +8,7 @@ struct AddressedMemory {
 
   /// Which of the data is wanted.
   struct Window {
-    /// The largest number of octets between lowest and highest address.
+    /// The largest number of bytes between lowest and highest address.
     let spanLimit: Int
     /// `nil` for all of it but known regions.
     var region: AddressRegion?
@@ -36,14 +36,14 @@ struct AddressedMemory {
 
   var isEmpty: Bool { pieces.isEmpty }
 
-  /// Adds octets that must end before the address space does.
-  mutating func append(_ octets: ArraySlice<UInt8>, at address: UInt32, origin: Int) {
-    guard !octets.isEmpty else { return }
+  /// Adds bytes that must end before the address space does.
+  mutating func append(_ bytes: ArraySlice<UInt8>, at address: UInt32, origin: Int) {
+    guard !bytes.isEmpty else { return }
     let start = UInt64(address)
     pieces.append(
       Piece(
-        addresses: start..<(start + UInt64(octets.count)), position: data.count, origin: origin))
-    data += octets
+        addresses: start..<(start + UInt64(bytes.count)), position: data.count, origin: origin))
+    data += bytes
   }
 
   /// The bytes from the lowest to the highest address that is wanted; there must be some data.
@@ -119,13 +119,13 @@ struct AddressedMemory {
 
   private func word(at address: UInt64, among ordered: [Piece]) -> UInt32? {
     let wanted = address..<(address + 4)
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for piece in ordered where piece.addresses.overlaps(wanted) {
       let common = piece.addresses.clamped(to: wanted)
       let from = piece.position + Int(common.lowerBound - piece.addresses.lowerBound)
-      octets += data[from..<(from + common.count)]
+      bytes += data[from..<(from + common.count)]
     }
-    return octets.littleEndian(at: 0)
+    return bytes.littleEndian(at: 0)
   }
 }
 

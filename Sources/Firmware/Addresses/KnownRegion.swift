@@ -4,7 +4,7 @@ public struct KnownRegion: Hashable, Sendable {
   /// What tells that a file is for one of the families: an address alone means other things on
   /// other chips.
   enum Witness: Hashable {
-    /// The file gives octets in the one region and none in the other.
+    /// The file gives bytes in the one region and none in the other.
     case data(in: Range<UInt64>, butNotIn: Range<UInt64>? = nil)
     /// The file has this little-endian word at this address.
     case word(UInt32, at: UInt64)

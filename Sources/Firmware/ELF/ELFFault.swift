@@ -3,11 +3,11 @@
 @nonexhaustive
 #endif
 public enum ELFFault: Error, Equatable, Sendable {
-  /// The file ends within the ELF header; `found` counts its octets.
+  /// The file ends within the ELF header; `found` counts its bytes.
   case headerCutOff(found: Int)
   /// Neither 32 nor 64 bits.
   case unknownClass(UInt8)
-  /// `EI_DATA` says that numbers begin with their highest octet; no part here reads such.
+  /// `EI_DATA` says that numbers begin with their highest byte; no part here reads such.
   case bigEndian
   /// An object file or a library; only a linked program has addresses to load.
   case notExecutable(type: UInt16)
@@ -15,17 +15,17 @@ public enum ELFFault: Error, Equatable, Sendable {
   case programHeadersOutOfPlace(offset: UInt64, count: Int, size: UInt16)
   /// More segments than any firmware has.
   case tooManySegments(count: Int, limit: Int)
-  /// A segment's octets do not all lie within the file.
+  /// A segment's bytes do not all lie within the file.
   case segmentBeyondEnd(segment: Int, offset: UInt64, size: UInt64)
   /// The segment holds the ELF file's own header and firmware behind it.
   case segmentHoldsHeader(segment: Int)
   /// The segment's physical address does not fit 32 bits.
   case addressTooHigh(segment: Int, address: UInt64)
-  /// Two segments have octets for one address, the lowest of which is told.
+  /// Two segments have bytes for one address, the lowest of which is told.
   case overlap(segment: Int, other: Int, address: UInt32)
   /// What the segments hold lies too far apart, or makes too large an image.
   case addresses(AddressFault)
-  /// No segment of type `PT_LOAD` has octets in the file.
+  /// No segment of type `PT_LOAD` has bytes in the file.
   case noData
 }
 

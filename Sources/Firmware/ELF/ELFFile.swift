@@ -84,7 +84,7 @@ extension ELFFile {
 
     /// Of the ELF header itself.
     var size: UInt64 { is64Bit ? 64 : 52 }
-    /// The offset of the first octet behind the header and the program headers that follow it.
+    /// The offset of the first byte behind the header and the program headers that follow it.
     let end: UInt64
     private let is64Bit: Bool
     private let start: Int

@@ -1,4 +1,4 @@
-/// The version of an image as the OTA service carries it: `major.minor.patch`, in 4 octets.
+/// The version of an image as the OTA service carries it: `major.minor.patch`, in 4 bytes.
 public struct FirmwareVersion: Hashable, Comparable, Sendable {
   /// 0…255.
   public let major: UInt8

@@ -1,17 +1,17 @@
 /// An MCUboot image that begins somewhere within a plain one: a file of a whole flash, with the
 /// boot loader below.
 package struct EmbeddedImage: Equatable, Sendable {
-  /// From the first octet of the file's image.
+  /// From the first byte of the file's image.
   package let offset: Int
   /// The image that was found.
   package let image: MCUbootImage
 
-  /// Slots begin where pages of flash do; the smallest are of 512 octets.
+  /// Slots begin where pages of flash do; the smallest are of 512 bytes.
   private static let step = 512
   /// Places with the magic that are looked at; each costs a copy.
   private static let triesMaximum = 16
 
-  /// The first one of a plain image, if any. It begins behind the first octet.
+  /// The first one of a plain image, if any. It begins behind the first byte.
   package init?(in outer: FirmwareImage) {
     guard outer.content == .plain else { return nil }
     let magic = MCUbootHeader.magic

@@ -7,11 +7,11 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   public enum ForeignFormat: String, Sendable, CaseIterable {
     /// A ZIP archive that is nothing but the end of its directory.
     case emptyZip = "a ZIP archive without files"
-    /// A byte order mark, and text in units of two octets behind it.
+    /// A byte order mark, and text in units of two bytes behind it.
     case utf16 = "text in UTF-16; HEX files and S-records are read in ASCII or UTF-8"
   }
 
-  /// The file has no octets, or its format holds none.
+  /// The file has no bytes, or its format holds none.
   case empty
   /// The file is larger than the limit, in bytes.
   case tooLarge(limit: Int)
@@ -33,11 +33,11 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   indirect case inFile(String, FirmwareFault)
   /// One image was wanted, and the package has so many.
   case severalImages(Int)
-  /// The magic of a descriptor, and behind it no 32 octets with the right CRC32.
+  /// The magic of a descriptor, and behind it no 32 bytes with the right CRC32.
   case descriptorDamaged(offset: Int)
   /// The descriptor is whole, and of a later layout (docs/image-descriptor.md).
   case descriptorLayoutUnknown(UInt8, offset: Int)
-  /// Two descriptors in one image say different things; offsets are their first octets.
+  /// Two descriptors in one image say different things; offsets are their first bytes.
   case descriptorsDiffer(firstOffset: Int, secondOffset: Int)
   /// The sidecar file and the embedded descriptor contradict each other, and nobody decided.
   case versionContradicted(sidecar: FirmwareVersion, descriptor: FirmwareVersion)

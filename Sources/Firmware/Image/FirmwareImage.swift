@@ -26,10 +26,10 @@ public struct FirmwareImage: Equatable, Sendable {
   public let hardware: HardwareID?
   /// The addresses of the file; `nil` for a raw binary, which has none.
   public let layout: AddressLayout?
-  /// What the octets are, as far as they tell.
+  /// What the bytes are, as far as they tell.
   public let content: Content
 
-  /// An image of octets that the program has; nothing is looked for in them.
+  /// An image of bytes that the program has; nothing is looked for in them.
   public init(
     name: String, format: Format, bytes: [UInt8], version: FirmwareVersion?, hardware: HardwareID?,
     layout: AddressLayout? = nil, content: Content = .plain

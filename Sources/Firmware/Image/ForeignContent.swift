@@ -15,7 +15,7 @@ public enum ForeignContent: String, Sendable, CaseIterable {
   case json = "a JSON text"
   /// `-----BEGIN` (RFC 7468).
   case pem = "a key or certificate in PEM"
-  /// Readable from its first octet to its last, and none of the above.
+  /// Readable from its first byte to its last, and none of the above.
   case text = "text"
   /// 1F 8B 08 (RFC 1952).
   case gzip = "a gzip archive"
@@ -127,7 +127,7 @@ extension ForeignContent {
     return true
   }
 
-  /// Text is readable from its first octet to its last.
+  /// Text is readable from its first byte to its last.
   private static func text(_ bytes: [UInt8]) -> ForeignContent? {
     let blanks: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D]
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || blanks.contains($0) }),

@@ -1,13 +1,13 @@
-/// A block of 32 octets by which a firmware image says its version and its board
+/// A block of 32 bytes by which a firmware image says its version and its board
 /// (docs/image-descriptor.md). The firmware's build puts it 4-aligned into the first 64 KiB.
 package struct ImageDescriptor: Hashable, Sendable {
-  /// Octets of a descriptor.
+  /// Bytes of a descriptor.
   package static let size = 32
-  /// How far into an image a descriptor is looked for, in octets.
+  /// How far into an image a descriptor is looked for, in bytes.
   static let searchLimit = 0x1_0000
   /// The layout this version writes and reads.
   static let layout: UInt8 = 1
-  /// `OTAimg` and two octets that are no text, so that no string of a program is taken for one.
+  /// `OTAimg` and two bytes that are no text, so that no string of a program is taken for one.
   static let magic: [UInt8] = [0x4F, 0x54, 0x41, 0x69, 0x6D, 0x67, 0xD1, 0x5C]
 
   /// The image's version.
@@ -21,7 +21,7 @@ package struct ImageDescriptor: Hashable, Sendable {
     self.hardware = hardware
   }
 
-  /// The 32 octets that an image carries.
+  /// The 32 bytes that an image carries.
   package var encoded: [UInt8] {
     var block = Self.magic + [Self.layout, 0, 0, 0]
     block += Self.littleEndian(hardware?.rawValue ?? 0)
@@ -31,7 +31,7 @@ package struct ImageDescriptor: Hashable, Sendable {
     return block + Self.littleEndian(CRC32.checksum(block))
   }
 
-  /// Looks at every fourth octet of the first 64 KiB. The same descriptor twice is one.
+  /// Looks at every fourth byte of the first 64 KiB. The same descriptor twice is one.
   /// - Throws: `.descriptorDamaged`, `.descriptorLayoutUnknown` or `.descriptorsDiffer`.
   package static func find(in image: [UInt8]) throws(FirmwareFault) -> ImageDescriptor? {
     var found: (descriptor: ImageDescriptor, offset: Int)?

@@ -2,7 +2,7 @@ extension FirmwareImage {
   /// The file format that the bytes came from. All that is known of one stands in its `row`:
   /// detection, help texts, the manual and docs/image-formats.md follow the table.
   public enum Format: String, Sendable, CaseIterable {
-    /// Octets as they are.
+    /// Bytes as they are.
     case binary
     /// Intel HEX.
     case intelHex = "intel-hex"
@@ -92,7 +92,7 @@ extension FirmwareImage.Format {
 package struct ImageFormat: Sendable {
   /// How a file of it is known.
   package enum Sign: Sendable {
-    /// By its first octets.
+    /// By its first bytes.
     case magic([UInt8])
     /// By the end of its name, or by its first line.
     case text(suffixes: [String], @Sendable (_ line: ArraySlice<UInt8>) -> Bool)
@@ -140,7 +140,7 @@ package struct ImageFormat: Sendable {
 
 extension ImageFormat.Sign {
   func isMagic(of file: [UInt8]) -> Bool {
-    if case .magic(let octets) = self { file.starts(with: octets) } else { false }
+    if case .magic(let bytes) = self { file.starts(with: bytes) } else { false }
   }
 
   /// In lower case, with their dots.

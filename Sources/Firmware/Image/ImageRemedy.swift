@@ -4,9 +4,9 @@ public enum ImageRemedy: Hashable, Sendable {
   case chooseRegion([AddressRegion])
   /// Lines count from 1.
   case lookAtLine(Int)
-  /// Offsets count from the file's first octet.
-  case lookAtOctets(Range<Int>)
-  /// The first octets tell what the file is.
+  /// Offsets count from the file's first byte.
+  case lookAtBytes(Range<Int>)
+  /// The first bytes tell what the file is.
   case lookAtBeginning
   /// What the archive says of the files in it.
   case lookAtArchive
@@ -33,7 +33,7 @@ extension ImageRemedy: CustomStringConvertible {
     case .chooseRegion(let regions):
       "Choose a region: \(regions.map { "\($0)" }.joined(separator: ", "))."
     case .lookAtLine(let line): "Look at line \(line)."
-    case .lookAtOctets(let range): "Look at \(range.count) bytes from offset \(range.lowerBound)."
+    case .lookAtBytes(let range): "Look at \(range.count) bytes from offset \(range.lowerBound)."
     case .lookAtBeginning: "Look at the beginning of the file."
     case .lookAtArchive: "Look at what is in the archive."
     case .lookAtFileInArchive(let name): "Look at '\(name)' in the archive."
@@ -56,9 +56,9 @@ extension FirmwareFault {
     case .malformed(let fault): fault.line.map(ImageRemedy.lookAtLine) ?? .lookAtBeginning
     case .descriptorDamaged(let offset), .descriptorLayoutUnknown(_, let offset),
       .descriptorsDiffer(_, let offset):
-      .lookAtOctets(offset..<offset + ImageDescriptor.size)
-    case .mcuboot(let fault): .lookAtOctets(fault.offset..<fault.offset + Self.shownOctets)
-    case .headerContradicted: .lookAtOctets(0..<MCUbootHeader.size)
+      .lookAtBytes(offset..<offset + ImageDescriptor.size)
+    case .mcuboot(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
+    case .headerContradicted: .lookAtBytes(0..<MCUbootHeader.size)
     case .foreignFormat: .lookAtBeginning
     case .zip: .lookAtArchive
     case .manifest(.missing): .lookAtArchive
@@ -71,5 +71,5 @@ extension FirmwareFault {
   }
 
   /// Around a fault in an MCUboot image.
-  private static let shownOctets = 32
+  private static let shownBytes = 32
 }

@@ -8,14 +8,14 @@ public enum IntelHexFault: Error, Equatable, Sendable {
   /// A character that is no hexadecimal digit; columns count from 1.
   case notHexadecimal(UInt8, column: Int)
   /// An odd number of digits.
-  case halfOctet(digits: Int)
-  /// Fewer than the 5 octets every record has.
-  case tooShort(octets: Int)
-  /// The record's length field and the octets on the line differ.
+  case halfByte(digits: Int)
+  /// Fewer than the 5 bytes every record has.
+  case tooShort(bytes: Int)
+  /// The record's length field and the bytes on the line differ.
   case wrongLength(stated: Int, found: Int)
-  /// The type fixes the number of octets, and the line has another.
+  /// The type fixes the number of bytes, and the line has another.
   case wrongLengthForType(UInt8, expected: Int, found: Int)
-  /// The octets of a record and its checksum do not add up to 0 (modulo 256).
+  /// The bytes of a record and its checksum do not add up to 0 (modulo 256).
   case wrongChecksum(stated: UInt8, computed: UInt8)
   /// The specification knows the types 00 to 05.
   case unknownType(UInt8)
@@ -25,7 +25,7 @@ public enum IntelHexFault: Error, Equatable, Sendable {
   case endMissing
   /// An end-of-file record, and no data before it.
   case noData
-  /// An octet for an address that line `other` has given already.
+  /// A byte for an address that line `other` has given already.
   case overlap(address: UInt32, other: Int)
   /// A second start address.
   case secondStartAddress
@@ -40,14 +40,14 @@ extension IntelHexFault: CustomStringConvertible {
     case .noRecordMark(nil): "is empty"
     case .notHexadecimal(let character, let column):
       "has \(character.shownCharacter) in column \(column) where a hexadecimal digit belongs"
-    case .halfOctet(let digits): "has an odd number of digits (\(digits)); it was cut or mangled"
-    case .tooShort(let octets): "has \(octets) octets; every record has at least 5"
+    case .halfByte(let digits): "has an odd number of digits (\(digits)); it was cut or mangled"
+    case .tooShort(let bytes): "has \(bytes) bytes; every record has at least 5"
     case .wrongLength(let stated, let found):
-      "says it carries \(stated) octets of data and carries \(found)"
+      "says it carries \(stated) bytes of data and carries \(found)"
     case .wrongLengthForType(let type, let expected, let found):
-      "is of type \(type.hexadecimal), which carries \(expected) octets; it carries \(found)"
+      "is of type \(type.hexadecimal), which carries \(expected) bytes; it carries \(found)"
     case .wrongChecksum(let stated, let computed):
-      "ends with checksum \(stated.hexadecimal), its octets give \(computed.hexadecimal)"
+      "ends with checksum \(stated.hexadecimal), its bytes give \(computed.hexadecimal)"
     case .unknownType(let type): "is of type \(type.hexadecimal); known are 00 to 05"
     case .recordAfterEnd(let end): "follows the end-of-file record of line \(end)"
     case .endMissing: "is the last one and no end-of-file record; the file was cut off"

@@ -21,7 +21,7 @@ struct IntelHexMemory {
   mutating func add(_ record: IntelHexRecord, line: Int) throws(IntelHexFault) {
     if case .ended(let end) = phase { throw .recordAfterEnd(end: end) }
     switch record {
-    case .data(let loadOffset, let octets): place(octets, at: loadOffset, line: line)
+    case .data(let loadOffset, let bytes): place(bytes, at: loadOffset, line: line)
     case .endOfFile: phase = .ended(line: line)
     case .extendedSegmentAddress(let paragraph): base = .segment(UInt32(paragraph) << 4)
     case .extendedLinearAddress(let upper): base = .linear(UInt32(upper) << 16)
@@ -52,7 +52,7 @@ struct IntelHexMemory {
     start = address
   }
 
-  private mutating func place(_ octets: [UInt8], at loadOffset: UInt16, line: Int) {
+  private mutating func place(_ bytes: [UInt8], at loadOffset: UInt16, line: Int) {
     let first: UInt32
     let room: Int
     let wrapped: UInt32
@@ -66,7 +66,7 @@ struct IntelHexMemory {
       room = 0x1_0000 - Int(loadOffset)
       wrapped = address
     }
-    memory.append(octets.prefix(room), at: first, origin: line)
-    memory.append(octets.dropFirst(room), at: wrapped, origin: line)
+    memory.append(bytes.prefix(room), at: first, origin: line)
+    memory.append(bytes.dropFirst(room), at: wrapped, origin: line)
   }
 }

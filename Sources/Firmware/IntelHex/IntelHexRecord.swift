@@ -1,7 +1,7 @@
 /// One line of an Intel HEX file: `:LLOOOOTT…CC` (Intel, Hexadecimal Object File Format
 /// Specification, Revision A, 1988, section 2).
 package enum IntelHexRecord: Equatable, Sendable {
-  /// Type 00: 0…255 octets at an offset from the base address in force.
+  /// Type 00: 0…255 bytes at an offset from the base address in force.
   case data(loadOffset: UInt16, [UInt8])
   /// Type 01: the last record of the file.
   case endOfFile
@@ -18,8 +18,8 @@ package enum IntelHexRecord: Equatable, Sendable {
   /// than data is not used by the specification and is ignored, as other readers do.
   /// - Throws: what is wrong with the line.
   package init(decoding line: some Collection<UInt8>) throws(IntelHexFault) {
-    let fields = try Self.octets(of: line)
-    guard fields.count >= Self.overhead else { throw .tooShort(octets: fields.count) }
+    let fields = try Self.bytes(of: line)
+    guard fields.count >= Self.overhead else { throw .tooShort(bytes: fields.count) }
     let payload = Array(fields[4..<(fields.count - 1)])
     guard payload.count == Int(fields[0]) else {
       throw .wrongLength(stated: Int(fields[0]), found: payload.count)
@@ -32,16 +32,16 @@ package enum IntelHexRecord: Equatable, Sendable {
     try self.init(type: fields[3], loadOffset: loadOffset, payload: payload)
   }
 
-  /// The line with upper-case digits, without a line end. At most 255 octets of data.
+  /// The line with upper-case digits, without a line end. At most 255 bytes of data.
   package var encoded: String {
     let (type, loadOffset, payload) = fields
-    precondition(payload.count <= 255, "a record holds at most 255 octets")
-    var octets = [UInt8(payload.count)] + Self.bigEndian(loadOffset) + [type] + payload
-    octets.append(Self.checksum(octets))
-    return ":" + octets.map { $0.hexadecimal }.joined()
+    precondition(payload.count <= 255, "a record holds at most 255 bytes")
+    var bytes = [UInt8(payload.count)] + Self.bigEndian(loadOffset) + [type] + payload
+    bytes.append(Self.checksum(bytes))
+    return ":" + bytes.map { $0.hexadecimal }.joined()
   }
 
-  /// Octets of a record around its data: length, offset, type, checksum.
+  /// Bytes of a record around its data: length, offset, type, checksum.
   private static let overhead = 5
 
   private init(type: UInt8, loadOffset: UInt16, payload: [UInt8]) throws(IntelHexFault) {
@@ -77,7 +77,7 @@ package enum IntelHexRecord: Equatable, Sendable {
 
   private var fields: (type: UInt8, loadOffset: UInt16, payload: [UInt8]) {
     switch self {
-    case .data(let loadOffset, let octets): (0, loadOffset, octets)
+    case .data(let loadOffset, let bytes): (0, loadOffset, bytes)
     case .endOfFile: (1, 0, [])
     case .extendedSegmentAddress(let base): (2, 0, Self.bigEndian(base))
     case .startSegmentAddress(let cs, let ip): (3, 0, Self.bigEndian(cs) + Self.bigEndian(ip))
@@ -91,22 +91,22 @@ package enum IntelHexRecord: Equatable, Sendable {
     [UInt8(value >> 8), UInt8(value & 0xFF)]
   }
 
-  /// The two's complement of the sum, so that all octets of a record add up to 0 modulo 256.
-  private static func checksum(_ octets: some Sequence<UInt8>) -> UInt8 {
-    0 &- octets.reduce(0, &+)
+  /// The two's complement of the sum, so that all bytes of a record add up to 0 modulo 256.
+  private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 {
+    0 &- bytes.reduce(0, &+)
   }
 
-  private static func octets(of line: some Collection<UInt8>) throws(IntelHexFault) -> [UInt8] {
+  private static func bytes(of line: some Collection<UInt8>) throws(IntelHexFault) -> [UInt8] {
     guard let mark = line.first, mark == UInt8(ascii: ":") else {
       throw .noRecordMark(found: line.first)
     }
     do throws(HexadecimalFault) {
-      return try HexadecimalText.octets(of: line.dropFirst(), fromColumn: 2)
+      return try HexadecimalText.bytes(of: line.dropFirst(), fromColumn: 2)
     } catch {
       switch error {
       case .notHexadecimal(let character, let column):
         throw .notHexadecimal(character, column: column)
-      case .halfOctet(let digits): throw .halfOctet(digits: digits)
+      case .halfByte(let digits): throw .halfByte(digits: digits)
       }
     }
   }

@@ -1,29 +1,29 @@
-/// Why a file that begins as an MCUboot image is none. Offsets count from the image's first octet.
+/// Why a file that begins as an MCUboot image is none. Offsets count from the image's first byte.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum MCUbootFault: Error, Equatable, Sendable {
-  /// The file ends within the header, which has 32 octets; `found` counts them.
+  /// The file ends within the header, which has 32 bytes; `found` counts them.
   case headerCutOff(found: Int)
   /// The magic of the format before MCUboot 1.0.
   case oldFormat
-  /// The first four octets are not 0x96F3B83D.
+  /// The first four bytes are not 0x96F3B83D.
   case wrongMagic(UInt32)
-  /// A header size below the 32 octets of the header.
+  /// A header size below the 32 bytes of the header.
   case headerTooShort(stated: UInt16)
-  /// Header and body have more octets than the file.
+  /// Header and body have more bytes than the file.
   case bodyBeyondEnd(needed: Int, found: Int)
   /// The file ends where a TLV area must begin.
   case areaMissing(offset: Int)
   /// An area of type-length-values does not begin with its magic.
   case wrongAreaMagic(UInt16, expected: UInt16, offset: Int)
-  /// An area says that it is shorter than its own header of 4 octets.
+  /// An area says that it is shorter than its own header of 4 bytes.
   case areaTooShort(stated: Int, offset: Int)
   /// An area says that it is longer than what is left of the file.
   case areaBeyondEnd(stated: Int, left: Int, offset: Int)
   /// The header and the protected area state different sizes.
   case protectedSizesDiffer(header: Int, area: Int, offset: Int)
-  /// Fewer than the 4 octets of type and length are left of the area.
+  /// Fewer than the 4 bytes of type and length are left of the area.
   case entryCutOff(offset: Int)
   /// An entry says that it is longer than what is left of its area.
   case entryBeyondArea(MCUbootTLVType, length: Int, left: Int, offset: Int)

@@ -1,4 +1,4 @@
-/// The first 32 octets of an MCUboot image (MCUboot design, `struct image_header`); all numbers
+/// The first 32 bytes of an MCUboot image (MCUboot design, `struct image_header`); all numbers
 /// are little-endian.
 public struct MCUbootHeader: Equatable, Sendable {
   /// What the boot loader must know of the image (`IMAGE_F_…`).
@@ -42,7 +42,7 @@ public struct MCUbootHeader: Equatable, Sendable {
     }
   }
 
-  /// Of the octets that are looked at; a build may make the header longer.
+  /// Of the bytes that are looked at; a build may make the header longer.
   package static let size = 32
   static let magic: UInt32 = 0x96F3_B83D
   /// Of the format before MCUboot 1.0.
@@ -50,11 +50,11 @@ public struct MCUbootHeader: Equatable, Sendable {
 
   /// Where the image runs: in RAM, or with the flag `romFixed` in flash; otherwise 0.
   public let loadAddress: UInt32
-  /// Octets from the start of the file to the body, 32…65535.
+  /// Bytes from the start of the file to the body, 32…65535.
   public let headerSize: UInt16
-  /// Octets of the protected TLV area; 0 when there is none.
+  /// Bytes of the protected TLV area; 0 when there is none.
   package let protectedSize: UInt16
-  /// Octets of the body.
+  /// Bytes of the body.
   public let bodySize: UInt32
   /// What the boot loader does with it.
   public let flags: Flags
@@ -90,12 +90,12 @@ public struct MCUbootHeader: Equatable, Sendable {
 }
 
 extension MCUbootVersion {
-  /// Reads the 8 octets of `struct image_version`.
-  init?(decoding octets: ArraySlice<UInt8>) {
-    let start = octets.startIndex
-    guard octets.count == 8, let revision = octets.littleEndian(UInt16.self, at: start + 2),
-      let build = octets.littleEndian(UInt32.self, at: start + 4)
+  /// Reads the 8 bytes of `struct image_version`.
+  init?(decoding bytes: ArraySlice<UInt8>) {
+    let start = bytes.startIndex
+    guard bytes.count == 8, let revision = bytes.littleEndian(UInt16.self, at: start + 2),
+      let build = bytes.littleEndian(UInt32.self, at: start + 4)
     else { return nil }
-    self.init(octets[start], octets[start + 1], revision, build: build)
+    self.init(bytes[start], bytes[start + 1], revision, build: build)
   }
 }

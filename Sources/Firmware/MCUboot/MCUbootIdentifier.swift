@@ -1,21 +1,21 @@
 /// A vendor, or a class of a vendor's devices, as MCUboot images name them: a UUID (MCUboot,
 /// `IMAGE_TLV_UUID_VID` and `IMAGE_TLV_UUID_CID`).
 public struct MCUbootIdentifier: Hashable, Sendable {
-  /// 16 octets, in the order in which they are written.
-  public let octets: [UInt8]
+  /// 16 bytes, in the order in which they are written.
+  public let bytes: [UInt8]
 
   /// `nil` unless there are 16.
-  public init?(octets: [UInt8]) {
-    guard octets.count == Self.size else { return nil }
-    self.init(octets)
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == Self.size else { return nil }
+    self.init(bytes)
   }
 
-  /// Octets of a UUID.
+  /// Bytes of a UUID.
   private static let size = 16
 
-  init(_ octets: [UInt8]) {
-    precondition(octets.count == Self.size, "a UUID has \(Self.size) octets")
-    self.octets = octets
+  init(_ bytes: [UInt8]) {
+    precondition(bytes.count == Self.size, "a UUID has \(Self.size) bytes")
+    self.bytes = bytes
   }
 
   /// Reads 32 hexadecimal digits, with hyphens where a UUID has them or without any.
@@ -23,7 +23,7 @@ public struct MCUbootIdentifier: Hashable, Sendable {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] || groups.count == 1 else { return nil }
     do throws(HexadecimalFault) {
-      self.init(octets: try HexadecimalText.octets(of: groups.joined().utf8, fromColumn: 1))
+      self.init(bytes: try HexadecimalText.bytes(of: groups.joined().utf8, fromColumn: 1))
     } catch {
       return nil
     }
@@ -33,7 +33,7 @@ public struct MCUbootIdentifier: Hashable, Sendable {
 extension MCUbootIdentifier: CustomStringConvertible {
   /// As UUIDs are written: `6ba7b810-9dad-11d1-80b4-00c04fd430c8`.
   public var description: String {
-    let digits = octets.map { $0.hexadecimal.lowercased() }
+    let digits = bytes.map { $0.hexadecimal.lowercased() }
     return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }
       .joined(separator: "-")
   }
@@ -47,6 +47,6 @@ extension MCUbootImage {
 
   private func identifier(_ types: MCUbootTLVType...) -> MCUbootIdentifier? {
     protectedEntries.first { types.contains($0.type) }
-      .flatMap { MCUbootIdentifier(octets: $0.value) }
+      .flatMap { MCUbootIdentifier(bytes: $0.value) }
   }
 }

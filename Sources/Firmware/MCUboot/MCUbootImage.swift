@@ -8,11 +8,11 @@ public struct MCUbootImage: Equatable, Sendable {
   public struct Hash: Hashable, Sendable {
     /// The hash's kind.
     public enum Algorithm: String, Sendable, CaseIterable {
-      /// 32 octets.
+      /// 32 bytes.
       case sha256 = "SHA-256"
-      /// 48 octets.
+      /// 48 bytes.
       case sha384 = "SHA-384"
-      /// 64 octets.
+      /// 64 bytes.
       case sha512 = "SHA-512"
 
       init?(_ type: MCUbootTLVType) {
@@ -27,13 +27,13 @@ public struct MCUbootImage: Equatable, Sendable {
 
     /// SHA-256, SHA-384 or SHA-512.
     public let algorithm: Algorithm
-    /// 32, 48 or 64 octets.
-    public let octets: [UInt8]
+    /// 32, 48 or 64 bytes.
+    public let bytes: [UInt8]
 
     /// A hash that was read, or one to compare with.
-    public init(algorithm: Algorithm, octets: [UInt8]) {
+    public init(algorithm: Algorithm, bytes: [UInt8]) {
       self.algorithm = algorithm
-      self.octets = octets
+      self.bytes = bytes
     }
   }
 
@@ -57,10 +57,10 @@ public struct MCUbootImage: Equatable, Sendable {
   package let protectedEntries: [MCUbootTLV]
   /// The other entries: hash, key hash, signatures.
   package let entries: [MCUbootTLV]
-  /// Octets from the start of the file that hash and signature cover: header, body and protected
+  /// Bytes from the start of the file that hash and signature cover: header, body and protected
   /// entries.
   package let coveredSize: Int
-  /// Octets of the image with all its entries. What follows in the file is fill or a trailer.
+  /// Bytes of the image with all its entries. What follows in the file is fill or a trailer.
   public let size: Int
   package let trailer: MCUbootTrailer?
   /// `nil` for an image that carries none.
@@ -103,7 +103,7 @@ public struct MCUbootImage: Equatable, Sendable {
 
   private static func hash(among entries: [MCUbootTLV]) throws(MCUbootFault) -> Hash? {
     let hashes = entries.compactMap { entry in
-      Hash.Algorithm(entry.type).map { (Hash(algorithm: $0, octets: entry.value), entry.offset) }
+      Hash.Algorithm(entry.type).map { (Hash(algorithm: $0, bytes: entry.value), entry.offset) }
     }
     if hashes.count > 1 { throw .secondHash(offset: hashes[1].1) }
     return hashes.first?.0
@@ -133,7 +133,7 @@ extension MCUbootImage {
     return protectedEntries.first { $0.type == .decompressedSHA }?.value
   }
 
-  /// Octets of header and body once they are decompressed; `nil` as for the hash.
+  /// Bytes of header and body once they are decompressed; `nil` as for the hash.
   public var decompressedSize: Int? {
     guard isCompressed,
       let size: UInt32 = protectedEntries.first(where: { $0.type == .decompressedSize })?.value
@@ -154,7 +154,7 @@ extension MCUbootImage {
 
   /// What tells the image while it runs: the hash that it carries, or that of what it decompresses
   /// to.
-  public var runningHash: [UInt8]? { isCompressed ? decompressedHash : hash?.octets }
+  public var runningHash: [UInt8]? { isCompressed ? decompressedHash : hash?.bytes }
 
   /// The number below which the boot loader refuses images; only what the hash covers counts.
   public var securityCounter: UInt32? {

@@ -3,7 +3,7 @@
 package struct MCUbootTLV: Equatable, Sendable {
   package let type: MCUbootTLVType
   package let value: [UInt8]
-  /// Of the entry's first octet in the file.
+  /// Of the entry's first byte in the file.
   package let offset: Int
 }
 
@@ -90,10 +90,10 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
     documentedVendorID: "vendor id", documentedClassID: "class id",
   ]
 
-  /// The numbers that a maker may use for entries of its own: a low octet of A0…FE.
+  /// The numbers that a maker may use for entries of its own: a low byte of A0…FE.
   public var isVendorReserved: Bool { (0xA0...0xFE).contains(rawValue & 0xFF) }
 
-  /// Hashes and signatures fix the length of their value, in octets; `nil` for the other types.
+  /// Hashes and signatures fix the length of their value, in bytes; `nil` for the other types.
   var fixedLength: Int? {
     switch self {
     case .sha256: 32

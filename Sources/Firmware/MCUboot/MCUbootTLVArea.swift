@@ -9,7 +9,7 @@ struct MCUbootTLVArea {
   static let entryMaximum = 128
 
   let entries: [MCUbootTLV]
-  /// The offset of the first octet behind the area.
+  /// The offset of the first byte behind the area.
   let end: Int
 
   /// Reads the area at an offset of a file.

@@ -22,17 +22,17 @@ package struct MCUbootTrailer: Equatable, Sendable {
     }
   }
 
-  /// A flag of one octet: 1, or 0xFF as erased flash is.
+  /// A flag of one byte: 1, or 0xFF as erased flash is.
   package enum Flag: Equatable, Sendable {
     case set
     case unset
     case bad(UInt8)
 
-    init(_ octet: UInt8) {
-      switch octet {
+    init(_ byte: UInt8) {
+      switch byte {
       case 1: self = .set
       case 0xFF: self = .unset
-      default: self = .bad(octet)
+      default: self = .bad(byte)
       }
     }
   }
@@ -42,13 +42,13 @@ package struct MCUbootTrailer: Equatable, Sendable {
   private static let magic8: [UInt8] = [
     0x77, 0xC2, 0x95, 0xF3, 0x60, 0xD2, 0xEF, 0x7F, 0x35, 0x52, 0x50, 0x0F, 0x2C, 0xB6, 0x79, 0x80,
   ]
-  /// For another one, which stands in the two octets before.
+  /// For another one, which stands in the two bytes before.
   private static let magicTail: [UInt8] = [
     0x2D, 0xE1, 0x5D, 0x29, 0x41, 0x0B, 0x8D, 0x77, 0x67, 0x9C, 0x11, 0x0F, 0x1F, 0x8A,
   ]
   private static let alignments = [8, 16, 32]
 
-  /// Octets to which each field is padded: 8, 16 or 32.
+  /// Bytes to which each field is padded: 8, 16 or 32.
   package let alignment: Int
   /// The image is confirmed: it is not reverted at the next reset.
   package let imageOK: Flag

@@ -116,8 +116,8 @@ struct ManifestReader {
   }
 
   private mutating func skipBlanks() {
-    while let octet = rest.first, " \t\r\n".utf8.contains(octet) {
-      if octet == UInt8(ascii: "\n") { line += 1 }
+    while let byte = rest.first, " \t\r\n".utf8.contains(byte) {
+      if byte == UInt8(ascii: "\n") { line += 1 }
       rest.removeFirst()
     }
   }
@@ -133,17 +133,17 @@ struct ManifestReader {
 extension ManifestReader {
   private mutating func string() throws(ManifestFault) -> String {
     rest.removeFirst()
-    var octets: [UInt8] = []
-    while let octet = rest.popFirst() {
-      switch octet {
+    var bytes: [UInt8] = []
+    while let byte = rest.popFirst() {
+      switch byte {
       case UInt8(ascii: "\""):
-        guard let text = String(validating: octets, as: UTF8.self) else {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
           throw fault("a string that is not UTF-8")
         }
         return text
-      case UInt8(ascii: "\\"): octets += try Array(String(escape()).utf8)
+      case UInt8(ascii: "\\"): bytes += try Array(String(escape()).utf8)
       case 0..<0x20: throw fault("a control character in a string")
-      default: octets.append(octet)
+      default: bytes.append(byte)
       }
     }
     throw fault("a string without end")

@@ -36,7 +36,7 @@ enum ManifestValue: Equatable {
 public enum ManifestFault: Error, Equatable, Sendable {
   /// The archive has no `manifest.json`.
   case missing
-  /// More octets than any manifest has.
+  /// More bytes than any manifest has.
   case tooLarge(limit: Int)
   /// Lines count from 1.
   case notJSON(line: Int, String)

@@ -1,13 +1,13 @@
-/// Why an init packet cannot be used. Offsets count from the packet's first octet.
+/// Why an init packet cannot be used. Offsets count from the packet's first byte.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum InitPacketFault: Error, Equatable, Sendable {
-  /// The packet has no octets.
+  /// The packet has no bytes.
   case empty
-  /// More octets than a device takes.
+  /// More bytes than a device takes.
   case tooLarge(limit: Int)
-  /// The octets are no protocol-buffers message.
+  /// The bytes are no protocol-buffers message.
   case notProtobuf(offset: Int, String)
   /// A field that must be there once is missing, or stands twice.
   case field(String, offset: Int, String)

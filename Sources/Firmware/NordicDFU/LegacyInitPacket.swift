@@ -5,8 +5,8 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public enum Integrity: Equatable, Sendable {
     /// CRC-16-CCITT of the image.
     case crc16(UInt16)
-    /// The SHA-256 of the firmware. `signature` is that of extension 2, 64 octets: R and S of ECDSA
-    /// P-256 over all of the packet before it, each with its first octet first.
+    /// The SHA-256 of the firmware. `signature` is that of extension 2, 64 bytes: R and S of ECDSA
+    /// P-256 over all of the packet before it, each with its first byte first.
     case sha256([UInt8], firmwareSize: UInt32, signature: [UInt8]?)
   }
 
@@ -16,9 +16,9 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public static let anyDevice: UInt16 = 0xFFFF
   /// The version that no application has, as tools write it by default.
   public static let anyVersion: UInt32 = 0xFFFF_FFFF
-  /// Octets of the longest packet that boot loaders have room for.
-  static let octetsMaximum = 128
-  /// Of ECDSA P-256, in octets.
+  /// Bytes of the longest packet that boot loaders have room for.
+  static let bytesMaximum = 128
+  /// Of ECDSA P-256, in bytes.
   static let signatureSize = 64
 
   /// The kind of device; 0xFFFF for any.
@@ -35,51 +35,51 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public let integrity: Integrity
 
   /// Reads a packet whose length must be that of its fields.
-  public init(decoding octets: [UInt8]) throws(InitPacketFault) {
-    guard let deviceType = octets.littleEndian(UInt16.self, at: 0),
-      let deviceRevision = octets.littleEndian(UInt16.self, at: 2),
-      let applicationVersion = octets.littleEndian(UInt32.self, at: 4),
-      let count = octets.littleEndian(UInt16.self, at: 8)
-    else { throw octets.isEmpty ? .empty : .wrongLength(expected: 12, found: octets.count) }
-    guard max(12 + 2 * Int(count), octets.count) <= Self.octetsMaximum else {
+  public init(decoding bytes: [UInt8]) throws(InitPacketFault) {
+    guard let deviceType = bytes.littleEndian(UInt16.self, at: 0),
+      let deviceRevision = bytes.littleEndian(UInt16.self, at: 2),
+      let applicationVersion = bytes.littleEndian(UInt32.self, at: 4),
+      let count = bytes.littleEndian(UInt16.self, at: 8)
+    else { throw bytes.isEmpty ? .empty : .wrongLength(expected: 12, found: bytes.count) }
+    guard max(12 + 2 * Int(count), bytes.count) <= Self.bytesMaximum else {
       throw .field(
-        "SoftDevice ids", offset: 8, "are too many for the \(Self.octetsMaximum) bytes of a packet")
+        "SoftDevice ids", offset: 8, "are too many for the \(Self.bytesMaximum) bytes of a packet")
     }
     let softdevicesEnd = 10 + 2 * Int(count)
-    guard octets.count >= softdevicesEnd else {
-      throw .wrongLength(expected: softdevicesEnd + 2, found: octets.count)
+    guard bytes.count >= softdevicesEnd else {
+      throw .wrongLength(expected: softdevicesEnd + 2, found: bytes.count)
     }
     self.deviceType = deviceType
     self.deviceRevision = deviceRevision
     self.applicationVersion = applicationVersion
-    softdevices = (0..<Int(count)).compactMap { octets.littleEndian(at: 10 + 2 * $0) }
-    (extensionNumber, integrity) = try Self.integrity(octets[softdevicesEnd...])
+    softdevices = (0..<Int(count)).compactMap { bytes.littleEndian(at: 10 + 2 * $0) }
+    (extensionNumber, integrity) = try Self.integrity(bytes[softdevicesEnd...])
   }
 
   private static func integrity(
-    _ octets: ArraySlice<UInt8>
+    _ bytes: ArraySlice<UInt8>
   ) throws(InitPacketFault) -> (extensionNumber: UInt32?, Integrity) {
-    let start = octets.startIndex
+    let start = bytes.startIndex
     func require(_ size: Int) throws(InitPacketFault) {
-      guard octets.count == size else {
-        throw .wrongLength(expected: start + size, found: octets.endIndex)
+      guard bytes.count == size else {
+        throw .wrongLength(expected: start + size, found: bytes.endIndex)
       }
     }
-    if octets.count < 4 {
+    if bytes.count < 4 {
       try require(2)
-      return (nil, .crc16(octets.littleEndian(at: start) ?? 0))
+      return (nil, .crc16(bytes.littleEndian(at: start) ?? 0))
     }
-    let kind: UInt32 = octets.littleEndian(at: start) ?? 0
+    let kind: UInt32 = bytes.littleEndian(at: start) ?? 0
     switch kind {
     case 0:
       try require(6)
-      return (kind, .crc16(octets.littleEndian(at: start + 4) ?? 0))
+      return (kind, .crc16(bytes.littleEndian(at: start + 4) ?? 0))
     case 1, 2:
       try require(kind == 1 ? 40 : 40 + signatureSize)
       let integrity = Integrity.sha256(
-        Array(octets[(start + 8)..<(start + 40)]),
-        firmwareSize: octets.littleEndian(at: start + 4) ?? 0,
-        signature: kind == 1 ? nil : Array(octets[(start + 40)...]))
+        Array(bytes[(start + 8)..<(start + 40)]),
+        firmwareSize: bytes.littleEndian(at: start + 4) ?? 0,
+        signature: kind == 1 ? nil : Array(bytes[(start + 40)...]))
       return (kind, integrity)
     default: throw .value("extension", UInt64(kind), offset: start)
     }

@@ -24,16 +24,16 @@ extension NordicRole: CustomStringConvertible {
   }
 }
 
-/// How many octets of a firmware file belong to whom.
+/// How many bytes of a firmware file belong to whom.
 public struct NordicSizes: Hashable, Sendable {
-  /// In octets; 0 where there is none.
+  /// In bytes; 0 where there is none.
   public let softdevice: UInt32
-  /// In octets; 0 where there is none.
+  /// In bytes; 0 where there is none.
   public let bootloader: UInt32
-  /// In octets; 0 where there is none.
+  /// In bytes; 0 where there is none.
   public let application: UInt32
 
-  /// Sizes in octets.
+  /// Sizes in bytes.
   public init(softdevice: UInt32 = 0, bootloader: UInt32 = 0, application: UInt32 = 0) {
     self.softdevice = softdevice
     self.bootloader = bootloader

@@ -23,8 +23,8 @@ struct ProtobufMessage {
   let offset: Int
 
   /// Reads all fields; the slice's indices are offsets in the outermost message.
-  init(decoding octets: ArraySlice<UInt8>) throws(InitPacketFault) {
-    var rest = octets
+  init(decoding bytes: ArraySlice<UInt8>) throws(InitPacketFault) {
+    var rest = bytes
     var fields: [Field] = []
     while !rest.isEmpty {
       let offset = rest.startIndex
@@ -39,7 +39,7 @@ struct ProtobufMessage {
       fields.append(Field(number: key >> 3, value: value, offset: offset))
     }
     self.fields = fields
-    offset = octets.startIndex
+    offset = bytes.startIndex
   }
 
   private static func value(
@@ -64,17 +64,17 @@ struct ProtobufMessage {
     }
   }
 
-  /// At most ten octets of seven bits; bits beyond 64 are refused, not lost.
+  /// At most ten bytes of seven bits; bits beyond 64 are refused, not lost.
   static func varint(_ rest: inout ArraySlice<UInt8>) throws(InitPacketFault) -> UInt64 {
     let offset = rest.startIndex
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 70, by: 7) {
-      guard let octet = rest.popFirst() else {
+      guard let byte = rest.popFirst() else {
         throw .notProtobuf(offset: offset, "a number is cut off")
       }
-      guard shift < 63 || octet <= 1 else { break }
-      value |= UInt64(octet & 0x7F) << shift
-      if octet < 0x80 { return value }
+      guard shift < 63 || byte <= 1 else { break }
+      value |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return value }
     }
     throw .notProtobuf(offset: offset, "a number has more than 64 bits")
   }
@@ -117,10 +117,10 @@ extension ProtobufMessage {
 
   func bytes(_ number: UInt64, _ name: String) throws(InitPacketFault) -> ArraySlice<UInt8>? {
     guard let field = try single(number, name) else { return nil }
-    guard case .bytes(let octets) = field.value else {
+    guard case .bytes(let bytes) = field.value else {
       throw .field(name, offset: field.offset, "is not a string of bytes")
     }
-    return octets
+    return bytes
   }
 
   func required<Value>(_ value: Value?, _ name: String) throws(InitPacketFault) -> Value {

@@ -5,33 +5,33 @@ extension SecureInitPacket {
   private static let initOperation: UInt64 = 1
 
   /// Reads a packet. Fields that are not known are passed over, as protocol buffers want it.
-  public init(decoding octets: [UInt8]) throws(InitPacketFault) {
-    guard !octets.isEmpty else { throw .empty }
-    guard octets.count <= Self.sizeMaximum else { throw .tooLarge(limit: Self.sizeMaximum) }
-    let packet = try ProtobufMessage(decoding: octets[...])
+  public init(decoding bytes: [UInt8]) throws(InitPacketFault) {
+    guard !bytes.isEmpty else { throw .empty }
+    guard bytes.count <= Self.sizeMaximum else { throw .tooLarge(limit: Self.sizeMaximum) }
+    let packet = try ProtobufMessage(decoding: bytes[...])
     let plain = try packet.bytes(1, "command")
     let signed = try packet.bytes(2, "signed_command")
-    let commandOctets: ArraySlice<UInt8>
+    let commandBytes: ArraySlice<UInt8>
     switch (plain, signed) {
     case (let plain?, nil):
-      commandOctets = plain
+      commandBytes = plain
       signature = nil
     case (nil, let signed?):
       let message = try ProtobufMessage(decoding: signed)
-      commandOctets = try message.required(message.bytes(1, "command"), "command")
+      commandBytes = try message.required(message.bytes(1, "command"), "command")
       signature = try Self.signature(in: message)
     case (_?, _?):
       throw .field("signed_command", offset: 0, "stands beside an unsigned command")
     case (nil, nil): throw .field("command", offset: 0, "is missing")
     }
-    let command = try ProtobufMessage(decoding: commandOctets)
+    let command = try ProtobufMessage(decoding: commandBytes)
     let operation = try command.required(command.number(1, "op_code"), "op_code")
     guard operation == Self.initOperation else {
       throw .value("op_code", operation, offset: command.offset)
     }
-    let initOctets = try command.required(command.bytes(2, "init"), "init")
-    signedBytes = Array(initOctets)
-    let initCommand = try ProtobufMessage(decoding: initOctets)
+    let initBytes = try command.required(command.bytes(2, "init"), "init")
+    signedBytes = Array(initBytes)
+    let initCommand = try ProtobufMessage(decoding: initBytes)
     firmwareVersion = try initCommand.number32(1, "fw_version")
     hardwareVersion = try initCommand.number32(2, "hw_version")
     requiredSoftdevices = try Self.softdevices(in: initCommand)
@@ -50,19 +50,19 @@ extension SecureInitPacket {
   ) throws(InitPacketFault) -> Signature {
     let algorithm = try message.required(
       message.choice(2, "signature_type", as: SignatureAlgorithm.self), "signature_type")
-    let octets = try message.required(message.bytes(3, "signature"), "signature")
-    guard octets.count == signatureSize else {
+    let bytes = try message.required(message.bytes(3, "signature"), "signature")
+    guard bytes.count == signatureSize else {
       throw .field(
-        "signature", offset: octets.startIndex, "has \(octets.count) bytes, not \(signatureSize)")
+        "signature", offset: bytes.startIndex, "has \(bytes.count) bytes, not \(signatureSize)")
     }
-    return Signature(algorithm: algorithm, octets: Array(octets))
+    return Signature(algorithm: algorithm, bytes: Array(bytes))
   }
 
   private static func hash(
     in message: ProtobufMessage
   ) throws(InitPacketFault) -> (HashAlgorithm, [UInt8]) {
-    guard let octets = try message.bytes(8, "hash") else { return (.none, []) }
-    let hash = try ProtobufMessage(decoding: octets)
+    guard let bytes = try message.bytes(8, "hash") else { return (.none, []) }
+    let hash = try ProtobufMessage(decoding: bytes)
     let algorithm = try hash.required(
       hash.choice(1, "hash_type", as: HashAlgorithm.self), "hash_type")
     let value = try hash.required(hash.bytes(2, "hash"), "hash")
@@ -85,9 +85,9 @@ extension SecureInitPacket {
       var packed: [UInt64] = []
       switch field.value {
       case .varint(let value): packed = [value]
-      case .bytes(var octets):
-        while !octets.isEmpty, packed.count <= requiredSoftdeviceMaximum {
-          packed.append(try ProtobufMessage.varint(&octets))
+      case .bytes(var bytes):
+        while !bytes.isEmpty, packed.count <= requiredSoftdeviceMaximum {
+          packed.append(try ProtobufMessage.varint(&bytes))
         }
       case .fixed: throw .field("sd_req", offset: field.offset, "is not a number")
       }
@@ -110,7 +110,7 @@ extension SecureInitPacket {
   ) throws(InitPacketFault) -> [BootValidation] {
     var found: [BootValidation] = []
     for field in message.fields where field.number == 10 {
-      guard case .bytes(let octets) = field.value else {
+      guard case .bytes(let bytes) = field.value else {
         throw .field("boot_validation", offset: field.offset, "is not a message")
       }
       guard found.count < bootValidationMaximum else {
@@ -118,12 +118,12 @@ extension SecureInitPacket {
           "boot_validation", offset: field.offset, "stands more than \(bootValidationMaximum) times"
         )
       }
-      let validation = try ProtobufMessage(decoding: octets)
+      let validation = try ProtobufMessage(decoding: bytes)
       let kind = try validation.required(
         validation.choice(1, "boot_validation type", as: BootValidation.Kind.self),
         "boot_validation type")
       found.append(
-        BootValidation(kind: kind, octets: Array(try validation.bytes(2, "bytes") ?? [])))
+        BootValidation(kind: kind, bytes: Array(try validation.bytes(2, "bytes") ?? [])))
     }
     return found
   }

@@ -1,6 +1,6 @@
 /// The init packet of Secure DFU: a protocol-buffers message `Packet` (nRF5 SDK, `dfu-cc.proto`).
 public struct SecureInitPacket: Equatable, Sendable {
-  /// The octets that a device takes; later SDKs take 512, earlier ones 256.
+  /// The bytes that a device takes; later SDKs take 512, earlier ones 256.
   public static let sizeMaximum = 512
   /// More SoftDevice ids than a device reads.
   static let requiredSoftdeviceMaximum = 16
@@ -25,13 +25,13 @@ public struct SecureInitPacket: Equatable, Sendable {
   public enum HashAlgorithm: UInt64, Sendable, CaseIterable {
     /// The packet has no hash of the image.
     case none = 0
-    /// CRC32, 4 octets.
+    /// CRC32, 4 bytes.
     case crc = 1
-    /// 16 octets (`SHA128` of the SDK's `HashType`).
+    /// 16 bytes (`SHA128` of the SDK's `HashType`).
     case sha128 = 2
-    /// SHA-256, 32 octets: what nrfutil writes and boot loaders want.
+    /// SHA-256, 32 bytes: what nrfutil writes and boot loaders want.
     case sha256 = 3
-    /// SHA-512, 64 octets.
+    /// SHA-512, 64 bytes.
     case sha512 = 4
   }
 
@@ -47,8 +47,8 @@ public struct SecureInitPacket: Equatable, Sendable {
   public struct Signature: Equatable, Sendable {
     /// How it was signed.
     public let algorithm: SignatureAlgorithm
-    /// 64 octets; of ECDSA R and S, each with its last octet first.
-    public let octets: [UInt8]
+    /// 64 bytes; of ECDSA R and S, each with its last byte first.
+    public let bytes: [UInt8]
   }
 
   /// What the boot loader checks at every start (`ValidationType`).
@@ -68,7 +68,7 @@ public struct SecureInitPacket: Equatable, Sendable {
     /// What is compared.
     public let kind: Kind
     /// What it is compared with.
-    public let octets: [UInt8]
+    public let bytes: [UInt8]
   }
 
   /// `fw_version`; `nil` where the packet has none.
@@ -83,7 +83,7 @@ public struct SecureInitPacket: Equatable, Sendable {
   public let sizes: NordicSizes
   /// Of the image's hash.
   public let hashAlgorithm: HashAlgorithm
-  /// Of the whole firmware file, with the last octet first.
+  /// Of the whole firmware file, with the last byte first.
   public let hash: [UInt8]
   /// A boot loader built for debugging then does not compare versions.
   public let isDebug: Bool
@@ -91,7 +91,7 @@ public struct SecureInitPacket: Equatable, Sendable {
   public let bootValidations: [BootValidation]
   /// `nil` for an unsigned packet.
   public let signature: Signature?
-  /// The octets of `InitCommand` as they were sent, which the signature covers.
+  /// The bytes of `InitCommand` as they were sent, which the signature covers.
   public let signedBytes: [UInt8]
 }
 

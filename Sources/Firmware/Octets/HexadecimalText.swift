@@ -1,34 +1,34 @@
-/// Octets written as pairs of hexadecimal digits, as the records of text formats have them.
+/// Bytes written as pairs of hexadecimal digits, as the records of text formats have them.
 enum HexadecimalText {
   /// Reads all of `digits`, which may be of either case.
   /// - Parameter column: of the first digit in its line, counted from 1, for faults.
-  static func octets(
+  static func bytes(
     of digits: some Collection<UInt8>, fromColumn column: Int
   ) throws(HexadecimalFault) -> [UInt8] {
-    var octets: [UInt8] = []
-    octets.reserveCapacity(digits.count / 2)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 2)
     var high: UInt8?
     for (index, character) in digits.enumerated() {
       guard let digit = character.hexadecimalDigit else {
         throw .notHexadecimal(character, column: column + index)
       }
       if let first = high {
-        octets.append(first << 4 | digit)
+        bytes.append(first << 4 | digit)
         high = nil
       } else {
         high = digit
       }
     }
-    guard high == nil else { throw .halfOctet(digits: octets.count * 2 + 1) }
-    return octets
+    guard high == nil else { throw .halfByte(digits: bytes.count * 2 + 1) }
+    return bytes
   }
 }
 
-/// Why a text is no octets.
+/// Why a text is no bytes.
 enum HexadecimalFault: Error, Equatable {
   /// Columns count from 1.
   case notHexadecimal(UInt8, column: Int)
-  case halfOctet(digits: Int)
+  case halfByte(digits: Int)
 }
 
 extension UInt8 {

@@ -84,11 +84,11 @@ extension FirmwarePackage {
   private static func initPacket(
     of part: NordicManifest.Part, in archive: ZipArchive, firmware: [UInt8], isLegacy: Bool
   ) throws(FirmwareFault) -> NordicInitPacket {
-    let octets = try file(part.datFile, of: archive)
+    let bytes = try file(part.datFile, of: archive)
     let packet: NordicInitPacket
     do throws(InitPacketFault) {
       packet = try NordicInitPacket(
-        decoding: octets, for: part, firmwareSize: firmware.count, isLegacy: isLegacy)
+        decoding: bytes, for: part, firmwareSize: firmware.count, isLegacy: isLegacy)
     } catch {
       throw .initPacket(file: part.datFile, error)
     }

@@ -1,17 +1,17 @@
-/// One line of a Motorola S-record file: `S`, a type, and in hexadecimal the count of the octets
+/// One line of a Motorola S-record file: `S`, a type, and in hexadecimal the count of the bytes
 /// that follow, an address, data, and a checksum (Motorola M68000 Family Programmer's Reference
 /// Manual, appendix C).
 package enum SRecord: Equatable, Sendable {
   /// S0: whatever the tool that wrote the file says of it.
   case header([UInt8])
-  /// S1, S2, S3: octets at an address of 16, 24 or 32 bits. None reach beyond these.
+  /// S1, S2, S3: bytes at an address of 16, 24 or 32 bits. None reach beyond these.
   case data(address: UInt32, [UInt8])
   /// S5, S6: how many data records stand before.
   case count(UInt32)
   /// S7, S8, S9: the last record, with the address to start at; tools without one write 0.
   case end(start: UInt32)
 
-  /// Octets around address and data: the count itself and the checksum.
+  /// Bytes around address and data: the count itself and the checksum.
   private static let checksumSize = 1
 
   /// Of the shortest line, `S9030000FC`.
@@ -30,20 +30,20 @@ package enum SRecord: Equatable, Sendable {
     guard let mark = line.first, mark == UInt8(ascii: "S") else {
       throw .noRecordMark(found: line.first)
     }
-    guard let character = line.dropFirst().first else { throw .tooShort(octets: 0, least: 1) }
+    guard let character = line.dropFirst().first else { throw .tooShort(bytes: 0, least: 1) }
     guard let type = RecordType(character) else { throw .unknownType(character) }
-    let octets = try Self.octets(of: line.dropFirst(2))
+    let bytes = try Self.bytes(of: line.dropFirst(2))
     let least = 1 + type.addressSize + Self.checksumSize
-    guard octets.count >= least else { throw .tooShort(octets: octets.count, least: least) }
-    guard octets.count - 1 == Int(octets[0]) else {
-      throw .wrongLength(stated: Int(octets[0]), found: octets.count - 1)
+    guard bytes.count >= least else { throw .tooShort(bytes: bytes.count, least: least) }
+    guard bytes.count - 1 == Int(bytes[0]) else {
+      throw .wrongLength(stated: Int(bytes[0]), found: bytes.count - 1)
     }
-    let computed = Self.checksum(octets.dropLast())
-    guard computed == octets[octets.count - 1] else {
-      throw .wrongChecksum(stated: octets[octets.count - 1], computed: computed)
+    let computed = Self.checksum(bytes.dropLast())
+    guard computed == bytes[bytes.count - 1] else {
+      throw .wrongChecksum(stated: bytes[bytes.count - 1], computed: computed)
     }
-    let address = octets[1...type.addressSize].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    try self.init(type, address, Array(octets[(1 + type.addressSize)..<(octets.count - 1)]))
+    let address = bytes[1...type.addressSize].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    try self.init(type, address, Array(bytes[(1 + type.addressSize)..<(bytes.count - 1)]))
   }
 
   private init(
@@ -53,28 +53,28 @@ package enum SRecord: Equatable, Sendable {
     case .header: self = .header(data)
     case .data16, .data24, .data32:
       guard Int(address) + data.count <= 1 << (8 * type.addressSize) else {
-        throw .beyondAddresses(address: address, octets: data.count, bits: 8 * type.addressSize)
+        throw .beyondAddresses(address: address, bytes: data.count, bits: 8 * type.addressSize)
       }
       self = .data(address: address, data)
     case .count16, .count24, .end32, .end24, .end16:
-      guard data.isEmpty else { throw .unexpectedData(octets: data.count) }
+      guard data.isEmpty else { throw .unexpectedData(bytes: data.count) }
       self = type.isEnd ? .end(start: address) : .count(address)
     }
   }
 
-  /// The ones' complement of the sum's low octet, so that with it all octets add up to 0xFF.
-  static func checksum(_ octets: some Sequence<UInt8>) -> UInt8 { ~octets.reduce(0, &+) }
+  /// The ones' complement of the sum's low byte, so that with it all bytes add up to 0xFF.
+  static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 { ~bytes.reduce(0, &+) }
 
-  private static func octets(
+  private static func bytes(
     of digits: some Collection<UInt8>
   ) throws(SRecordFault) -> [UInt8] {
     do throws(HexadecimalFault) {
-      return try HexadecimalText.octets(of: digits, fromColumn: 3)
+      return try HexadecimalText.bytes(of: digits, fromColumn: 3)
     } catch {
       switch error {
       case .notHexadecimal(let character, let column):
         throw .notHexadecimal(character, column: column)
-      case .halfOctet(let digits): throw .halfOctet(digits: digits)
+      case .halfByte(let digits): throw .halfByte(digits: digits)
       }
     }
   }
@@ -97,7 +97,7 @@ private enum RecordType: UInt8 {
     self.init(rawValue: character - UInt8(ascii: "0"))
   }
 
-  /// In octets.
+  /// In bytes.
   var addressSize: Int {
     switch self {
     case .header, .data16, .count16, .end16: 2

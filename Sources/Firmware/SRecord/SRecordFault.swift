@@ -10,17 +10,17 @@ public enum SRecordFault: Error, Equatable, Sendable {
   /// A character that is no hexadecimal digit; columns count from 1.
   case notHexadecimal(UInt8, column: Int)
   /// An odd number of digits.
-  case halfOctet(digits: Int)
-  /// Fewer octets than count, address and checksum of this type are.
-  case tooShort(octets: Int, least: Int)
-  /// The record's count and the octets on the line differ.
+  case halfByte(digits: Int)
+  /// Fewer bytes than count, address and checksum of this type are.
+  case tooShort(bytes: Int, least: Int)
+  /// The record's count and the bytes on the line differ.
   case wrongLength(stated: Int, found: Int)
-  /// The octets of a record and its checksum do not add up to 0xFF (modulo 256).
+  /// The bytes of a record and its checksum do not add up to 0xFF (modulo 256).
   case wrongChecksum(stated: UInt8, computed: UInt8)
   /// Data in a record that has none by its type.
-  case unexpectedData(octets: Int)
+  case unexpectedData(bytes: Int)
   /// Data behind the last address that a record of this type can name.
-  case beyondAddresses(address: UInt32, octets: Int, bits: Int)
+  case beyondAddresses(address: UInt32, bytes: Int, bits: Int)
   /// A count record that does not count the data records before it.
   case wrongCount(stated: UInt32, found: Int)
   /// A record after the one that ended the file on line `end`.
@@ -30,7 +30,7 @@ public enum SRecordFault: Error, Equatable, Sendable {
   case endMissing
   /// The last record, and no data before it.
   case noData
-  /// An octet for an address that line `other` has given already.
+  /// A byte for an address that line `other` has given already.
   case overlap(address: UInt32, other: Int)
 }
 
@@ -43,16 +43,16 @@ extension SRecordFault: CustomStringConvertible {
       "is of type \(character.shownCharacter); known are S0 to S3 and S5 to S9"
     case .notHexadecimal(let character, let column):
       "has \(character.shownCharacter) in column \(column) where a hexadecimal digit belongs"
-    case .halfOctet(let digits): "has an odd number of digits (\(digits)); it was cut or mangled"
-    case .tooShort(let octets, let least):
-      "has \(octets) octets; a record of its type has at least \(least)"
+    case .halfByte(let digits): "has an odd number of digits (\(digits)); it was cut or mangled"
+    case .tooShort(let bytes, let least):
+      "has \(bytes) bytes; a record of its type has at least \(least)"
     case .wrongLength(let stated, let found):
-      "says that \(stated) octets follow; \(found) do"
+      "says that \(stated) bytes follow; \(found) do"
     case .wrongChecksum(let stated, let computed):
-      "ends with checksum \(stated.hexadecimal), its octets give \(computed.hexadecimal)"
-    case .unexpectedData(let octets): "carries \(octets) octets of data, its type has none"
-    case .beyondAddresses(let address, let octets, let bits):
-      "puts \(octets) octets at 0x\(address.hexadecimal), beyond what \(bits) bits can address"
+      "ends with checksum \(stated.hexadecimal), its bytes give \(computed.hexadecimal)"
+    case .unexpectedData(let bytes): "carries \(bytes) bytes of data, its type has none"
+    case .beyondAddresses(let address, let bytes, let bits):
+      "puts \(bytes) bytes at 0x\(address.hexadecimal), beyond what \(bits) bits can address"
     case .wrongCount(let stated, let found):
       "counts \(stated) data records; there are \(found) before it"
     case .recordAfterEnd(let end): "follows the last record, that of line \(end)"

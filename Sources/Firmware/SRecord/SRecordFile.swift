@@ -50,10 +50,10 @@ private struct SRecordMemory {
     if case .ended(let end, _) = phase { throw .recordAfterEnd(end: end) }
     switch record {
     case .header: break
-    case .data(let address, let octets):
+    case .data(let address, let bytes):
       dataRecords += 1
       phase = .reading
-      memory.append(octets[...], at: address, origin: line)
+      memory.append(bytes[...], at: address, origin: line)
     case .count(let stated):
       guard Int(stated) == dataRecords else {
         throw .wrongCount(stated: stated, found: dataRecords)

@@ -5,7 +5,7 @@ enum TextBeginning {
   /// Of UTF-8.
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Octets of a byte order mark of UTF-8 at the beginning, 0 or 3.
+  /// Bytes of a byte order mark of UTF-8 at the beginning, 0 or 3.
   static func byteOrderMark(of text: [UInt8]) -> Int {
     text.starts(with: byteOrderMark) ? byteOrderMark.count : 0
   }

@@ -10,7 +10,7 @@ public enum UF2Fault: Error, Equatable, Sendable {
   case blocksMissing(found: Int, count: UInt32)
   /// The three magic numbers around a block are not there.
   case wrongMagic(block: Int)
-  /// A block's size of payload is more than the 476 octets that it has room for.
+  /// A block's size of payload is more than the 476 bytes that it has room for.
   case payloadTooLong(block: Int, size: UInt32)
   /// A block that has another number, or another count of blocks, than its place says.
   case outOfOrder(block: Int, number: UInt32, count: UInt32)
@@ -20,7 +20,7 @@ public enum UF2Fault: Error, Equatable, Sendable {
   case secondFamily(UF2Family?, block: Int)
   /// The payload would lie beyond the last 32-bit address.
   case addressTooHigh(block: Int, address: UInt32)
-  /// Two blocks have octets for one address, the lowest of which is told.
+  /// Two blocks have bytes for one address, the lowest of which is told.
   case overlap(block: Int, other: Int, address: UInt32)
   /// What the blocks hold lies too far apart, or makes too large an image.
   case addresses(AddressFault)

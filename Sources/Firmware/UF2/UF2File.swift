@@ -113,15 +113,15 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
     /// `UF2_EXTENSION_RP2_IGNORE_BLOCK` (pico-sdk, boot/uf2.h).
     private static let ignoredBlock: UInt32 = 0x9957_E304
 
-    init(decoding octets: ArraySlice<UInt8>, number: Int) throws(UF2Fault) {
-      let start = octets.startIndex
+    init(decoding bytes: ArraySlice<UInt8>, number: Int) throws(UF2Fault) {
+      let start = bytes.startIndex
       func word(_ index: Int) throws(UF2Fault) -> UInt32 {
-        guard let word = octets.littleEndian(UInt32.self, at: start + 4 * index) else {
+        guard let word = bytes.littleEndian(UInt32.self, at: start + 4 * index) else {
           throw .wrongMagic(block: number)
         }
         return word
       }
-      guard octets.starts(with: UF2File.magic), try word(1) == UF2File.secondMagic,
+      guard bytes.starts(with: UF2File.magic), try word(1) == UF2File.secondMagic,
         try word(127) == UF2File.endMagic
       else { throw .wrongMagic(block: number) }
       flags = Flags(rawValue: try word(2))
@@ -134,9 +134,9 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
       count = try word(6)
       family = flags.contains(.familyPresent) ? UF2Family(rawValue: try word(7)) : nil
       let end = start + 32 + Int(size)
-      payload = octets[(start + 32)..<end]
+      payload = bytes[(start + 32)..<end]
       firstExtension =
-        flags.contains(.extensionsPresent) ? octets.littleEndian(at: end) : nil
+        flags.contains(.extensionsPresent) ? bytes.littleEndian(at: end) : nil
     }
   }
 }

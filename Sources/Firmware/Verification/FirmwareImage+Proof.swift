@@ -11,7 +11,7 @@ public enum ImageIntegrity: Equatable, Sendable {
 }
 
 extension FirmwareImage {
-  /// SHA-256 of the whole of `bytes`, 32 octets.
+  /// SHA-256 of the whole of `bytes`, 32 bytes.
   public var sha256: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
   /// Compares the image with the hash that it, or its init packet, carries.

@@ -12,9 +12,9 @@ extension MCUbootIdentifier {
   ///   - name: a domain name, or a device's class.
   ///   - namespace: of domain names for a vendor, the vendor's for a class.
   public init(name: String, in namespace: MCUbootIdentifier) {
-    var octets = Array(Insecure.SHA1.hash(data: namespace.octets + Array(name.utf8)).prefix(16))
-    octets[6] = octets[6] & 0x0F | 0x50
-    octets[8] = octets[8] & 0x3F | 0x80
-    self.init(octets)
+    var bytes = Array(Insecure.SHA1.hash(data: namespace.bytes + Array(name.utf8)).prefix(16))
+    bytes[6] = bytes[6] & 0x0F | 0x50
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    self.init(bytes)
   }
 }

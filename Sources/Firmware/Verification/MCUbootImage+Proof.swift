@@ -8,10 +8,10 @@ extension MCUbootImage {
       throw .hashMissing
     }
     let computed = hash.algorithm.hash(file[..<coveredSize])
-    guard computed == hash.octets else {
+    guard computed == hash.bytes else {
       // The hash is that of the decrypted body.
       guard !isEncrypted else { return .encrypted }
-      throw .hashDiffers(stated: hash.octets, computed: computed)
+      throw .hashDiffers(stated: hash.bytes, computed: computed)
     }
     return .whole(hash.algorithm.rawValue)
   }
@@ -61,15 +61,15 @@ extension MCUbootImage {
     switch key.material {
     case .ed25519(let key):
       let isPure = entries.contains { $0.type == .pureSignature && $0.value == [1] }
-      return key.isValidSignature(signature, for: isPure ? Array(covered) : hash.octets)
+      return key.isValidSignature(signature, for: isPure ? Array(covered) : hash.bytes)
     case .ecdsaP256(let key):
-      guard let octets = Self.unpadded(signature),
-        let signature = P256.Signing.ECDSASignature(derOctets: octets)
+      guard let bytes = Self.unpadded(signature),
+        let signature = P256.Signing.ECDSASignature(derBytes: bytes)
       else { return false }
       return key.isValidSignature(signature, for: SHA256.hash(data: covered))
     case .ecdsaP384(let key):
-      guard let octets = Self.unpadded(signature),
-        let signature = P384.Signing.ECDSASignature(derOctets: octets)
+      guard let bytes = Self.unpadded(signature),
+        let signature = P384.Signing.ECDSASignature(derBytes: bytes)
       else { return false }
       return key.isValidSignature(signature, for: SHA384.hash(data: covered))
     case .rsa2048(let key), .rsa3072(let key):
@@ -90,11 +90,11 @@ extension MCUbootImage {
 }
 
 extension MCUbootImage.Hash.Algorithm {
-  func hash(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+  func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     switch self {
-    case .sha256: Array(SHA256.hash(data: octets))
-    case .sha384: Array(SHA384.hash(data: octets))
-    case .sha512: Array(SHA512.hash(data: octets))
+    case .sha256: Array(SHA256.hash(data: bytes))
+    case .sha384: Array(SHA384.hash(data: bytes))
+    case .sha512: Array(SHA512.hash(data: bytes))
     }
   }
 }
@@ -113,15 +113,15 @@ extension VerificationKey.Algorithm {
 }
 
 extension P256.Signing.ECDSASignature {
-  /// `nil` when the octets are no DER encoding of two numbers.
-  fileprivate init?(derOctets: [UInt8]) {
-    do { try self.init(derRepresentation: derOctets) } catch { return nil }
+  /// `nil` when the bytes are no DER encoding of two numbers.
+  fileprivate init?(derBytes: [UInt8]) {
+    do { try self.init(derRepresentation: derBytes) } catch { return nil }
   }
 }
 
 extension P384.Signing.ECDSASignature {
-  /// `nil` when the octets are no DER encoding of two numbers.
-  fileprivate init?(derOctets: [UInt8]) {
-    do { try self.init(derRepresentation: derOctets) } catch { return nil }
+  /// `nil` when the bytes are no DER encoding of two numbers.
+  fileprivate init?(derBytes: [UInt8]) {
+    do { try self.init(derRepresentation: derBytes) } catch { return nil }
   }
 }

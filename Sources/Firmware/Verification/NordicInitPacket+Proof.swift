@@ -12,14 +12,14 @@ extension NordicInitPacket {
       switch packet.integrity {
       case .crc16(let stated):
         return try Self.compare(
-          Self.octets(stated), Self.octets(CRC16.checksum(firmware)), "CRC16")
+          Self.bytes(stated), Self.bytes(CRC16.checksum(firmware)), "CRC16")
       case .sha256(let stated, _, _):
         return try Self.compare(stated, Array(SHA256.hash(data: firmware)), "SHA-256")
       }
     }
   }
 
-  private static func octets(_ crc: UInt16) -> [UInt8] { [UInt8(crc >> 8), UInt8(crc & 0xFF)] }
+  private static func bytes(_ crc: UInt16) -> [UInt8] { [UInt8(crc >> 8), UInt8(crc & 0xFF)] }
 
   private static func compare(
     _ stated: [UInt8], _ computed: [UInt8], _ name: String
@@ -43,11 +43,11 @@ extension SecureInitPacket {
     let holds: Bool
     switch (signature.algorithm, key.material) {
     case (.ecdsaP256, .ecdsaP256(let key)):
-      let r = Array(signature.octets.prefix(32).reversed())
-      let s = Array(signature.octets.suffix(32).reversed())
+      let r = Array(signature.bytes.prefix(32).reversed())
+      let s = Array(signature.bytes.suffix(32).reversed())
       holds = key.holds(r + s, over: signedBytes)
     case (.ed25519, .ed25519(let key)):
-      holds = key.isValidSignature(signature.octets, for: signedBytes)
+      holds = key.isValidSignature(signature.bytes, for: signedBytes)
     case (.ecdsaP256, _): throw .otherAlgorithm(image: "ECDSA P-256 signature", key: key.algorithm)
     case (.ed25519, _): throw .otherAlgorithm(image: "Ed25519 signature", key: key.algorithm)
     }
@@ -72,12 +72,12 @@ extension LegacyInitPacket {
 }
 
 extension P256.Signing.PublicKey {
-  /// - Parameter signature: R and S, 32 octets each; other octets never hold.
-  fileprivate func holds(_ signature: [UInt8], over octets: [UInt8]) -> Bool {
+  /// - Parameter signature: R and S, 32 bytes each; other bytes never hold.
+  fileprivate func holds(_ signature: [UInt8], over bytes: [UInt8]) -> Bool {
     do {
       return isValidSignature(
         try P256.Signing.ECDSASignature(rawRepresentation: signature),
-        for: SHA256.hash(data: octets))
+        for: SHA256.hash(data: bytes))
     } catch {
       return false
     }

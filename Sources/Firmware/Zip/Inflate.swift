@@ -2,7 +2,7 @@ import COtaflashZlib
 
 /// Deflated data (RFC 1951), without the frame of zlib or gzip around it.
 enum Inflate {
-  /// Unpacks data that must end with its last octet and come out with just so many octets. Nothing
+  /// Unpacks data that must end with its last byte and come out with just so many bytes. Nothing
   /// is allocated beside these and zlib's window.
   /// - Returns: `nil` when it does not.
   static func bytes(of packed: ArraySlice<UInt8>, count: Int) -> [UInt8]? {

@@ -11,7 +11,7 @@ package struct ZipArchive: Equatable, Sendable {
 
   /// More files than any firmware package has.
   package static let entryMaximum = 64
-  /// Deflate makes at most 1032 octets of one (zlib, technical details).
+  /// Deflate makes at most 1032 bytes of one (zlib, technical details).
   static let ratioMaximum = 1032
   private static let localMagic: [UInt8] = [0x50, 0x4B, 0x03, 0x04]
   private static let descriptorMagic: UInt32 = 0x0807_4B50
@@ -124,7 +124,7 @@ package struct ZipArchive: Equatable, Sendable {
     return bytes
   }
 
-  /// No octet may belong to two files.
+  /// No byte may belong to two files.
   private static func requireApart(
     _ places: [(range: Range<Int>, name: String)]
   ) throws(ZipFault) {

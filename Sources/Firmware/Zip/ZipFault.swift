@@ -13,7 +13,7 @@ public enum ZipFault: Error, Equatable, Sendable {
   case zip64
   /// A part of an archive that was split over several files.
   case severalDisks
-  /// Two files for the same octets of the archive.
+  /// Two files for the same bytes of the archive.
   case overlap(String, String)
   /// A file that only readers of a later version of the format can unpack; 63 is 6.3.
   case laterVersion(name: String, version: Int)
@@ -44,7 +44,7 @@ extension ZipFault: CustomStringConvertible {
     case .zip64: "the ZIP archive is in ZIP64 format, which is not read"
     case .severalDisks: "this is one part of a ZIP archive that was split"
     case .overlap(let first, let second):
-      "'\(first)' and '\(second)' share octets of the ZIP archive"
+      "'\(first)' and '\(second)' share bytes of the ZIP archive"
     case .laterVersion(let name, let version):
       "'\(name)' in the ZIP archive needs version \(version / 10).\(version % 10) of the format"
     case .damaged(let detail): "the ZIP archive is damaged: \(detail)"

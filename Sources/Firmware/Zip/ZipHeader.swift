@@ -6,9 +6,9 @@ struct ZipHeader {
     case local
 
     fileprivate var magic: UInt32 { self == .directory ? 0x0201_4B50 : 0x0403_4B50 }
-    /// Octets before the name.
+    /// Bytes before the name.
     fileprivate var fixedSize: Int { self == .directory ? 46 : 30 }
-    /// Octets before the flags; from there on the fields are the same.
+    /// Bytes before the flags; from there on the fields are the same.
     fileprivate var flagsOffset: Int { self == .directory ? 8 : 6 }
   }
 
@@ -44,7 +44,7 @@ struct ZipHeader {
   let name: [UInt8]
   /// Of the local header; 0 in a local one.
   let localOffset: Int
-  /// The offset of the first octet behind the header.
+  /// The offset of the first byte behind the header.
   let end: Int
 
   /// Reads the header at an offset, which must end before `limit`.
@@ -55,7 +55,7 @@ struct ZipHeader {
     func half(_ index: Int) -> UInt16 { file.littleEndian(at: offset + index) ?? 0 }
     func word(_ index: Int) -> UInt32 { file.littleEndian(at: offset + index) ?? 0 }
     let first = place.flagsOffset
-    // The octet behind it names a system.
+    // The byte behind it names a system.
     version = Int(file[offset + first - 2])
     flags = Flags(rawValue: half(first))
     method = half(first + 2)

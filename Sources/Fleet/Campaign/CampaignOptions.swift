@@ -60,7 +60,7 @@ package struct FlashChoices: Hashable, Sendable {
 
   package var writing = Writing.auto
   package var delta = Delta.auto
-  /// ATT_MTU to ask for, 23…517 octets.
+  /// ATT_MTU to ask for, 23…517 bytes.
   package var mtu = 512
   package var allowDowngrade = false
   package var allowUnknown = false

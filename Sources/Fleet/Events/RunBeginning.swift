@@ -46,7 +46,7 @@ package struct RunImage: Hashable, Sendable, Codable {
   package var name: String
   /// As the file says it.
   package var version: String?
-  /// Octets that a device stores.
+  /// Bytes that a device stores.
   package var size: Int?
   /// SHA-256 of the file, in hex digits, as `sha256sum` prints it.
   package var sha256: String?

@@ -30,20 +30,26 @@ package struct UpdateFigures: Hashable, Sendable, Codable {
   /// How it is known that the image runs: `read-back`, `version`, …
   package var proof: String
   /// Sent, repeats included.
-  package var octets: Int
+  package var bytes: Int
   package var uploadMilliseconds: Int64
   package var resumes: Int
-  /// Octets of the image that the device made of them; `nil` = they were the image's own.
+  /// Bytes of the image that the device made of them; `nil` = they were the image's own.
   package var made: Int?
 
+  private enum CodingKeys: String, CodingKey {
+    case from, to, proof, uploadMilliseconds, resumes, made
+    // The key of stored events.
+    case bytes = "octets"
+  }
+
   package init(
-    from: FirmwareVersion?, to: FirmwareVersion?, proof: String, octets: Int,
+    from: FirmwareVersion?, to: FirmwareVersion?, proof: String, bytes: Int,
     uploadMilliseconds: Int64, resumes: Int, made: Int? = nil
   ) {
     self.from = from
     self.to = to
     self.proof = proof
-    self.octets = octets
+    self.bytes = bytes
     self.uploadMilliseconds = uploadMilliseconds
     self.resumes = resumes
     self.made = made

@@ -11,13 +11,13 @@ package struct HookOutcome: Hashable, Sendable, Codable {
     case notRun(words: String)
   }
 
-  /// In octets: what of its output is kept, the end of it.
+  /// In bytes: what of its output is kept, the end of it.
   package static let outputMaximum = 4096
 
   package var end: End
   /// The end of what it wrote to its standard output and standard error.
   package var output: String
-  /// Octets of output that were dropped before it.
+  /// Bytes of output that were dropped before it.
   package var dropped: Int
   package var milliseconds: Int64
 

@@ -90,6 +90,6 @@ extension RunBeginning {
 
 extension UpdateFigures {
   fileprivate var counts: [Int] {
-    [octets, Int(uploadMilliseconds), resumes, made ?? 0]
+    [bytes, Int(uploadMilliseconds), resumes, made ?? 0]
   }
 }

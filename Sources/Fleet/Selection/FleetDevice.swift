@@ -45,10 +45,10 @@ package struct FleetDevice: Hashable, Sendable {
     let address = id.prefix { $0 != "/" }
     // Most ids that are none end here, and campaigns compare them by the million.
     guard address.utf8.count == 17 else { return id }
-    let octets = address.split(separator: ":", omittingEmptySubsequences: false)
+    let bytes = address.split(separator: ":", omittingEmptySubsequences: false)
     let isAddress =
-      octets.count == 6 && octets.allSatisfy { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
-    return isAddress ? octets.joined(separator: ":").uppercased() : id
+      bytes.count == 6 && bytes.allSatisfy { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
+    return isAddress ? bytes.joined(separator: ":").uppercased() : id
   }
 
   /// The same, known by another id.

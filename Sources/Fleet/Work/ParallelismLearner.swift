@@ -41,7 +41,7 @@ package struct ParallelismLearner: Hashable, Sendable {
   package private(set) var limit: Int
   private let maximum: Int
   private var phase: Phase
-  /// Octets per second by limit.
+  /// Bytes per second by limit.
   private var rates: [Int: Double] = [:]
 
   /// - Parameters:
@@ -55,7 +55,7 @@ package struct ParallelismLearner: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - rate: octets per second of all links together, in the sample.
+  ///   - rate: bytes per second of all links together, in the sample.
   ///   - losses: links that were lost in it.
   package mutating func sampled(rate: Double, losses: Int) {
     guard losses == 0 else { return settle(at: max(limit - 1, 1)) }

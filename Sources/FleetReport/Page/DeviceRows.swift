@@ -54,7 +54,7 @@ struct DeviceRows {
   /// Numbers, with what they are sorted by.
   private func figures(of device: DeviceReport) -> PageValues {
     var row: PageValues = ["rate": "", "rateValue": "", "took": "", "tookValue": ""]
-    if let rate = device.figures?.octetsPerSecond {
+    if let rate = device.figures?.bytesPerSecond {
       row["rate"] = Figures.rate(rate)
       row["rateValue"] = String(Int(rate.rounded()))
     }

@@ -32,11 +32,11 @@ package enum HTMLReport {
   }
 
   /// RFC 4648, 4.
-  private static func base64(_ octets: [UInt8]) -> String {
+  private static func base64(_ bytes: [UInt8]) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     var text = ""
-    for start in stride(from: 0, to: octets.count, by: 3) {
-      let group = octets[start..<min(start + 3, octets.count)]
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
       let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
       for place in 0..<4 {
         text.append(place <= group.count ? letters[bits >> (18 - 6 * place) & 63] : "=")

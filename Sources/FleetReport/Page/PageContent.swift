@@ -4,7 +4,7 @@ import Mustache
 /// Values of the page: what a template fills in.
 typealias PageValues = [String: Any]
 
-/// Text in HTML, in attributes too: whatever it holds, it stays text. Octet by octet: to Swift `"`
+/// Text in HTML, in attributes too: whatever it holds, it stays text. Byte by byte: to Swift `"`
 /// with an accent is one letter, which no look-up of `"` finds; to a browser it ends the
 /// attribute.
 struct PageContent: MustacheContentType {
@@ -13,23 +13,23 @@ struct PageContent: MustacheContentType {
   func escapeText(_ text: String) -> String {
     let visible = VisibleWords.escaped(text)
     guard visible.utf8.contains(where: Self.isSpecial) else { return visible }
-    var octets: [UInt8] = []
-    octets.reserveCapacity(visible.utf8.count + 16)
-    for octet in visible.utf8 {
-      switch octet {
-      case UInt8(ascii: "&"): octets += Array("&amp;".utf8)
-      case UInt8(ascii: "<"): octets += Array("&lt;".utf8)
-      case UInt8(ascii: ">"): octets += Array("&gt;".utf8)
-      case UInt8(ascii: "\""): octets += Array("&quot;".utf8)
-      case UInt8(ascii: "'"): octets += Array("&#39;".utf8)
-      default: octets.append(octet)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(visible.utf8.count + 16)
+    for byte in visible.utf8 {
+      switch byte {
+      case UInt8(ascii: "&"): bytes += Array("&amp;".utf8)
+      case UInt8(ascii: "<"): bytes += Array("&lt;".utf8)
+      case UInt8(ascii: ">"): bytes += Array("&gt;".utf8)
+      case UInt8(ascii: "\""): bytes += Array("&quot;".utf8)
+      case UInt8(ascii: "'"): bytes += Array("&#39;".utf8)
+      default: bytes.append(byte)
       }
     }
-    return String(decoding: octets, as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func isSpecial(_ octet: UInt8) -> Bool {
-    switch octet {
+  private static func isSpecial(_ byte: UInt8) -> Bool {
+    switch byte {
     case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""),
       UInt8(ascii: "'"):
       true

@@ -127,7 +127,7 @@ struct PageView {
     }
     let attempts = report.devices.reduce(0) { $0 + $1.attempts.count }
     if attempts > 0 { facts.append(("Attempts", Numerals.grouped(attempts))) }
-    let rates = report.devices.compactMap { $0.figures?.octetsPerSecond }.sorted()
+    let rates = report.devices.compactMap { $0.figures?.bytesPerSecond }.sorted()
     if !rates.isEmpty {
       facts.append(
         (

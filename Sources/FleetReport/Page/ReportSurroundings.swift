@@ -16,13 +16,13 @@ package struct ReportSurroundings: Sendable {
 
   /// What the air allows.
   package struct AirLimit: Hashable, Sendable {
-    /// Octets of image per second that one adapter can send at best.
-    package let octetsPerSecond: Double
+    /// Bytes of image per second that one adapter can send at best.
+    package let bytesPerSecond: Double
     /// Of which links: a clause, such as `2M, 15 ms, with response`.
     package let words: String
 
-    package init(octetsPerSecond: Double, words: String) {
-      self.octetsPerSecond = octetsPerSecond
+    package init(bytesPerSecond: Double, words: String) {
+      self.bytesPerSecond = bytesPerSecond
       self.words = words
     }
   }

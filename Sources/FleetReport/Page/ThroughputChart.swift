@@ -2,7 +2,7 @@
 import OtaflashATT
 import OtaflashFleet
 
-/// Octets per second of all links together, over the same time as the chart of adapters.
+/// Bytes per second of all links together, over the same time as the chart of adapters.
 struct ThroughputChart {
   private static let height = 220.0
   private static let top = 34.0
@@ -23,7 +23,7 @@ struct ThroughputChart {
         bins: bins)
     }
     let peak = rates.joined().max() ?? 0
-    let limit = air.map { $0.octetsPerSecond * Double(max(report.adapters.count, 1)) }
+    let limit = air.map { $0.bytesPerSecond * Double(max(report.adapters.count, 1)) }
     let isDrawn = limit.map { $0 <= peak * Self.drawnMaximum } ?? false
     let step = Self.step(max(peak, isDrawn ? limit ?? 0 : 0, 1))
     let most = (max(peak, isDrawn ? limit ?? 0 : 0, 1) * 1.05 / step).rounded(.up) * step
@@ -56,11 +56,11 @@ struct ThroughputChart {
   }
 
   private func told(_ peak: Double, _ limit: Double?, _ isDrawn: Bool) -> String {
-    let octets = report.throughput.octets
+    let bytes = report.throughput.bytes
     let seconds = gantt.scale.segments.reduce(0) { $0 + Double($1.until - $1.from) } / 1000
-    let mean = Double(octets) / max(seconds, 0.001)
+    let mean = Double(bytes) / max(seconds, 0.001)
     var words =
-      "\(Figures.size(octets)) in all; \(Figures.rate(peak)) at most, \(Figures.rate(mean)) on the "
+      "\(Figures.size(bytes)) in all; \(Figures.rate(peak)) at most, \(Figures.rate(mean)) on the "
       + "average while something ran."
     guard let air, let limit, limit > 0 else { return words }
     let share = Int((mean * 100 / limit).rounded())

@@ -23,7 +23,7 @@ package struct AdapterReport: Hashable, Sendable {
   package let succeeded: Int
   package let failed: Int
   /// Of updates that succeeded.
-  package let octets: Int
+  package let bytes: Int
 
   package var busyMilliseconds: Int64 {
     busy.reduce(0) { $0 + $1.upperBound.milliseconds - $1.lowerBound.milliseconds }
@@ -34,18 +34,18 @@ package struct AdapterReport: Hashable, Sendable {
     self.stretches = stretches.sorted { ($0.from, $0.device) < ($1.from, $1.device) }
     busy = Self.union(self.stretches)
     mostAtOnce = Self.most(of: self.stretches)
-    var (succeeded, failed, octets) = (0, 0, 0)
+    var (succeeded, failed, bytes) = (0, 0, 0)
     for stretch in stretches {
       switch stretch.attempt.ending {
       case .updated(let figures):
         succeeded += 1
-        octets += figures.octets
+        bytes += figures.bytes
       case .current: succeeded += 1
       case .failed: failed += 1
       case .open, .skipped, .returned, .claimExpired: break
       }
     }
-    (self.succeeded, self.failed, self.octets) = (succeeded, failed, octets)
+    (self.succeeded, self.failed, self.bytes) = (succeeded, failed, bytes)
   }
 
   private static func union(_ stretches: [Stretch]) -> [Range<FleetTime>] {

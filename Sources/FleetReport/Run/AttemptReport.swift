@@ -58,10 +58,10 @@ package struct AttemptReport: Hashable, Sendable {
 }
 
 extension UpdateFigures {
-  /// Octets per second of the upload alone; `nil` where it took no time, or had nothing left to
+  /// Bytes per second of the upload alone; `nil` where it took no time, or had nothing left to
   /// send.
-  var octetsPerSecond: Double? {
-    uploadMilliseconds > 0 && octets > 0
-      ? Double(octets) * 1000 / Double(uploadMilliseconds) : nil
+  var bytesPerSecond: Double? {
+    uploadMilliseconds > 0 && bytes > 0
+      ? Double(bytes) * 1000 / Double(uploadMilliseconds) : nil
   }
 }

@@ -3,19 +3,19 @@ import OtaflashFleet
 /// What updates that succeeded were sent instead of their images.
 package struct PatchSavings: Hashable, Sendable {
   package let devices: Int
-  /// Octets of patches, or of compressed images, repeats included.
+  /// Bytes of patches, or of compressed images, repeats included.
   package let sent: Int
-  /// Octets of the images that the devices made of them.
+  /// Bytes of the images that the devices made of them.
   package let made: Int
 
   /// - Returns: `nil` where images alone were sent.
   package init?(_ updates: some Sequence<UpdateFigures>) {
     var (devices, sent, made) = (0, 0, 0)
     for figures in updates {
-      guard let octets = figures.made else { continue }
+      guard let bytes = figures.made else { continue }
       devices += 1
-      sent += figures.octets
-      made += octets
+      sent += figures.bytes
+      made += bytes
     }
     guard devices > 0 else { return nil }
     (self.devices, self.sent, self.made) = (devices, sent, made)

@@ -6,7 +6,7 @@ import OtaflashFleet
 ///
 /// Not the same are times, rates and adapters; the number of events; attempts (one that a dead
 /// process cut short is followed by another), and so what failed on the way and was overcome; and
-/// the words of failures, which may name an octet. Where a run is stopped or cancelled, it is a
+/// the words of failures, which may name a byte. Where a run is stopped or cancelled, it is a
 /// matter of moments which devices were in work by then.
 package struct RunOutcome: Hashable, Sendable {
   package struct Device: Hashable, Sendable {

@@ -1,20 +1,20 @@
 import OtaflashFleet
 
-/// Octets over time, as far as events tell: the octets of an update that succeeded, spread evenly
+/// Bytes over time, as far as events tell: the bytes of an update that succeeded, spread evenly
 /// over its upload, whose end is taken to be the moment at which the device was told to start the
 /// image. What failed attempts sent is not told.
 package struct Throughput: Hashable, Sendable {
   package struct Transfer: Hashable, Sendable {
     package let from: FleetTime
     package let until: FleetTime
-    package let octets: Int
+    package let bytes: Int
   }
 
   package let transfers: [Transfer]
   /// Attempts that had an adapter, and of which nobody knows what they sent.
   package let untold: Int
 
-  package var octets: Int { transfers.reduce(0) { $0 + $1.octets } }
+  package var bytes: Int { transfers.reduce(0) { $0 + $1.bytes } }
 
   init(_ attempts: some Sequence<AttemptReport>) {
     var transfers: [Transfer] = []
@@ -26,7 +26,7 @@ package struct Throughput: Hashable, Sendable {
         let earliest = attempt.placed ?? attempt.began
         let from = end.advanced(by: .milliseconds(-max(figures.uploadMilliseconds, 1)))
         transfers.append(
-          Transfer(from: max(from, min(earliest, end)), until: end, octets: figures.octets))
+          Transfer(from: max(from, min(earliest, end)), until: end, bytes: figures.bytes))
       case .failed, .claimExpired, .returned(.holderGone), .returned(.stopping),
         .returned(.recalled), .returned(.adapterLost):
         untold += 1
@@ -37,24 +37,24 @@ package struct Throughput: Hashable, Sendable {
     self.untold = untold
   }
 
-  /// The mean rate in each of `bins` equal parts of a time, in octets per second. What lies outside
+  /// The mean rate in each of `bins` equal parts of a time, in bytes per second. What lies outside
   /// of the time is not in them.
   package func rates(over time: Range<FleetTime>, bins: Int) -> [Double] {
     let (start, end) = (time.lowerBound.milliseconds, time.upperBound.milliseconds)
     let width = Double(max(end - start, 1)) / Double(bins)
-    var octets = [Double](repeating: 0, count: bins)
+    var bytes = [Double](repeating: 0, count: bins)
     for transfer in transfers {
       let from = Double(transfer.from.milliseconds - start) / width
       let until = max(Double(transfer.until.milliseconds - start) / width, from + 1e-9)
-      let perBin = Double(transfer.octets) / (until - from)
+      let perBin = Double(transfer.bytes) / (until - from)
       guard until > 0, from < Double(bins) else { continue }
       let first = max(Int(from), 0)
       let last = min(Int(until), bins - 1)
       for bin in first...last {
         let share = min(until, Double(bin + 1)) - max(from, Double(bin))
-        octets[bin] += max(share, 0) * perBin
+        bytes[bin] += max(share, 0) * perBin
       }
     }
-    return octets.map { $0 * 1000 / width }
+    return bytes.map { $0 * 1000 / width }
   }
 }

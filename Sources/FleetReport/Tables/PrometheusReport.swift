@@ -56,7 +56,7 @@ package enum PrometheusReport {
         }),
       Metric(
         name: "transferred_bytes_total", help: "Bytes that successful updates transferred.",
-        type: "counter", samples: [([], String(report.throughput.octets))]),
+        type: "counter", samples: [([], String(report.throughput.bytes))]),
     ]
   }
 

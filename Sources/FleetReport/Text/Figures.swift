@@ -9,10 +9,10 @@ enum Figures {
   }
 
   /// `850 B/s`, `32.9 kB/s`, `1.2 MB/s`
-  static func rate(_ octetsPerSecond: Double) -> String { scaled(octetsPerSecond) + "/s" }
+  static func rate(_ bytesPerSecond: Double) -> String { scaled(bytesPerSecond) + "/s" }
 
   /// `850 B`, `65.5 kB`, `1.2 MB`
-  static func size(_ octets: Int) -> String { scaled(Double(octets)) }
+  static func size(_ bytes: Int) -> String { scaled(Double(bytes)) }
 
   private static func scaled(_ value: Double) -> String {
     switch value {

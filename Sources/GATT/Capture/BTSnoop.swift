@@ -7,29 +7,29 @@ package enum BTSnoop {
   /// `btsnoop\0`, version 1, datalink 1002 (HCI UART, H4).
   package static let fileHeader: [UInt8] =
     Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x03, 0xEA]
-  /// The octets before a record's packet.
+  /// The bytes before a record's packet.
   static let recordHeaderSize = 24
   /// Microseconds from the format's beginning of time, in the year 0, to 1970.
   private static let microsecondsTo1970: Int64 = 0x00DC_DDB3_0F2F_8000
 
   /// One record.
   /// - Parameters:
-  ///   - packet: the HCI packet with its H4 type octet.
+  ///   - packet: the HCI packet with its H4 type byte.
   ///   - direction: from the host's side.
   ///   - microseconds: when it crossed, since 1970.
   static func record(
     _ packet: HCIPacket, _ direction: TracingLink.Direction, at microseconds: Int64
   ) -> [UInt8] {
     var record: [UInt8] = []
-    record.reserveCapacity(recordHeaderSize + packet.octets.count)
-    append(UInt32(packet.octets.count), to: &record)
+    record.reserveCapacity(recordHeaderSize + packet.bytes.count)
+    append(UInt32(packet.bytes.count), to: &record)
     // Captured in full, so the included length is the original one.
-    append(UInt32(packet.octets.count), to: &record)
+    append(UInt32(packet.bytes.count), to: &record)
     append(flags(of: packet, direction), to: &record)
     let dropped: UInt32 = 0
     append(dropped, to: &record)
     append(UInt64(bitPattern: microseconds &+ microsecondsTo1970), to: &record)
-    return record + packet.octets
+    return record + packet.bytes
   }
 
   /// Bit 0: from the controller to the host. Bit 1: a command or an event, not data.
@@ -39,7 +39,7 @@ package enum BTSnoop {
     (direction == .received ? 1 : 0) | (packet.isData ? 0 : 2)
   }
 
-  private static func append(_ value: some FixedWidthInteger, to octets: inout [UInt8]) {
-    withUnsafeBytes(of: value.bigEndian) { octets.append(contentsOf: $0) }
+  private static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
+    withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
   }
 }

@@ -1,8 +1,8 @@
-/// A packet between a host and its controller, with the type octet of the UART transport (Core 5.4,
+/// A packet between a host and its controller, with the type byte of the UART transport (Core 5.4,
 /// Vol 4, Part A, 2). A captured link is told in these, although it may never have had a
 /// controller: they are what dissectors read.
 struct HCIPacket: Equatable, Sendable {
-  let octets: [UInt8]
+  let bytes: [UInt8]
   /// ACL data, not an event.
   let isData: Bool
 
@@ -11,7 +11,7 @@ struct HCIPacket: Equatable, Sendable {
   private static let attributeChannel: UInt16 = 0x0004
 
   private init(event code: UInt8, _ parameters: [UInt8]) {
-    octets = [Self.event, code, UInt8(parameters.count)] + parameters
+    bytes = [Self.event, code, UInt8(parameters.count)] + parameters
     isData = false
   }
 
@@ -28,15 +28,15 @@ struct HCIPacket: Equatable, Sendable {
     }
     return HCIPacket(
       event: 0x3E,
-      [subevent, success] + handle.littleEndianOctets + [central, peer.isRandom ? 1 : 0]
-        + peer.littleEndian + (interval ?? 0).littleEndianOctets + latency.littleEndianOctets
-        + (supervision ?? 0).littleEndianOctets + [accuracy])
+      [subevent, success] + handle.littleEndianBytes + [central, peer.isRandom ? 1 : 0]
+        + peer.littleEndian + (interval ?? 0).littleEndianBytes + latency.littleEndianBytes
+        + (supervision ?? 0).littleEndianBytes + [accuracy])
   }
 
   /// Disconnection Complete (7.7.5).
   static func disconnected(_ handle: UInt16, because loss: LinkLoss) -> HCIPacket {
     let success: UInt8 = 0
-    return HCIPacket(event: 0x05, [success] + handle.littleEndianOctets + [loss.hciReason])
+    return HCIPacket(event: 0x05, [success] + handle.littleEndianBytes + [loss.hciReason])
   }
 
   /// An ATT PDU in one L2CAP frame (Vol 3, Part A, 3.1) in one ACL packet (Vol 4, Part E, 5.4.2):
@@ -45,17 +45,17 @@ struct HCIPacket: Equatable, Sendable {
     _ pdu: [UInt8], on handle: UInt16, _ direction: TracingLink.Direction
   ) -> HCIPacket {
     let frame =
-      UInt16(clamping: pdu.count).littleEndianOctets + attributeChannel.littleEndianOctets + pdu
+      UInt16(clamping: pdu.count).littleEndianBytes + attributeChannel.littleEndianBytes + pdu
     // The first, and only, packet of a frame; from a host one that is not flushed by itself.
     let boundary: UInt16 = direction == .received ? 0b10 : 0b00
-    let header = (handle | boundary << 12).littleEndianOctets
+    let header = (handle | boundary << 12).littleEndianBytes
     return HCIPacket(
-      octets: [data] + header + UInt16(clamping: frame.count).littleEndianOctets + frame,
+      bytes: [data] + header + UInt16(clamping: frame.count).littleEndianBytes + frame,
       isData: true)
   }
 
-  private init(octets: [UInt8], isData: Bool) {
-    self.octets = octets
+  private init(bytes: [UInt8], isData: Bool) {
+    self.bytes = bytes
     self.isData = isData
   }
 }
@@ -74,7 +74,7 @@ extension LinkLoss {
 }
 
 extension UInt16 {
-  fileprivate var littleEndianOctets: [UInt8] {
+  fileprivate var littleEndianBytes: [UInt8] {
     [UInt8(truncatingIfNeeded: self), UInt8(self >> 8)]
   }
 }

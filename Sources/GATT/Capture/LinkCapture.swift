@@ -3,15 +3,15 @@ import Synchronization
 
 /// The device at the other end of a captured link, as the log shall name it.
 public struct CapturedPeer: Equatable, Sendable {
-  /// Six octets, least significant first.
+  /// Six bytes, least significant first.
   public let littleEndian: [UInt8]
   /// The address is a random one.
   public let isRandom: Bool
 
-  /// `nil` unless there are six octets.
-  public init?(littleEndian octets: [UInt8], isRandom: Bool) {
-    guard octets.count == 6 else { return nil }
-    littleEndian = octets
+  /// `nil` unless there are six bytes.
+  public init?(littleEndian bytes: [UInt8], isRandom: Bool) {
+    guard bytes.count == 6 else { return nil }
+    littleEndian = bytes
     self.isRandom = isRandom
   }
 }

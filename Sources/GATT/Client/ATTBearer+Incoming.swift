@@ -54,7 +54,7 @@ extension ATTBearer {
         state.mtu = .negotiated(ours, ATTMTU(clamping: Int(theirs)))
         return ours
       }
-      return .exchangeMTU(serverReceiveMTU: UInt16(ours.octets))
+      return .exchangeMTU(serverReceiveMTU: UInt16(ours.bytes))
     case .findInformation(let range), .findByTypeValue(let range, _, _),
       .readByType(let range, _), .readByGroupType(let range, _):
       return error(range.first, .attributeNotFound)

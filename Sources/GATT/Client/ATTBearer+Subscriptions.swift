@@ -47,8 +47,8 @@ extension ATTBearer {
     }
     defer { settingsGate.leave() }
     guard let change = state.withLock({ $0.subscriptions.change(of: value) }) else { return }
-    let octets = [UInt8(truncatingIfNeeded: change.wanted), UInt8(change.wanted >> 8)]
-    let request = ATTRequest.write(change.descriptor, value: octets)
+    let bytes = [UInt8(truncatingIfNeeded: change.wanted), UInt8(change.wanted >> 8)]
+    let request = ATTRequest.write(change.descriptor, value: bytes)
     do throws(GATTFault) {
       let response = try await write(request.encoded, change.descriptor)
       guard case .write = response else { throw GATTFault.mismatched(response) }

@@ -59,8 +59,8 @@ package final class ATTBearer: Sendable {
     self.transactionTimeout = transactionTimeout
   }
 
-  /// ATT_MTU in octets, valid for both directions.
-  package var mtu: Int { state.withLock { $0.mtu.octets } }
+  /// ATT_MTU in bytes, valid for both directions.
+  package var mtu: Int { state.withLock { $0.mtu.bytes } }
 
   /// Whether the slot is held by a request that nobody waits for: whatever comes next waits behind
   /// it.
@@ -259,7 +259,7 @@ package final class ATTBearer: Sendable {
       return mtu
     }
     do throws(GATTFault) {
-      let response = try await request(.exchangeMTU(clientReceiveMTU: UInt16(ours.octets)))
+      let response = try await request(.exchangeMTU(clientReceiveMTU: UInt16(ours.bytes)))
       guard case .exchangeMTU = response else { throw .mismatched(response) }
     } catch .refused(_, .requestNotSupported) {
       return mtu

@@ -50,7 +50,7 @@ struct CharacteristicDeclaration {
     guard bytes.count == 5 || bytes.count == 19,
       let uuid = BluetoothUUID(littleEndian: bytes[3...])
     else {
-      throw .violation("a characteristic declaration has \(bytes.count) octets, not 5 or 19")
+      throw .violation("a characteristic declaration has \(bytes.count) bytes, not 5 or 19")
     }
     properties = CharacteristicProperties(rawValue: bytes[0])
     value = AttributeHandle(UInt16(bytes[1]) | UInt16(bytes[2]) << 8)

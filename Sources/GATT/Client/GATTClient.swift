@@ -7,7 +7,7 @@ import Synchronization
 /// kept for the connection and dropped when the server indicates Service Changed, to which the
 /// client subscribes by itself.
 public final class GATTClient: Sendable {
-  /// The longest attribute value in octets (Core 5.4, Vol 3, Part F, 3.2.9).
+  /// The longest attribute value in bytes (Core 5.4, Vol 3, Part F, 3.2.9).
   public static let attributeValueMaximum = 512
   /// Notifications kept for a subscriber that does not read them; the oldest are dropped first.
   public static let notificationBufferDefault = 256
@@ -43,29 +43,29 @@ public final class GATTClient: Sendable {
     if bearer.ended == nil { observe(step) }
   }
 
-  /// ATT_MTU in octets, 23…517.
+  /// ATT_MTU in bytes, 23…517.
   public var mtu: Int { bearer.mtu }
 
   /// What the transport knows of the air.
   public var linkFacts: LinkFacts { bearer.link.facts }
 
-  /// The size of Write Commands, in octets, that carries the most over this link as far as it is
+  /// The size of Write Commands, in bytes, that carries the most over this link as far as it is
   /// known (`PDUSizing.bestSize`).
   ///
   /// - Parameters:
   ///   - most: the largest that the device takes, beside ATT_MTU.
-  ///   - header: octets of each value that carry none of what is sent.
-  ///   - unit: octets of which each value carries whole ones, where the interval is known.
-  ///   - octetsPerAnswer: octets between two notifications of the device; `nil` = hardly any.
-  ///   - answer: octets of link-layer payload of such a notification.
+  ///   - header: bytes of each value that carry none of what is sent.
+  ///   - unit: bytes of which each value carries whole ones, where the interval is known.
+  ///   - bytesPerAnswer: bytes between two notifications of the device; `nil` = hardly any.
+  ///   - answer: bytes of link-layer payload of such a notification.
   package func bestCommandSize(
-    atMost most: Int = .max, header: Int = 0, unit: Int = 1, octetsPerAnswer: Int? = nil,
+    atMost most: Int = .max, header: Int = 0, unit: Int = 1, bytesPerAnswer: Int? = nil,
     answer: Int = PDUSizing.answerSize
   ) -> Int {
     let facts = linkFacts
     return PDUSizing(facts, isEncrypted: security.contains(.encryption)).bestSize(
       mtu: ATTMTU(clamping: min(mtu, most)), interval: facts.connectionInterval, header: header,
-      unit: unit, octetsPerAnswer: octetsPerAnswer, answer: answer)
+      unit: unit, bytesPerAnswer: bytesPerAnswer, answer: answer)
   }
 
   /// What the link offers now.
@@ -107,10 +107,10 @@ public final class GATTClient: Sendable {
   /// second call sends nothing and returns the MTU that stands.
   ///
   /// - Parameter desired: 23…517.
-  /// - Returns: the effective ATT_MTU in octets.
+  /// - Returns: the effective ATT_MTU in bytes.
   /// - Throws: `.mtuOutOfRange`, and what a request throws.
   public func requestMTU(_ desired: Int = 512) async throws(GATTFault) -> Int {
-    guard let wanted = ATTMTU(octets: desired) else {
+    guard let wanted = ATTMTU(bytes: desired) else {
       throw .mtuOutOfRange(desired)
     }
     return try await bearer.exchangeMTU(wanted)
@@ -177,7 +177,7 @@ public final class GATTClient: Sendable {
       value += part
     }
     guard value.count <= Self.attributeValueMaximum else {
-      throw .violation("an attribute has \(value.count) octets; 512 are permitted")
+      throw .violation("an attribute has \(value.count) bytes; 512 are permitted")
     }
     return value
   }
@@ -196,7 +196,7 @@ public final class GATTClient: Sendable {
   /// Writes any attribute by handle, long values by Prepare and Execute.
   public func write(_ value: [UInt8], handle: AttributeHandle) async throws(GATTFault) {
     guard value.count <= Self.attributeValueMaximum else {
-      throw .valueTooLong(octets: value.count, limit: Self.attributeValueMaximum)
+      throw .valueTooLong(bytes: value.count, limit: Self.attributeValueMaximum)
     }
     do throws(GATTFault) {
       guard value.count <= mtu - 3 else { return try await writeLong(value, handle: handle) }
@@ -238,11 +238,11 @@ public final class GATTClient: Sendable {
       throw .notPermitted(characteristic.uuid, needs: "write without response")
     }
     let limit = maximumWriteValueLength(for: .withoutResponse)
-    guard value.count <= limit else { throw .valueTooLong(octets: value.count, limit: limit) }
+    guard value.count <= limit else { throw .valueTooLong(bytes: value.count, limit: limit) }
     try await bearer.command(ATTPDU.writeCommand(characteristic.value, value: value).encoded)
   }
 
-  /// The path of every image octet: a write whose PDU was encoded by the caller in one piece
+  /// The path of every image byte: a write whose PDU was encoded by the caller in one piece
   /// (`ATTPDU.encodeWriteRequest`).
   package func write(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic

@@ -33,7 +33,7 @@ extension GATTClient {
       guard case .readByGroupType(let groups) = response else { throw .mismatched(response) }
       for group in groups {
         guard let uuid = BluetoothUUID(littleEndian: group.value) else {
-          throw .violation("a service declaration has \(group.value.count) octets, not 2 or 16")
+          throw .violation("a service declaration has \(group.value.count) bytes, not 2 or 16")
         }
         found.append(DiscoveredService(uuid: uuid, handles: group.handles))
       }

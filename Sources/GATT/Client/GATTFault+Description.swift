@@ -18,11 +18,11 @@ extension GATTFault: ExplainedFault {
     case .notFound(let uuid): "the device has no attribute \(uuid)"
     case .notPermitted(let uuid, let needs): "characteristic \(uuid) of the device lacks '\(needs)'"
     case .queueFull(let limit): "more than \(limit) procedures waited for the device at once"
-    case .mtuOutOfRange(let octets):
-      "an ATT_MTU of \(octets) was asked for; 23 to 517 are possible"
+    case .mtuOutOfRange(let bytes):
+      "an ATT_MTU of \(bytes) was asked for; 23 to 517 are possible"
     case .unsubscribed: "the subscription to the device was ended\(during)"
-    case .valueTooLong(let octets, let limit):
-      "a value of \(octets) octets was to be written where \(limit) fit"
+    case .valueTooLong(let bytes, let limit):
+      "a value of \(bytes) bytes was to be written where \(limit) fit"
     }
   }
 

@@ -31,5 +31,5 @@ public enum GATTFault: Error, Equatable, Sendable {
   /// Somebody ended the subscription for everyone (`unsubscribe`).
   case unsubscribed
   /// The value is longer than the procedure can carry.
-  case valueTooLong(octets: Int, limit: Int)
+  case valueTooLong(bytes: Int, limit: Int)
 }

@@ -106,7 +106,7 @@ public enum Remedy: Hashable, Sendable {
   case allowWholeImage
   /// The device has no memory for requests as long as ATT_MTU permits.
   case requestSmallerMTU
-  /// Data writes of the size that every device takes: 20 octets.
+  /// Data writes of the size that every device takes: 20 bytes.
   case sendSmallestPackets
   /// Requests that carry fewer bytes of the image.
   case sendSmallerRequests
@@ -172,7 +172,7 @@ extension Remedy: CustomStringConvertible {
     case .leaveProtocolOpen: "Leave the choice of the protocol to the device."
     case .allowWholeImage: "Allow that the whole image is sent."
     case .requestSmallerMTU: "A smaller ATT_MTU may help."
-    case .sendSmallestPackets: "Send packets of 20 octets, which every device takes."
+    case .sendSmallestPackets: "Send packets of 20 bytes, which every device takes."
     case .sendSmallerRequests: "Send fewer bytes in each request."
     case .updateSoftware: "Use a newer version of this software."
     case .listSlots: "Look at what its slots hold."

@@ -9,8 +9,8 @@ extension LinkLoss {
     case .supervisionTimeout: "Nothing was heard from the device: it is out of range or off."
     case .cancelled: "The wait was cancelled."
     case .keysRefused: SecurityFault.bondForgotten.explanation
-    case .tooLarge(let octets, let limit):
-      "A packet of \(octets) octets was to be sent where \(limit) fit."
+    case .tooLarge(let bytes, let limit):
+      "A packet of \(bytes) bytes was to be sent where \(limit) fit."
     case .failed(_, let reason): reason
     }
   }

@@ -4,7 +4,7 @@
 /// Message boundaries are kept and order is kept. `send` and `receive` may be used at the same
 /// time; each of them by one task at a time.
 public protocol Link: AnyObject, Sendable {
-  /// The largest PDU the transport takes, in octets (672 on a kernel L2CAP socket).
+  /// The largest PDU the transport takes, in bytes (672 on a kernel L2CAP socket).
   var maximumPDUSize: Int { get }
 
   /// What is known of the air below, now.
@@ -51,7 +51,7 @@ public enum LinkLoss: Error, Equatable, Hashable, Sendable {
   /// longer has them. Another connection ends the same way.
   case keysRefused
   /// A PDU did not fit the transport; nothing was sent.
-  case tooLarge(octets: Int, limit: Int)
+  case tooLarge(bytes: Int, limit: Int)
   /// The transport failed. `reason` is a whole sentence with cause and remedy.
   case failed(errno: Int32, reason: String)
 }
@@ -65,7 +65,7 @@ extension LinkLoss: CustomStringConvertible {
     case .supervisionTimeout: "the device was not heard any more (supervision timeout)"
     case .cancelled: "the wait was cancelled"
     case .keysRefused: "the device no longer has the keys of the pairing"
-    case .tooLarge(let octets, let limit): "a PDU of \(octets) octets; the link takes \(limit)"
+    case .tooLarge(let bytes, let limit): "a PDU of \(bytes) bytes; the link takes \(limit)"
     case .failed(_, let reason): reason
     }
   }

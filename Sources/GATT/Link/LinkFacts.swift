@@ -2,14 +2,14 @@ import OtaflashATT
 
 /// What a transport knows of the air below it. `nil` = it cannot tell.
 public struct LinkFacts: Equatable, Sendable {
-  /// Octets of payload that a link-layer packet can carry (Core 5.4, Vol 6, Part B, 4.5.10).
+  /// Bytes of payload that a link-layer packet can carry (Core 5.4, Vol 6, Part B, 4.5.10).
   package static let linkLayerPayloads = 27...251
 
   /// The PHY in use.
   public var phy: PHY?
   /// The time between two connection events, 7.5 ms…4 s.
   public var connectionInterval: Duration?
-  /// Octets of payload in one link-layer packet, 27…251.
+  /// Bytes of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
   /// Connection events that the peripheral may skip, 0…499.
   public var peripheralLatency: Int?

@@ -34,7 +34,7 @@ public final class MemoryLink: Link {
 
   public func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     guard pdu.count <= maximumPDUSize else {
-      throw .tooLarge(octets: pdu.count, limit: maximumPDUSize)
+      throw .tooLarge(bytes: pdu.count, limit: maximumPDUSize)
     }
     try await outgoing.put(pdu)
   }

@@ -22,7 +22,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
   public let appearance: UInt16?
   /// Whether the device takes connections now; `nil` when the adapter did not say.
   public let isConnectable: Bool?
-  /// The octet of flags (Core Specification Supplement, Part A, 1.3): bit 0 limited, bit 1 general
+  /// The byte of flags (Core Specification Supplement, Part A, 1.3): bit 0 limited, bit 1 general
   /// discoverable, bit 2 no BR/EDR; `nil` when none was advertised so far.
   public let flags: UInt8?
 
@@ -56,7 +56,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
 public struct ManufacturerData: Hashable, Sendable {
   /// The company's assigned number.
   public let company: UInt16
-  /// What the company defines, 0 or more octets.
+  /// What the company defines, 0 or more bytes.
   public let data: [UInt8]
 
   /// Data of a company.
@@ -70,7 +70,7 @@ public struct ManufacturerData: Hashable, Sendable {
 public struct ServiceData: Hashable, Sendable {
   /// Whose data it is.
   public let service: BluetoothUUID
-  /// What the service defines, 0 or more octets.
+  /// What the service defines, 0 or more bytes.
   public let data: [UInt8]
 
   /// Data of a service.

@@ -8,9 +8,9 @@ public enum Whereabouts: Hashable, Sendable {
   /// what the user selected: some devices draw another random address at each start (Core 5.4,
   /// Vol 6, Part B, 1.3.2.1). A dialer that cannot search looks at the given address.
   case homeOrNewAddress
-  /// At the address whose last octet is one higher, modulo 256.
+  /// At the address whose last byte is one higher, modulo 256.
   case nextAddress
-  /// At the address whose last octet is one lower, modulo 256: where the given address was already
+  /// At the address whose last byte is one lower, modulo 256: where the given address was already
   /// the boot loader's.
   case previousAddress
   /// At the address whose lowest bit is the other one: Nordic's single-slot firmware loader

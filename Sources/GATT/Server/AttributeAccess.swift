@@ -20,7 +20,7 @@ public struct AttributeContext: Hashable, Sendable {
   public let connection: ConnectionID
   /// ATT_MTU in force.
   public let mtu: ATTMTU
-  /// The first octet wanted by a Read Blob, else 0. A value that changes by itself should be the
+  /// The first byte wanted by a Read Blob, else 0. A value that changes by itself should be the
   /// same for all parts of a read that started at 0.
   public let offset: Int
   /// Whether a write waits for an answer. An error returned for one that does not is dropped.
@@ -29,9 +29,9 @@ public struct AttributeContext: Hashable, Sendable {
 
 /// Where the value of an attribute comes from, and where writes to it go.
 public enum AttributeValue: Sendable {
-  /// Octets kept in the table, shared by all connections; writes are 0…`sizeMaximum` octets long.
+  /// Bytes kept in the table, shared by all connections; writes are 0…`sizeMaximum` bytes long.
   case stored([UInt8], sizeMaximum: Int)
-  /// Octets made and taken by closures, which are called on the server's task and must not block.
+  /// Bytes made and taken by closures, which are called on the server's task and must not block.
   /// `read` returns the whole value whatever the offset; `write` gets a whole value, put together
   /// from its parts if it came by prepared writes, and returns why it refuses.
   case dynamic(
@@ -51,9 +51,9 @@ public enum AttributeValue: Sendable {
       .writeNotPermitted
     })
 
-  /// Octets that never change.
-  public static func fixed(_ octets: [UInt8]) -> AttributeValue {
-    .stored(octets, sizeMaximum: octets.count)
+  /// Bytes that never change.
+  public static func fixed(_ bytes: [UInt8]) -> AttributeValue {
+    .stored(bytes, sizeMaximum: bytes.count)
   }
 
   /// For attributes that are only written.

@@ -3,7 +3,7 @@ import OtaflashATT
 /// The attributes of a server, in the order of their handles, which start at 0x0001 and have no
 /// gaps (Core 5.4, Vol 3, Part G, 2.5 and 3).
 public struct AttributeTable: Sendable {
-  /// What an attribute holds: octets or closures, or a value that each client has of its own.
+  /// What an attribute holds: bytes or closures, or a value that each client has of its own.
   enum Content {
     case value(AttributeValue)
     /// A Client Characteristic Configuration; `permitted` follows from the properties.
@@ -82,10 +82,10 @@ public struct AttributeTable: Sendable {
     return first < end ? attributes[first..<end] : []
   }
 
-  /// Replaces stored octets; the caller has checked size and permission.
-  mutating func store(_ octets: [UInt8], in handle: AttributeHandle, sizeMaximum: Int) {
+  /// Replaces stored bytes; the caller has checked size and permission.
+  mutating func store(_ bytes: [UInt8], in handle: AttributeHandle, sizeMaximum: Int) {
     guard let index = index(of: handle) else { preconditionFailure("no attribute \(handle)") }
-    attributes[index].content = .value(.stored(octets, sizeMaximum: sizeMaximum))
+    attributes[index].content = .value(.stored(bytes, sizeMaximum: sizeMaximum))
   }
 
   private func index(of handle: AttributeHandle) -> Int? {
@@ -117,8 +117,8 @@ extension AttributeTable {
     for characteristic in service.characteristics { add(characteristic) }
   }
 
-  private mutating func addDeclaration(_ type: BluetoothUUID, _ octets: [UInt8]) {
-    add(type, .value(.fixed(octets)))
+  private mutating func addDeclaration(_ type: BluetoothUUID, _ bytes: [UInt8]) {
+    add(type, .value(.fixed(bytes)))
   }
 
   private mutating func add(

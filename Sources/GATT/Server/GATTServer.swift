@@ -9,7 +9,7 @@ public enum ValueOutcome: Equatable, Sendable {
   case notConnected
   /// The client has not configured the characteristic for this.
   case notSubscribed
-  /// More octets than one PDU carries at the MTU in force. Nothing is ever cut.
+  /// More bytes than one PDU carries at the MTU in force. Nothing is ever cut.
   case tooLong(limit: Int)
   /// The link is slower than the values come: try again later, or leave it out.
   case queueFull(limit: Int)

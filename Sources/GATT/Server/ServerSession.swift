@@ -62,7 +62,7 @@ package struct ServerSession: Sendable {
     results.start(isRepeated: isRepeated)
     do throws(DecodeFault) {
       let decoded = try ATTPDU(decoding: pdu)
-      guard pdu.count <= mtu.octets else { return refuse(decoded.requestOpcode, .invalidPDU) }
+      guard pdu.count <= mtu.bytes else { return refuse(decoded.requestOpcode, .invalidPDU) }
       return take(decoded, in: &table)
     } catch {
       let isRequest = error.opcode.flatMap(ATTOpcode.init(rawValue:))?.isRequest ?? false
@@ -147,7 +147,7 @@ package struct ServerSession: Sendable {
   private mutating func exchangeMTU(_ clientReceiveMTU: UInt16) -> [ServerEffect] {
     mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
     return [
-      .respond(.exchangeMTU(serverReceiveMTU: UInt16(receiveMTU.octets))), .mtuChanged(mtu),
+      .respond(.exchangeMTU(serverReceiveMTU: UInt16(receiveMTU.bytes))), .mtuChanged(mtu),
     ]
   }
 

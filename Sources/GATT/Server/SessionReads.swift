@@ -12,7 +12,7 @@ extension ServerSession {
       return .failure(Refusal(range.first, .attributeNotFound))
     }
     let uuidSize = first.type.littleEndian.count
-    let room = (mtu.octets - 2) / (2 + uuidSize)
+    let room = (mtu.bytes - 2) / (2 + uuidSize)
     let entries = found.prefix(room).prefix { $0.type.littleEndian.count == uuidSize }
     return .success(
       .findInformation(entries.map { AttributeInformation(handle: $0.handle, type: $0.type) }))
@@ -27,7 +27,7 @@ extension ServerSession {
       .filter { $0.type == uuid && self.value(of: $0, offset: 0) == .success(value) }
       .map { HandleRange($0.handle, $0.groupEnd) }
     guard !found.isEmpty else { return .failure(Refusal(range.first, .attributeNotFound)) }
-    return .success(.findByTypeValue(Array(found.prefix((mtu.octets - 1) / 4))))
+    return .success(.findByTypeValue(Array(found.prefix((mtu.bytes - 1) / 4))))
   }
 
   func readByType(
@@ -35,7 +35,7 @@ extension ServerSession {
   ) -> Result<ATTResponse, Refusal> {
     if let refusal = refusal(of: range) { return .failure(refusal) }
     return values(of: type, range, in: table, headerSize: 2).map { entries in
-      .readByType(entries.map { AttributeData(handle: $0.attribute.handle, value: $0.octets) })
+      .readByType(entries.map { AttributeData(handle: $0.attribute.handle, value: $0.bytes) })
     }
   }
 
@@ -50,30 +50,30 @@ extension ServerSession {
       .readByGroupType(
         entries.map {
           AttributeGroupData(
-            handles: HandleRange($0.attribute.handle, $0.attribute.groupEnd), value: $0.octets)
+            handles: HandleRange($0.attribute.handle, $0.attribute.groupEnd), value: $0.bytes)
         })
     }
   }
 
-  /// The values of all attributes of one type, each behind `headerSize` octets of handles: as many
+  /// The values of all attributes of one type, each behind `headerSize` bytes of handles: as many
   /// as fit, all as long as the first. Only the first can fail the request (3.4.4.1).
   private func values(
     of type: BluetoothUUID, _ range: HandleRange, in table: AttributeTable, headerSize: Int
-  ) -> Result<[(attribute: AttributeTable.Attribute, octets: [UInt8])], Refusal> {
-    // The list's own header has 2 octets, and its Length field counts up to 255.
-    let sizeMaximum = min(mtu.octets - 2, 255) - headerSize
-    var entries: [(attribute: AttributeTable.Attribute, octets: [UInt8])] = []
-    var room = mtu.octets - 2
+  ) -> Result<[(attribute: AttributeTable.Attribute, bytes: [UInt8])], Refusal> {
+    // The list's own header has 2 bytes, and its Length field counts up to 255.
+    let sizeMaximum = min(mtu.bytes - 2, 255) - headerSize
+    var entries: [(attribute: AttributeTable.Attribute, bytes: [UInt8])] = []
+    var room = mtu.bytes - 2
     for attribute in table.attributes(in: range) where attribute.type == type {
       switch value(of: attribute, offset: 0) {
       case .failure(let refusal):
         return entries.isEmpty ? .failure(refusal) : .success(entries)
       case .success(let whole):
-        let octets = Array(whole.prefix(sizeMaximum))
-        room -= headerSize + octets.count
-        let fits = entries.first.map { $0.octets.count == octets.count && room >= 0 } ?? true
+        let bytes = Array(whole.prefix(sizeMaximum))
+        room -= headerSize + bytes.count
+        let fits = entries.first.map { $0.bytes.count == bytes.count && room >= 0 } ?? true
         guard fits else { return .success(entries) }
-        entries.append((attribute, octets))
+        entries.append((attribute, bytes))
       }
     }
     return entries.isEmpty
@@ -86,7 +86,7 @@ extension ServerSession {
   ) -> Result<[UInt8], Refusal> {
     value(of: handle, offset: offset, in: table).flatMap { whole in
       guard offset <= whole.count else { return .failure(Refusal(handle, .invalidOffset)) }
-      return .success(Array(whole.dropFirst(offset).prefix(mtu.octets - 1)))
+      return .success(Array(whole.dropFirst(offset).prefix(mtu.bytes - 1)))
     }
   }
 
@@ -94,7 +94,7 @@ extension ServerSession {
     _ handles: [AttributeHandle], in table: AttributeTable
   ) -> Result<ATTResponse, Refusal> {
     values(of: handles, in: table).map { values in
-      .readMultiple(values: Array(values.joined().prefix(mtu.octets - 1)))
+      .readMultiple(values: Array(values.joined().prefix(mtu.bytes - 1)))
     }
   }
 
@@ -103,7 +103,7 @@ extension ServerSession {
     _ handles: [AttributeHandle], in table: AttributeTable
   ) -> Result<ATTResponse, Refusal> {
     values(of: handles, in: table).map { values in
-      var room = mtu.octets - 1
+      var room = mtu.bytes - 1
       var entries: [LengthValue] = []
       for value in values where room >= 2 {
         let cut = Array(value.prefix(room - 2))
@@ -148,8 +148,8 @@ extension ServerSession {
     switch attribute.content {
     case .clientConfiguration(let value, _):
       return .success(configuration(of: value).littleEndian)
-    case .value(.stored(let octets, _)):
-      return .success(octets)
+    case .value(.stored(let bytes, _)):
+      return .success(bytes)
     case .value(.dynamic(let read, _)):
       let result = results.result { read(context(offset: offset)) }
       return result.mapError { Refusal(handle, $0) }.map { Array($0.prefix(Self.valueSizeMaximum)) }

@@ -3,16 +3,16 @@ import OtaflashATT
 /// Writes, at once and prepared (Core 5.4, Vol 3, Part F, 3.4.5 and 3.4.6).
 extension ServerSession {
   mutating func write(
-    _ octets: [UInt8], to handle: AttributeHandle, isCommand: Bool, in table: inout AttributeTable
+    _ bytes: [UInt8], to handle: AttributeHandle, isCommand: Bool, in table: inout AttributeTable
   ) -> Result<[ServerEffect], Refusal> {
     switch writable(handle, isCommand ? .writeWithoutResponse : .write, in: table) {
     case .failure(let refusal):
       return .failure(refusal)
     case .success(let attribute):
-      if let code = refusal(of: octets, by: attribute.content) {
+      if let code = refusal(of: bytes, by: attribute.content) {
         return .failure(Refusal(handle, code))
       }
-      return commit(octets, to: attribute, isCommand: isCommand, in: &table)
+      return commit(bytes, to: attribute, isCommand: isCommand, in: &table)
     }
   }
 
@@ -46,7 +46,7 @@ extension ServerSession {
     }
   }
 
-  private typealias WholeValue = (attribute: AttributeTable.Attribute, octets: [UInt8])
+  private typealias WholeValue = (attribute: AttributeTable.Attribute, bytes: [UInt8])
 
   /// Puts the parts together, in the order in which their attributes were first written to.
   private func assemble(
@@ -64,12 +64,12 @@ extension ServerSession {
         position = values.count - 1
       }
       guard let position else { preconditionFailure("the value was found or added") }
-      if let code = overlay(prepared, on: &values[position].octets) {
+      if let code = overlay(prepared, on: &values[position].bytes) {
         return .failure(Refusal(prepared.handle, code))
       }
     }
     for value in values {
-      if let code = refusal(of: value.octets, by: value.attribute.content) {
+      if let code = refusal(of: value.bytes, by: value.attribute.content) {
         return .failure(Refusal(value.attribute.handle, code))
       }
     }
@@ -80,17 +80,17 @@ extension ServerSession {
   /// empty, so its parts must start at 0.
   private func base(of attribute: AttributeTable.Attribute) -> [UInt8] {
     switch attribute.content {
-    case .value(.stored(let octets, _)): octets
+    case .value(.stored(let bytes, _)): bytes
     case .value(.dynamic), .value(.asynchronous): []
     case .clientConfiguration(let value, _): configuration(of: value).littleEndian
     }
   }
 
-  private func overlay(_ prepared: PreparedWrite, on octets: inout [UInt8]) -> ATTErrorCode? {
-    guard prepared.offset <= octets.count else { return .invalidOffset }
+  private func overlay(_ prepared: PreparedWrite, on bytes: inout [UInt8]) -> ATTErrorCode? {
+    guard prepared.offset <= bytes.count else { return .invalidOffset }
     let end = prepared.offset + prepared.part.count
     guard end <= Self.valueSizeMaximum else { return .invalidAttributeValueLength }
-    octets.replaceSubrange(prepared.offset..<min(end, octets.count), with: prepared.part)
+    bytes.replaceSubrange(prepared.offset..<min(end, bytes.count), with: prepared.part)
     return nil
   }
 
@@ -101,7 +101,7 @@ extension ServerSession {
     // Handlers may refuse, the table no longer can: they come first.
     let (own, handled) = (values.filter(\.attribute.isKept), values.filter { !$0.attribute.isKept })
     for value in handled + own {
-      switch commit(value.octets, to: value.attribute, isCommand: false, in: &table) {
+      switch commit(value.bytes, to: value.attribute, isCommand: false, in: &table) {
       case .success(let more): effects += more
       case .failure(let refusal): return .failure(refusal)
       }
@@ -110,23 +110,23 @@ extension ServerSession {
   }
 
   private mutating func commit(
-    _ octets: [UInt8], to attribute: AttributeTable.Attribute, isCommand: Bool,
+    _ bytes: [UInt8], to attribute: AttributeTable.Attribute, isCommand: Bool,
     in table: inout AttributeTable
   ) -> Result<[ServerEffect], Refusal> {
     switch attribute.content {
     case .clientConfiguration(let value, _):
-      let bits = UInt16(octets[0]) | UInt16(octets[1]) << 8
+      let bits = UInt16(bytes[0]) | UInt16(bytes[1]) << 8
       return .success(configure(value, ClientConfiguration(rawValue: bits)))
     case .value(.stored(_, let sizeMaximum)):
-      table.store(octets, in: attribute.handle, sizeMaximum: sizeMaximum)
+      table.store(bytes, in: attribute.handle, sizeMaximum: sizeMaximum)
       return .success([])
     case .value(.dynamic(_, let write)):
       let context = context(isCommand: isCommand)
-      let result = results.result { .written(write(octets, context)) }
+      let result = results.result { .written(write(bytes, context)) }
       return result.map { _ in [] }.mapError { Refusal(attribute.handle, $0) }
     case .value(.asynchronous(_, let write)):
       let context = context(isCommand: isCommand)
-      let result = results.awaitedResult { .written(await write(octets, context)) }
+      let result = results.awaitedResult { .written(await write(bytes, context)) }
       return result.map { _ in [] }.mapError { Refusal(attribute.handle, $0) }
     }
   }
@@ -143,17 +143,17 @@ extension ServerSession {
     return .success(attribute)
   }
 
-  /// Why an attribute of the table's own cannot hold these octets.
+  /// Why an attribute of the table's own cannot hold these bytes.
   private func refusal(
-    of octets: [UInt8], by content: AttributeTable.Content
+    of bytes: [UInt8], by content: AttributeTable.Content
   ) -> ATTErrorCode? {
     switch content {
     case .clientConfiguration(_, let permitted):
-      guard octets.count == 2 else { return .invalidAttributeValueLength }
-      let bits = UInt16(octets[0]) | UInt16(octets[1]) << 8
+      guard bytes.count == 2 else { return .invalidAttributeValueLength }
+      let bits = UInt16(bytes[0]) | UInt16(bytes[1]) << 8
       return permitted.isSuperset(of: ClientConfiguration(rawValue: bits)) ? nil : .valueNotAllowed
     case .value(.stored(_, let sizeMaximum)):
-      return octets.count <= sizeMaximum ? nil : .invalidAttributeValueLength
+      return bytes.count <= sizeMaximum ? nil : .invalidAttributeValueLength
     case .value(.dynamic), .value(.asynchronous):
       return nil
     }

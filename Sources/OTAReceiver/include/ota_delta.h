@@ -1,7 +1,7 @@
 /// Makes a new image out of the one that runs and a patch, while the patch arrives (docs/delta.md).
 ///
 /// Optional: without these two files the receiver is what it was. Portable C99: no heap, no library
-/// beyond <string.h>. A stream is a sequence of parts, each a header of 16 octets and one detools patch
+/// beyond <string.h>. A stream is a sequence of parts, each a header of 16 bytes and one detools patch
 /// of the type "sequential". Between two parts nothing is remembered but three numbers, so a device that
 /// loses power goes on at the part it was in.
 ///
@@ -17,22 +17,22 @@
 extern "C" {
 #endif
 
-/// The largest heatshrink window, 2^bits octets of RAM: 4...11, or 0 = no heatshrink.
+/// The largest heatshrink window, 2^bits bytes of RAM: 4...11, or 0 = no heatshrink.
 #ifndef OTA_DELTA_WINDOW_BITS
 #define OTA_DELTA_WINDOW_BITS 10
 #endif
-/// The longest heatshrink references, 2^bits octets: 3...11. Costs nothing.
+/// The longest heatshrink references, 2^bits bytes: 3...11. Costs nothing.
 #ifndef OTA_DELTA_LOOKAHEAD_BITS
 #define OTA_DELTA_LOOKAHEAD_BITS 10
 #endif
-/// Octets decompressed in one call at most; bounds the time that a call takes.
+/// Bytes decompressed in one call at most; bounds the time that a call takes.
 #ifndef OTA_DELTA_STEPS
 #define OTA_DELTA_STEPS 512
 #endif
 
 enum {
   OTA_DELTA_HEADER_SIZE = 16,
-  /// Octets read from the base and handed out at a time at most.
+  /// Bytes read from the base and handed out at a time at most.
   OTA_DELTA_PIECE = 64,
   /// Triples in a row that may make nothing; detools was seen to write 13.
   OTA_DELTA_EMPTY_MAXIMUM = 64,
@@ -54,7 +54,7 @@ typedef enum {
   OTA_DELTA_DONE,
   /// The stream is not what the format permits, or not for these sizes. Stays until the next start.
   OTA_DELTA_REFUSED,
-  /// The part made something else than it was made for: the base is another one, or octets are damaged.
+  /// The part made something else than it was made for: the base is another one, or bytes are damaged.
   OTA_DELTA_MISMATCH,
   /// The base cannot be read.
   OTA_DELTA_BASE_FAULT
@@ -64,11 +64,11 @@ typedef enum {
 typedef struct {
   /// Handed to every callback as its first argument.
   void *context;
-  /// Reads `size` octets (1...OTA_DELTA_PIECE) of the base; they lie within it. False: cannot be read.
+  /// Reads `size` bytes (1...OTA_DELTA_PIECE) of the base; they lie within it. False: cannot be read.
   bool (*base_read)(void *context, uint32_t offset, uint8_t *to, uint32_t size);
-  /// Takes the next octets of the image, `size` (1...OTA_DELTA_PIECE) at most; returns how many.
+  /// Takes the next bytes of the image, `size` (1...OTA_DELTA_PIECE) at most; returns how many.
   uint32_t (*write)(void *context, const uint8_t *bytes, uint32_t size);
-  /// Parts begin at multiples of it: the octets that the flash erases at a time.
+  /// Parts begin at multiples of it: the bytes that the flash erases at a time.
   uint32_t page_size;
 } ota_delta_config;
 
@@ -76,7 +76,7 @@ typedef struct {
 typedef struct {
   uint32_t base_size;
   uint32_t image_size;
-  /// Octets of all parts with their headers.
+  /// Bytes of all parts with their headers.
   uint32_t stream_size;
 } ota_delta_sizes;
 
@@ -99,16 +99,16 @@ typedef struct {
   const uint8_t *input;
   uint32_t input_size;
 
-  /// Octets of the patch that the part still has.
+  /// Bytes of the patch that the part still has.
   uint32_t patch_left;
-  /// Octets of image that the part still is to make.
+  /// Bytes of image that the part still is to make.
   uint32_t image_left;
   uint32_t part_size;
   uint32_t part_crc32;
   uint32_t stream_offset;
   uint32_t image_crc32;
 
-  /// Place in the base, octets left of the difference or the new octets, and the number being read.
+  /// Place in the base, bytes left of the difference or the new bytes, and the number being read.
   uint32_t from;
   uint32_t left;
   uint32_t number;
@@ -120,7 +120,7 @@ typedef struct {
   uint8_t empty;
   bool made;
 
-  /// `sent` octets of the piece are handed out, `filled` are made, up to `ready` the base is read.
+  /// `sent` bytes of the piece are handed out, `filled` are made, up to `ready` the base is read.
   uint8_t sent;
   uint8_t filled;
   uint8_t ready;
@@ -132,7 +132,7 @@ typedef struct {
   uint8_t run_shift;
   uint8_t run_step;
   uint8_t run_kind;
-  uint8_t run_octet;
+  uint8_t run_byte;
 #if OTA_DELTA_WINDOW_BITS > 0
   uint32_t bits;
   uint8_t bit_count;
@@ -151,8 +151,8 @@ bool ota_delta_start(
     ota_delta *delta, const ota_delta_config *config, const ota_delta_sizes *sizes,
     const ota_delta_point *point);
 
-/// Decodes `size` octets of the stream as far as it can; `used` = how many of them are done with.
-/// Makes every callback, each for OTA_DELTA_PIECE octets at most.
+/// Decodes `size` bytes of the stream as far as it can; `used` = how many of them are done with.
+/// Makes every callback, each for OTA_DELTA_PIECE bytes at most.
 ota_delta_result ota_delta_run(
     ota_delta *delta, const uint8_t *bytes, uint32_t size, uint32_t *used);
 

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /// Whether patch sessions are compiled in (docs/ota-service.md, 13): 4 kB of code, 1.7 of them the decoder,
-/// and 1.25 KiB of RAM with its window of 2^10 octets. 0 = not; ota_patch.c and ota_delta.c may be left out.
+/// and 1.25 KiB of RAM with its window of 2^10 bytes. 0 = not; ota_patch.c and ota_delta.c may be left out.
 #ifndef OTA_PATCHES
 #define OTA_PATCHES 1
 #endif
@@ -41,11 +41,11 @@ enum {
   OTA_STATUS_SIZE = 16,
   OTA_CHALLENGE_SIZE = 16,
   OTA_PROOF_SIZE = 16,
-  /// The longest control request and answer, in octets: both fit ATT_MTU 23.
+  /// The longest control request and answer, in bytes: both fit ATT_MTU 23.
   OTA_REQUEST_MAXIMUM = 18,
   OTA_ANSWER_MAXIMUM = 20,
   OTA_WRITE_ALIGNMENT_MAXIMUM = 16,
-  /// A data write of 4 + 508 octets is the longest attribute value (Core 5.4, Vol 3, Part F, 3.2.9).
+  /// A data write of 4 + 508 bytes is the longest attribute value (Core 5.4, Vol 3, Part F, 3.2.9).
   OTA_CHUNK_MAXIMUM = 508,
   OTA_WRONG_PROOF_MAXIMUM = 5,
   /// How often a page of the slot, or a record of the resume point, is tried anew before the
@@ -55,7 +55,7 @@ enum {
   OTA_ACTIVATE_WAIT_MS = 1000,
   /// After this time a notification or indication that the stack did not take is tried anew.
   OTA_SEND_RETRY_MS = 5,
-  /// Octets read from flash at a time, on the stack.
+  /// Bytes read from flash at a time, on the stack.
   OTA_READ_STEP = 64
 };
 
@@ -111,7 +111,7 @@ enum {
   OTA_OP_PATCH_POINT = 0x0F
 };
 
-/// Second octet of an answer (4.1).
+/// Second byte of an answer (4.1).
 enum {
   OTA_RESULT_DONE = 0x00,
   OTA_RESULT_UNKNOWN_OPCODE = 0x01,
@@ -156,7 +156,7 @@ typedef enum {
 
 /// An image as BEGIN and the resume record name it.
 typedef struct {
-  /// In octets; 0 = there is no image.
+  /// In bytes; 0 = there is no image.
   uint32_t size;
   uint32_t crc32;
   /// As `ota_version` makes it, so that versions compare as numbers.
@@ -174,10 +174,10 @@ typedef struct {
   /// Handed to every callback as its first argument.
   void *context;
 
-  /// Reads `size` octets at once. False: cannot be read (such as an ECC fault).
+  /// Reads `size` bytes at once. False: cannot be read (such as an ECC fault).
   bool (*flash_read)(void *context, uint32_t address, uint8_t *to, uint32_t size);
   /// Programs erased flash; `address` and `size` are multiples of `write_alignment`, and the
-  /// octets lie within one row or one metadata page.
+  /// bytes lie within one row or one metadata page.
   ota_flash_result (*flash_write)(
       void *context, uint32_t address, const uint8_t *from, uint32_t size);
   /// Erases one page to 0xFF.
@@ -185,12 +185,12 @@ typedef struct {
 
   /// Hands an indication of Control to the stack. False: not now, the receiver will try again.
   bool (*indicate_control)(void *context, const uint8_t *bytes, uint32_t size);
-  /// Hands a notification of Status (16 octets) to the stack. False: not now.
+  /// Hands a notification of Status (16 bytes) to the stack. False: not now.
   bool (*notify_status)(void *context, const uint8_t *bytes);
 
-  /// Fills in 16 octets that nobody can foresee. Not used when `check_proof` is null.
+  /// Fills in 16 bytes that nobody can foresee. Not used when `check_proof` is null.
   void (*random)(void *context, uint8_t *to);
-  /// Whether `proof` (16 octets) is right for `challenge` (16 octets); compare in constant time.
+  /// Whether `proof` (16 bytes) is right for `challenge` (16 bytes); compare in constant time.
   /// Null: the device requires no authorization.
   bool (*check_proof)(void *context, const uint8_t *challenge, const uint8_t *proof);
 
@@ -212,15 +212,15 @@ typedef struct {
   /// Rows are programmed straight from it, so give it the alignment that the flash driver wants.
   uint8_t *ring;
   uint32_t ring_size;
-  /// Most octets of image in one data write, 1...508.
+  /// Most bytes of image in one data write, 1...508.
   uint16_t largest_chunk;
 
-  /// Where images are received: `slot_size` octets from a page boundary, a multiple of `page_size`.
+  /// Where images are received: `slot_size` bytes from a page boundary, a multiple of `page_size`.
   uint32_t slot_address;
   uint32_t slot_size;
-  /// Octets erased at a time.
+  /// Bytes erased at a time.
   uint32_t page_size;
-  /// Octets programmed at a time: divides `page_size`, a multiple of `write_alignment`.
+  /// Bytes programmed at a time: divides `page_size`, a multiple of `write_alignment`.
   uint32_t row_size;
   /// 1, 2, 4, 8 or 16.
   uint8_t write_alignment;
@@ -234,10 +234,10 @@ typedef struct {
   bool (*may_erase)(void *context);
 
 #if OTA_PATCHES
-  /// Whether patch sessions are offered. Their records need pages of at least 48 octets and two marks,
+  /// Whether patch sessions are offered. Their records need pages of at least 48 bytes and two marks,
   /// each of 20 rounded up to `write_alignment`.
   bool patches;
-  /// Reads `size` octets (1...OTA_READ_STEP) at `offset` of the running image, which `running` names.
+  /// Reads `size` bytes (1...OTA_READ_STEP) at `offset` of the running image, which `running` names.
   /// False: cannot be read. Null: what runs cannot be read; images that are compressed are taken.
   bool (*base_read)(void *context, uint32_t offset, uint8_t *to, uint32_t size);
 #endif
@@ -249,7 +249,7 @@ typedef struct {
   ota_image image;
   /// Counts the records written; 0 = there is none.
   uint32_t sequence;
-  /// Octets of image from one mark to the next; a multiple of the row size.
+  /// Bytes of image from one mark to the next; a multiple of the row size.
   uint32_t stride;
   uint32_t marks;
   /// Which metadata page holds it, 0 or 1.
@@ -265,13 +265,13 @@ typedef struct {
 typedef struct {
   /// Size 0 = no session is held.
   ota_image image;
-  /// Octets received in order, of the image or of the stream that makes it, and their CRC32.
+  /// Bytes received in order, of the image or of the stream that makes it, and their CRC32.
   uint32_t next;
   uint32_t next_crc;
-  /// Octets of the image programmed and read back, and their CRC32.
+  /// Bytes of the image programmed and read back, and their CRC32.
   uint32_t written;
   uint32_t written_crc;
-  /// CRC32 of the octets before the page that `written` lies in.
+  /// CRC32 of the bytes before the page that `written` lies in.
   uint32_t page_crc;
   /// Pages are erased up to this offset.
   uint32_t erased;
@@ -290,7 +290,7 @@ typedef struct {
 typedef struct {
   uint32_t base_size;
   uint32_t base_crc32;
-  /// In octets; 0 = there is none.
+  /// In bytes; 0 = there is none.
   uint32_t size;
   uint32_t crc32;
 } ota_stream;
@@ -310,10 +310,10 @@ typedef struct {
   ota_stream held;
   /// The last boundary that survives a reset.
   ota_patch_point point;
-  /// Octets of the stream that the decoder is done with, and their CRC32.
+  /// Bytes of the stream that the decoder is done with, and their CRC32.
   uint32_t used;
   uint32_t used_crc;
-  /// Octets of the row under way.
+  /// Bytes of the row under way.
   uint32_t filled;
   /// What runs has been read since the boot, and is what `running` says.
   bool base_is_known;
@@ -372,7 +372,7 @@ typedef struct {
   /// How it ended: an `ota_flash_result`.
   uint8_t outcome;
   uint32_t size;
-  /// What it writes to the resume record; else octets that were read.
+  /// What it writes to the resume record; else bytes that were read.
   uint32_t scratch[OTA_READ_STEP / 4];
 } ota_flash_work;
 
@@ -396,7 +396,7 @@ typedef struct {
   ota_patch patch;
 #endif
 #if OTA_ERASE_AHEAD
-  /// Octets of the slot that are erased while no session is held.
+  /// Bytes of the slot that are erased while no session is held.
   uint32_t blank;
   /// Flash failed while no session was held; it is left alone until the next.
   bool leaves_blank;
@@ -429,7 +429,7 @@ uint8_t ota_receiver_control_write(ota_receiver *receiver, const uint8_t *bytes,
 uint8_t ota_receiver_data_write(
     ota_receiver *receiver, const uint8_t *bytes, uint32_t size, bool with_response);
 
-/// Status is read: fills in its 16 octets.
+/// Status is read: fills in its 16 bytes.
 void ota_receiver_status_read(const ota_receiver *receiver, uint8_t *to);
 
 /// The peer confirmed the indication of Control.
@@ -443,7 +443,7 @@ void ota_receiver_flash_done(ota_receiver *receiver, bool ok);
 /// again at the latest; 0 = as soon as possible, OTA_POLL_IDLE = after the next event.
 uint32_t ota_receiver_poll(ota_receiver *receiver, uint32_t now_ms);
 
-/// CRC32 of IEEE 802.3, as zlib's: `crc` is that of the octets before, 0 at first.
+/// CRC32 of IEEE 802.3, as zlib's: `crc` is that of the bytes before, 0 at first.
 uint32_t ota_crc32(uint32_t crc, const uint8_t *bytes, uint32_t size);
 
 #ifdef __cplusplus

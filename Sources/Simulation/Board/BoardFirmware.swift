@@ -87,7 +87,7 @@ extension BoardProgram {
 struct DataPath: Sendable {
   /// `nil` = this program takes no image.
   let handle: AttributeHandle?
-  var overheadOctets = 0
+  var overheadBytes = 0
 }
 
 /// How a boot ended.

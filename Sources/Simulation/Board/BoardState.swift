@@ -64,10 +64,10 @@ struct BoardState: Sendable {
 public struct BoardCounters: Hashable, Sendable {
   /// PDUs that crossed the board's stack, both directions together.
   public var pdus = 0
-  /// Data writes that reached the board, and the octets of image in them, repeats included.
+  /// Data writes that reached the board, and the bytes of image in them, repeats included.
   public var dataWrites = 0
-  /// Octets of image in them, those that are sent again included.
-  public var dataOctets = 0
+  /// Bytes of image in them, those that are sent again included.
+  public var dataBytes = 0
   /// Connections that a host has made.
   public var connections = 0
   /// Restarts, whatever their cause.

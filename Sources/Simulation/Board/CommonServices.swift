@@ -48,7 +48,7 @@ extension LocalService {
 }
 
 extension LocalCharacteristic {
-  static func readOnly(_ uuid: BluetoothUUID, _ octets: [UInt8]) -> LocalCharacteristic {
-    LocalCharacteristic(uuid, properties: .read, value: .fixed(octets))
+  static func readOnly(_ uuid: BluetoothUUID, _ bytes: [UInt8]) -> LocalCharacteristic {
+    LocalCharacteristic(uuid, properties: .read, value: .fixed(bytes))
   }
 }

@@ -9,10 +9,10 @@ final class CountingLink: Link {
     var pdus = 0
     /// What the host has written of an image.
     var dataWrites = 0
-    var dataOctets = 0
+    var dataBytes = 0
   }
 
-  private static let writeHeaderOctets = 3
+  private static let writeHeaderBytes = 3
 
   private let base: any Link
   private let dataPath: DataPath
@@ -53,10 +53,10 @@ final class CountingLink: Link {
 
   /// Write Request 0x12 and Write Command 0x52 (Core 5.4, Vol 3, Part F, 3.4.5).
   private func count(_ pdu: [UInt8], in traffic: inout Traffic) {
-    guard pdu.count >= Self.writeHeaderOctets, pdu[0] == 0x12 || pdu[0] == 0x52,
+    guard pdu.count >= Self.writeHeaderBytes, pdu[0] == 0x12 || pdu[0] == 0x52,
       UInt16(pdu[1]) | UInt16(pdu[2]) << 8 == dataPath.handle?.rawValue
     else { return }
     traffic.dataWrites += 1
-    traffic.dataOctets += max(0, pdu.count - Self.writeHeaderOctets - dataPath.overheadOctets)
+    traffic.dataBytes += max(0, pdu.count - Self.writeHeaderBytes - dataPath.overheadBytes)
   }
 }

@@ -8,11 +8,11 @@ public struct DeviceAddress: Hashable, Sendable {
   /// - Parameter rawValue: bits above 48 are left out.
   public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 
-  /// The address with its last octet one higher: where boot loaders that must not be taken for
+  /// The address with its last byte one higher: where boot loaders that must not be taken for
   /// their application advertise. `…:FF` is followed by `…:00`.
   public var successor: DeviceAddress { moved(by: 1) }
 
-  /// The address with `offset` added to its last octet, modulo 256.
+  /// The address with `offset` added to its last byte, modulo 256.
   public func moved(by offset: Int8) -> DeviceAddress {
     let last = UInt8(truncatingIfNeeded: rawValue) &+ UInt8(bitPattern: offset)
     return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
@@ -29,17 +29,17 @@ public struct DeviceAddress: Hashable, Sendable {
 extension DeviceAddress: LosslessStringConvertible {
   /// Reads `C0:FF:EE:00:00:01`, in either case of letters.
   public init?(_ text: String) {
-    let octets = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard octets.count == 6,
-      octets.allSatisfy({ $0.utf8.count == 2 && Quantity.hex(String($0)) != nil })
+    let bytes = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard bytes.count == 6,
+      bytes.allSatisfy({ $0.utf8.count == 2 && Quantity.hex(String($0)) != nil })
     else { return nil }
-    self.init(rawValue: UInt64(octets.joined(), radix: 16) ?? 0)
+    self.init(rawValue: UInt64(bytes.joined(), radix: 16) ?? 0)
   }
 
   public var description: String {
     (0..<6).reversed().map { index in
-      let octet = String(UInt8(truncatingIfNeeded: rawValue >> (8 * UInt64(index))), radix: 16)
-      return (octet.utf8.count == 1 ? "0" : "") + octet.uppercased()
+      let byte = String(UInt8(truncatingIfNeeded: rawValue >> (8 * UInt64(index))), radix: 16)
+      return (byte.utf8.count == 1 ? "0" : "") + byte.uppercased()
     }.joined(separator: ":")
   }
 }

@@ -24,7 +24,7 @@ public struct DeviceKind: Hashable, Sendable {
 
   var applicationName: String { settings.applicationName }
 
-  /// The octets of flash that a board with these settings needs.
+  /// The bytes of flash that a board with these settings needs.
   func flashSize(_ board: BoardSettings) -> Int { board.layout.size * settings.imageCount }
 
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {

@@ -3,7 +3,7 @@ import OtaflashATT
 /// What the faults of a plan do to the PDUs between any board's stack and its radio. Kept for the
 /// life of the board, so that what happens once happens once.
 struct FaultFilter {
-  private static let mtuLieOctets = 100
+  private static let mtuLieBytes = 100
   /// Half a second less than an ATT transaction may take (Core 5.4, Vol 3, Part F, 3.3.3).
   private static let lateness = Duration.milliseconds(29_500)
 
@@ -18,7 +18,7 @@ struct FaultFilter {
 
   /// Whether the board ever sees a PDU from the host.
   func hears(_ pdu: [UInt8]) -> Bool {
-    !plan.contains(.silent) && !(plan.contains(.mtuLie) && pdu.count > Self.mtuLieOctets)
+    !plan.contains(.silent) && !(plan.contains(.mtuLie) && pdu.count > Self.mtuLieBytes)
   }
 
   /// Whether a PDU to the host is lost.

@@ -174,7 +174,7 @@ public final class SimulatedBoard: Sendable {
     let traffic = traffic.withLock { $0 }
     return state.withLock {
       BoardCounters(
-        pdus: traffic.pdus, dataWrites: traffic.dataWrites, dataOctets: traffic.dataOctets,
+        pdus: traffic.pdus, dataWrites: traffic.dataWrites, dataBytes: traffic.dataBytes,
         connections: $0.connections, resets: $0.resets, flashOperations: $0.flashOperations,
         flash: flash.counts)
     }

@@ -2,9 +2,9 @@ import OtaflashFirmware
 
 /// What a slot holds, as the boot loader and the OTA service name it.
 public struct SlotImage: Hashable, Sendable {
-  /// In octets; 0 = nothing.
+  /// In bytes; 0 = nothing.
   public var size: UInt32 = 0
-  /// Of the image's octets.
+  /// Of the image's bytes.
   public var crc32: UInt32 = 0
   /// The version that it was announced with.
   public var version = FirmwareVersion(0, 0, 0)
@@ -42,8 +42,8 @@ struct BootRecord: Hashable, Sendable {
     for image in images {
       words += [image.size, image.crc32, image.version.word, image.hardware.rawValue]
     }
-    let body = words.flatMap(\.octets)
-    return body + CRC32.checksum(body).octets
+    let body = words.flatMap(\.bytes)
+    return body + CRC32.checksum(body).bytes
   }
 
   /// `nil` for anything but a whole record.
@@ -108,5 +108,5 @@ extension FirmwareVersion {
 }
 
 extension UInt32 {
-  fileprivate var octets: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
+  fileprivate var bytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
 }

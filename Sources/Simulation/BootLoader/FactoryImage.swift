@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// What a device without an OTA service of its own runs before its first update: seeded octets with
+/// What a device without an OTA service of its own runs before its first update: seeded bytes with
 /// an image descriptor, from which the application knows its version.
 enum FactoryImage {
   private static let descriptorOffset = 0x200

@@ -17,7 +17,7 @@ struct FlashLayout: Hashable, Sendable {
 
   var bootRecords: [Int] { [slot(2) + 2 * pageSize, slot(2) + 3 * pageSize] }
 
-  /// In octets.
+  /// In bytes.
   var size: Int { 2 * slotSize + 4 * pageSize }
 
   /// The same for another of the board's images; 0 is the first.
@@ -33,7 +33,7 @@ extension BoardSettings {
 
   var layout: FlashLayout { FlashLayout(slotSize: slotSize, pageSize: Self.pageSize) }
 
-  /// Flash of so many octets, as fast as the settings have it.
+  /// Flash of so many bytes, as fast as the settings have it.
   func geometry(size: Int) -> FlashGeometry {
     var geometry = FlashGeometry(size: size)
     geometry.pageSize = Self.pageSize

@@ -5,17 +5,17 @@
 /// What makes patches of real releases as large as they are is in it: a function that grows moves
 /// all behind it, so that each BL across it has another offset, and each pointer behind it another
 /// value. The share of functions and constants that change sets the size of a patch. Pure: the same
-/// numbers, the same octets.
+/// numbers, the same bytes.
 package struct RelinkedFirmware {
   package let old: [UInt8]
   package let new: [UInt8]
 
   /// - Parameters:
-  ///   - size: of the old image in octets, about; the new one may be longer.
+  ///   - size: of the old image in bytes, about; the new one may be longer.
   ///   - share: of functions and constants that differ; 0 = the version's text alone.
   package init(size: Int, changing share: Double, seed: UInt64 = 1) {
     var random = SeededRandom(seed: seed)
-    var program = Program(octets: size, random: &random)
+    var program = Program(bytes: size, random: &random)
     old = program.linked()
     program.change(share, random: &random)
     new = program.linked()
@@ -26,7 +26,7 @@ package struct RelinkedFirmware {
 private struct Program {
   /// Where the boot loader has put the image (a slot of an nRF52840 with MCUboot).
   private static let address: UInt32 = 0xC200
-  private static let vectorOctets = 0x200
+  private static let vectorBytes = 0x200
   /// Sequences of one to four instructions that compilers use again and again.
   private static let idiomCount = 400
   /// Of so many functions or constants that change, one comes with a new one.
@@ -39,24 +39,24 @@ private struct Program {
   private var nextName = 0
   private var version: UInt8 = 0
 
-  init(octets: Int, random: inout SeededRandom) {
+  init(bytes: Int, random: inout SeededRandom) {
     idioms = (0..<Self.idiomCount).map { _ in
       (0...random.next() % 4).map { _ in Self.halfword(&random) }
     }
     // Seven eighths are code.
-    var rest = octets / 8 * 7 - Self.vectorOctets
+    var rest = bytes / 8 * 7 - Self.vectorBytes
     while rest > 0 {
       functions.append(function(&random))
-      rest -= functions[functions.count - 1].octets
+      rest -= functions[functions.count - 1].bytes
     }
-    rest = octets / 8
+    rest = bytes / 8
     while rest > 0 {
       constants.append(constant(&random))
-      rest -= constants[constants.count - 1].octets
+      rest -= constants[constants.count - 1].bytes
     }
   }
 
-  /// An instruction of two octets: none that begins with the bits of a longer one.
+  /// An instruction of two bytes: none that begins with the bits of a longer one.
   private static func halfword(_ random: inout SeededRandom) -> UInt16 {
     UInt16(truncatingIfNeeded: random.next()) & 0xDFFF
   }
@@ -127,10 +127,10 @@ private struct Program {
 
   func linked() -> [UInt8] {
     var places: [Int: Int] = [:]
-    var end = Self.vectorOctets
+    var end = Self.vectorBytes
     for function in functions {
       places[function.name] = end
-      end += function.octets
+      end += function.bytes
     }
     func value(_ word: Word) -> UInt32 {
       switch word {
@@ -141,7 +141,7 @@ private struct Program {
     }
     var image: [UInt8] = []
     // Stack, reset, and handlers: every vector points at a function.
-    for number in 0..<Self.vectorOctets / 4 {
+    for number in 0..<Self.vectorBytes / 4 {
       image.append(word: number == 0 ? 0x2004_0000 : value(.address(of: number)))
     }
     for function in functions { function.append(to: &image, places, value) }
@@ -152,7 +152,7 @@ private struct Program {
   }
 }
 
-/// Four octets, which the linker may have to fill in.
+/// Four bytes, which the linker may have to fill in.
 private enum Word {
   case number(UInt32)
   case address(of: Int)
@@ -162,7 +162,7 @@ private enum Constant {
   case text([UInt8])
   case structure([Word])
 
-  var octets: Int {
+  var bytes: Int {
     switch self {
     case .text(let text): text.count
     case .structure(let words): 4 * words.count
@@ -183,7 +183,7 @@ private struct Function {
     /// BL to another function.
     case call(Int)
 
-    var octets: Int {
+    var bytes: Int {
       switch self {
       case .plain: 2
       case .call: 4
@@ -195,16 +195,16 @@ private struct Function {
   var code: [Instruction]
   let literals: [Word]
 
-  private var codeOctets: Int { code.reduce(0) { $0 + $1.octets } }
+  private var codeBytes: Int { code.reduce(0) { $0 + $1.bytes } }
   /// Literals are aligned to words, and so is the next function.
-  var octets: Int { (codeOctets + 3) / 4 * 4 + 4 * literals.count }
+  var bytes: Int { (codeBytes + 3) / 4 * 4 + 4 * literals.count }
 
   func append(to image: inout [UInt8], _ places: [Int: Int], _ value: (Word) -> UInt32) {
     for instruction in code {
       switch instruction {
       case .plain(let halfword): image.append(halfword: halfword)
       case .call(let callee):
-        // The offset counts from four octets behind the instruction.
+        // The offset counts from four bytes behind the instruction.
         let offset = (places[callee] ?? 0) - (image.count + 4)
         for halfword in Self.branchWithLink(offset) { image.append(halfword: halfword) }
       }

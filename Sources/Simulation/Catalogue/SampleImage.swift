@@ -7,7 +7,7 @@ public enum SampleImage {
   /// An MCUboot image with a SHA-256 and no signature.
   ///
   /// - Parameters:
-  ///   - body: what follows the header of 512 octets.
+  ///   - body: what follows the header of 512 bytes.
   ///   - version: what the header tells.
   public static func mcuboot(_ body: [UInt8], version: FirmwareVersion) -> [UInt8] {
     BootableImage.assemble(
@@ -20,7 +20,7 @@ public enum SampleImage {
   /// decompressed. Its body is no LZMA: nothing here decompresses it.
   ///
   /// - Parameters:
-  ///   - body: what follows the header of 512 octets; it stands for twice as much.
+  ///   - body: what follows the header of 512 bytes; it stands for twice as much.
   ///   - version: what the header tells.
   public static func compressed(_ body: [UInt8], version: FirmwareVersion) -> [UInt8] {
     let plain = mcuboot(body + body, version: version)
@@ -58,10 +58,10 @@ public enum SampleImage {
   public static func legacyInitPacket(
     for application: [UInt8], version: UInt32, settings: LegacyBootLoaderSettings
   ) -> [UInt8] {
-    settings.deviceType.littleEndianOctets + settings.deviceRevision.littleEndianOctets
-      + version.littleEndianOctets + UInt16(1).littleEndianOctets
-      + settings.softDevice.littleEndianOctets
-      + CRC16.checksum(application).littleEndianOctets
+    settings.deviceType.littleEndianBytes + settings.deviceRevision.littleEndianBytes
+      + version.littleEndianBytes + UInt16(1).littleEndianBytes
+      + settings.softDevice.littleEndianBytes
+      + CRC16.checksum(application).littleEndianBytes
   }
 
   // MARK: Protocol buffers
@@ -74,8 +74,8 @@ public enum SampleImage {
     varint(field << 3) + varint(value)
   }
 
-  private static func delimited(_ field: UInt32, _ octets: some Sequence<UInt8>) -> [UInt8] {
-    let octets = Array(octets)
-    return varint(field << 3 | 2) + varint(UInt32(octets.count)) + octets
+  private static func delimited(_ field: UInt32, _ bytes: some Sequence<UInt8>) -> [UInt8] {
+    let bytes = Array(bytes)
+    return varint(field << 3 | 2) + varint(UInt32(bytes.count)) + bytes
   }
 }

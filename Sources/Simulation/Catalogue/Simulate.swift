@@ -3,7 +3,7 @@ import OtaflashGATT
 extension SimulatedBoard {
   /// - Parameters:
   ///   - profile: what kind of device it is, its settings and its faults.
-  ///   - storage: at least `profile.flashSize` octets; `nil` = memory. A storage that has been a
+  ///   - storage: at least `profile.flashSize` bytes; `nil` = memory. A storage that has been a
   ///     board's before goes on where that one stood.
   ///   - clock: the host's, too: both sides live in one time.
   ///   - seed: replaces the profile's.

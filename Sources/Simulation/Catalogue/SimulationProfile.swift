@@ -22,7 +22,7 @@ public struct SimulationProfile: Hashable, Sendable {
   /// The name of the application, given or not.
   public var applicationName: String { settings.givenName ?? device.applicationName }
 
-  /// The octets of flash that a board of this profile needs: the size of its `FlashMedium`.
+  /// The bytes of flash that a board of this profile needs: the size of its `FlashMedium`.
   public var flashSize: Int { device.flashSize(settings) }
 }
 

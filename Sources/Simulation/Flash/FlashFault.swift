@@ -5,9 +5,9 @@
 #endif
 public enum FlashFault: Error, Equatable, Sendable {
   /// The flash ends before.
-  case outOfBounds(address: Int, octets: Int, size: Int)
+  case outOfBounds(address: Int, bytes: Int, size: Int)
   /// The address, or the size, is no multiple of the unit.
-  case misaligned(address: Int, octets: Int, alignment: Int)
+  case misaligned(address: Int, bytes: Int, alignment: Int)
   /// A byte was to be written twice without an erase between.
   case notErased(address: Int)
   /// A page begins elsewhere.
@@ -22,10 +22,10 @@ extension FlashFault: CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .outOfBounds(let address, let octets, let size):
-      "\(octets) octets at \(address) lie beyond the flash of \(size)"
-    case .misaligned(let address, let octets, let alignment):
-      "\(octets) octets at \(address) are not aligned to \(alignment)"
+    case .outOfBounds(let address, let bytes, let size):
+      "\(bytes) bytes at \(address) lie beyond the flash of \(size)"
+    case .misaligned(let address, let bytes, let alignment):
+      "\(bytes) bytes at \(address) are not aligned to \(alignment)"
     case .notErased(let address): "the byte at \(address) was to be written without an erase"
     case .notAPage(let address, let pageSize): "no page of \(pageSize) begins at \(address)"
     case .medium(let operation, let errno):

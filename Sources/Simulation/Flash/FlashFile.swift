@@ -7,7 +7,7 @@ public final class FlashFile: FlashMedium {
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens the file at `path`, or makes an erased one of `size` octets: as `path` with `.new`
+  /// Opens the file at `path`, or makes an erased one of `size` bytes: as `path` with `.new`
   /// behind it, which is moved there when it is whole. A process that dies before leaves nothing
   /// that looks like a flash.
   ///
@@ -64,7 +64,7 @@ public final class FlashFile: FlashMedium {
 
   deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
 
-  /// The octets of a range of addresses.
+  /// The bytes of a range of addresses.
   public func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     try transfer("pread", count: range.count) { done in
@@ -76,7 +76,7 @@ public final class FlashFile: FlashMedium {
     return bytes
   }
 
-  /// Writes octets as they are.
+  /// Writes bytes as they are.
   public func write(_ bytes: [UInt8], at address: Int) throws(FlashFault) {
     try transfer("pwrite", count: bytes.count) { done in
       bytes.withUnsafeBytes {
@@ -85,7 +85,7 @@ public final class FlashFile: FlashMedium {
     }
   }
 
-  /// Repeats a call until `count` octets are through; each turn must move some.
+  /// Repeats a call until `count` bytes are through; each turn must move some.
   private func transfer(
     _ operation: String, count: Int, _ call: (_ done: Int) -> Int
   ) throws(FlashFault) {

@@ -1,6 +1,6 @@
 /// The shape of a flash memory and the time that its operations take.
 package struct FlashGeometry: Hashable, Sendable {
-  /// In octets, as all sizes here.
+  /// In bytes, as all sizes here.
   package var size: Int
   /// What is erased at a time.
   package var pageSize = 4096

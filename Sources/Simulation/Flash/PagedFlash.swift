@@ -7,10 +7,10 @@ final class PagedFlash: FlashMedium {
   private static let erased: UInt8 = 0xFF
 
   let size: Int
-  /// Each without the erased octets at its end.
+  /// Each without the erased bytes at its end.
   private let pages: Mutex<[[UInt8]]>
 
-  /// `size` octets, all erased.
+  /// `size` bytes, all erased.
   init(size: Int) {
     self.size = size
     pages = Mutex(Array(repeating: [], count: (size + Self.pageSize - 1) / Self.pageSize))

@@ -10,8 +10,8 @@ public final class SimulatedFlash: Sendable {
     public var erases = 0
     /// Write operations.
     public var writes = 0
-    /// Octets in them.
-    public var octetsWritten = 0
+    /// Bytes in them.
+    public var bytesWritten = 0
     /// Operations that a loss of power left half done.
     public var torn = 0
   }
@@ -62,7 +62,7 @@ public final class SimulatedFlash: Sendable {
         try medium.write(state.corrupted(bytes, at: address, geometry.pageSize), at: address)
         state.mark(address..<address + bytes.count, isWritten: true)
         state.counts.writes += 1
-        state.counts.octetsWritten += bytes.count
+        state.counts.bytesWritten += bytes.count
       }
     }
   }
@@ -96,7 +96,7 @@ extension SimulatedFlash {
   private func checkBounds(_ range: Range<Int>) throws(FlashFault) {
     guard range.lowerBound >= 0, range.upperBound <= geometry.size else {
       throw .outOfBounds(
-        address: range.lowerBound, octets: range.count, size: geometry.size)
+        address: range.lowerBound, bytes: range.count, size: geometry.size)
     }
   }
 
@@ -113,7 +113,7 @@ extension SimulatedFlash {
         bytes.count.isMultiple(of: geometry.writeAlignment)
       else {
         throw .misaligned(
-          address: address, octets: bytes.count, alignment: geometry.writeAlignment)
+          address: address, bytes: bytes.count, alignment: geometry.writeAlignment)
       }
       for index in address..<address + bytes.count where state.isWritten[index] {
         throw .notErased(address: index)

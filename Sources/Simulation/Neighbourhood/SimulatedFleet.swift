@@ -27,18 +27,18 @@ package final class SimulatedFleet: Sendable {
   /// What a board says of itself.
   package struct Truth: Hashable, Sendable {
     package internal(set) var version: FirmwareVersion?
-    /// Octets of image that it was sent, repeats included.
-    package internal(set) var octets = 0
+    /// Bytes of image that it was sent, repeats included.
+    package internal(set) var bytes = 0
     /// How long its flash was busy.
     package internal(set) var flashTime = Duration.zero
     /// Never to be heard of again.
     package internal(set) var isGone = false
   }
 
-  /// The flash of a board with such an id, of so many octets, that outlives this object. Asked for
+  /// The flash of a board with such an id, of so many bytes, that outlives this object. Asked for
   /// once a board, and held open then.
   package typealias Storage =
-    @Sendable (_ board: String, _ octets: Int) throws(FlashFault) -> any FlashMedium
+    @Sendable (_ board: String, _ bytes: Int) throws(FlashFault) -> any FlashMedium
 
   private struct Powered {
     let board: SimulatedBoard
@@ -196,10 +196,10 @@ extension SimulatedFleet {
     let (board, counters) = (powered.board, powered.board.counters)
     var truth = powered.former
     truth.version = board.running.version
-    truth.octets += counters.dataOctets
+    truth.bytes += counters.dataBytes
     truth.flashTime +=
       board.settings.eraseTime * counters.flash.erases
-      + board.settings.writeTimePer4KiB * counters.flash.octetsWritten / 4096
+      + board.settings.writeTimePer4KiB * counters.flash.bytesWritten / 4096
     truth.isGone = board.isGone
     return truth
   }

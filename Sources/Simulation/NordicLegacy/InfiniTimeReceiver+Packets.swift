@@ -4,11 +4,11 @@ extension InfiniTimeReceiver {
     guard !settings.isDisabled else { return }
     switch phase {
     case .sizes: erase(for: bytes)
-    case .initPacket(let octets):
-      guard octets.count + bytes.count <= Self.initPacketOctetsMaximum else {
+    case .initPacket(let received):
+      guard received.count + bytes.count <= Self.initPacketBytesMaximum else {
         return answer(0x02, .sizeExceedsLimit)
       }
-      phase = .initPacket(octets + bytes)
+      phase = .initPacket(received + bytes)
     case .receiving: takeData(bytes)
     case .idle, .erasing, .ready, .initialized, .received, .validating, .validated, .activating:
       break
@@ -34,7 +34,7 @@ extension InfiniTimeReceiver {
   }
 
   private mutating func takeData(_ bytes: [UInt8]) {
-    guard bytes.count <= Self.packetOctetsMaximum else {
+    guard bytes.count <= Self.packetBytesMaximum else {
       // Its buffer is overrun, and an assertion resets it.
       request = .reset
       return
@@ -64,6 +64,6 @@ extension InfiniTimeReceiver {
     packetsUntilReceipt -= 1
     guard packetsUntilReceipt == 0 else { return }
     packetsUntilReceipt = receiptTarget
-    responses.append([0x11] + UInt32(received).littleEndianOctets)
+    responses.append([0x11] + UInt32(received).littleEndianBytes)
   }
 }

@@ -9,9 +9,9 @@ struct InfiniTimeReceiver: DFUMachine {
   /// Operations of the flash that may be queued, the running one among them.
   static let flashOperations = 32
   /// The longest data packet; a longer one overruns the buffer.
-  static let packetOctetsMaximum = 20
-  static let initPacketOctetsMaximum = 64
-  /// Octets of an image that InfiniTime has room for.
+  static let packetBytesMaximum = 20
+  static let initPacketBytesMaximum = 64
+  /// Bytes of an image that InfiniTime has room for.
   static let imageMaximum = 475_136
   /// Application images; 1…3 are SoftDevices and boot loaders.
   private static let applicationType: UInt8 = 4
@@ -103,13 +103,13 @@ struct InfiniTimeReceiver: DFUMachine {
   private mutating func takeInitPacket(_ bytes: [UInt8]) {
     switch (phase, bytes.dropFirst().first) {
     case (.ready, 0): phase = .initPacket([])
-    case (.initPacket(let octets), 1): judge(octets)
+    case (.initPacket(let bytes), 1): judge(bytes)
     default: answer(0x02, .invalidState)
     }
   }
 
-  private mutating func judge(_ octets: [UInt8]) {
-    guard let packet = LegacyInitPacket(decoding: octets) else {
+  private mutating func judge(_ bytes: [UInt8]) {
+    guard let packet = LegacyInitPacket(decoding: bytes) else {
       phase = .ready
       return answer(0x02, .wrongChecksum)
     }
@@ -154,7 +154,7 @@ struct InfiniTimeReceiver: DFUMachine {
 
   private mutating func setReceipts(_ bytes: [UInt8]) {
     guard bytes.count >= 2 else { return answer(0x08, .notSupported) }
-    // The low octet alone is looked at.
+    // The low byte alone is looked at.
     receiptTarget = Int(bytes[1])
     packetsUntilReceipt = receiptTarget
   }

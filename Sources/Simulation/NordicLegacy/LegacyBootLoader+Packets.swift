@@ -13,9 +13,9 @@ extension LegacyBootLoader {
   }
 
   /// Begins to erase, and answers when all is erased. The sizes count even where they are refused.
-  private mutating func refusal(ofSizes octets: [UInt8]) -> LegacyStatus? {
-    guard octets.count == 12 else { return .notSupported }
-    let wanted = LegacySizes(decoding: octets)
+  private mutating func refusal(ofSizes bytes: [UInt8]) -> LegacyStatus? {
+    guard bytes.count == 12 else { return .notSupported }
+    let wanted = LegacySizes(decoding: bytes)
     sizes = wanted
     guard !wanted.isMixed, wanted.isInWords else { return .notSupported }
     let total =
@@ -34,37 +34,37 @@ extension LegacyBootLoader {
   }
 
   /// Each part is filled up to whole words.
-  private mutating func refusal(ofInitPacket octets: [UInt8]) -> LegacyStatus? {
+  private mutating func refusal(ofInitPacket bytes: [UInt8]) -> LegacyStatus? {
     if phase == .ready { phase = .initPacket }
     guard phase == .initPacket else { return .invalidState }
-    let padding = (4 - octets.count % 4) % 4
-    guard initPacket.count + octets.count + padding <= Self.initPacketOctetsMaximum else {
+    let padding = (4 - bytes.count % 4) % 4
+    guard initPacket.count + bytes.count + padding <= Self.initPacketBytesMaximum else {
       return .failed
     }
-    initPacket += octets + [UInt8](repeating: 0, count: padding)
+    initPacket += bytes + [UInt8](repeating: 0, count: padding)
     return nil
   }
 
   /// A packet is taken into a buffer, counted, and told of before it is in flash.
-  private mutating func refusal(ofData octets: [UInt8]) -> LegacyStatus? {
-    guard octets.count.isMultiple(of: 4) else { return .notSupported }
+  private mutating func refusal(ofData bytes: [UInt8]) -> LegacyStatus? {
+    guard bytes.count.isMultiple(of: 4) else { return .notSupported }
     guard packetsInFlash < pool.packets else { return .failed }
-    guard octets.count <= pool.octets else { return .sizeExceedsLimit }
+    guard bytes.count <= pool.bytes else { return .sizeExceedsLimit }
     guard phase == .image else { return .invalidState }
-    let count = UInt32(octets.count)
+    let count = UInt32(bytes.count)
     // Beyond the size the counter is spoilt for good.
     guard received != .max else { return .failed }
     guard UInt64(received) + UInt64(count) <= UInt64(sizes.total) else {
       received = .max
       return .sizeExceedsLimit
     }
-    if octets.isEmpty { return nil }
+    if bytes.isEmpty { return nil }
     let address = slot + Int(received)
     received += count
     receivedInAll &+= count
     packetsInFlash += 1
     let isLast = received == sizes.total
-    offer([.write(octets, at: address)], for: .packet(isLast: isLast))
+    offer([.write(bytes, at: address)], for: .packet(isLast: isLast))
     if !isLast { countPacket() }
     return nil
   }
@@ -74,6 +74,6 @@ extension LegacyBootLoader {
     packetsUntilReceipt -= 1
     guard packetsUntilReceipt == 0 else { return }
     packetsUntilReceipt = receiptTarget
-    responses.append([0x11] + receivedInAll.littleEndianOctets)
+    responses.append([0x11] + receivedInAll.littleEndianBytes)
   }
 }

@@ -4,7 +4,7 @@ import OtaflashFirmware
 /// The rules of Nordic's legacy boot loader, as SDK 11 has them and Adafruit's after it (the table
 /// in README.md beside this file). It knows no link and no clock.
 struct LegacyBootLoader: DFUMachine {
-  static let initPacketOctetsMaximum = 128
+  static let initPacketBytesMaximum = 128
   /// The timer runs from the boot on, connected or not.
   static let connectionBreaksSilence = false
   /// Erases, packets and settings that wait for the flash: far more than the pool lets through.
@@ -86,7 +86,7 @@ struct LegacyBootLoader: DFUMachine {
     case 0x04: answer(0x04, validate())
     case 0x05: activate()
     case 0x06: request = .reset
-    case 0x07: answer(0x07, .success, receivedInAll.littleEndianOctets)
+    case 0x07: answer(0x07, .success, receivedInAll.littleEndianBytes)
     case 0x08: setReceipts(bytes)
     default: answer(opcode, .notSupported)
     }
@@ -181,7 +181,7 @@ enum LegacyStatus: UInt8, Sendable {
   case failed = 6
 }
 
-/// What a transfer replaces, in octets.
+/// What a transfer replaces, in bytes.
 struct LegacySizes: Equatable, Sendable {
   var softDevice: UInt32 = 0
   var bootLoader: UInt32 = 0
@@ -196,10 +196,10 @@ struct LegacySizes: Equatable, Sendable {
 
   init() {}
 
-  /// - Parameter octets: 12.
-  init(decoding octets: [UInt8]) {
-    softDevice = octets.littleEndianWord(at: 0)
-    bootLoader = octets.littleEndianWord(at: 4)
-    application = octets.littleEndianWord(at: 8)
+  /// - Parameter bytes: 12.
+  init(decoding bytes: [UInt8]) {
+    softDevice = bytes.littleEndianWord(at: 0)
+    bootLoader = bytes.littleEndianWord(at: 4)
+    application = bytes.littleEndianWord(at: 8)
   }
 }

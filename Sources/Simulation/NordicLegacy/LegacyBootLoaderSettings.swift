@@ -32,13 +32,13 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
   public struct Pool: Hashable, Sendable {
     /// Packets that the pool has room for.
     public var packets: Int
-    /// The longest packet, in octets.
-    public var octets: Int
+    /// The longest packet, in bytes.
+    public var bytes: Int
 
-    /// A pool of so many packets and octets.
-    public init(packets: Int, octets: Int) {
+    /// A pool of so many packets and bytes.
+    public init(packets: Int, bytes: Int) {
       self.packets = packets
-      self.octets = octets
+      self.bytes = bytes
     }
   }
 
@@ -48,7 +48,7 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
   public var entry = Entry.buttonless
   /// How many images its flash has room for.
   public var banks = Banks.single
-  /// `nil` = as the variant has it: 8 of 32 octets, or Adafruit's 16 of 600.
+  /// `nil` = as the variant has it: 8 of 32 bytes, or Adafruit's 16 of 600.
   public var pool: Pool?
   /// What an init packet must name; 0xFFFF in it fits every device.
   public var deviceType: UInt16 = 0x0001
@@ -68,7 +68,7 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
   public init() {}
 
   var packetPool: Pool {
-    pool ?? (variant == .adafruit ? Pool(packets: 16, octets: 600) : Pool(packets: 8, octets: 32))
+    pool ?? (variant == .adafruit ? Pool(packets: 16, bytes: 600) : Pool(packets: 8, bytes: 32))
   }
 
   var silenceLimit: Duration {
@@ -96,7 +96,7 @@ extension LegacyBootLoaderSettings: KindSettings {
     KindKey("variant", "whose receiver it is", \.variant),
     KindKey("entry", "what leads to the boot loader", \.entry),
     KindKey("banks", "where an application is received", \.banks),
-    KindKey("pool", "buffers for packets, and octets of each", "such as 8x32 or 16x600", \.pool) {
+    KindKey("pool", "buffers for packets, and bytes of each", "such as 8x32 or 16x600", \.pool) {
       pool($0).map(Optional.some)
     },
     KindKey("type", "the device's type", "a number up to 65535", \.deviceType) { halfword($0) },
@@ -133,10 +133,10 @@ extension LegacyBootLoaderSettings: KindSettings {
   private static func pool(_ text: String) -> Pool? {
     let numbers = text.split(separator: "x", omittingEmptySubsequences: false)
       .map { Quantity.count(String($0)) }
-    guard numbers.count == 2, let packets = numbers[0], let octets = numbers[1],
-      (1...64).contains(packets), (20...1024).contains(octets)
+    guard numbers.count == 2, let packets = numbers[0], let bytes = numbers[1],
+      (1...64).contains(packets), (20...1024).contains(bytes)
     else { return nil }
-    return Pool(packets: packets, octets: octets)
+    return Pool(packets: packets, bytes: bytes)
   }
 
   private static func halfword(_ text: String) -> UInt16? {

@@ -4,8 +4,8 @@ struct LegacyInitPacket: Equatable, Sendable {
   static let any: UInt16 = 0xFFFF
   /// A SoftDevice id that fits every SoftDevice.
   static let anySoftDevice: UInt16 = 0xFFFE
-  /// Octets with no SoftDevice listed.
-  private static let emptyOctets = 12
+  /// Bytes with no SoftDevice listed.
+  private static let emptyBytes = 12
 
   let deviceType: UInt16
   let deviceRevision: UInt16
@@ -16,9 +16,9 @@ struct LegacyInitPacket: Equatable, Sendable {
   /// Reads the beginning; what follows it is padding. `nil` when it is shorter than the list that
   /// it announces.
   init?(decoding bytes: [UInt8]) {
-    guard bytes.count >= Self.emptyOctets else { return nil }
+    guard bytes.count >= Self.emptyBytes else { return nil }
     let count = Int(bytes.littleEndianHalfword(at: 8))
-    guard bytes.count >= Self.emptyOctets + 2 * count else { return nil }
+    guard bytes.count >= Self.emptyBytes + 2 * count else { return nil }
     deviceType = bytes.littleEndianHalfword(at: 0)
     deviceRevision = bytes.littleEndianHalfword(at: 2)
     applicationVersion = bytes.littleEndianWord(at: 4)

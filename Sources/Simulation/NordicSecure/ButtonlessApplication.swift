@@ -108,7 +108,7 @@ struct ButtonlessState: Sendable {
     case leaving(at: LinkInstant?)
   }
 
-  private static let nameOctetsMaximum = 20
+  private static let nameBytesMaximum = 20
   private static let success: UInt8 = 0x01
   private static let notSupported: UInt8 = 0x02
   private static let failed: UInt8 = 0x04
@@ -141,7 +141,7 @@ struct ButtonlessState: Sendable {
 
   private mutating func setName(_ bytes: [UInt8]) -> UInt8 {
     guard bytes.count >= 3, Int(bytes[1]) == bytes.count - 2,
-      bytes.count - 2 <= Self.nameOctetsMaximum
+      bytes.count - 2 <= Self.nameBytesMaximum
     else { return Self.invalidName }
     bootLoaderName = String(decoding: bytes[2...], as: UTF8.self)
     return Self.success

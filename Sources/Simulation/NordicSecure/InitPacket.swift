@@ -19,7 +19,7 @@ struct InitPacket: Equatable, Sendable {
   struct Signature: Equatable, Sendable {
     /// 0 = ECDSA on P-256 with SHA-256.
     var type: UInt64 = 0
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
   }
 
   private static let initialize: UInt64 = 1
@@ -28,7 +28,7 @@ struct InitPacket: Equatable, Sendable {
   var hardwareVersion: UInt64?
   var softDevices: [UInt64] = []
   var type: UInt64?
-  /// Octets of SoftDevice, boot loader and application; 0 = not there.
+  /// Bytes of SoftDevice, boot loader and application; 0 = not there.
   var softDeviceSize = 0
   var bootLoaderSize = 0
   var applicationSize = 0
@@ -37,24 +37,24 @@ struct InitPacket: Equatable, Sendable {
   var isDebug = false
   /// `nil` when the packet is not signed.
   private(set) var signature: Signature?
-  /// The octets that the signature covers: the init command as it was sent.
-  private(set) var signedOctets: [UInt8] = []
+  /// The bytes that the signature covers: the init command as it was sent.
+  private(set) var signedBytes: [UInt8] = []
 
-  /// The octets of image that it announces.
+  /// The bytes of image that it announces.
   var imageSize: Int { softDeviceSize + bootLoaderSize + applicationSize }
 
   init(decoding bytes: [UInt8]) throws(Fault) {
     var command: ArraySlice<UInt8>?
     try Self.eachField(of: bytes[...]) { (number, value) throws(Fault) in
       switch number {
-      case 1: command = try value.octets
+      case 1: command = try value.bytes
       case 2:
         var signature = Signature()
-        try Self.eachField(of: try value.octets) { (number, value) throws(Fault) in
+        try Self.eachField(of: try value.bytes) { (number, value) throws(Fault) in
           switch number {
-          case 1: command = try value.octets
+          case 1: command = try value.bytes
           case 2: signature.type = try value.number
-          case 3: signature.octets = Array(try value.octets)
+          case 3: signature.bytes = Array(try value.bytes)
           default: break
           }
         }
@@ -72,13 +72,13 @@ struct InitPacket: Equatable, Sendable {
     try Self.eachField(of: command) { (number, value) throws(Fault) in
       switch number {
       case 1: operation = try value.number
-      case 2: content = try value.octets
+      case 2: content = try value.bytes
       default: break
       }
     }
     guard operation == Self.initialize else { throw .unknownCommand }
     guard let content else { throw .noInitCommand }
-    signedOctets = Array(content)
+    signedBytes = Array(content)
     try Self.eachField(of: content) { (number, value) throws(Fault) in
       switch number {
       case 1: firmwareVersion = try value.number
@@ -88,18 +88,18 @@ struct InitPacket: Equatable, Sendable {
       case 5: softDeviceSize = try value.size
       case 6: bootLoaderSize = try value.size
       case 7: applicationSize = try value.size
-      case 8: try readHash(try value.octets)
+      case 8: try readHash(try value.bytes)
       case 9: isDebug = try value.number != 0
       default: break
       }
     }
   }
 
-  private mutating func readHash(_ octets: ArraySlice<UInt8>) throws(Fault) {
-    try Self.eachField(of: octets) { (number, value) throws(Fault) in
+  private mutating func readHash(_ bytes: ArraySlice<UInt8>) throws(Fault) {
+    try Self.eachField(of: bytes) { (number, value) throws(Fault) in
       switch number {
       case 1: hashType = try value.number
-      case 2: hash = Array(try value.octets)
+      case 2: hash = Array(try value.bytes)
       default: break
       }
     }
@@ -120,10 +120,10 @@ extension InitPacket {
       }
     }
 
-    var octets: ArraySlice<UInt8> {
+    var bytes: ArraySlice<UInt8> {
       get throws(Fault) {
-        guard case .delimited(let octets) = self else { throw .malformed }
-        return octets
+        guard case .delimited(let bytes) = self else { throw .malformed }
+        return bytes
       }
     }
 
@@ -137,18 +137,18 @@ extension InitPacket {
     /// A repeated number, packed or not.
     var numbers: [UInt64] {
       get throws(Fault) {
-        guard case .delimited(var octets) = self else { return [try number] }
+        guard case .delimited(var bytes) = self else { return [try number] }
         var numbers: [UInt64] = []
-        while !octets.isEmpty { numbers.append(try InitPacket.takeVarint(&octets)) }
+        while !bytes.isEmpty { numbers.append(try InitPacket.takeVarint(&bytes)) }
         return numbers
       }
     }
   }
 
   private static func eachField(
-    of octets: ArraySlice<UInt8>, _ body: (UInt64, Value) throws(Fault) -> Void
+    of bytes: ArraySlice<UInt8>, _ body: (UInt64, Value) throws(Fault) -> Void
   ) throws(Fault) {
-    var rest = octets
+    var rest = bytes
     while !rest.isEmpty {
       let tag = try takeVarint(&rest)
       switch tag & 7 {
@@ -174,9 +174,9 @@ extension InitPacket {
   private static func takeVarint(_ rest: inout ArraySlice<UInt8>) throws(Fault) -> UInt64 {
     var value: UInt64 = 0
     for index in 0..<10 {
-      guard let octet = rest.popFirst() else { throw .malformed }
-      value |= UInt64(octet & 0x7F) << UInt64(7 * index)
-      if octet & 0x80 == 0 { return value }
+      guard let byte = rest.popFirst() else { throw .malformed }
+      value |= UInt64(byte & 0x7F) << UInt64(7 * index)
+      if byte & 0x80 == 0 { return value }
     }
     throw .malformed
   }

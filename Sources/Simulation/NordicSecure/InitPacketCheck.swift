@@ -2,23 +2,23 @@ import Crypto
 
 /// What a Secure DFU boot loader holds an init packet against, in the order in which it does.
 struct InitPacketCheck: Sendable {
-  /// The public key that signatures are checked with, 64 octets (X, Y); `nil` = none is asked for.
+  /// The public key that signatures are checked with, 64 bytes (X, Y); `nil` = none is asked for.
   let key: [UInt8]?
   let settings: SecureBootLoaderSettings
   /// Versions in force, which are not those of the factory any more.
   let applicationVersion: UInt32
   let bootLoaderVersion: UInt32
-  /// Octets that an image may have.
+  /// Bytes that an image may have.
   let room: Int
 
   private static let sha256: UInt64 = 3
   private static let ecdsaP256: UInt64 = 0
-  private static let hashOctets = 32
+  private static let hashBytes = 32
 
   /// What of the init packet is wrong; `nil` = nothing.
-  func refusal(of octets: [UInt8]) -> SecureResult? {
+  func refusal(of bytes: [UInt8]) -> SecureResult? {
     do throws(InitPacket.Fault) {
-      let packet = try InitPacket(decoding: octets)
+      let packet = try InitPacket(decoding: bytes)
       return refusalOfSignature(packet) ?? refusalOfVersions(packet) ?? refusalOfSize(packet)
     } catch {
       switch error {
@@ -33,15 +33,15 @@ struct InitPacketCheck: Sendable {
     guard let key else { return nil }
     guard let signature = packet.signature else { return .extended(.signatureMissing) }
     guard signature.type == Self.ecdsaP256 else { return .extended(.wrongSignatureType) }
-    return Self.isSignature(signature.octets, of: packet.signedOctets, by: key)
+    return Self.isSignature(signature.bytes, of: packet.signedBytes, by: key)
       ? nil : .invalidObject
   }
 
-  /// R and S are sent least significant octet first.
-  private static func isSignature(_ octets: [UInt8], of data: [UInt8], by key: [UInt8]) -> Bool {
-    guard octets.count == 64 else { return false }
+  /// R and S are sent least significant byte first.
+  private static func isSignature(_ bytes: [UInt8], of data: [UInt8], by key: [UInt8]) -> Bool {
+    guard bytes.count == 64 else { return false }
     do {
-      let bigEndian = octets[..<32].reversed() + octets[32...].reversed()
+      let bigEndian = bytes[..<32].reversed() + bytes[32...].reversed()
       let signature = try P256.Signing.ECDSASignature(rawRepresentation: Array(bigEndian))
       return try P256.Signing.PublicKey(rawRepresentation: key).isValidSignature(
         signature, for: data)
@@ -54,7 +54,7 @@ struct InitPacketCheck: Sendable {
     guard let type = packet.type.flatMap(InitPacket.ImageType.init(rawValue:)),
       type != .externalApplication
     else { return .extended(.initCommandInvalid) }
-    guard packet.hashType == Self.sha256, packet.hash.count == Self.hashOctets else {
+    guard packet.hashType == Self.sha256, packet.hash.count == Self.hashBytes else {
       return .extended(.wrongHashType)
     }
     guard let hardware = packet.hardwareVersion else { return .extended(.initCommandInvalid) }
@@ -102,8 +102,8 @@ enum SecureResult: Hashable, Sendable {
   case operationFailed
   case extended(SecureExtendedError)
 
-  /// The result octet, and the extended error after it.
-  var octets: [UInt8] {
+  /// The result byte, and the extended error after it.
+  var bytes: [UInt8] {
     switch self {
     case .operationNotSupported: [0x02]
     case .invalidParameter: [0x03]

@@ -5,8 +5,8 @@ import OtaflashFirmware
 struct RecordPages: Sendable {
   private static let magic: UInt32 = 0x3143_4552
   /// Magic, sequence, length; the CRC32 of all of it follows the content.
-  private static let headerOctets = 12
-  private static let checksumOctets = 4
+  private static let headerBytes = 12
+  private static let checksumBytes = 4
 
   let flash: SimulatedFlash
   /// The addresses of the two pages.
@@ -27,11 +27,11 @@ struct RecordPages: Sendable {
   /// - Parameter sequence: one more than that record's.
   func operations(storing content: [UInt8], sequence: UInt32) -> [FlashOperation] {
     let body =
-      Self.magic.littleEndianOctets + sequence.littleEndianOctets
-      + UInt32(content.count).littleEndianOctets + content
+      Self.magic.littleEndianBytes + sequence.littleEndianBytes
+      + UInt32(content.count).littleEndianBytes + content
     let padding = (4 - body.count % 4) % 4
     let record =
-      body + CRC32.checksum(body).littleEndianOctets + [UInt8](repeating: 0xFF, count: padding)
+      body + CRC32.checksum(body).littleEndianBytes + [UInt8](repeating: 0xFF, count: padding)
     precondition(record.count <= flash.geometry.pageSize, "a record fits into a page")
     let page = pages[Int(sequence % 2)]
     return [.erase(page: page), .write(record, at: page)]
@@ -42,17 +42,17 @@ struct RecordPages: Sendable {
   ) throws(FlashFault) -> (sequence: UInt32, content: [UInt8])? {
     let bytes = try flash.read(page..<page + flash.geometry.pageSize)
     let size = Int(bytes.littleEndianWord(at: 8))
-    let end = Self.headerOctets + size
-    guard bytes.littleEndianWord(at: 0) == Self.magic, end + Self.checksumOctets <= bytes.count,
+    let end = Self.headerBytes + size
+    guard bytes.littleEndianWord(at: 0) == Self.magic, end + Self.checksumBytes <= bytes.count,
       CRC32.checksum(bytes[..<end]) == bytes.littleEndianWord(at: end)
     else { return nil }
-    return (bytes.littleEndianWord(at: 4), Array(bytes[Self.headerOctets..<end]))
+    return (bytes.littleEndianWord(at: 4), Array(bytes[Self.headerBytes..<end]))
   }
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-  /// Least significant octet first.
-  var littleEndianOctets: [UInt8] {
+  /// Least significant byte first.
+  var littleEndianBytes: [UInt8] {
     (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> Self(8 * $0)) }
   }
 }

@@ -1,7 +1,7 @@
 import Crypto
 import OtaflashFirmware
 
-/// Executing an object: an init packet is judged, octets of the image are kept for good.
+/// Executing an object: an init packet is judged, bytes of the image are kept for good.
 extension SecureBootLoader {
   mutating func execute() {
     switch currentType {

@@ -62,12 +62,12 @@ extension SecureBootLoader {
     currentType = type
     let maximum =
       type == .command ? settings.initPacketMaximum : settings.dataObjectMaximum
-    succeed(0x06, UInt32(maximum).littleEndianOctets + progress(of: type).octets)
+    succeed(0x06, UInt32(maximum).littleEndianBytes + progress(of: type).bytes)
   }
 
   mutating func answerChecksum() {
     guard let currentType else { return fail(0x03, .unsupportedType) }
-    succeed(0x03, progress(of: currentType).octets)
+    succeed(0x03, progress(of: currentType).bytes)
   }
 
   private mutating func progress(of type: ObjectType) -> Progress {

@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// The Packet characteristic: octets of the object that was created last.
+/// The Packet characteristic: bytes of the object that was created last.
 extension SecureBootLoader {
   /// What cannot be taken is dropped without a word, unless a receipt is due.
   mutating func packetWritten(_ bytes: [UInt8]) {
@@ -54,6 +54,6 @@ extension SecureBootLoader {
       currentType == .command
       ? Progress(offset: initPacket.count, crc32: CRC32.checksum(initPacket))
       : lies.altered(queued, of: imageSize)
-    succeed(0x03, progress.octets)
+    succeed(0x03, progress.bytes)
   }
 }

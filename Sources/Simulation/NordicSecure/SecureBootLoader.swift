@@ -9,7 +9,7 @@ struct SecureBootLoader: DFUMachine {
   /// Operations of the flash that may be queued, the running one among them.
   static let flashOperations = 16
   /// The longest value of the Control Point.
-  static let controlOctetsMaximum = 23
+  static let controlBytesMaximum = 23
   static let connectionBreaksSilence = true
 
   enum ObjectType: UInt8, Sendable {
@@ -82,7 +82,7 @@ struct SecureBootLoader: DFUMachine {
     image = Self.decoded(initPacket)
   }
 
-  /// The image's octets; 0 before a valid init packet.
+  /// The image's bytes; 0 before a valid init packet.
   var imageSize: Int { image?.imageSize ?? 0 }
 
   func breaksSilence(_ write: DFUWrite) -> Bool {
@@ -93,7 +93,7 @@ struct SecureBootLoader: DFUMachine {
 
   mutating func controlWritten(_ bytes: [UInt8]) -> ATTErrorCode? {
     guard isNotifying else { return .clientConfigurationImproperlyConfigured }
-    guard (1...Self.controlOctetsMaximum).contains(bytes.count) else {
+    guard (1...Self.controlBytesMaximum).contains(bytes.count) else {
       return .invalidAttributeValueLength
     }
     switch bytes[0] {
@@ -119,7 +119,7 @@ struct SecureBootLoader: DFUMachine {
   }
 
   mutating func fail(_ opcode: UInt8, _ result: SecureResult) {
-    responses.append([0x60, opcode] + result.octets)
+    responses.append([0x60, opcode] + result.bytes)
   }
 
   // MARK: Flash
@@ -150,12 +150,12 @@ struct SecureBootLoader: DFUMachine {
 
   func silenceTooLong() -> Bool { true }
 
-  static func decoded(_ octets: [UInt8]) -> InitPacket? {
-    guard !octets.isEmpty else { return nil }
-    do throws(InitPacket.Fault) { return try InitPacket(decoding: octets) } catch { return nil }
+  static func decoded(_ bytes: [UInt8]) -> InitPacket? {
+    guard !bytes.isEmpty else { return nil }
+    do throws(InitPacket.Fault) { return try InitPacket(decoding: bytes) } catch { return nil }
   }
 }
 
 extension SecureBootLoader.Progress {
-  var octets: [UInt8] { UInt32(offset).littleEndianOctets + crc32.littleEndianOctets }
+  var bytes: [UInt8] { UInt32(offset).littleEndianBytes + crc32.littleEndianBytes }
 }

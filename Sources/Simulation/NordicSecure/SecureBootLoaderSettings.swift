@@ -26,7 +26,7 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
   public enum Verification: Hashable, Sendable {
     /// The public key of `SampleKey`.
     case sample
-    /// X and Y of an own key, 64 octets.
+    /// X and Y of an own key, 64 bytes.
     case own([UInt8])
     /// Nobody looks: no boot loader that is shipped does so.
     case none
@@ -48,9 +48,9 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
   public var softDevice: UInt32 = 0xB7
   /// Init packets with `is_debug` are believed without version checks.
   public var isDebug = false
-  /// Octets of the longest init packet.
+  /// Bytes of the longest init packet.
   public var initPacketMaximum = 512
-  /// Octets of the largest data object, a multiple of a page.
+  /// Bytes of the largest data object, a multiple of a page.
   public var dataObjectMaximum = 4096
   /// The boot loader resets after so long without a request.
   public var inactivity: Duration = .seconds(120)
@@ -64,7 +64,7 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
   var publicKey: [UInt8]? {
     switch verification {
     case .sample: SampleKey.publicKey
-    case .own(let octets): octets
+    case .own(let bytes): bytes
     case .none: nil
     }
   }
@@ -83,7 +83,7 @@ extension SecureBootLoaderSettings: KindSettings {
     KindKey("banks", "where an image is received", \.banks),
     KindKey(
       "key", "what signatures are checked with",
-      "sample, none, or a public key's X and Y, 64 octets in hexadecimal", \.verification,
+      "sample, none, or a public key's X and Y, 64 bytes in hexadecimal", \.verification,
       verification),
     KindKey("fw", "the application's version", "a number", \.applicationVersion) {
       Quantity.word($0)
@@ -96,11 +96,11 @@ extension SecureBootLoaderSettings: KindSettings {
       Quantity.word($0)
     },
     KindKey("debug", "init packets for debugging are believed", \.isDebug),
-    KindKey("init", "the longest init packet", "octets, 64 to 1024", \.initPacketMaximum) {
+    KindKey("init", "the longest init packet", "bytes, 64 to 1024", \.initPacketMaximum) {
       Quantity.size($0).flatMap { (64...1024).contains($0) ? $0 : nil }
     },
     KindKey(
-      "object", "the largest data object", "octets, 4K to 64K, a multiple of 4K",
+      "object", "the largest data object", "bytes, 4K to 64K, a multiple of 4K",
       \.dataObjectMaximum
     ) {
       Quantity.size($0).flatMap {

@@ -19,7 +19,7 @@ struct SecureRecord: Equatable, Sendable {
   /// Empty when none is valid.
   var initPacket: [UInt8] = []
 
-  private static let headerOctets = 20
+  private static let headerBytes = 20
 
   init(applicationVersion: UInt32, bootLoaderVersion: UInt32) {
     self.applicationVersion = applicationVersion
@@ -29,7 +29,7 @@ struct SecureRecord: Equatable, Sendable {
   /// - Parameter content: of a record page, whose checksum has been compared; `nil` when it is not
   ///   one of these.
   init?(decoding content: [UInt8]) {
-    guard content.count >= Self.headerOctets,
+    guard content.count >= Self.headerBytes,
       let pending = Pending(rawValue: content.littleEndianWord(at: 12))
     else { return nil }
     applicationVersion = content.littleEndianWord(at: 0)
@@ -37,13 +37,13 @@ struct SecureRecord: Equatable, Sendable {
     isApplicationGone = content.littleEndianWord(at: 8) != 0
     self.pending = pending
     pendingVersion = content.littleEndianWord(at: 16)
-    initPacket = Array(content[Self.headerOctets...])
+    initPacket = Array(content[Self.headerBytes...])
   }
 
   var encoded: [UInt8] {
     [
       applicationVersion, bootLoaderVersion, isApplicationGone ? 1 : 0, pending.rawValue,
       pendingVersion,
-    ].flatMap(\.littleEndianOctets) + initPacket
+    ].flatMap(\.littleEndianBytes) + initPacket
   }
 }

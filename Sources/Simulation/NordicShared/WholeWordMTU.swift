@@ -14,9 +14,9 @@ final class WholeWordMTU: PDUAlteration {
   func altered(_ pdu: ATTPDU) -> ATTPDU {
     guard case .response(.exchangeMTU(let own)) = pdu else { return pdu }
     let client = clientMTU.withLock { $0 }
-    guard client < Int(own), client > RadioModel.attWriteHeaderOctets else { return pdu }
-    let payload = (client - RadioModel.attWriteHeaderOctets) & ~3
+    guard client < Int(own), client > RadioModel.attWriteHeaderBytes else { return pdu }
+    let payload = (client - RadioModel.attWriteHeaderBytes) & ~3
     return .response(
-      .exchangeMTU(serverReceiveMTU: UInt16(payload + RadioModel.attWriteHeaderOctets)))
+      .exchangeMTU(serverReceiveMTU: UInt16(payload + RadioModel.attWriteHeaderBytes)))
   }
 }

@@ -98,7 +98,7 @@ struct ReceiverLies {
     return answer
   }
 
-  /// RESUME POINT's answer is 83, result, size, crc32, next offset, crc32 of the octets held;
+  /// RESUME POINT's answer is 83, result, size, crc32, next offset, crc32 of the bytes held;
   /// BEGIN's is 86, result, next offset, crc32. The second BEGIN is believed.
   private mutating func claimingForeignState(_ answer: [UInt8]) -> [UInt8] {
     guard answer.count >= 10, answer[1] == 0 else { return answer }
@@ -116,8 +116,8 @@ struct ReceiverLies {
     guard let fields = StatusFields(status) else { return status }
     var stubborn = fields
     if fields.state == 1 { withhold(&stubborn) }
-    guard stubborn.nextOffset > 0 else { return stubborn.octets(replacing: status) }
-    return lying(about: stubborn).octets(replacing: status)
+    guard stubborn.nextOffset > 0 else { return stubborn.bytes(replacing: status) }
+    return lying(about: stubborn).bytes(replacing: status)
   }
 
   /// While it receives: what keeps a host waiting.
@@ -177,7 +177,7 @@ private struct StatusFields {
     (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) }
   }
 
-  func octets(replacing status: [UInt8]) -> [UInt8] {
+  func bytes(replacing status: [UInt8]) -> [UInt8] {
     var status = status
     for index in 0..<2 { status[2 + index] = UInt8(truncatingIfNeeded: window >> (8 * index)) }
     for index in 0..<4 {

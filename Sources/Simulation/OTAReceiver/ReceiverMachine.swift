@@ -18,7 +18,7 @@ final class ReceiverMachine {
   private let config = UnsafeMutablePointer<ota_receiver_config>.allocate(capacity: 1)
   private let ring: UnsafeMutablePointer<UInt8>
   fileprivate let flash: SimulatedFlash
-  /// Where what runs lies in flash, and the octets of it that were read.
+  /// Where what runs lies in flash, and the bytes of it that were read.
   private let base: Range<Int>
   private var baseReads = 0
   private let kind: ReceiverSettings
@@ -92,12 +92,12 @@ final class ReceiverMachine {
 }
 
 extension BoardSettings {
-  /// Octets of image in one data write: an ATT_MTU less the write's header and the offset, and no
+  /// Bytes of image in one data write: an ATT_MTU less the write's header and the offset, and no
   /// more than an attribute holds.
-  var largestChunk: Int { min(mtu - 3, 512) - Self.offsetOctets }
+  var largestChunk: Int { min(mtu - 3, 512) - Self.offsetBytes }
 
-  /// What stands before the image octets of a data write.
-  static let offsetOctets = 4
+  /// What stands before the image bytes of a data write.
+  static let offsetBytes = 4
 }
 
 // MARK: What the stack tells it
@@ -136,7 +136,7 @@ extension ReceiverMachine {
   func status() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Int(OTA_STATUS_SIZE)) { buffer, count in
       guard let base = buffer.baseAddress else {
-        preconditionFailure("16 octets have an address")
+        preconditionFailure("16 bytes have an address")
       }
       ota_receiver_status_read(receiver, base)
       count = Int(OTA_STATUS_SIZE)
@@ -218,12 +218,12 @@ extension ReceiverMachine {
     return true
   }
 
-  /// PATCH INFO's answer is 8D, result, 9 octets, and size and CRC32 of what runs.
+  /// PATCH INFO's answer is 8D, result, 9 bytes, and size and CRC32 of what runs.
   private func asItIsTold(_ answer: [UInt8]) -> [UInt8] {
     guard kind.base == .former, former.size > 0, answer.count == 19, answer[0] == 0x8D else {
       return answer
     }
-    return answer[..<11] + former.size.littleEndianOctets + former.crc32.littleEndianOctets
+    return answer[..<11] + former.size.littleEndianBytes + former.crc32.littleEndianBytes
   }
 
   private func read(_ start: Int, _ size: Int, to: UnsafeMutablePointer<UInt8>?) -> Bool {
@@ -239,13 +239,13 @@ extension ReceiverMachine {
 
   private func setStackCallbacks() {
     config.pointee.indicate_control = { context, bytes, size in
-      let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
+      let copy = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
       let machine = ReceiverMachine.from(context)
-      return machine.queue(.answer(machine.asItIsTold(octets)))
+      return machine.queue(.answer(machine.asItIsTold(copy)))
     }
     config.pointee.notify_status = { context, bytes in
-      let octets = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(OTA_STATUS_SIZE)))
-      return ReceiverMachine.from(context).queue(.status(octets))
+      let copy = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(OTA_STATUS_SIZE)))
+      return ReceiverMachine.from(context).queue(.status(copy))
     }
   }
 

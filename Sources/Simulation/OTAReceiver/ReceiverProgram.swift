@@ -20,7 +20,7 @@ final class ReceiverProgram: BoardProgram {
       parts, running: running, receiver: receiver)
     (self.receiver, self.device, self.firmware) = (receiver, device, firmware)
     alteration = firmware.alteration(by: device)
-    dataPath = DataPath(handle: device.data, overheadOctets: BoardSettings.offsetOctets)
+    dataPath = DataPath(handle: device.data, overheadBytes: BoardSettings.offsetBytes)
     advertisement = Advertisement(
       id: firmware.address.description, name: parts.applicationName, rssi: nil,
       services: [DeviceUUID.otaService])

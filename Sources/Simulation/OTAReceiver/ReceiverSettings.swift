@@ -9,7 +9,7 @@ struct ReceiverSettings: KindSettings {
     case lost
     /// PATCH INFO tells the image that ran before the last update.
     case former
-    /// Its octets are not those of its CRC32, which is seen when they are read.
+    /// Its bytes are not those of its CRC32, which is seen when they are read.
     case damaged
     /// It changes after its CRC32 was found right.
     case spoilt

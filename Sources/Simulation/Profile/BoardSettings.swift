@@ -53,11 +53,11 @@ public struct BoardSettings: Hashable, Sendable {
   public var eraseTime: Duration = .milliseconds(85)
   /// The time to write 4 KiB.
   public var writeTimePer4KiB: Duration = .milliseconds(40)
-  /// The receive buffer, in octets: a multiple of `rowSize`.
+  /// The receive buffer, in bytes: a multiple of `rowSize`.
   public var ringSize = 8192
-  /// Octets that are programmed at a time.
+  /// Bytes that are programmed at a time.
   public var rowSize = 1024
-  /// In octets, a multiple of 4 KiB.
+  /// In bytes, a multiple of 4 KiB.
   public var slotSize = 512 * 1024
   /// What runs before the first update.
   public var version = FirmwareVersion(1, 2, 0)

@@ -15,7 +15,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case busyForever = "busy-forever"
   /// One page in the middle of the slot reads back with a wrong bit.
   case badBlock = "bad-block"
-  /// The first Status with octets received carries a wrong CRC32.
+  /// The first Status with bytes received carries a wrong CRC32.
   case wrongCRCOnce = "wrong-crc-once"
   /// Every such Status and the answer to REWIND carry a wrong CRC32.
   case wrongCRCAlways = "wrong-crc-always"
@@ -25,7 +25,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case jumpBack = "jump-back"
   /// Status tells an offset beyond the end of the image.
   case beyondEnd = "beyond-end"
-  /// Status grants, in turn, nothing and one octet.
+  /// Status grants, in turn, nothing and one byte.
   case windowFlaps = "window-flaps"
   /// Status grants nothing, and tells seeded durable offsets of 0…6.
   case durableWanders = "durable-wanders"
@@ -44,11 +44,11 @@ package enum Fault: String, CaseIterable, Sendable {
   case reverts
   /// The host's adapter is pulled in the middle of the transfer.
   case adapterVanishes = "adapter-vanishes"
-  /// Control answers with seeded random octets.
+  /// Control answers with seeded random bytes.
   case nonsense
   /// The device connects and never answers.
   case silent
-  /// The device agrees to its full ATT_MTU and drops every PDU above 100 octets.
+  /// The device agrees to its full ATT_MTU and drops every PDU above 100 bytes.
   case mtuLie = "mtu-lie"
   /// VERIFY is answered with "done" and the CRC32 of something else.
   case wrongVerifyCRC = "wrong-verify-crc"
@@ -58,7 +58,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case newAddress = "new-address"
   /// That PDU of the device, counted from 1, leaves half a second before the host's patience ends.
   case latePDU = "late-pdu"
-  /// Before that share of the device's PDUs goes one of random octets, 0…1.
+  /// Before that share of the device's PDUs goes one of random bytes, 0…1.
   case nonsensePDUs = "nonsense-pdus"
   /// The host takes 50 ms to look at each PDU from the device.
   case slowObserver = "slow-observer"
@@ -95,7 +95,7 @@ extension Fault {
     case .wrongCRCAlways: ("every block checksum is wrong", .whole)
     case .repeatOffset: ("the device repeats one offset for ever", .whole)
     case .jumpBack: ("the device goes back to offset 0 once", .whole)
-    case .beyondEnd: ("the device asks for octets beyond the image", .whole)
+    case .beyondEnd: ("the device asks for bytes beyond the image", .whole)
     case .windowFlaps: ("the device's window opens and closes, and never takes a write", .whole)
     case .durableWanders:
       ("the device takes nothing, and what is in its flash goes up and down", .whole)
@@ -106,7 +106,7 @@ extension Fault {
     case .comesBackOld: ("the old version runs after activation, and nothing is said", .whole)
     case .reverts: ("the boot loader rejects the new image", .whole)
     case .adapterVanishes: ("the host's adapter is pulled in the middle", .whole)
-    case .nonsense: ("control answers are random octets", .whole)
+    case .nonsense: ("control answers are random bytes", .whole)
     case .silent: ("the device connects and never answers", .whole)
     case .mtuLie: ("the device drops PDUs that its ATT_MTU promises to take", .whole)
     case .wrongVerifyCRC: ("the image is called verified with the checksum of another", .whole)

@@ -12,18 +12,18 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .seed: return "a decimal number"
     case .interval: return "7.5ms to 4s in steps of 1.25 ms"
     case .phy: return "1M, 2M, S2, S8 or coded"
-    case .ll: return "27 to 251 octets"
+    case .ll: return "27 to 251 bytes"
     case .loss: return "a share such as 1%"
     case .errors: return "wrong CRCs in a row that end an event, 1 or more"
-    case .mtu: return "23 to 517 octets"
+    case .mtu: return "23 to 517 bytes"
     case .erase, .write: return "a time such as 85ms, or 0"
     case .buffers: return "a count of packets, 1 or more"
-    case .queue: return "octets the host queues for the air, such as 12K"
+    case .queue: return "bytes the host queues for the air, such as 12K"
     case .ring: return "the device's receive buffer, 2K to 60K, a multiple of 1K"
     case .slot: return "16K to 8M, a multiple of 4K"
     case .version: return "three numbers such as 1.2.0"
     case .hardware: return "a number such as 0x0000A001"
-    case .key: return "1 to 64 octets in hexadecimal"
+    case .key: return "1 to 64 bytes in hexadecimal"
     case .boot: return "a time such as 300ms"
     case .trial: return "yes or no"
     case .response: return "same or next"
@@ -48,7 +48,7 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .erase: return set(&settings.eraseTime, Quantity.duration(text))
     case .write: return set(&settings.writeTimePer4KiB, Quantity.duration(text))
     case .buffers: return set(&settings.radio.controllerBuffers, Quantity.count(text))
-    case .queue: return set(&settings.radio.hostQueueOctets, Quantity.size(text), in: 1...1_048_576)
+    case .queue: return set(&settings.radio.hostQueueBytes, Quantity.size(text), in: 1...1_048_576)
     case .ring:
       let size = Quantity.size(text).flatMap { $0.isMultiple(of: 1024) ? $0 : nil }
       return set(&settings.ringSize, size, in: 2048...61_440)

@@ -26,10 +26,10 @@ enum Quantity {
     return value / 100
   }
 
-  /// `512K`, `1M` or octets.
+  /// `512K`, `1M` or bytes.
   static func size(_ text: String) -> Int? {
-    for (unit, octets) in [("K", 1 << 10), ("M", 1 << 20)] where text.hasSuffix(unit) {
-      return natural(text.dropLast()).flatMap { $0 <= 4096 ? $0 * octets : nil }
+    for (unit, bytes) in [("K", 1 << 10), ("M", 1 << 20)] where text.hasSuffix(unit) {
+      return natural(text.dropLast()).flatMap { $0 <= 4096 ? $0 * bytes : nil }
     }
     return natural(text)
   }

@@ -75,7 +75,7 @@ struct ConnectionState {
 extension ConnectionState {
   private static func lane(_ model: RadioModel, continuesStreams: Bool) -> FragmentLane {
     FragmentLane(
-      payloadMaximum: model.payloadMaximum, octetsMaximum: model.hostQueueOctets,
+      payloadMaximum: model.payloadMaximum, bytesMaximum: model.hostQueueBytes,
       continuesStreams: continuesStreams)
   }
 }

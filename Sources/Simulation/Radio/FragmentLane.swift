@@ -8,24 +8,24 @@ struct FragmentLane {
     /// Written while others waited: a controller is refilled while its event lasts.
     let continuesStream: Bool
 
-    var octets: Int { pdu.count + RadioModel.l2capHeaderOctets }
+    var bytes: Int { pdu.count + RadioModel.l2capHeaderBytes }
   }
 
   private let payloadMaximum: Int
-  private let octetsMaximum: Int
+  private let bytesMaximum: Int
   /// Whether a stream may be continued in the event in which its next PDU is written.
   private let continuesStreams: Bool
   private var waiting: [Waiting] = []
-  private(set) var octets = 0
-  /// Octets of the first PDU that the peer has acknowledged.
+  private(set) var bytes = 0
+  /// Bytes of the first PDU that the peer has acknowledged.
   private var acknowledged = 0
   /// The peer has the fragment at `acknowledged`, but its acknowledgement was lost.
   private var fragmentArrived = false
 
-  init(payloadMaximum: Int, octetsMaximum: Int, continuesStreams: Bool) {
+  init(payloadMaximum: Int, bytesMaximum: Int, continuesStreams: Bool) {
     self.continuesStreams = continuesStreams
     self.payloadMaximum = payloadMaximum
-    self.octetsMaximum = octetsMaximum
+    self.bytesMaximum = bytesMaximum
   }
 
   var isEmpty: Bool { waiting.isEmpty }
@@ -34,15 +34,15 @@ struct FragmentLane {
   mutating func enqueue(_ pdu: [UInt8], duringEvent event: Int) -> Bool {
     let entry = Waiting(
       pdu: pdu, writtenInEvent: event, continuesStream: continuesStreams && !waiting.isEmpty)
-    guard waiting.isEmpty || octets + entry.octets <= octetsMaximum else { return false }
+    guard waiting.isEmpty || bytes + entry.bytes <= bytesMaximum else { return false }
     waiting.append(entry)
-    octets += entry.octets
+    bytes += entry.bytes
     return true
   }
 
   mutating func removeAll() {
     waiting.removeAll()
-    octets = 0
+    bytes = 0
     acknowledged = 0
     fragmentArrived = false
   }
@@ -52,13 +52,13 @@ struct FragmentLane {
   /// - Parameter event: PDUs written since this event began are left out; `nil` = none are.
   func nextPayload(writtenBefore event: Int?) -> Int? {
     guard let first = waiting.first, isOpen(first, event) else { return nil }
-    return min(first.octets - acknowledged, payloadMaximum)
+    return min(first.bytes - acknowledged, payloadMaximum)
   }
 
   /// Whether packets remain after the next one: the MD bit (Core 5.4, Vol 6, Part B, 4.5.6).
   func hasMoreData(writtenBefore event: Int?) -> Bool {
     guard let first = waiting.first, isOpen(first, event) else { return false }
-    if first.octets - acknowledged > payloadMaximum { return true }
+    if first.bytes - acknowledged > payloadMaximum { return true }
     return waiting.count > 1 && isOpen(waiting[1], event)
   }
 
@@ -72,7 +72,7 @@ struct FragmentLane {
   mutating func arrive() -> [UInt8]? {
     guard let first = waiting.first, !fragmentArrived else { return nil }
     fragmentArrived = true
-    return acknowledged + payloadMaximum >= first.octets ? first.pdu : nil
+    return acknowledged + payloadMaximum >= first.bytes ? first.pdu : nil
   }
 
   /// The acknowledgement of the packet that arrived came back.
@@ -80,9 +80,9 @@ struct FragmentLane {
     guard fragmentArrived, let first = waiting.first else { return }
     fragmentArrived = false
     acknowledged += payloadMaximum
-    guard acknowledged >= first.octets else { return }
+    guard acknowledged >= first.bytes else { return }
     acknowledged = 0
-    octets -= first.octets
+    bytes -= first.bytes
     waiting.removeFirst()
   }
 }

@@ -1,17 +1,17 @@
 import OtaflashATT
 
-/// What the link layer allows at best, in octets of write payload per second. A measured rate
+/// What the link layer allows at best, in bytes of write payload per second. A measured rate
 /// divided by one of these is the share of the physical limit that a transfer reached.
 extension RadioModel {
-  /// Write Commands of `mtu` octets back to back, as if an event never ended.
+  /// Write Commands of `mtu` bytes back to back, as if an event never ended.
   public func continuousLimit(mtu: Int) -> Double {
     let microseconds = fragments(ofPDU: mtu)
       .map { pairMicroseconds(central: $0, peripheral: 0) + PHY.interframeSpaceMicroseconds }
       .reduce(0, +)
-    return Double(mtu - Self.attWriteHeaderOctets) / Double(microseconds) * 1e6
+    return Double(mtu - Self.attWriteHeaderBytes) / Double(microseconds) * 1e6
   }
 
-  /// Write Commands of `mtu` octets in whole packet pairs per connection event: the mean over the
+  /// Write Commands of `mtu` bytes in whole packet pairs per connection event: the mean over the
   /// cycle in which events cut PDUs. 0 when a packet does not fit an event.
   public func eventPackedLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
@@ -32,12 +32,12 @@ extension RadioModel {
     let cycleStart = firstVisit[start] ?? 0
     let cyclePackets = packets - packetsBefore[cycleStart]
     let cycleEvents = packetsBefore.count - cycleStart
-    let octetsPerPacket = Double(mtu - Self.attWriteHeaderOctets) / Double(fragments.count)
-    return Double(cyclePackets) * octetsPerPacket
+    let bytesPerPacket = Double(mtu - Self.attWriteHeaderBytes) / Double(fragments.count)
+    return Double(cyclePackets) * bytesPerPacket
       / Double(cycleEvents * interval.microseconds) * 1e6
   }
 
-  /// Write Requests of `mtu` octets, the next one after the response to the last: one per event
+  /// Write Requests of `mtu` bytes, the next one after the response to the last: one per event
   /// when the response comes in the same event, else one per two (more for a PDU that takes more
   /// than an event). 0 when a packet does not fit an event.
   public func writeRequestLimit(mtu: Int) -> Double {
@@ -51,7 +51,7 @@ extension RadioModel {
       events += 1
     }
     if responseEvent == .next { events += 1 }
-    return Double(mtu - Self.attWriteHeaderOctets) / Double(events * interval.microseconds) * 1e6
+    return Double(mtu - Self.attWriteHeaderBytes) / Double(events * interval.microseconds) * 1e6
   }
 
   /// Packets of a stream of equal PDUs that fit one event, the first being `fragments[start]`.

@@ -1,7 +1,7 @@
 import OtaflashATT
 
 /// The parameters of a simulated connection and the arithmetic of its link layer. Pure: packets and
-/// octets in, microseconds out.
+/// bytes in, microseconds out.
 public struct RadioModel: Hashable, Sendable {
   /// When the peripheral's host is heard that answers to what arrived in an event.
   public enum ResponseEvent: String, CaseIterable, Sendable {
@@ -12,15 +12,15 @@ public struct RadioModel: Hashable, Sendable {
   }
 
   /// The L2CAP basic header: length and channel (Core 5.4, Vol 3, Part A, 3.1).
-  static let l2capHeaderOctets = 4
+  static let l2capHeaderBytes = 4
   /// Opcode and handle before the value of a write or notification.
-  static let attWriteHeaderOctets = 3
+  static let attWriteHeaderBytes = 3
 
   /// Of both directions.
   public var phy = PHY.le2M
-  /// The largest link-layer payload, 27 (no data length extension)…251 octets.
+  /// The largest link-layer payload, 27 (no data length extension)…251 bytes.
   public var payloadMaximum = 251
-  /// Each packet carries an integrity check of four octets.
+  /// Each packet carries an integrity check of four bytes.
   public var isEncrypted = false
   /// The time between two connection events.
   public var interval = ConnectionInterval.milliseconds15
@@ -41,9 +41,9 @@ public struct RadioModel: Hashable, Sendable {
   public var responseEvent = ResponseEvent.next
   /// Packets that a side's controller holds; its host refills it between events. `nil` = enough.
   public var controllerBuffers: Int?
-  /// Octets of L2CAP PDUs that a side's host queues before `send` waits. The default is what a
+  /// Bytes of L2CAP PDUs that a side's host queues before `send` waits. The default is what a
   /// kernel socket with a send buffer of 32 KiB holds (about 1,280 are charged a fragment).
-  public var hostQueueOctets = 12_288
+  public var hostQueueBytes = 12_288
 
   /// A radio with the defaults above.
   public init() {}
@@ -60,8 +60,8 @@ public struct RadioModel: Hashable, Sendable {
   }
 
   /// The link-layer payloads that carry an ATT PDU with its L2CAP header.
-  package func fragments(ofPDU octets: Int) -> [Int] {
-    var rest = octets + Self.l2capHeaderOctets
+  package func fragments(ofPDU bytes: Int) -> [Int] {
+    var rest = bytes + Self.l2capHeaderBytes
     var fragments: [Int] = []
     while rest > 0 {
       fragments.append(min(rest, payloadMaximum))
@@ -88,8 +88,8 @@ public struct RadioModel: Hashable, Sendable {
 @nonexhaustive
 #endif
 public enum RadioModelFault: Error, Equatable, Sendable {
-  /// A packet carries 27...251 octets (Core 5.4, Vol 6, Part B, 4.5.10).
-  case payloadOutOfRange(octets: Int)
+  /// A packet carries 27...251 bytes (Core 5.4, Vol 6, Part B, 4.5.10).
+  case payloadOutOfRange(bytes: Int)
   /// The largest packet and its acknowledgement take longer than an event may last, so a full PDU
   /// would never cross.
   case packetLongerThanEvent(packetMicroseconds: Int, eventMicroseconds: Int)
@@ -102,7 +102,7 @@ public enum RadioModelFault: Error, Equatable, Sendable {
 extension RadioModelFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .payloadOutOfRange(let octets): "a packet carries 27 to 251 octets, not \(octets)"
+    case .payloadOutOfRange(let bytes): "a packet carries 27 to 251 bytes, not \(bytes)"
     case .packetLongerThanEvent(let packet, let event):
       "a full packet and its acknowledgement take \(packet) µs, a connection event lasts \(event)"
     case .packetErrorRateOutOfRange: "the share of lost packets is 0 to 1"
@@ -115,7 +115,7 @@ extension RadioModel {
   /// Checks that every PDU can cross the link sooner or later.
   public func validate() throws(RadioModelFault) {
     guard (27...251).contains(payloadMaximum) else {
-      throw .payloadOutOfRange(octets: payloadMaximum)
+      throw .payloadOutOfRange(bytes: payloadMaximum)
     }
     guard (0...1).contains(packetErrorRate) else { throw .packetErrorRateOutOfRange }
     guard packetPairsPerEventLimit ?? 1 > 0 else {
@@ -123,7 +123,7 @@ extension RadioModel {
     }
     guard controllerBuffers ?? 1 > 0 else { throw .countNotPositive(name: "controllerBuffers") }
     guard errorsClosingEvent > 0 else { throw .countNotPositive(name: "errorsClosingEvent") }
-    guard hostQueueOctets > 0 else { throw .countNotPositive(name: "hostQueueOctets") }
+    guard hostQueueBytes > 0 else { throw .countNotPositive(name: "hostQueueBytes") }
     let longest = pairMicroseconds(central: payloadMaximum, peripheral: 0)
     guard longest <= usableEventMicroseconds else {
       throw .packetLongerThanEvent(

@@ -8,7 +8,7 @@ import Synchronization
 /// The controller's buffers for data packets are shared, too (LE Read Buffer Size; Core 5.4, Vol 4,
 /// Part E, 7.8.2): `RadioModel.controllerBuffers` is their number on the adapter, and the host
 /// gives each link that has data an equal part, as Linux does (`hci_quote_sent`). What the host
-/// queues above them (`hostQueueOctets`) each link has for itself, as the kernel's sockets have.
+/// queues above them (`hostQueueBytes`) each link has for itself, as the kernel's sockets have.
 package final class SharedRadio: Sendable {
   private struct State {
     var schedule = RadioSchedule()

@@ -30,7 +30,7 @@ package final class SimulatedLink: Link {
 
   package func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     guard pdu.count <= maximumPDUSize else {
-      throw .tooLarge(octets: pdu.count, limit: maximumPDUSize)
+      throw .tooLarge(bytes: pdu.count, limit: maximumPDUSize)
     }
     while true {
       guard !Task.isCancelled else { throw .cancelled }

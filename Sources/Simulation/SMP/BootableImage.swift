@@ -20,11 +20,11 @@ struct BootableImage: Equatable, Sendable {
     }
   }
 
-  static let headerOctets = 32
+  static let headerBytes = 32
   static let magic: UInt32 = 0x96F3_B83D
   private static let protectedMagic: UInt16 = 0x6908
   private static let plainMagic: UInt16 = 0x6907
-  private static let infoOctets = 4
+  private static let infoBytes = 4
   private static let sha256Type: UInt16 = 0x10
   private static let decompressedSizeType: UInt16 = 0x70
   private static let decompressedHashType: UInt16 = 0x71
@@ -38,10 +38,10 @@ struct BootableImage: Equatable, Sendable {
   let header: Header
   /// The SHA-256 that it carries.
   let hash: [UInt8]
-  /// The octets that the hash covers: header, body and the protected records.
-  let hashedOctets: Int
+  /// The bytes that the hash covers: header, body and the protected records.
+  let hashedBytes: Int
   /// All of it, records included.
-  let fileOctets: Int
+  let fileBytes: Int
   /// The records that the hash covers, and the others.
   private let protected: [Record]
   private let records: [Record]
@@ -68,10 +68,10 @@ struct BootableImage: Equatable, Sendable {
     let bodySize: Int
     let protectedSize: Int
 
-    /// `nil` for octets that are no header.
+    /// `nil` for bytes that are no header.
     init?(decoding bytes: some RandomAccessCollection<UInt8>) {
-      let bytes = Array(bytes.prefix(headerOctets))
-      guard bytes.count == headerOctets, bytes.littleEndianWord(at: 0) == magic else { return nil }
+      let bytes = Array(bytes.prefix(headerBytes))
+      guard bytes.count == headerBytes, bytes.littleEndianWord(at: 0) == magic else { return nil }
       let flags = bytes.littleEndianWord(at: 16)
       romAddress = flags & Self.romFixed == 0 ? nil : Int(bytes.littleEndianWord(at: 4))
       isBootable = flags & Self.nonBootable == 0
@@ -91,8 +91,8 @@ struct BootableImage: Equatable, Sendable {
   init?(decoding bytes: ArraySlice<UInt8>) {
     guard let header = Header(decoding: bytes) else { return nil }
     let start = header.headerSize + header.bodySize
-    guard header.headerSize >= Self.headerOctets,
-      start + header.protectedSize + Self.infoOctets <= bytes.count
+    guard header.headerSize >= Self.headerBytes,
+      start + header.protectedSize + Self.infoBytes <= bytes.count
     else { return nil }
     var protected: [Record] = []
     if header.protectedSize > 0 {
@@ -107,8 +107,8 @@ struct BootableImage: Equatable, Sendable {
     guard hashes.count == 1, hashes[0].value.count == 32 else { return nil }
     self.header = header
     hash = hashes[0].value
-    hashedOctets = covered
-    fileOctets = area.end
+    hashedBytes = covered
+    fileBytes = area.end
     self.protected = protected
     records = area.records
   }
@@ -121,12 +121,12 @@ struct BootableImage: Equatable, Sendable {
     let end = start + Int(bytes.littleEndianHalfword(at: start + 2))
     guard end <= bytes.count else { return nil }
     var records: [Record] = []
-    var position = start + infoOctets
+    var position = start + infoBytes
     while position < end {
-      guard position + infoOctets <= end else { return nil }
+      guard position + infoBytes <= end else { return nil }
       let type = bytes.littleEndianHalfword(at: position)
       let size = Int(bytes.littleEndianHalfword(at: position + 2))
-      position += infoOctets
+      position += infoBytes
       guard position + size <= end else { return nil }
       let first = bytes.startIndex + position
       records.append(Record(type: type, value: Array(bytes[first..<first + size])))
@@ -160,7 +160,7 @@ struct BootableImage: Equatable, Sendable {
         header.headerSize + size <= loader.sizeMaximum
       else { return false }
     }
-    let digest = SHA256.hash(data: bytes.prefix(hashedOctets))
+    let digest = SHA256.hash(data: bytes.prefix(hashedBytes))
     guard Array(digest) == hash else { return false }
     return loader.key?.hasSigned(records, covering: digest) ?? true
   }
@@ -171,7 +171,7 @@ struct BootableImage: Equatable, Sendable {
     var decompresses = false
     /// `nil` = whoever signed.
     var key: ImageKey?
-    /// Octets of the largest image that it starts.
+    /// Bytes of the largest image that it starts.
     var sizeMaximum: Int
   }
 }
@@ -185,11 +185,11 @@ extension BootableImage {
     loadAddress: UInt32 = 0, protected: [Record] = []
   ) -> [UInt8] {
     let covered = protected.isEmpty ? [] : area(protectedMagic, protected)
-    var header = magic.littleEndianOctets + loadAddress.littleEndianOctets
-    header += UInt16(headerSize).littleEndianOctets + UInt16(covered.count).littleEndianOctets
-    header += UInt32(body.count).littleEndianOctets + flags.littleEndianOctets
-    header += [version.major, version.minor] + version.revision.littleEndianOctets
-    header += version.build.littleEndianOctets
+    var header = magic.littleEndianBytes + loadAddress.littleEndianBytes
+    header += UInt16(headerSize).littleEndianBytes + UInt16(covered.count).littleEndianBytes
+    header += UInt32(body.count).littleEndianBytes + flags.littleEndianBytes
+    header += [version.major, version.minor] + version.revision.littleEndianBytes
+    header += version.build.littleEndianBytes
     header += [UInt8](repeating: 0, count: headerSize - header.count)
     let hashed = header + body + covered
     return hashed
@@ -197,16 +197,16 @@ extension BootableImage {
   }
 
   private static func area(_ magic: UInt16, _ records: [Record]) -> [UInt8] {
-    let octets = records.flatMap { record in
-      record.type.littleEndianOctets + UInt16(record.value.count).littleEndianOctets + record.value
+    let bytes = records.flatMap { record in
+      record.type.littleEndianBytes + UInt16(record.value.count).littleEndianBytes + record.value
     }
-    return magic.littleEndianOctets + UInt16(octets.count + infoOctets).littleEndianOctets + octets
+    return magic.littleEndianBytes + UInt16(bytes.count + infoBytes).littleEndianBytes + bytes
   }
 
   /// The records of a compressed image: how long it is without, and its hash then.
   static func decompressed(size: Int, hash: [UInt8]) -> [Record] {
     [
-      Record(type: decompressedSizeType, value: UInt32(size).littleEndianOctets),
+      Record(type: decompressedSizeType, value: UInt32(size).littleEndianBytes),
       Record(type: decompressedHashType, value: hash),
     ]
   }

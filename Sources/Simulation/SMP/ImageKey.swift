@@ -16,12 +16,12 @@ struct ImageKey: Hashable, Sendable {
   /// The name of one of MCUboot's own test keys, with which Zephyr's images are signed if nobody
   /// says otherwise, or a public key's DER in hexadecimal digits.
   init?(_ text: String) {
-    guard let octets = Quantity.hex(Self.mcuboot[text] ?? text) else { return nil }
-    encoded = octets
+    guard let bytes = Quantity.hex(Self.mcuboot[text] ?? text) else { return nil }
+    encoded = bytes
     guard material != nil else { return nil }
   }
 
-  /// Before an Ed25519 key of 32 octets in its `SubjectPublicKeyInfo` (RFC 8410, 4).
+  /// Before an Ed25519 key of 32 bytes in its `SubjectPublicKeyInfo` (RFC 8410, 4).
   private static let ed25519Head: [UInt8] = [
     0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
   ]
@@ -77,8 +77,8 @@ struct ImageKey: Hashable, Sendable {
     case (.ecdsaP256(let key), ecdsa):
       // Older tools fill it with zeros; what counts is the sequence's own length.
       guard record.value.count > 2 else { return false }
-      let octets = record.value.prefix(2 + Int(record.value[1]))
-      guard let signature = decoded({ try P256.Signing.ECDSASignature(derRepresentation: octets) })
+      let bytes = record.value.prefix(2 + Int(record.value[1]))
+      guard let signature = decoded({ try P256.Signing.ECDSASignature(derRepresentation: bytes) })
       else { return false }
       return key.isValidSignature(signature, for: digest)
     case (.ed25519(let key), ed25519):

@@ -152,7 +152,7 @@ final class SMPFirmware: BoardFirmware {
     }
     let version = image.version
     return SlotImage(
-      size: UInt32(image.fileOctets), crc32: CRC32.checksum(bytes[..<image.fileOctets]),
+      size: UInt32(image.fileBytes), crc32: CRC32.checksum(bytes[..<image.fileBytes]),
       version: FirmwareVersion(version.major, version.minor, version.revision),
       hardware: parts.settings.hardware)
   }

@@ -3,7 +3,7 @@ import OtaflashWire
 /// The one place in which a server gathers the fragments of a message, and the buffers that
 /// requests and responses share. A fragment that finds no buffer is lost without a word.
 struct SMPReassembly: Sendable {
-  static let headerOctets = 8
+  static let headerBytes = 8
 
   private let buffers: SMPServerSettings.NetBuffers
   private let reassembles: Bool
@@ -27,10 +27,10 @@ struct SMPReassembly: Sendable {
     buffersInUse -= count
   }
 
-  /// Octets of the message that begins so; `nil` before its header has come.
+  /// Bytes of the message that begins so; `nil` before its header has come.
   static func size(of bytes: [UInt8]) -> Int? {
-    guard bytes.count >= headerOctets else { return nil }
-    return headerOctets + (Int(bytes[2]) << 8 | Int(bytes[3]))
+    guard bytes.count >= headerBytes else { return nil }
+    return headerBytes + (Int(bytes[2]) << 8 | Int(bytes[3]))
   }
 
   /// Takes a write. Returns a whole message, which keeps its buffer.

@@ -4,7 +4,7 @@ import OtaflashWire
 extension SMPServer {
   private static let slotsPerImage = 2
 
-  /// The octets of a slot in flash.
+  /// The bytes of a slot in flash.
   func slot(_ place: SlotPlace) -> [UInt8]? {
     let start = address(of: place)
     do throws(FlashFault) {

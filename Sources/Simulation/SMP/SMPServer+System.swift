@@ -2,7 +2,7 @@ import OtaflashWire
 
 /// The group for the system, as far as an update needs it.
 extension SMPServer {
-  /// Octets that the buffer of an echo holds in a server of 2021.
+  /// Bytes that the buffer of an echo holds in a server of 2021.
   private static let echoMaximum = 127
 
   /// What is too long for a server of 2021 comes back as nothing, and no error.

@@ -5,7 +5,7 @@ import OtaflashWire
 extension SMPServer {
   private var pageSize: Int { parts.settings.layout.pageSize }
 
-  /// Octets of the largest file: the last page of a slot belongs to the boot loader.
+  /// Bytes of the largest file: the last page of a slot belongs to the boot loader.
   var imageMaximum: Int { parts.settings.slotSize - pageSize }
 
   /// An error in any upload request makes a server of today forget the upload; one of 2021 keeps
@@ -21,7 +21,7 @@ extension SMPServer {
 
   private mutating func goOn(with part: SMPImage.Upload) throws(SMPServerRefusal) -> Work {
     guard var upload, part.offset == upload.offset else {
-      // Another octet is wanted: what came is thrown away.
+      // Another byte is wanted: what came is thrown away.
       return Work(answer: .body(accepted(upload?.offset ?? 0, of: upload?.size ?? 0)))
     }
     guard !upload.isBroken else { throw .general(.unknown) }
@@ -44,7 +44,7 @@ extension SMPServer {
   }
 
   private mutating func begin(_ part: SMPImage.Upload) throws(SMPServerRefusal) -> Work {
-    guard part.data.count >= BootableImage.headerOctets else { throw .image(.headerTooShort) }
+    guard part.data.count >= BootableImage.headerBytes else { throw .image(.headerTooShort) }
     guard let announcement = part.announcement else { throw .image(.invalidLength) }
     guard let header = BootableImage.Header(decoding: part.data) else { throw .image(.wrongMagic) }
     let sha = announcement.sha ?? []
@@ -161,19 +161,19 @@ extension SMPServer {
     throw .general(image(in: place) == nil ? .noEntry : .badState)
   }
 
-  /// The pages that `octets` lie in, and the one in which the boot loader keeps its marks; none of
+  /// The pages that `bytes` lie in, and the one in which the boot loader keeps its marks; none of
   /// a slot that is blank.
-  private func erasing(_ place: SlotPlace, for octets: Int) -> [FlashOperation] {
-    guard let bytes = slot(place), !bytes.allSatisfy({ $0 == 0xFF }) else { return [] }
+  private func erasing(_ place: SlotPlace, for bytes: Int) -> [FlashOperation] {
+    guard let content = slot(place), !content.allSatisfy({ $0 == 0xFF }) else { return [] }
     let start = address(of: place)
-    let end = (min(octets, imageMaximum) + pageSize - 1) / pageSize * pageSize
+    let end = (min(bytes, imageMaximum) + pageSize - 1) / pageSize * pageSize
     let pages = Array(stride(from: start, to: start + end, by: pageSize)) + [start + imageMaximum]
     return pages.map { .erase(page: $0) }
   }
 
-  /// Octets from the start of the slot that are blank after that.
-  private func erased(_ octets: Int, by erases: [FlashOperation]) -> Int {
-    let pages = (octets + pageSize - 1) / pageSize * pageSize
+  /// Bytes from the start of the slot that are blank after that.
+  private func erased(_ bytes: Int, by erases: [FlashOperation]) -> Int {
+    let pages = (bytes + pageSize - 1) / pageSize * pageSize
     return erases.isEmpty ? parts.settings.slotSize : pages
   }
 

@@ -14,7 +14,7 @@ struct SMPServer: Sendable {
 
   enum Answer: Sendable {
     case body(CBORMap)
-    /// The last octets of an image: the whole is compared with its SHA-256 once it is in flash.
+    /// The last bytes of an image: the whole is compared with its SHA-256 once it is in flash.
     case uploadEnd(SMPUpload)
     /// The boot record of an image holds a new decision.
     case imageState(BootRecord, image: Int)
@@ -135,15 +135,15 @@ struct SMPServer: Sendable {
   }
 
   /// `nil` when the message has been answered already, or cannot be.
-  private mutating func begin(_ octets: [UInt8]) -> Job? {
+  private mutating func begin(_ bytes: [UInt8]) -> Job? {
     let request: SMPMessage
     do throws(SMPDecodeFault) {
-      request = try SMPMessage(decoding: readable(octets))
+      request = try SMPMessage(decoding: readable(bytes))
     } catch {
       switch error {
       case .headerEndsEarly, .unknownOperation: break
-      case .unknownVersion: refuseUnread(octets, .tooNew)
-      default: refuseUnread(octets, .invalid)
+      case .unknownVersion: refuseUnread(bytes, .tooNew)
+      default: refuseUnread(bytes, .invalid)
       }
       return nil
     }
@@ -161,15 +161,15 @@ struct SMPServer: Sendable {
   }
 
   /// A server of 2021 does not look at the version. To all, no body is an empty one.
-  private func readable(_ octets: [UInt8]) -> [UInt8] {
-    guard octets.count >= SMPReassembly.headerOctets else { return octets }
-    var octets = octets
-    if is2021 { octets[0] &= 0x07 }
-    if octets.count == SMPReassembly.headerOctets, octets[2] == 0, octets[3] == 0 {
-      octets[3] = 1
-      octets.append(0xA0)
+  private func readable(_ bytes: [UInt8]) -> [UInt8] {
+    guard bytes.count >= SMPReassembly.headerBytes else { return bytes }
+    var bytes = bytes
+    if is2021 { bytes[0] &= 0x07 }
+    if bytes.count == SMPReassembly.headerBytes, bytes[2] == 0, bytes[3] == 0 {
+      bytes[3] = 1
+      bytes.append(0xA0)
     }
-    return octets
+    return bytes
   }
 
   private mutating func carryOut(_ request: SMPMessage) throws(SMPServerRefusal) -> Work {
@@ -246,13 +246,13 @@ struct SMPServer: Sendable {
   }
 
   /// A message whose header can be read is answered even if nothing else can.
-  private mutating func refuseUnread(_ octets: [UInt8], _ error: GeneralError) {
-    guard octets.count >= SMPReassembly.headerOctets else { return }
+  private mutating func refuseUnread(_ bytes: [UInt8], _ error: GeneralError) {
+    guard bytes.count >= SMPReassembly.headerBytes else { return }
     let map = CBORItem.map(Self.body(error))
     let body = is2021 ? map.encodedIndefinitely : map.encoded
     // The operation of a response is that of its request and one.
-    let operation = (is2021 ? octets[0] & 0x07 : octets[0]) | 1
-    responses.append([operation, 0, 0, UInt8(body.count)] + octets[4..<8] + body)
+    let operation = (is2021 ? bytes[0] & 0x07 : bytes[0]) | 1
+    responses.append([operation, 0, 0, UInt8(body.count)] + bytes[4..<8] + body)
   }
 
   private static func body(_ error: GeneralError) -> CBORMap {

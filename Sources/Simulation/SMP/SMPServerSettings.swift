@@ -93,10 +93,10 @@ public struct SMPServerSettings: Hashable, Sendable {
   public struct NetBuffers: Hashable, Sendable {
     /// How many there are.
     public var count: Int
-    /// Octets of the longest message, its header included.
+    /// Bytes of the longest message, its header included.
     public var size: Int
 
-    /// So many buffers of so many octets.
+    /// So many buffers of so many bytes.
     public init(count: Int, size: Int) {
       self.count = count
       self.size = size
@@ -120,12 +120,12 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var hasSettings = true
   /// Messages may be longer than a write.
   public var reassembles = true
-  /// Pages are erased as they are needed, instead of the slot before the first octet.
+  /// Pages are erased as they are needed, instead of the slot before the first byte.
   public var erasesProgressively = false
   /// Whose rules the server follows; what it tells of itself and takes at once goes with it, where
   /// nothing else is said.
   public var release = Release.zephyr2026
-  /// Octets of which the server takes whole ones of every upload request but the last: 1, or the
+  /// Bytes of which the server takes whole ones of every upload request but the last: 1, or the
   /// word of a flash that it writes without a buffer of its own. `nil` = as the release does.
   public var writeUnit: Int?
   /// An image that lies in the slot is known by its SHA-256 (IMG_ENABLE_IMAGE_CHECK), which the
@@ -149,7 +149,7 @@ public struct SMPServerSettings: Hashable, Sendable {
   /// A server with the defaults above.
   public init() {}
 
-  /// Octets of a flash word that a server of 2021 has, as on an nRF52.
+  /// Bytes of a flash word that a server of 2021 has, as on an nRF52.
   private static let flashWord = 4
 
   var unit: Int { writeUnit ?? (release == .mcumgr2021 ? Self.flashWord : 1) }
@@ -176,12 +176,12 @@ extension SMPServerSettings: KindSettings {
       "confirm-others", "images beside the application may be confirmed", \.confirmsOtherImages),
     KindKey(
       "netbufs", "buffers that requests and responses share",
-      "count and size such as 4x384, 2 to 64 of 64 to 16384 octets", \.netBuffers,
+      "count and size such as 4x384, 2 to 64 of 64 to 16384 bytes", \.netBuffers,
       netBuffers),
     KindKey("reassembly", "messages may be longer than a write", \.reassembles),
     KindKey("progressive", "pages are erased as they are needed", \.erasesProgressively),
     KindKey(
-      "unit", "octets of which uploads are taken whole ones", "a power of two up to 512",
+      "unit", "bytes of which uploads are taken whole ones", "a power of two up to 512",
       \.writeUnit
     ) { Int($0).filter { (1...512).contains($0) && $0.nonzeroBitCount == 1 } },
     KindKey("check", "images are compared with their SHA-256", \.checksImages),

@@ -10,11 +10,11 @@ struct SMPUpload: Equatable, Sendable {
   let address: Int
   /// A part did not get into flash: nothing more is written.
   var isBroken = false
-  /// Octets taken so far.
+  /// Bytes taken so far.
   private(set) var offset = 0
   /// What does not fill a unit of flash yet.
   private var rest: [UInt8] = []
-  /// Octets from the start of the slot that are erased.
+  /// Bytes from the start of the slot that are erased.
   private var erased: Int
 
   init(size: Int, sha: [UInt8], place: SlotPlace, address: Int, erased: Int) {
@@ -27,7 +27,7 @@ struct SMPUpload: Equatable, Sendable {
 
   var isWhole: Bool { offset == size }
 
-  /// Takes the next octets. Returns what flash has to do for them, erases included.
+  /// Takes the next bytes. Returns what flash has to do for them, erases included.
   mutating func take(_ data: [UInt8], _ geometry: FlashGeometry) -> [FlashOperation] {
     let start = address + offset - rest.count
     offset += data.count

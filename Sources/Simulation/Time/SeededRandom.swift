@@ -21,7 +21,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     return Double(next() >> 11) * 0x1p-53 < probability
   }
 
-  /// So many octets, each as likely.
+  /// So many bytes, each as likely.
   public mutating func bytes(count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
   }

@@ -4,7 +4,7 @@ import OtaflashFirmware
 public enum DeltaPolicy: String, Sendable, CaseIterable {
   /// What is there soonest; the image itself where anything stands in the way.
   case auto
-  /// The image, octet by octet.
+  /// The image, byte by byte.
   case never
   /// A patch against what runs, or nothing.
   case require
@@ -20,7 +20,7 @@ public struct BaseFinder: Sendable {
 
   /// - Parameters:
   ///   - computation: where images are looked for and patches made; by default where the update is.
-  ///   - find: the octets of an image, or `nil` where it is not there. Octets of another size or
+  ///   - find: the bytes of an image, or `nil` where it is not there. Bytes of another size or
   ///     CRC32 than asked for count as not there.
   public init(
     computation: Computation = .inline, _ find: @escaping @Sendable (ContentIdentity) -> [UInt8]?
@@ -32,8 +32,8 @@ public struct BaseFinder: Sendable {
   /// Knows no image: what is sent may be compressed, and is compressed once.
   public static var none: BaseFinder { BaseFinder { _ in nil } }
 
-  func octets(of image: ContentIdentity) -> [UInt8]? {
-    guard let octets = find(image), ContentIdentity(of: octets) == image else { return nil }
-    return octets
+  func bytes(of image: ContentIdentity) -> [UInt8]? {
+    guard let bytes = find(image), ContentIdentity(of: bytes) == image else { return nil }
+    return bytes
   }
 }

@@ -8,7 +8,7 @@ final class MadeStreams: Sendable {
   /// What a stream depends on, beside the size of its parts.
   struct Pair: Hashable, Sendable {
     let image: ContentIdentity
-    /// What runs, whether its octets are here or not.
+    /// What runs, whether its bytes are here or not.
     let base: ContentIdentity?
     let abilities: DecoderAbilities
   }

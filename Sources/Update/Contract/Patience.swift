@@ -7,13 +7,13 @@ import OtaflashGATT
 /// that wanders, and a refusal that is taken back each second are none: a device that does only
 /// that would keep its host for ever.
 public struct Patience: Sendable {
-  /// What a device gets further in, in octets of the image.
+  /// What a device gets further in, in bytes of the image.
   public struct Marks: Equatable, Sendable {
-    /// Octets that it has taken.
+    /// Bytes that it has taken.
     public var acknowledged = 0
-    /// Octets that are in its flash.
+    /// Bytes that are in its flash.
     public var durable = 0
-    /// The end of what it permits to be sent, in octets of the image.
+    /// The end of what it permits to be sent, in bytes of the image.
     public var granted = 0
 
     /// - Parameters:

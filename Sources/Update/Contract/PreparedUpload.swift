@@ -2,9 +2,9 @@ import OtaflashGATT
 
 /// An upload that a device has agreed to: what `prepare` has learned, and how it goes on.
 public struct PreparedUpload: Sendable {
-  /// Octets of the image that the device has already.
+  /// Bytes of the image that the device has already.
   public let offset: Int
-  /// Octets of the image that the device can make of what it has: with a part of a page, more.
+  /// Bytes of the image that the device can make of what it has: with a part of a page, more.
   let made: Int
   let send: @Sendable () async throws(UpdateFault) -> Void
 
@@ -38,7 +38,7 @@ public struct PreparedUpload: Sendable {
 
 /// What a device says when it is asked to prove an image that it has received.
 public enum UpdateVerdict: Sendable {
-  /// The device holds the image, octet for octet.
+  /// The device holds the image, byte for byte.
   case verified
   /// A part did not hold in flash: the device wants the image from an earlier offset again.
   case wanted(PreparedUpload)

@@ -9,20 +9,20 @@ import OtaflashFirmware
 /// with that image, by the checksum of its part and by the image's own.
 public struct ReadyPatch: Equatable, Sendable {
   /// Without any header.
-  let octets: [UInt8]
+  let bytes: [UInt8]
   let codec: PatchCodec
-  /// Octets of the image that it makes.
+  /// Bytes of the image that it makes.
   public let imageSize: Int
   /// What it was applied to here, and made the image of; `nil` = nothing yet.
   public private(set) var base: ContentIdentity?
 
-  /// - Parameter file: all octets of a file.
+  /// - Parameter file: all bytes of a file.
   /// - Throws: why they are no patch that a device could be sent.
   public init(_ file: [UInt8]) throws(ReadyPatchFault) {
     guard !file.isEmpty else { throw .empty }
-    octets = Array(PatchFile.patch(in: file))
+    bytes = Array(PatchFile.patch(in: file))
     let description: PatchDescription
-    do throws(PatchFault) { description = try PatchDescription(reading: octets[...]) } catch {
+    do throws(PatchFault) { description = try PatchDescription(reading: bytes[...]) } catch {
       throw .damaged("\(error)")
     }
     guard description.kind == .sequential else { throw .kind("an \(description.kind.name) patch") }
@@ -47,7 +47,7 @@ public struct ReadyPatch: Equatable, Sendable {
     guard let base else { return }
     let made: [UInt8]?
     do throws(PatchFault) {
-      made = try PatchReader.apply(octets[...], to: base, limit: image.count).image
+      made = try PatchReader.apply(bytes[...], to: base, limit: image.count).image
     } catch {
       made = nil
     }
@@ -67,7 +67,7 @@ public enum ReadyPatchFault: Error, Equatable, Sendable {
   case damaged(String)
   /// It is of a kind that no device takes.
   case kind(String)
-  /// It makes so many octets, and the image has others.
+  /// It makes so many bytes, and the image has others.
   case makesAnotherSize(Int, image: Int)
   /// What it makes of the base that was given is not the image.
   case makesAnother(of: ContentIdentity)
@@ -80,8 +80,8 @@ extension ReadyPatchFault: CustomStringConvertible {
     case .empty: "it is empty"
     case .damaged(let why): "it is no whole patch: \(why)"
     case .kind(let kind): "it is \(kind), which devices do not take"
-    case .makesAnotherSize(let octets, let image):
-      "it makes \(octets) octets, and the image has \(image)"
+    case .makesAnotherSize(let bytes, let image):
+      "it makes \(bytes) bytes, and the image has \(image)"
     case .makesAnother(let base):
       "it does not make the image of the base (\(base.words)): one of the three is another"
     }

@@ -4,9 +4,9 @@ import OtaflashFirmware
 public struct RunningImage: Equatable, Sendable {
   /// How it compares with the image of the update: the weaker the proof, the later the case.
   public enum Agreement: Int, Comparable, Sendable {
-    /// It is that image, octet for octet.
+    /// It is that image, byte for byte.
     case same
-    /// It has that image's version; its octets cannot be compared.
+    /// It has that image's version; its bytes cannot be compared.
     case sameVersion
     /// Its version cannot be compared, but what it tells of itself is not what was told before.
     case changed

@@ -8,7 +8,7 @@ public struct SizeMemory: Sendable {
   public struct Setting: Hashable, Sendable {
     /// The protocol and the hardware, as the device tells them.
     public let device: String
-    /// ATT_MTU, 23…517 octets.
+    /// ATT_MTU, 23…517 bytes.
     public let mtu: Int
     /// `nil` = not known.
     public let phy: PHY?
@@ -30,17 +30,17 @@ public struct SizeMemory: Sendable {
 
   /// A size that was kept, and what it brought.
   public struct Size: Equatable, Sendable {
-    /// Octets of data in a write, 1…512.
+    /// Bytes of data in a write, 1…512.
     public let chunk: Int
-    /// Octets of data that the device acknowledged in a second, more than 0.
-    public let octetsPerSecond: Double
+    /// Bytes of data that the device acknowledged in a second, more than 0.
+    public let bytesPerSecond: Double
 
     /// - Parameters:
-    ///   - chunk: octets of data in a write, 1…512.
-    ///   - octetsPerSecond: more than 0.
-    public init(chunk: Int, octetsPerSecond: Double) {
+    ///   - chunk: bytes of data in a write, 1…512.
+    ///   - bytesPerSecond: more than 0.
+    public init(chunk: Int, bytesPerSecond: Double) {
       self.chunk = chunk
-      self.octetsPerSecond = octetsPerSecond
+      self.bytesPerSecond = bytesPerSecond
     }
   }
 

@@ -53,7 +53,7 @@ final class TransferMeter: Sendable {
 
   /// An upload begins over a link.
   ///
-  /// - Parameter sent: octets sent before.
+  /// - Parameter sent: bytes sent before.
   func beginUpload(_ mode: WriteMode, over client: GATTClient, sent: Int, at now: LinkInstant) {
     state.withLock {
       $0.upload = Upload(mode: mode, client: client, since: now, sent: sent, waits: $0.waits)
@@ -79,7 +79,7 @@ final class TransferMeter: Sendable {
         mode: upload.mode, link: LinkReport(of: upload.client),
         waits: state.waits.since(upload.waits))
       let stretch = TransferStretch(
-        flow: flow, octetsSent: sent - upload.sent, took: upload.since.duration(to: now))
+        flow: flow, bytesSent: sent - upload.sent, took: upload.since.duration(to: now))
       (upload.since, upload.sent, upload.waits) = (now, sent, state.waits)
       state.upload = upload
       return stretch

@@ -38,17 +38,17 @@ public struct UpdateContext: Sendable {
   /// The images were activated: whoever answers from now on may be the new application.
   public var hasActivated: Bool { tally.hasActivated }
 
-  /// The device has acknowledged the first `offset` octets of the image that is sent, or as much as
+  /// The device has acknowledged the first `offset` bytes of the image that is sent, or as much as
   /// it makes them of. Counts, and tells the caller where that is new.
   public func acknowledged(_ offset: Int, of total: Int) {
     acknowledged(offset, of: total, held: offset)
   }
 
-  /// - Parameter held: of these, the octets that the device has of the image for certain.
+  /// - Parameter held: of these, the bytes that the device has of the image for certain.
   func acknowledged(_ offset: Int, of total: Int, held: Int) {
     guard tally.now.acknowledged != offset else { return }
     tally.acknowledge(offset, held: held)
-    if let stretch = meter?.takeStretch(sent: tally.now.octetsSent, at: clock.now) {
+    if let stretch = meter?.takeStretch(sent: tally.now.bytesSent, at: clock.now) {
       observe(.flowing(stretch))
     }
     observe(.progress(acknowledged: offset, total: total))
@@ -60,7 +60,7 @@ public struct UpdateContext: Sendable {
     _ upload: () async throws(UpdateFault) -> Value
   ) async throws(UpdateFault) -> Value {
     guard let meter else { return try await upload() }
-    meter.beginUpload(mode, over: client, sent: tally.now.octetsSent, at: clock.now)
+    meter.beginUpload(mode, over: client, sent: tally.now.bytesSent, at: clock.now)
     defer { if let flow = meter.endUpload() { tally.flowed(flow) } }
     return try await upload()
   }
@@ -81,8 +81,8 @@ public struct UpdateContext: Sendable {
     observe(.delivery(report))
   }
 
-  /// So many octets were sent, of the image or what is sent instead, repeats included.
-  public func sent(_ octets: Int) { tally.send(octets) }
+  /// So many bytes were sent, of the image or what is sent instead, repeats included.
+  public func sent(_ bytes: Int) { tally.send(bytes) }
 
   /// The session has restarted the device, because its transfer can only begin anew: the loss of
   /// the link that follows is none.

@@ -7,16 +7,16 @@ public struct UpdateOptions: Sendable {
   public var updateProtocol: UpdateProtocol?
   /// With response, without, or without and a checkpoint in each window.
   public var mode = WriteMode.auto
-  /// ATT_MTU to ask for, 23…517 octets.
+  /// ATT_MTU to ask for, 23…517 bytes.
   public var mtu = 512
-  /// Image octets a data write; `nil` = as many as the mode is fastest with.
+  /// Image bytes a data write; `nil` = as many as the mode is fastest with.
   public var chunk: Int?
   /// Over a radio of which too little is known, a few sizes of data writes are tried while the
   /// image is sent, and the best is kept, where neither `chunk` nor the mode settles it.
   public var triesSizes = true
   /// Where it is remembered which size was the best; `nil` = for this update alone.
   public var sizes: SizeMemory?
-  /// Octets sent ahead of the last acknowledgement at most, one data write or more; `nil` = as many
+  /// Bytes sent ahead of the last acknowledgement at most, one data write or more; `nil` = as many
   /// as the device permits.
   public var windowLimit: Int?
   /// Whether something shorter than the image may be sent, where the device makes the image of it.

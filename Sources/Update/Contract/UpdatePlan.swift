@@ -49,7 +49,7 @@ public enum Preflight: Equatable, Sendable {
     let isRunning =
       device.runningCRC32 == image.crc32
       && (image.version == nil || image.version == device.runningVersion ?? .unknown)
-    // Before anything is reported of the octets: a board that reports another hardware id is
+    // Before anything is reported of the bytes: a board that reports another hardware id is
     // another device, or its image was forced onto it.
     try checkBoard(image.hardware, device, options)
     if isRunning && !options.sendsAnyway { return .alreadyCurrent }

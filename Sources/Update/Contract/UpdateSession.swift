@@ -83,7 +83,7 @@ public protocol UpdateSession: Sendable {
   func confirm(_ image: FirmwareImage) async throws(UpdateFault)
 
   /// Whether the device keeps what it has acknowledged when the connection ends, so that the next
-  /// one goes on there. Where it does, what is said of a resume point is its acknowledged octets:
+  /// one goes on there. Where it does, what is said of a resume point is its acknowledged bytes:
   /// OTA receivers have them in flash, SMP servers and Secure DFU boot loaders while they run. A
   /// device of legacy DFU begins every transfer anew.
   var keepsProgress: Bool { get }

@@ -4,12 +4,12 @@ import Synchronization
 /// What an update has done so far, over all its connections: the one thing that its steps share.
 final class UpdateTally: Sendable {
   struct Counts: Equatable, Sendable {
-    /// The furthest octet that the device has acknowledged, and that the last connection began at.
+    /// The furthest byte that the device has acknowledged, and that the last connection began at.
     var acknowledged = 0
-    /// Of these, the octets that it has of the image for certain: what is told where a transfer was
+    /// Of these, the bytes that it has of the image for certain: what is told where a transfer was
     /// broken off.
     var held = 0
-    var octetsSent = 0
+    var bytesSent = 0
     /// The device keeps what it has acknowledged over the end of a connection.
     var keepsProgress = false
     var resumes = 0
@@ -23,7 +23,7 @@ final class UpdateTally: Sendable {
     var hardware: HardwareID?
     /// What was sent last, where the device takes something else than images, too.
     var delivery: DeliveryReport?
-    /// The lowest octet that an upload began at.
+    /// The lowest byte that an upload began at.
     var began: Int?
 
     /// An image that ran on trial before the update was confirmed.
@@ -36,7 +36,7 @@ final class UpdateTally: Sendable {
   private struct State: Sendable {
     var counts = Counts()
     var hasConnected = false
-    /// Octets of the images whose transfers were begun on this connection.
+    /// Bytes of the images whose transfers were begun on this connection.
     var passed = 0
     /// The furthest that a transfer was begun at, and whether that is news.
     var furthest = 0
@@ -68,7 +68,7 @@ final class UpdateTally: Sendable {
     }
   }
 
-  /// The next transfer sends something else, or the same from its first octet.
+  /// The next transfer sends something else, or the same from its first byte.
   func startOver() {
     state.withLock {
       $0.furthest = 0
@@ -118,13 +118,13 @@ final class UpdateTally: Sendable {
       $0.counts.held = held ?? offset
     }
   }
-  func send(_ octets: Int) { state.withLock { $0.counts.octetsSent += octets } }
+  func send(_ bytes: Int) { state.withLock { $0.counts.bytesSent += bytes } }
 
   /// The transfer of an image begins.
   ///
   /// - Parameters:
-  ///   - offset: octets that the device has of the image for certain.
-  ///   - made: octets that it can make of what it has.
+  ///   - offset: bytes that the device has of the image for certain.
+  ///   - made: bytes that it can make of what it has.
   func begin(at offset: Int, making made: Int, of total: Int) {
     state.withLock { state in
       state.counts.began = min(state.counts.began ?? offset, offset)

@@ -30,9 +30,9 @@ struct RoundSummary: Sendable {
   func result(of counts: UpdateTally.Counts, took: Duration) -> UpdateResult {
     var result = UpdateResult(
       outcome: outcome, from: from, to: to, proof: proof, took: took,
-      octetsSent: counts.octetsSent, uploadTook: counts.uploadTook, resumes: counts.resumes,
+      bytesSent: counts.bytesSent, uploadTook: counts.uploadTook, resumes: counts.resumes,
       validation: validation, delivery: counts.delivery,
-      octetsMade: counts.delivery.map { $0.imageSize - (counts.began ?? 0) })
+      bytesMade: counts.delivery.map { $0.imageSize - (counts.began ?? 0) })
     result.flow = counts.flow
     result.confirmedTrial = counts.confirmedTrial && outcome == .alreadyCurrent
     result.awaitsApplication = awaitsApplication && outcome == .flashed

@@ -175,7 +175,7 @@ struct UpdateLifeCycle: Sendable {
       let size = images.map(\.bytes.count).reduce(0, +)
       context.deliver(
         DeliveryReport(
-          content: .image, octets: size, imageSize: size, obstacle: .notUnderstood))
+          content: .image, bytes: size, imageSize: size, obstacle: .notUnderstood))
     }
     try await authorize(session, stage: &stage)
     if !session.bootLoaderPlaces.isEmpty {
@@ -313,7 +313,7 @@ extension PreparedUpload {
   /// - Throws: `.protocolViolation` for an offset that the image has not.
   fileprivate func offset(in total: Int, _ stage: UpdateStage) throws(UpdateFault) -> Int {
     guard (0...total).contains(offset) else {
-      throw .protocolViolation(stage, "it says it holds \(offset) of \(total) octets")
+      throw .protocolViolation(stage, "it says it holds \(offset) of \(total) bytes")
     }
     return offset
   }

@@ -57,7 +57,7 @@ package struct LegacyDFUParts: OptionSet, Hashable, Sendable {
   package static let application = LegacyDFUParts(rawValue: 0x04)
 }
 
-/// Octets of each part, the first packet of a transfer: SoftDevice, boot loader, application.
+/// Bytes of each part, the first packet of a transfer: SoftDevice, boot loader, application.
 package struct LegacyDFUSizes: Equatable, Sendable {
   package var softDevice = 0
   package var bootLoader = 0
@@ -72,11 +72,11 @@ package struct LegacyDFUSizes: Equatable, Sendable {
   package var total: Int { softDevice + bootLoader + application }
 
   package var encoded: [UInt8] {
-    var writer = OctetWriter()
+    var writer = ByteWriter()
     writer.uint32(UInt32(softDevice))
     writer.uint32(UInt32(bootLoader))
     writer.uint32(UInt32(application))
-    return writer.octets
+    return writer.bytes
   }
 
   /// For the device's side.

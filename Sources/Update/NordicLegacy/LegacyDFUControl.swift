@@ -37,9 +37,9 @@ struct LegacyDFUControl: Sendable {
   }
 
   /// Writes one packet; returns when the transport has taken it.
-  func send(_ octets: ArraySlice<UInt8>, _ stage: UpdateStage) async throws(UpdateFault) {
+  func send(_ bytes: ArraySlice<UInt8>, _ stage: UpdateStage) async throws(UpdateFault) {
     do throws(GATTFault) {
-      try await client.command(encoded: ATTPDU.encodeWriteCommand(packet.value, octets: octets))
+      try await client.command(encoded: ATTPDU.encodeWriteCommand(packet.value, bytes: bytes))
     } catch {
       throw .gatt(stage, error)
     }

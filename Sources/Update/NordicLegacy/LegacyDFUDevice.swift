@@ -7,10 +7,10 @@ struct LegacyDFUDevice: Equatable, Sendable {
   let source: String
   /// The manufacturer in Device Information by which the device is known; `nil` for the rest.
   var manufacturer: String?
-  /// Octets of a packet at most; `nil` = as many as an ATT_MTU carries, for who asks for more than
+  /// Bytes of a packet at most; `nil` = as many as an ATT_MTU carries, for who asks for more than
   /// every device takes.
   var packetSizeMaximum: Int?
-  /// Octets of an image at most, where that is known beforehand.
+  /// Bytes of an image at most, where that is known beforehand.
   var imageSizeMaximum: Int?
   /// The application itself takes the image, at its own address, and a boot loader that knows
   /// nothing of this service starts it.
@@ -56,7 +56,7 @@ struct LegacyDFUDevice: Equatable, Sendable {
     self = Self.known.first { $0.manufacturer == identity.manufacturer } ?? .bootLoader
   }
 
-  /// Octets of a packet.
+  /// Bytes of a packet.
   ///
   /// - Parameter wanted: what the caller asks for; `nil` = what every device takes.
   func packetSize(mtu: Int, wanted: Int?) -> Int {

@@ -4,17 +4,17 @@ import OtaflashWire
 package enum LegacyDFUNotice: Equatable, Sendable {
   /// `10 opcode status`.
   case answer(LegacyDFUOpcode, LegacyDFUStatus)
-  /// `10 07 01 octets`: the answer to "report received".
-  case received(octets: Int)
-  /// `11 octets`: a receipt, the octets of image taken so far.
-  case receipt(octets: Int)
+  /// `10 07 01 bytes`: the answer to "report received".
+  case received(bytes: Int)
+  /// `11 bytes`: a receipt, the bytes of image taken so far.
+  case receipt(bytes: Int)
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     switch bytes.first {
     case nil: throw .empty
     case LegacyDFUOpcode.receipt.rawValue:
       var reader = try DFUReader(Array(bytes.dropFirst()), of: "receipt", expecting: 4)
-      self = try .receipt(octets: Int(reader.uint32()))
+      self = try .receipt(bytes: Int(reader.uint32()))
     case LegacyDFUOpcode.response.rawValue: self = try Self.response(bytes)
     case .some(let opcode): throw .unknownOpcode(opcode)
     }
@@ -22,7 +22,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
 
   private static func response(_ bytes: [UInt8]) throws(DFUDecodeFault) -> LegacyDFUNotice {
     guard bytes.count >= 3 else {
-      throw .wrongLength("response", octets: bytes.count, expected: 3)
+      throw .wrongLength("response", bytes: bytes.count, expected: 3)
     }
     let opcode = LegacyDFUOpcode(rawValue: bytes[1])
     guard let status = LegacyDFUStatus(rawValue: bytes[2]) else {
@@ -31,29 +31,29 @@ package enum LegacyDFUNotice: Equatable, Sendable {
     let payload = Array(bytes[3...])
     if opcode == .reportReceived && status == .success {
       var reader = try DFUReader(payload, of: "report of what was received", expecting: 4)
-      return try .received(octets: Int(reader.uint32()))
+      return try .received(bytes: Int(reader.uint32()))
     }
-    // A response is 3 octets long; what a device appends has no meaning and is left alone.
+    // A response is 3 bytes long; what a device appends has no meaning and is left alone.
     return .answer(opcode, status)
   }
 
   /// For the device's side.
   package var encoded: [UInt8] {
-    var writer = OctetWriter()
+    var writer = ByteWriter()
     switch self {
     case .answer(let opcode, let status):
-      writer.octets([LegacyDFUOpcode.response.rawValue, opcode.rawValue, status.rawValue])
-    case .received(let octets):
-      writer.octets([
+      writer.bytes([LegacyDFUOpcode.response.rawValue, opcode.rawValue, status.rawValue])
+    case .received(let bytes):
+      writer.bytes([
         LegacyDFUOpcode.response.rawValue, LegacyDFUOpcode.reportReceived.rawValue,
         LegacyDFUStatus.success.rawValue,
       ])
-      writer.uint32(UInt32(octets))
-    case .receipt(let octets):
+      writer.uint32(UInt32(bytes))
+    case .receipt(let bytes):
       writer.uint8(LegacyDFUOpcode.receipt.rawValue)
-      writer.uint32(UInt32(octets))
+      writer.uint32(UInt32(bytes))
     }
-    return writer.octets
+    return writer.bytes
   }
 }
 

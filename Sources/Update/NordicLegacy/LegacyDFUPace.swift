@@ -1,7 +1,7 @@
 /// How fast packets are sent, in packets: a receipt is wanted after every so many, and so many are
 /// sent ahead of the receipts at most.
 struct LegacyDFUPace: Equatable, Sendable {
-  /// Less than 256: some devices look only at the low octet.
+  /// Less than 256: some devices look only at the low byte.
   let receiptInterval: Int
   let window: Int
 

@@ -37,21 +37,21 @@ struct LegacyDFUReceiver: Sendable {
     device.settingsTime * (1 << context.losses.early)
   }
 
-  private func sendInitPacket(_ octets: [UInt8]) async throws(UpdateFault) {
+  private func sendInitPacket(_ bytes: [UInt8]) async throws(UpdateFault) {
     var status = LegacyDFUStatus.success
     for repeats in 0...Self.initPacketRepeatsMaximum {
       control.forget()
       try await control.write(.initPacketBegin, .prepare)
-      for start in stride(from: 0, to: octets.count, by: LegacyDFU.packetSize) {
-        let end = min(start + LegacyDFU.packetSize, octets.count)
-        try await control.send(octets[start..<end], .prepare)
+      for start in stride(from: 0, to: bytes.count, by: LegacyDFU.packetSize) {
+        let end = min(start + LegacyDFU.packetSize, bytes.count)
+        try await control.send(bytes[start..<end], .prepare)
       }
       try await control.write(.initPacketEnd, .prepare)
       status = try await control.status(
         of: .initPacket, .prepare, within: context.options.busyLimit)
       if status == .success { return }
       // Nothing of it arrived, or a part.
-      let isDamaged = repeats == 0 && octets.count > LegacyDFU.packetSize
+      let isDamaged = repeats == 0 && bytes.count > LegacyDFU.packetSize
       guard status == .invalidState || isDamaged else { break }
     }
     throw refusal(status, of: .initPacket, .prepare)

@@ -1,7 +1,7 @@
 import OtaflashWire
 
 /// Operations of the Control Point. A device echoes one that it does not know in its refusal, so
-/// every octet is an opcode.
+/// every byte is an opcode.
 package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8
 
@@ -15,7 +15,7 @@ package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
   package static let reset = LegacyDFUOpcode(rawValue: 0x06)
   package static let reportReceived = LegacyDFUOpcode(rawValue: 0x07)
   package static let setReceiptNotification = LegacyDFUOpcode(rawValue: 0x08)
-  /// The first octet of a response, and of a receipt.
+  /// The first byte of a response, and of a receipt.
   package static let response = LegacyDFUOpcode(rawValue: 0x10)
   package static let receipt = LegacyDFUOpcode(rawValue: 0x11)
 }
@@ -25,7 +25,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
   /// Sizes follow as a packet; they are answered. To an application, `[.application]` means:
   /// restart into the boot loader.
   case start(LegacyDFUParts)
-  /// The init packet's octets follow as packets.
+  /// The init packet's bytes follow as packets.
   case initPacketBegin
   /// The init packet is whole; answered.
   case initPacketEnd
@@ -36,7 +36,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
   case activate
   case reset
   case reportReceived
-  /// A receipt after every `packets` packets; 0 = none. Some devices look at the low octet alone.
+  /// A receipt after every `packets` packets; 0 = none. Some devices look at the low byte alone.
   case setReceiptNotification(packets: UInt16)
 
   package var opcode: LegacyDFUOpcode {
@@ -53,7 +53,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
   }
 
   package var encoded: [UInt8] {
-    var writer = OctetWriter()
+    var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
     switch self {
     case .start(let parts): writer.uint8(parts.rawValue)
@@ -62,7 +62,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
     case .setReceiptNotification(let packets): writer.uint16(packets)
     case .receive, .validate, .activate, .reset, .reportReceived: break
     }
-    return writer.octets
+    return writer.bytes
   }
 
   /// For the device's side.
@@ -89,7 +89,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
 }
 
 extension LegacyDFUOpcode {
-  /// A request's name and the octets of its parameters; `nil` for what is no request.
+  /// A request's name and the bytes of its parameters; `nil` for what is no request.
   fileprivate var request: (name: String, parameters: Int)? {
     switch self {
     case .start: ("start", 1)

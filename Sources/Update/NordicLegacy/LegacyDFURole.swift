@@ -32,14 +32,14 @@ enum LegacyDFURole: Sendable {
   private static func version(
     of client: GATTClient
   ) async throws(GATTFault) -> LegacyDFUVersion? {
-    let octets: [UInt8]
+    let bytes: [UInt8]
     do throws(GATTFault) {
       let version = try await client.characteristic(LegacyDFU.version, in: LegacyDFU.service)
-      octets = try await client.read(version)
+      bytes = try await client.read(version)
     } catch .notFound {
       return nil
     }
-    do throws(DFUDecodeFault) { return try LegacyDFUVersion(decoding: octets) } catch {
+    do throws(DFUDecodeFault) { return try LegacyDFUVersion(decoding: bytes) } catch {
       throw .violation(error.description)
     }
   }

@@ -79,12 +79,12 @@ extension LegacyDFUStatus {
     switch self {
     case .notSupported:
       RefusalWords(
-        "it takes no packets of this length", "Every device takes 20 octets.",
+        "it takes no packets of this length", "Every device takes 20 bytes.",
         .protocolBroken, remedy: .sendSmallestPackets)
     case .sizeOverLimit:
       RefusalWords(
         "a packet is too long for it, or more arrived than was announced",
-        "Every device takes 20 octets.", .protocolBroken, remedy: .sendSmallestPackets)
+        "Every device takes 20 bytes.", .protocolBroken, remedy: .sendSmallestPackets)
     case .invalidState:
       RefusalWords(
         "it does not expect the image now", "Try again.", .protocolBroken, remedy: .tryAgain)

@@ -9,7 +9,7 @@
 /// The window opens with one receipt's worth of packets, and grows by as much with every receipt
 /// that is right, to what the pace permits.
 struct LegacyDFUTransfer {
-  /// Octets between two questions: a round trip in well over a second of sending.
+  /// Bytes between two questions: a round trip in well over a second of sending.
   static let questionSpacing = 16 * 1024
 
   let total: Int
@@ -60,7 +60,7 @@ struct LegacyDFUTransfer {
     lastReport = nil
   }
 
-  /// The octets of the next packet, or `nil` when a receipt must come first or all is sent.
+  /// The bytes of the next packet, or `nil` when a receipt must come first or all is sent.
   var sendable: Range<Int>? {
     guard lastReport == nil, next < total, next - acknowledged < window * packetSize else {
       return nil
@@ -79,16 +79,16 @@ struct LegacyDFUTransfer {
     case lost
   }
 
-  /// A receipt: the octets of image that the device has taken.
+  /// A receipt: the bytes of image that the device has taken.
   ///
   /// - Throws: `.protocolViolation` when it has more than was sent.
-  mutating func received(receipt octets: Int) throws(UpdateFault) -> Reaction {
-    try check(octets)
+  mutating func received(receipt bytes: Int) throws(UpdateFault) -> Reaction {
+    try check(bytes)
     // One that a report has overtaken tells nothing.
-    guard octets > acknowledged else { return .proceed }
+    guard bytes > acknowledged else { return .proceed }
     let span = pace.receiptInterval * packetSize
-    guard octets == min((acknowledged / span + 1) * span, total) else { return .lost }
-    acknowledged = octets
+    guard bytes == min((acknowledged / span + 1) * span, total) else { return .lost }
+    acknowledged = bytes
     window = min(window + pace.receiptInterval, pace.window)
     return .proceed
   }
@@ -97,17 +97,17 @@ struct LegacyDFUTransfer {
   /// before it was asked, but not the same twice.
   ///
   /// - Throws: as `received(receipt:)`.
-  mutating func reported(_ octets: Int) throws(UpdateFault) -> Reaction {
-    try check(octets)
+  mutating func reported(_ bytes: Int) throws(UpdateFault) -> Reaction {
+    try check(bytes)
     let sent = isAnswerDue ? asked : next
     isAnswerDue = false
-    guard octets < sent else {
+    guard bytes < sent else {
       lastReport = nil
-      acknowledged = max(acknowledged, octets)
+      acknowledged = max(acknowledged, bytes)
       return .proceed
     }
-    defer { lastReport = octets }
-    return octets == lastReport ? .lost : .proceed
+    defer { lastReport = bytes }
+    return bytes == lastReport ? .lost : .proceed
   }
 
   /// The device says that it has the whole image.
@@ -119,10 +119,10 @@ struct LegacyDFUTransfer {
     isWhole = true
   }
 
-  private func check(_ octets: Int) throws(UpdateFault) {
-    guard octets <= next else {
+  private func check(_ bytes: Int) throws(UpdateFault) {
+    guard bytes <= next else {
       throw .protocolViolation(
-        .upload, "the device says it has \(octets) octets; \(next) were sent")
+        .upload, "the device says it has \(bytes) bytes; \(next) were sent")
     }
   }
 }

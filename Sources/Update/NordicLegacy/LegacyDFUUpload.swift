@@ -68,10 +68,10 @@ extension LegacyDFUReceiver {
     _ notice: LegacyDFUNotice, _ transfer: inout LegacyDFUTransfer
   ) async throws(UpdateFault) {
     switch notice {
-    case .receipt(let octets):
-      if try transfer.received(receipt: octets) == .lost { try await lost(transfer) }
-    case .received(let octets):
-      if try transfer.reported(octets) == .lost { try await lost(transfer) }
+    case .receipt(let bytes):
+      if try transfer.received(receipt: bytes) == .lost { try await lost(transfer) }
+    case .received(let bytes):
+      if try transfer.reported(bytes) == .lost { try await lost(transfer) }
     case .answer(.receive, .success): try transfer.answered()
     // It had no buffer for a packet.
     case .answer(.receive, .operationFailed): try await lost(transfer, hadNoBuffer: true)

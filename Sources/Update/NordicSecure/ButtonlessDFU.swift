@@ -3,7 +3,7 @@ import OtaflashWire
 
 /// How an application is asked to restart into its boot loader.
 package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
-  /// The boot loader advertises from the address whose last octet is one higher.
+  /// The boot loader advertises from the address whose last byte is one higher.
   case withoutBonds
   /// The boot loader keeps the address and the keys; the link must be encrypted.
   case withBonds
@@ -31,11 +31,11 @@ package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
 
 /// A request written to the Buttonless DFU characteristic.
 package enum ButtonlessRequest: Equatable, Sendable {
-  /// The longest name in octets.
+  /// The longest name in bytes.
   package static let nameSizeMaximum = 20
 
   case enterBootLoader
-  /// The boot loader shall advertise under this name, once. 1…20 octets of UTF-8.
+  /// The boot loader shall advertise under this name, once. 1…20 bytes of UTF-8.
   case setAdvertisedName(String)
 
   package var opcode: UInt8 {
@@ -49,9 +49,9 @@ package enum ButtonlessRequest: Equatable, Sendable {
     switch self {
     case .enterBootLoader: return [opcode]
     case .setAdvertisedName(let name):
-      let octets = Array(name.utf8)
-      precondition((1...Self.nameSizeMaximum).contains(octets.count))
-      return [opcode, UInt8(octets.count)] + octets
+      let bytes = Array(name.utf8)
+      precondition((1...Self.nameSizeMaximum).contains(bytes.count))
+      return [opcode, UInt8(bytes.count)] + bytes
     }
   }
 
@@ -61,13 +61,13 @@ package enum ButtonlessRequest: Equatable, Sendable {
     case nil: throw .empty
     case 0x01:
       guard bytes.count == 1 else {
-        throw .wrongLength("enter boot loader", octets: bytes.count, expected: 1)
+        throw .wrongLength("enter boot loader", bytes: bytes.count, expected: 1)
       }
       self = .enterBootLoader
     case 0x02:
       let size = bytes.count > 1 ? Int(bytes[1]) : 0
       guard bytes.count == 2 + size, (1...Self.nameSizeMaximum).contains(size) else {
-        throw .wrongLength("set advertised name", octets: bytes.count, expected: 2 + size)
+        throw .wrongLength("set advertised name", bytes: bytes.count, expected: 2 + size)
       }
       self = .setAdvertisedName(String(decoding: bytes[2...], as: UTF8.self))
     case .some(let opcode): throw .unknownOpcode(opcode)

@@ -26,7 +26,7 @@ struct ButtonlessEntry: Sendable {
   }
 
   /// Where the boot loader will advertise. With bonds it keeps the address, since the keys belong
-  /// to it; else its last octet is one higher, so that no host mistakes it for the application.
+  /// to it; else its last byte is one higher, so that no host mistakes it for the application.
   var bootLoaderPlace: Whereabouts {
     switch variant {
     case .withBonds: .home
@@ -75,8 +75,8 @@ struct ButtonlessEntry: Sendable {
     }
   }
 
-  private static func decode(_ octets: [UInt8]) throws(GATTFault) -> ButtonlessResponse {
-    do throws(DFUDecodeFault) { return try ButtonlessResponse(decoding: octets) } catch {
+  private static func decode(_ bytes: [UInt8]) throws(GATTFault) -> ButtonlessResponse {
+    do throws(DFUDecodeFault) { return try ButtonlessResponse(decoding: bytes) } catch {
       throw .violation(error.description)
     }
   }

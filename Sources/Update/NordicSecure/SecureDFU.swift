@@ -5,7 +5,7 @@ package enum SecureDFU {
   package static let service = BluetoothUUID(0xFE59)
   /// Requests (write) and responses (notify).
   package static let controlPoint: BluetoothUUID = "8ec90001-f315-4f60-9fb8-838830daea50"
-  /// Octets of the object that was created last (write without response).
+  /// Bytes of the object that was created last (write without response).
   package static let packet: BluetoothUUID = "8ec90002-f315-4f60-9fb8-838830daea50"
 }
 

@@ -32,12 +32,12 @@ struct SecureDFUBootLoader: Sendable {
       initSelection: try await control.select(.command, .connect))
   }
 
-  /// Octets of a packet on this connection at most.
+  /// Bytes of a packet on this connection at most.
   var packetSizeMaximum: Int {
     SecureDFUObjects.packetSize(mtu: client.mtu, limit: context.options.chunk ?? .max)
   }
 
-  /// Octets of a packet on this connection: as many as fill its events, where their interval is
+  /// Bytes of a packet on this connection: as many as fill its events, where their interval is
   /// known and the caller wants no other.
   var packetSize: Int {
     guard context.options.chunk == nil, client.linkFacts.connectionInterval != nil else {

@@ -34,7 +34,7 @@ struct SecureDFUControl: Sendable {
     switch try await exchange(.select(type), stage) {
     case .selected(let selection):
       guard selection.sizeMaximum > 0 else {
-        throw .protocolViolation(stage, "it takes objects of 0 octets at most")
+        throw .protocolViolation(stage, "it takes objects of 0 bytes at most")
       }
       return selection
     case .refused(_, let refusal): throw .declined(stage, refusal.inWords())

@@ -16,7 +16,7 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   /// which the erase itself holds one.
   static let packetsInitial = 15
 
-  /// Behind the erase, by the octet: 100 µs a word, twice what an nRF51 needs. The writes of a part
+  /// Behind the erase, by the byte: 100 µs a word, twice what an nRF51 needs. The writes of a part
   /// whose flash is slower than the air fill the same queue.
   static let paceInitial = Duration.microseconds(25)
   static let paceMaximum = paceInitial * 16
@@ -24,7 +24,7 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   private(set) var duration = initial
   private(set) var packets = packetsInitial
   /// Zero until a boot loader has proven slower than the air.
-  private(set) var paceByOctet = Duration.zero
+  private(set) var paceByByte = Duration.zero
 
   /// An object was not taken whole: the erase may have lasted longer.
   mutating func missed() { duration = min(duration * 2, Self.maximum) }
@@ -34,18 +34,18 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   /// that was given up may still fill the queue when the object is created again.
   mutating func overflowed() {
     packets = 0
-    paceByOctet = max(Self.paceInitial, min(paceByOctet * 4, Self.paceMaximum))
+    paceByByte = max(Self.paceInitial, min(paceByByte * 4, Self.paceMaximum))
   }
 
   /// When the next packet of an object may go out; `nil` = at once.
   ///
   /// - Parameters:
   ///   - sent: packets that went out since the object was created.
-  ///   - size: octets of each.
+  ///   - size: bytes of each.
   ///   - erased: when the object's page is erased.
   func opening(behind sent: Int, of size: Int, erased: LinkInstant) -> LinkInstant? {
     guard sent >= packets else { return nil }
-    return erased.advanced(by: paceByOctet * size * (sent - packets))
+    return erased.advanced(by: paceByByte * size * (sent - packets))
   }
 
   /// An object was taken whole: what a disturbance has added is given back slowly.

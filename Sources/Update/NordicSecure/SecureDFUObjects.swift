@@ -3,9 +3,9 @@ struct SecureDFUObjects: Equatable, Sendable {
   /// Every packet but the last of an image is a multiple of this: a boot loader writes its flash in
   /// words.
   static let packetAlignment = 4
-  /// Octets of the image.
+  /// Bytes of the image.
   let total: Int
-  /// Octets of every object but the last, from the answer to select.
+  /// Bytes of every object but the last, from the answer to select.
   let objectSize: Int
   let packetSize: Int
 
@@ -16,7 +16,7 @@ struct SecureDFUObjects: Equatable, Sendable {
     self.packetSize = packetSize
   }
 
-  /// As many octets as a write without response carries, in whole words.
+  /// As many bytes as a write without response carries, in whole words.
   ///
   /// - Parameters:
   ///   - mtu: ATT_MTU, 23…517.
@@ -36,7 +36,7 @@ struct SecureDFUObjects: Equatable, Sendable {
     return filling < least ? longest : filling
   }
 
-  /// The object that begins at `start`, or that holds the octet there.
+  /// The object that begins at `start`, or that holds the byte there.
   func object(holding offset: Int) -> Range<Int> {
     let start = offset / objectSize * objectSize
     return start..<min(start + objectSize, total)

@@ -1,4 +1,4 @@
-/// The receipts that a boot loader notifies after every so many packets. They have the octets of an
+/// The receipts that a boot loader notifies after every so many packets. They have the bytes of an
 /// answer to checksum; which of the two a message is follows from what was sent.
 struct SecureDFUReceipts: Equatable, Sendable {
   /// From this packet size on no receipts are wanted: an object has hardly more packets than may

@@ -134,9 +134,9 @@ extension ProtocolRefusal {
     advice: "The device's receiver loses or changes packets. Restart it, and try again.",
     kind: .protocolBroken, remedy: .restartDevice)
 
-  static func initPacketTooLong(_ octets: Int, limit: Int) -> ProtocolRefusal {
+  static func initPacketTooLong(_ bytes: Int, limit: Int) -> ProtocolRefusal {
     ProtocolRefusal(
-      code: "\(octets) of \(limit)", meaning: "the init packet is longer than it takes",
+      code: "\(bytes) of \(limit)", meaning: "the init packet is longer than it takes",
       advice: "Make the package for this boot loader's SDK version.", kind: .unsuitable)
   }
 }

@@ -1,7 +1,7 @@
 import OtaflashWire
 
 /// Operations of the Control Point. A device echoes one that it does not know in its refusal, so
-/// every octet is an opcode.
+/// every byte is an opcode.
 package struct SecureDFUOpcode: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8
 
@@ -18,15 +18,15 @@ package struct SecureDFUOpcode: RawRepresentable, Hashable, Sendable {
   package static let hardwareVersion = SecureDFUOpcode(rawValue: 0x0A)
   package static let firmwareVersion = SecureDFUOpcode(rawValue: 0x0B)
   package static let abort = SecureDFUOpcode(rawValue: 0x0C)
-  /// The first octet of every response.
+  /// The first byte of every response.
   package static let response = SecureDFUOpcode(rawValue: 0x60)
 }
 
-/// A request written to the Control Point. Writing object octets by opcode 8 belongs to the serial
+/// A request written to the Control Point. Writing object bytes by opcode 8 belongs to the serial
 /// transports; over Bluetooth they go to the Packet characteristic.
 package enum SecureDFURequest: Equatable, Sendable {
   case protocolVersion
-  /// Makes an object of `size` octets the current one, and drops what was not executed.
+  /// Makes an object of `size` bytes the current one, and drops what was not executed.
   case create(SecureDFUObjectType, size: UInt32)
   /// A receipt shall be notified after every `packets` packets; 0 = none.
   case setReceiptNotification(packets: UInt16)
@@ -57,7 +57,7 @@ package enum SecureDFURequest: Equatable, Sendable {
   }
 
   package var encoded: [UInt8] {
-    var writer = OctetWriter()
+    var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
     switch self {
     case .create(let type, let size):
@@ -69,7 +69,7 @@ package enum SecureDFURequest: Equatable, Sendable {
     case .firmwareVersion(let image): writer.uint8(image)
     case .protocolVersion, .checksum, .execute, .mtu, .hardwareVersion, .abort: break
     }
-    return writer.octets
+    return writer.bytes
   }
 
   /// For the device's side.
@@ -100,7 +100,7 @@ package enum SecureDFURequest: Equatable, Sendable {
 }
 
 extension SecureDFUOpcode {
-  /// A request's name and the octets of its parameters; `nil` for what is no request.
+  /// A request's name and the bytes of its parameters; `nil` for what is no request.
   fileprivate var request: (name: String, parameters: Int)? {
     switch self {
     case .protocolVersion: ("protocol version", 0)

@@ -1,7 +1,7 @@
 import OtaflashWire
 
-/// How far the device has come with an object: octets taken, and the CRC32 (IEEE) of all of them.
-/// Both run on over the pieces of an image, from its first octet.
+/// How far the device has come with an object: bytes taken, and the CRC32 (IEEE) of all of them.
+/// Both run on over the pieces of an image, from its first byte.
 package struct SecureDFUProgress: Equatable, Sendable {
   package let offset: Int
   package let crc32: UInt32
@@ -29,7 +29,7 @@ package enum SecureDFUResponse: Equatable, Sendable {
   /// notification and every question after versions get.
   case done(SecureDFUOpcode)
   case selected(SecureDFUSelection)
-  /// The answer to checksum, and a receipt: the same octets. Who asked can tell
+  /// The answer to checksum, and a receipt: the same bytes. Who asked can tell
   /// (`SecureDFUReceipts`).
   case progress(SecureDFUProgress)
   case refused(SecureDFUOpcode, SecureDFURefusal)
@@ -51,7 +51,7 @@ package enum SecureDFUResponse: Equatable, Sendable {
     guard let first = bytes.first else { throw .empty }
     guard first == SecureDFUOpcode.response.rawValue else { throw .unknownOpcode(first) }
     guard bytes.count >= Self.headerSize else {
-      throw .wrongLength("response", octets: bytes.count, expected: Self.headerSize)
+      throw .wrongLength("response", bytes: bytes.count, expected: Self.headerSize)
     }
     let opcode = SecureDFUOpcode(rawValue: bytes[1])
     let payload = Array(bytes[Self.headerSize...])
@@ -76,7 +76,7 @@ package enum SecureDFUResponse: Equatable, Sendable {
 
   /// For the device's side.
   package var encoded: [UInt8] {
-    var writer = OctetWriter()
+    var writer = ByteWriter()
     writer.uint8(SecureDFUOpcode.response.rawValue)
     writer.uint8(opcode.rawValue)
     switch self {
@@ -88,9 +88,9 @@ package enum SecureDFUResponse: Equatable, Sendable {
     case .progress(let progress):
       writer.uint8(Self.success)
       progress.encode(to: &writer)
-    case .refused(_, let refusal): writer.octets(refusal.encoded)
+    case .refused(_, let refusal): writer.bytes(refusal.encoded)
     }
-    return writer.octets
+    return writer.bytes
   }
 }
 
@@ -100,7 +100,7 @@ extension SecureDFUProgress {
     crc32 = try reader.uint32()
   }
 
-  fileprivate func encode(to writer: inout OctetWriter) {
+  fileprivate func encode(to writer: inout ByteWriter) {
     writer.uint32(UInt32(offset))
     writer.uint32(crc32)
   }

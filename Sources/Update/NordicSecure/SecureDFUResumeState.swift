@@ -32,7 +32,7 @@ enum SecureDFUResumeState: Equatable, Sendable {
   /// An object has ended here. Whether it was executed is not told.
   case behind(Int)
 
-  /// Octets of the image that need not be sent, as far as is known yet.
+  /// Bytes of the image that need not be sent, as far as is known yet.
   var offset: Int {
     switch self {
     case .before(let offset), .inside(let offset), .behind(let offset): offset

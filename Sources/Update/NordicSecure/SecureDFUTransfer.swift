@@ -9,7 +9,7 @@ import OtaflashFirmware
 struct SecureDFUTransfer {
   enum Step: Equatable {
     case create(size: Int)
-    /// Octets of the image, one packet.
+    /// Bytes of the image, one packet.
     case send(Range<Int>)
     /// The page is still being erased, or written, and the boot loader's queues may be full.
     case waitForErase(until: LinkInstant)
@@ -53,7 +53,7 @@ struct SecureDFUTransfer {
   private var creationRepeats = 0
   /// The last answer to checksum told nothing new, and the question was put once more.
   private var isAskedAgain = false
-  /// Octets that the boot loader is known to hold as they are in the image.
+  /// Bytes that the boot loader is known to hold as they are in the image.
   private(set) var acknowledged: Int
 
   init(

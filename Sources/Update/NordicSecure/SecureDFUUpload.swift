@@ -98,14 +98,14 @@ extension SecureDFUBootLoader {
   }
 
   /// Writes one packet; returns when the transport has taken it.
-  func send(_ octets: ArraySlice<UInt8>, _ stage: UpdateStage) async throws(UpdateFault) {
+  func send(_ bytes: ArraySlice<UInt8>, _ stage: UpdateStage) async throws(UpdateFault) {
     do throws(GATTFault) {
       try await client.command(
-        encoded: ATTPDU.encodeWriteCommand(packet.value, octets: octets))
+        encoded: ATTPDU.encodeWriteCommand(packet.value, bytes: bytes))
     } catch {
       throw .gatt(stage, error)
     }
-    if stage == .upload { context.sent(octets.count) }
+    if stage == .upload { context.sent(bytes.count) }
   }
 
   private func waitForReceipt(_ transfer: inout SecureDFUTransfer) async throws(UpdateFault) {

@@ -34,9 +34,9 @@ struct ApplicationIdentity: Equatable, Sendable {
   private static func string(
     _ uuid: BluetoothUUID, of client: GATTClient
   ) async throws(GATTFault) -> String? {
-    let octets = try await value(uuid, in: information, of: client)
+    let bytes = try await value(uuid, in: information, of: client)
     // Some applications send a C string with its end.
-    return octets.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return bytes.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
   private static func value(

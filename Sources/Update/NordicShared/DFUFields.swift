@@ -3,15 +3,15 @@ import OtaflashWire
 /// What is wrong with a message of one of Nordic's DFU services, as a clause for people.
 package enum DFUDecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
   case empty
-  case wrongLength(String, octets: Int, expected: Int)
+  case wrongLength(String, bytes: Int, expected: Int)
   case unknownOpcode(UInt8)
   case unknownValue(String, UInt8)
 
   package var description: String {
     switch self {
-    case .empty: "a message without octets"
-    case .wrongLength(let message, let octets, let expected):
-      "the \(message) message has \(octets) octets, not \(expected)"
+    case .empty: "a message without bytes"
+    case .wrongLength(let message, let bytes, let expected):
+      "the \(message) message has \(bytes) bytes, not \(expected)"
     case .unknownOpcode(let opcode): "the opcode \(opcode), which the service does not define"
     case .unknownValue(let field, let value):
       "the \(field) field has the value \(value), which the service does not define"
@@ -20,15 +20,15 @@ package enum DFUDecodeFault: Error, Equatable, Sendable, CustomStringConvertible
 }
 
 /// The length of a message is known from its opcode.
-typealias DFUReader = OctetReader<DFUDecodeFault>
+typealias DFUReader = ByteReader<DFUDecodeFault>
 
 extension DFUReader {
-  /// - Throws: `.wrongLength` unless there are exactly `expected` octets.
+  /// - Throws: `.wrongLength` unless there are exactly `expected` bytes.
   init(
-    _ octets: [UInt8], of message: String, expecting expected: Int
+    _ bytes: [UInt8], of message: String, expecting expected: Int
   ) throws(DFUDecodeFault) {
-    let fault = DFUDecodeFault.wrongLength(message, octets: octets.count, expected: expected)
-    guard octets.count == expected else { throw fault }
-    self.init(octets, orThrow: fault)
+    let fault = DFUDecodeFault.wrongLength(message, bytes: bytes.count, expected: expected)
+    guard bytes.count == expected else { throw fault }
+    self.init(bytes, orThrow: fault)
   }
 }

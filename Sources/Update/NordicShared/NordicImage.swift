@@ -28,7 +28,7 @@ extension Whereabouts {
 extension Preflight {
   /// Neither of Nordic's boot loaders tells what it runs or has room for: it refuses by itself.
   /// Only an application that tells its version can be compared with an image that has one: its
-  /// octets cannot, so the same version is taken for the same image. SoftDevices and boot loaders
+  /// bytes cannot, so the same version is taken for the same image. SoftDevices and boot loaders
   /// have versions of their own, which nobody tells.
   ///
   /// - Throws: `downgrade`.

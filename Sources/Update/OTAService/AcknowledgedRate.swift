@@ -1,15 +1,15 @@
 import OtaflashATT
 
-/// The rate at which octets are acknowledged, as the line through the moments at which each
+/// The rate at which bytes are acknowledged, as the line through the moments at which each
 /// acknowledgement came. They come with connection events, so that from one to another tells
 /// little; how far they lie beside the line tells how much it can be trusted.
 struct AcknowledgedRate: Sendable {
   private var first: (offset: Int, time: Duration)?
   private(set) var count = 0
-  /// Octets from the first acknowledgement to the last.
-  private(set) var octets = 0
+  /// Bytes from the first acknowledgement to the last.
+  private(set) var bytes = 0
   private(set) var took = Duration.zero
-  // Sums of octets and seconds behind the first, and of their products.
+  // Sums of bytes and seconds behind the first, and of their products.
   private var x = 0.0
   private var t = 0.0
   private var xx = 0.0
@@ -21,9 +21,9 @@ struct AcknowledgedRate: Sendable {
     let first = first ?? (offset, time.elapsed)
     self.first = first
     count += 1
-    octets = offset - first.offset
+    bytes = offset - first.offset
     took = time.elapsed - first.time
-    let (x, t) = (Double(octets), took / .seconds(1))
+    let (x, t) = (Double(bytes), took / .seconds(1))
     self.x += x
     self.t += t
     xx += x * x
@@ -38,14 +38,14 @@ struct AcknowledgedRate: Sendable {
   }
 
   /// `nil` for less than three acknowledgements, or where no time went by between them.
-  var octetsPerSecond: Double? {
+  var bytesPerSecond: Double? {
     guard count >= 3, spread.xt > 0 else { return nil }
     return spread.xx / spread.xt
   }
 
   /// How far the rate may lie beside the true one, as a share of it; 1 = nothing is known.
   var error: Double {
-    guard octetsPerSecond != nil else { return 1 }
+    guard bytesPerSecond != nil else { return 1 }
     let (xx, xt, tt) = spread
     let slope = xt / xx
     let rest = max(0, tt - slope * xt) / Double(count - 2)

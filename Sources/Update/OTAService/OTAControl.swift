@@ -111,7 +111,7 @@ struct OTAControl: Sendable {
   func challenge() async throws(UpdateFault) -> [UInt8] {
     let payload = try await perform(.challenge, .authorize)
     guard payload.count >= OTAProof.challengeSize else {
-      throw .protocolViolation(.authorize, "its challenge has \(payload.count) octets, not 16")
+      throw .protocolViolation(.authorize, "its challenge has \(payload.count) bytes, not 16")
     }
     return Array(payload.prefix(OTAProof.challengeSize))
   }

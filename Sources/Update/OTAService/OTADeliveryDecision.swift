@@ -21,7 +21,7 @@ struct OTADeliveryDecision {
     var unused: PatchObstacle?
   }
 
-  /// A base whose octets are not here is as long as the device says; none has more.
+  /// A base whose bytes are not here is as long as the device says; none has more.
   private static let baseMaximum = 1 << 26
 
   var policy: DeltaPolicy
@@ -32,13 +32,13 @@ struct OTADeliveryDecision {
   var running: ContentIdentity?
   /// Why it says nothing, where it does.
   var absence = PatchObstacle.baseNotTold
-  /// The octets of what runs, where they are here.
+  /// The bytes of what runs, where they are here.
   var base: [UInt8]?
   /// A patch that was made elsewhere.
   var given: ReadyPatch?
-  /// Octets of the image itself that the device holds of an earlier transfer.
+  /// Bytes of the image itself that the device holds of an earlier transfer.
   var held = 0
-  /// The stream of which the device holds a part, and how many of its octets.
+  /// The stream of which the device holds a part, and how many of its bytes.
   var begun: ContentIdentity?
   var begunOffset = 0
   /// Why patches were given up in this update.
@@ -99,7 +99,7 @@ struct OTADeliveryDecision {
     do throws(PatchFault) {
       return .success(
         try planner.ready(
-          given.octets, base: base ?? [UInt8](repeating: 0, count: running.size),
+          given.bytes, base: base ?? [UInt8](repeating: 0, count: running.size),
           isBaseKnown: base != nil))
     } catch {
       return .failure(unsuitable)
@@ -114,7 +114,7 @@ struct OTADeliveryDecision {
       if policy == .auto,
         base == nil || again.isSooner(last: rest, than: planner.best(base: base))
       {
-        return .stream(again, because: obstacle ?? .restIsSooner(octets: rest))
+        return .stream(again, because: obstacle ?? .restIsSooner(bytes: rest))
       }
     }
     if policy == .require, let base {
@@ -124,22 +124,22 @@ struct OTADeliveryDecision {
   }
 
   private func judged(_ best: Delivery, against plain: Delivery) -> Verdict {
-    let size = plain.octets.count
+    let size = plain.bytes.count
     guard best.content != .plain, best.isWorthwhile(against: plain) else {
-      return .image(because: obstacle ?? .noGain(octets: best.octets.count))
+      return .image(because: obstacle ?? .noGain(bytes: best.bytes.count))
     }
     if held > 0, plain.isSooner(last: size - held, than: best) {
-      return .image(because: .restIsSooner(octets: size - held))
+      return .image(because: .restIsSooner(bytes: size - held))
     }
     guard best.content == .compressed else { return .stream(best, because: nil) }
-    return .stream(best, because: obstacle ?? .noGain(octets: best.octets.count))
+    return .stream(best, because: obstacle ?? .noGain(bytes: best.bytes.count))
   }
 }
 
 extension Delivery {
-  /// Whether its last octets are there no later than all of another.
+  /// Whether its last bytes are there no later than all of another.
   fileprivate func isSooner(last count: Int, than other: Delivery) -> Bool {
-    let left = Double(count) / Double(octets.count)
+    let left = Double(count) / Double(bytes.count)
     return forecast.expectedSeconds * left <= other.forecast.expectedSeconds
   }
 }

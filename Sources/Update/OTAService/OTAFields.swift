@@ -2,14 +2,14 @@ import OtaflashWire
 
 /// What is wrong with a message of the OTA service.
 package enum OTADecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
-  case tooShort(String, octets: Int)
+  case tooShort(String, bytes: Int)
   case unknownValue(String, UInt8)
   case wrongAnswer(expected: UInt8, got: UInt8)
 
   package var description: String {
     switch self {
-    case .tooShort(let message, let octets):
-      "the \(message) message ends after \(octets) octets, before its fields do"
+    case .tooShort(let message, let bytes):
+      "the \(message) message ends after \(bytes) bytes, before its fields do"
     case .unknownValue(let field, let value):
       "the \(field) field has the value \(value), which protocol version 1 does not define"
     case .wrongAnswer(let expected, let got):
@@ -18,11 +18,11 @@ package enum OTADecodeFault: Error, Equatable, Sendable, CustomStringConvertible
   }
 }
 
-/// Octets behind the last known field are left alone: later versions append fields.
-typealias OTAReader = OctetReader<OTADecodeFault>
+/// Bytes behind the last known field are left alone: later versions append fields.
+typealias OTAReader = ByteReader<OTADecodeFault>
 
 extension OTAReader {
-  init(_ octets: [UInt8], of message: String) {
-    self.init(octets, orThrow: .tooShort(message, octets: octets.count))
+  init(_ bytes: [UInt8], of message: String) {
+    self.init(bytes, orThrow: .tooShort(message, bytes: bytes.count))
   }
 }

@@ -1,16 +1,16 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// How many octets of data a link is expected to carry in a second: for the choice of what is sent,
+/// How many bytes of data a link is expected to carry in a second: for the choice of what is sent,
 /// not for promises. A step of a third, so that the same link leads to the same choice.
 struct OTALinkRate: Sendable {
   /// A request in one connection event, its answer in the next.
   private static let eventsPerRoundTrip = 2
 
   let facts: LinkFacts
-  /// Octets of data in one write.
+  /// Bytes of data in one write.
   let chunk: Int
-  /// Octets that the device takes ahead at most.
+  /// Bytes that the device takes ahead at most.
   let window: Int
   /// Each write is answered before the next one.
   let isAnswered: Bool
@@ -18,7 +18,7 @@ struct OTALinkRate: Sendable {
   let roundTrip: Duration
 
   /// 1 or more.
-  var octetsPerSecond: Double {
+  var bytesPerSecond: Double {
     let perRoundTrip = Double(isAnswered ? chunk : window) / seconds
     return Self.stepped(min(perRoundTrip, isAnswered ? .infinity : air))
   }

@@ -38,11 +38,11 @@ package enum OTARequest: Equatable, Sendable {
   }
 
   package var encoded: [UInt8] {
-    var writer = OctetWriter()
+    var writer = ByteWriter()
     writer.uint8(opcode)
     switch self {
     case .info(let hostVersion): writer.uint8(hostVersion)
-    case .authorize(let proof): writer.octets(proof)
+    case .authorize(let proof): writer.bytes(proof)
     case .begin(let begin): begin.encode(to: &writer)
     case .rewind(let offset): writer.uint32(UInt32(offset))
     case .abort(let discard): writer.uint8(discard ? 1 : 0)
@@ -50,7 +50,7 @@ package enum OTARequest: Equatable, Sendable {
     case .running, .resumePoint, .challenge, .verify, .activate, .confirm, .patchInfo, .patchPoint:
       break
     }
-    return writer.octets
+    return writer.bytes
   }
 }
 
@@ -86,7 +86,7 @@ package struct OTABegin: Equatable, Sendable {
     self.hardware = hardware
   }
 
-  fileprivate func encode(to writer: inout OctetWriter) {
+  fileprivate func encode(to writer: inout ByteWriter) {
     writer.uint8(flags.rawValue)
     writer.uint32(UInt32(imageSize))
     writer.uint32(imageCRC32)

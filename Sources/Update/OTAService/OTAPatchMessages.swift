@@ -1,11 +1,11 @@
 import OtaflashWire
 
-/// What a patch is made against, by which a device and a host know that they mean the same octets.
+/// What a patch is made against, by which a device and a host know that they mean the same bytes.
 package struct OTABase: Hashable, Sendable {
   /// An image that is compressed, and made out of nothing.
   package static let empty = OTABase(size: 0, crc32: 0)
 
-  /// In octets; 0 = there is none.
+  /// In bytes; 0 = there is none.
   package let size: Int
   package let crc32: UInt32
 
@@ -30,7 +30,7 @@ package struct OTABase: Hashable, Sendable {
 /// (docs/ota-service.md, 13).
 package struct OTAPatch: Hashable, Sendable {
   package let base: OTABase
-  /// In octets, with the headers of its parts; 1 ..< 2^31.
+  /// In bytes, with the headers of its parts; 1 ..< 2^31.
   package let streamSize: Int
   package let streamCRC32: UInt32
 
@@ -40,7 +40,7 @@ package struct OTAPatch: Hashable, Sendable {
     self.streamCRC32 = streamCRC32
   }
 
-  func encode(to writer: inout OctetWriter) {
+  func encode(to writer: inout ByteWriter) {
     writer.uint32(UInt32(base.size))
     writer.uint32(base.crc32)
     writer.uint32(UInt32(streamSize))
@@ -58,7 +58,7 @@ package struct OTAPatchInfo: Equatable, Sendable {
   /// The largest window and lookahead of heatshrink, as powers of two; 0 without heatshrink.
   package let windowBits: Int
   package let lookaheadBits: Int
-  /// Parts begin at multiples of so many octets of the image.
+  /// Parts begin at multiples of so many bytes of the image.
   package let pageSize: Int
   /// What runs, as RUNNING tells it; `.empty` when the device cannot read it.
   package let base: OTABase
@@ -78,9 +78,9 @@ package struct OTAPatchInfo: Equatable, Sendable {
 package struct OTAPatchPoint: Equatable, Sendable {
   package let streamSize: Int
   package let streamCRC32: UInt32
-  /// Octets of the stream that it holds: the next one wanted.
+  /// Bytes of the stream that it holds: the next one wanted.
   package let nextOffset: Int
-  /// Octets of the image in the parts that are complete and in flash.
+  /// Bytes of the image in the parts that are complete and in flash.
   package let imageOffset: Int
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {

@@ -8,7 +8,7 @@ package enum OTAProof {
   package static let proofSize = 16
   private static let context = Array("otaflash authorize".utf8)
 
-  /// The first 16 octets of HMAC-SHA-256(key, "otaflash authorize" | challenge | hardware id).
+  /// The first 16 bytes of HMAC-SHA-256(key, "otaflash authorize" | challenge | hardware id).
   package static func proof(
     key: [UInt8], challenge: [UInt8], hardware: HardwareID
   ) -> [UInt8] {
@@ -27,10 +27,10 @@ package enum OTAProof {
   }
 
   private static func message(_ challenge: [UInt8], _ hardware: HardwareID) -> [UInt8] {
-    var writer = OctetWriter()
-    writer.octets(context)
-    writer.octets(challenge)
+    var writer = ByteWriter()
+    writer.bytes(context)
+    writer.bytes(challenge)
     writer.uint32(hardware.rawValue)
-    return writer.octets
+    return writer.bytes
   }
 }

@@ -10,7 +10,7 @@ package enum OTARefusal: UInt8, Sendable, CaseIterable {
   case notAuthorized = 4
   /// The image is for another board.
   case wrongHardware = 5
-  /// The image is larger than the slot, or has no octets.
+  /// The image is larger than the slot, or has no bytes.
   case doesNotFit = 6
   /// The image is older than what runs, and BEGIN did not allow that.
   case downgrade = 7

@@ -9,11 +9,11 @@ package enum OTAService {
 
   /// The highest protocol version this host speaks.
   package static let protocolVersion: UInt8 = 1
-  /// Octets of a data write before the image octets: the offset.
+  /// Bytes of a data write before the image bytes: the offset.
   static let dataHeaderSize = 4
   /// The longest that a device may take to erase a page (docs/ota-service.md, 10).
   static let eraseLimit = Duration.seconds(20)
-  /// Octets that a device reads back from its flash at least in a second (10).
+  /// Bytes that a device reads back from its flash at least in a second (10).
   static let readBackPerSecond = 16_384
 
   /// Application error codes of the service (docs/ota-service.md, 3 and 4).

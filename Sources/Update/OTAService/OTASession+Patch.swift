@@ -18,12 +18,12 @@ extension OTASession {
     if case .stream(let sent) = context.memory.last(OTASent.self) { sent.stream } else { nil }
   }
 
-  /// Octets of image that the device may still have to write when all of a stream is sent: a few
-  /// octets that wait in its buffer may make many pages.
-  var octetsUnwritten: Int {
+  /// Bytes of image that the device may still have to write when all of a stream is sent: a few
+  /// bytes that wait in its buffer may make many pages.
+  var bytesUnwritten: Int {
     guard let stream = sentStream else { return 0 }
-    let durable = context.memory.last(OTADurable.self)?.octets ?? 0
-    return stream.image.size - stream.imageOctetsHeld(ofFirst: durable)
+    let durable = context.memory.last(OTADurable.self)?.bytes ?? 0
+    return stream.image.size - stream.imageBytesHeld(ofFirst: durable)
   }
 
   /// Where a patch is required: whether one can be, as far as the device has told.
@@ -111,7 +111,7 @@ extension OTASession {
     let bases = looks ? context.options.bases : nil
     var decision = OTADeliveryDecision(
       policy: context.options.delta, abilities: patching?.abilities, conditions: conditions,
-      running: running, base: running.flatMap { bases?.octets(of: $0) })
+      running: running, base: running.flatMap { bases?.bytes(of: $0) })
     if let patching { decision.absence = patching.absence }
     decision.given = context.options.patch
     decision.givenUp = context.memory.last(OTAPatchesGivenUp.self)?.obstacle
@@ -130,7 +130,7 @@ extension OTASession {
       isAnswered: mode == .withResponse,
       roundTrip: patching?.roundTrip ?? .zero)
     return DeliveryConditions(
-      octetsPerSecond: rate.octetsPerSecond, pageSize: info.pageSize,
+      bytesPerSecond: rate.bytesPerSecond, pageSize: info.pageSize,
       isErasedAhead: info.erasesAhead, receiveBuffer: info.bufferSize)
   }
 
@@ -143,7 +143,7 @@ extension OTASession {
     let isHeld =
       patching?.begun
       == ContentIdentity(size: announced.streamSize, crc32: announced.streamCRC32)
-    let position = try await position(in: stream.octets, restart: restart || !isHeld) {
+    let position = try await position(in: stream.bytes, restart: restart || !isHeld) {
       (restart) async throws(UpdateFault) in
       // A PATCH holds until the BEGIN behind it is done.
       try await announce(announced)
@@ -158,9 +158,9 @@ extension OTASession {
     var session = self
     session.stream = stream
     return PreparedUpload(
-      from: stream.imageOctetsHeld(ofFirst: offset), making: stream.imageOctets(ofFirst: offset)
+      from: stream.imageBytesHeld(ofFirst: offset), making: stream.imageBytes(ofFirst: offset)
     ) { [session] () async throws(UpdateFault) in
-      try await session.upload(stream.octets, from: offset)
+      try await session.upload(stream.bytes, from: offset)
     }
   }
 
@@ -252,7 +252,7 @@ extension DeliveryReport {
     let stream = sent.stream
     self.init(
       content: ContentIdentity(stream.base).map { .patch(base: $0) } ?? .compressed,
-      octets: stream.octets.count, imageSize: stream.image.size, obstacle: sent.obstacle,
+      bytes: stream.bytes.count, imageSize: stream.image.size, obstacle: sent.obstacle,
       isLimitedByFlash: stream.delivery.forecast.isLimitedByFlash)
     unused = sent.unused
   }

@@ -8,7 +8,7 @@ extension OTASession {
   struct SizeSearch {
     fileprivate var trial: SizeTrial
     fileprivate let setting: SizeMemory.Setting
-    /// The octets that were acknowledged when it was looked at last.
+    /// The bytes that were acknowledged when it was looked at last.
     fileprivate var seen: Int
 
     /// The upload waited for the device while its flash was behind.
@@ -21,7 +21,7 @@ extension OTASession {
     let mtu: Int
   }
 
-  /// Octets of data that an interval's worth of must fit the device's window, so that it is the air
+  /// Bytes of data that an interval's worth of must fit the device's window, so that it is the air
   /// that holds a transfer back: a Status that opens the window comes two intervals behind.
   private static let intervalsInWindow = 3
 
@@ -43,12 +43,12 @@ extension OTASession {
       device: "\(Self.updateProtocol) \(info.hardware)", mtu: client.mtu,
       phy: facts.phy, connectionInterval: facts.connectionInterval)
     let remembered = options.sizes?.recall(setting).flatMap { size in
-      (1...longestChunk).contains(size.chunk) && size.octetsPerSecond > 0 ? size : nil
+      (1...longestChunk).contains(size.chunk) && size.bytesPerSecond > 0 ? size : nil
     }
     if let remembered { take(remembered, &transfer) }
     let window = min(info.bufferSize, options.windowLimit ?? .max)
     let bounds = SizeTrial.Bounds(
-      left: transfer.total - transfer.next, window: window, octetsPerAnswer: info.octetsPerStatus)
+      left: transfer.total - transfer.next, window: window, bytesPerAnswer: info.bytesPerStatus)
     guard let bounds,
       let trial = try await trial(bounds, window, remembered, &transfer)
     else { return nil }
@@ -60,7 +60,7 @@ extension OTASession {
   private func take(_ size: SizeMemory.Size, _ transfer: inout OTATransfer) {
     transfer.write(inChunksOf: size.chunk)
     context.memory.keep(SettledSize(chunk: size.chunk, mtu: client.mtu))
-    let kept = SizeReport.Rate(chunk: size.chunk, octetsPerSecond: size.octetsPerSecond)
+    let kept = SizeReport.Rate(chunk: size.chunk, bytesPerSecond: size.bytesPerSecond)
     context.observe(.sized(SizeReport(tried: [], kept: kept)))
   }
 
@@ -73,7 +73,7 @@ extension OTASession {
     let candidates = SizeCandidates(
       sizing: PDUSizing(facts, isEncrypted: client.security.contains(.encryption)),
       mtu: ATTMTU(clamping: longestChunk + OTAService.dataHeaderSize + 3),
-      header: OTAService.dataHeaderSize, octetsPerAnswer: info.octetsPerStatus)
+      header: OTAService.dataHeaderSize, bytesPerAnswer: info.bytesPerStatus)
     let first = transfer.chunk
     let model = chunkSize
     guard let interval = facts.connectionInterval else {
@@ -84,14 +84,14 @@ extension OTASession {
       let others = candidates.others(than: first, rooms: rooms)
       guard !others.isEmpty else { return nil }
       return SizeTrial(
-        first: first, at: transfer.next, bounds, expecting: remembered?.octetsPerSecond
+        first: first, at: transfer.next, bounds, expecting: remembered?.bytesPerSecond
       ) { _ in (model == first ? [] : [model]) + others.filter { $0 != model } }
     }
-    let ought = candidates.octetsPerSecond(chunk: first, interval: interval)
+    let ought = candidates.bytesPerSecond(chunk: first, interval: interval)
     let needed = ought * (interval / .seconds(1)) * Double(Self.intervalsInWindow)
     guard remembered != nil || (ought > 0 && Double(window) >= needed) else { return nil }
     return SizeTrial(
-      first: first, at: transfer.next, bounds, expecting: remembered?.octetsPerSecond ?? ought
+      first: first, at: transfer.next, bounds, expecting: remembered?.bytesPerSecond ?? ought
     ) { share in
       // What is left of an event, and half of what whole packets may leave of that.
       let share = min(1, share)
@@ -150,7 +150,7 @@ extension OTASession {
       guard outcome.isWhole else { return }
       context.options.sizes?.keep(
         found.setting,
-        SizeMemory.Size(chunk: kept.chunk, octetsPerSecond: kept.octetsPerSecond))
+        SizeMemory.Size(chunk: kept.chunk, bytesPerSecond: kept.bytesPerSecond))
     }
   }
 }

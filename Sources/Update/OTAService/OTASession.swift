@@ -112,7 +112,7 @@ struct OTASession: UpdateSession {
     }
     if let obstacle, info.takesPatches {
       var report = DeliveryReport(
-        content: .image, octets: prefixes.count, imageSize: prefixes.count, obstacle: obstacle)
+        content: .image, bytes: prefixes.count, imageSize: prefixes.count, obstacle: obstacle)
       report.unused = unused
       context.deliver(report)
     }
@@ -121,17 +121,17 @@ struct OTASession: UpdateSession {
 
   /// Begins, and makes sure that what the device holds is the beginning of what is sent.
   func position(
-    in octets: PrefixChecksums, restart: Bool,
+    in bytes: PrefixChecksums, restart: Bool,
     _ begin: (_ restart: Bool) async throws(UpdateFault) -> OTAPosition
   ) async throws(UpdateFault) -> OTAPosition {
     var position = try await begin(restart)
-    if !position.agrees(with: octets) {
+    if !position.agrees(with: bytes) {
       // What the device now says it holds is not ours after all: start over, once.
       position = try await begin(true)
     }
-    guard position.agrees(with: octets) else {
+    guard position.agrees(with: bytes) else {
       throw .protocolViolation(
-        .prepare, "told to start over, it says it holds \(position.nextOffset) octets")
+        .prepare, "told to start over, it says it holds \(position.nextOffset) bytes")
     }
     return position
   }
@@ -158,7 +158,7 @@ struct OTASession: UpdateSession {
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
     let limit = max(
       context.options.controlLimit,
-      info.verifyLimit(imageSize: image.bytes.count, unwritten: octetsUnwritten))
+      info.verifyLimit(imageSize: image.bytes.count, unwritten: bytesUnwritten))
     let answer = try await control.exchange(.verify, .verify, within: limit)
     switch answer.result {
     case OTARefusal.checksumMismatch.rawValue where sentStream != nil:
@@ -169,12 +169,12 @@ struct OTASession: UpdateSession {
     case OTARefusal.wrongState.rawValue:
       // A page that would not hold its data takes the device back while it writes the last ones.
       let status = try await readStatus()
-      let octets = sentStream?.octets ?? PrefixChecksums(image.bytes)
-      guard status.state == .receiving, status.nextOffset < octets.count else {
+      let bytes = sentStream?.bytes ?? PrefixChecksums(image.bytes)
+      guard status.state == .receiving, status.nextOffset < bytes.count else {
         throw ending(.verify, status.note)
       }
       if let stream = sentStream { return .wanted(upload(of: stream, from: status.nextOffset)) }
-      return .wanted(upload(of: octets, from: status.nextOffset))
+      return .wanted(upload(of: bytes, from: status.nextOffset))
     default:
       let found = try crc32(of: try control.payload(of: answer, .verify))
       guard found == image.crc32 else {
@@ -211,9 +211,9 @@ struct OTASession: UpdateSession {
 }
 
 extension OTAInfo {
-  /// Octets that a device takes between two Status notifications while data streams: a block, or a
+  /// Bytes that a device takes between two Status notifications while data streams: a block, or a
   /// step of the window, whichever is shorter (docs/ota-service.md, 2.2).
-  var octetsPerStatus: Int {
+  var bytesPerStatus: Int {
     let block = max(pageSize, bufferSize / 4 / pageSize * pageSize)
     return min(block, max(largestChunk, bufferSize / 4))
   }
@@ -222,16 +222,16 @@ extension OTAInfo {
   /// holds are written first, each of them and the record after at most a page erase long, and then
   /// the image is read back.
   ///
-  /// - Parameter unwritten: octets of image that a stream which was sent may still make (13).
+  /// - Parameter unwritten: bytes of image that a stream which was sent may still make (13).
   func verifyLimit(imageSize: Int, unwritten: Int = 0) -> Duration {
     let pages = bufferSize / pageSize + 2
-    return OTAService.eraseLimit * pages + writeLimit(octets: unwritten)
+    return OTAService.eraseLimit * pages + writeLimit(bytes: unwritten)
       + .seconds(imageSize / OTAService.readBackPerSecond)
   }
 
-  /// The longest time in which so many octets of image are written.
-  func writeLimit(octets: Int) -> Duration {
-    OTAService.eraseLimit * ((octets + pageSize - 1) / pageSize)
+  /// The longest time in which so many bytes of image are written.
+  func writeLimit(bytes: Int) -> Duration {
+    OTAService.eraseLimit * ((bytes + pageSize - 1) / pageSize)
   }
 }
 

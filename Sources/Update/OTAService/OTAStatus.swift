@@ -1,6 +1,6 @@
 import OtaflashWire
 
-/// The Status characteristic's value (docs/ota-service.md, 2): 16 octets.
+/// The Status characteristic's value (docs/ota-service.md, 2): 16 bytes.
 package struct OTAStatus: Equatable, Sendable {
   package enum State: UInt8, Sendable {
     case idle = 0
@@ -15,14 +15,14 @@ package struct OTAStatus: Equatable, Sendable {
 
   package var state: State
   package var note: Note
-  /// Octets beyond `nextOffset` that the device takes now; 0 = busy.
+  /// Bytes beyond `nextOffset` that the device takes now; 0 = busy.
   package var window: Int
-  /// The next octet that the device wants: of the image, or in a patch session of the stream, as
+  /// The next byte that the device wants: of the image, or in a patch session of the stream, as
   /// with all that follows.
   package var nextOffset: Int
-  /// CRC32 of the octets 0 ..< `nextOffset` as received.
+  /// CRC32 of the bytes 0 ..< `nextOffset` as received.
   package var crc32: UInt32
-  /// Octets that survive a reset of the device; of a stream, those before the part that it was in.
+  /// Bytes that survive a reset of the device; of a stream, those before the part that it was in.
   package var durableOffset: Int
 
   package init(
@@ -54,13 +54,13 @@ package struct OTAStatus: Equatable, Sendable {
   }
 
   package var encoded: [UInt8] {
-    var writer = OctetWriter()
+    var writer = ByteWriter()
     writer.uint8(state.rawValue)
     writer.uint8(note.rawValue)
     writer.uint16(UInt16(window))
     writer.uint32(UInt32(nextOffset))
     writer.uint32(crc32)
     writer.uint32(UInt32(durableOffset))
-    return writer.octets
+    return writer.bytes
   }
 }

@@ -6,8 +6,8 @@ struct OTAStream: Sendable {
   let image: ContentIdentity
   let base: OTABase
   let delivery: Delivery
-  let octets: PrefixChecksums
-  /// Octets of image in a page, as the device's decoder counts.
+  let bytes: PrefixChecksums
+  /// Bytes of image in a page, as the device's decoder counts.
   private let pageSize: Int
 
   init(_ delivery: Delivery, of image: ContentIdentity, against base: OTABase, pageSize: Int) {
@@ -15,22 +15,22 @@ struct OTAStream: Sendable {
     self.base = base
     self.delivery = delivery
     self.pageSize = pageSize
-    octets = PrefixChecksums(delivery.octets)
+    bytes = PrefixChecksums(delivery.bytes)
   }
 
   var announcement: OTAPatch {
     OTAPatch(
-      base: base, streamSize: octets.count, streamCRC32: octets.checksum(ofFirst: octets.count))
+      base: base, streamSize: bytes.count, streamCRC32: bytes.checksum(ofFirst: bytes.count))
   }
 
-  /// How much of the image a device can make of the first `count` octets: whole pages exactly, and
-  /// of the page that it is in as much as it has of the octets for it. What an update says of its
-  /// progress is in octets of the image, whatever is sent.
-  func imageOctets(ofFirst count: Int) -> Int {
-    if count >= octets.count { return image.size }
-    let pages = delivery.octetsAtPages
+  /// How much of the image a device can make of the first `count` bytes: whole pages exactly, and
+  /// of the page that it is in as much as it has of the bytes for it. What an update says of its
+  /// progress is in bytes of the image, whatever is sent.
+  func imageBytes(ofFirst count: Int) -> Int {
+    if count >= bytes.count { return image.size }
+    let pages = delivery.bytesAtPages
     let whole = wholePages(ofFirst: count)
-    // The last octets of a stream make nothing more.
+    // The last bytes of a stream make nothing more.
     guard whole < pages.count else { return image.size - 1 }
     let began = whole == 0 ? 0 : pages[whole - 1]
     let made = whole * pageSize
@@ -38,16 +38,16 @@ struct OTAStream: Sendable {
     return made + page * (count - began) / (pages[whole] - began)
   }
 
-  /// How much of the image a device has for certain when it holds the first `count` octets: whole
+  /// How much of the image a device has for certain when it holds the first `count` bytes: whole
   /// pages. What a part ends or begins with makes nothing yet, and a device that has restarted in a
   /// page has lost it. So much is told where a transfer is taken up, or was broken off.
-  func imageOctetsHeld(ofFirst count: Int) -> Int {
-    if count >= octets.count { return image.size }
+  func imageBytesHeld(ofFirst count: Int) -> Int {
+    if count >= bytes.count { return image.size }
     return min(wholePages(ofFirst: count) * pageSize, image.size - 1)
   }
 
   private func wholePages(ofFirst count: Int) -> Int {
-    let pages = delivery.octetsAtPages
+    let pages = delivery.bytesAtPages
     var (low, high) = (0, pages.count)
     while low < high {
       let middle = (low + high) / 2
@@ -59,7 +59,7 @@ struct OTAStream: Sendable {
 
 /// How much of a stream was in the device's flash when all of it was sent.
 struct OTADurable: Sendable {
-  let octets: Int
+  let bytes: Int
 }
 
 /// What was sent last to this device in the update that is under way.
@@ -120,7 +120,7 @@ struct OTAPatching: Sendable {
 }
 
 extension ContentIdentity {
-  /// `nil` for no octets.
+  /// `nil` for no bytes.
   init?(_ base: OTABase) {
     guard base.size > 0 else { return nil }
     self.init(size: base.size, crc32: base.crc32)

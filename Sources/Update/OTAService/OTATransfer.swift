@@ -3,7 +3,7 @@ import OtaflashFirmware
 /// The arithmetic of one upload: what may be sent next, and what a status means. Pure; the session
 /// does the sending and the waiting.
 ///
-/// Offsets are octets of the image. `acknowledged ≤ next ≤ limit` outside a busy device.
+/// Offsets are bytes of the image. `acknowledged ≤ next ≤ limit` outside a busy device.
 struct OTATransfer {
   /// What the session does about a status.
   enum Reaction: Equatable {
@@ -14,7 +14,7 @@ struct OTATransfer {
     case discard(from: Int)
   }
 
-  /// Times that octets are discarded, wherever they lie, before the compared part must have grown.
+  /// Times that bytes are discarded, wherever they lie, before the compared part must have grown.
   static let blockRepeatsMaximum = 3
   /// Rewinds without progress after which smaller writes are tried, and what they shrink to: an
   /// ATT_MTU of 247, then of 23. Some stacks announce an MTU that their buffers do not hold.
@@ -25,16 +25,16 @@ struct OTATransfer {
   static let rewindsMaximum = 16
 
   private let prefixes: PrefixChecksums
-  /// Octets ahead of `acknowledged` at most, whatever the device permits.
+  /// Bytes ahead of `acknowledged` at most, whatever the device permits.
   private let windowLimit: Int
   let total: Int
-  /// Image octets a data write; shrinks when a device does not take what its ATT_MTU promises.
+  /// Image bytes a data write; shrinks when a device does not take what its ATT_MTU promises.
   private(set) var chunk: Int
   /// What it has shrunk to: no write is longer from then on.
   private var ceiling = Int.max
   /// `ceiling`, after the device accepted a write of that size and no longer one.
   private var verifiedCeiling: Int?
-  /// The next octet to send.
+  /// The next byte to send.
   private(set) var next: Int
   /// The device has everything before this.
   private(set) var acknowledged: Int
@@ -57,8 +57,8 @@ struct OTATransfer {
 
   /// - Parameters:
   ///   - offset: where the device said it stands, with a CRC32 that agreed.
-  ///   - chunk: image octets a data write, 1 or more.
-  ///   - windowLimit: octets sent ahead of the last acknowledgement at most, 1 or more; less than a
+  ///   - chunk: image bytes a data write, 1 or more.
+  ///   - windowLimit: bytes sent ahead of the last acknowledgement at most, 1 or more; less than a
   ///     chunk counts as one.
   init(
     prefixes: PrefixChecksums, startingAt offset: Int, chunk: Int, windowLimit: Int? = nil
@@ -77,11 +77,11 @@ struct OTATransfer {
     furthest = offset
   }
 
-  /// From now on data writes have so many octets, 1 or more; no more than the device was seen to
+  /// From now on data writes have so many bytes, 1 or more; no more than the device was seen to
   /// take.
-  mutating func write(inChunksOf octets: Int) {
-    precondition(octets > 0)
-    chunk = min(octets, ceiling)
+  mutating func write(inChunksOf bytes: Int) {
+    precondition(bytes > 0)
+    chunk = min(bytes, ceiling)
   }
 
   /// By its last Status the device takes nothing for now.
@@ -90,7 +90,7 @@ struct OTATransfer {
   /// Everything was sent, acknowledged and compared.
   var isComplete: Bool { verified == total }
 
-  /// The octets that may go out now, or `nil` when the window is used up or all is sent.
+  /// The bytes that may go out now, or `nil` when the window is used up or all is sent.
   var sendable: Range<Int>? {
     let end = min(next + chunk, total)
     guard next < end, end <= limit, !isHeldBack else { return nil }
@@ -146,7 +146,7 @@ struct OTATransfer {
   /// sending has gone back behind it meanwhile.
   mutating func takeCheckpoint() -> Bool { checkpoint.take() != nil }
 
-  /// A Write Response: the device has these octets, though no CRC32 was told yet.
+  /// A Write Response: the device has these bytes, though no CRC32 was told yet.
   mutating func accepted(_ range: Range<Int>) {
     acknowledged = max(acknowledged, range.upperBound)
     noteProgress()
@@ -173,7 +173,7 @@ struct OTATransfer {
   ) throws(UpdateFault) -> Reaction {
     guard status.nextOffset <= sentEnd else {
       throw .protocolViolation(
-        .upload, "the device says it has \(status.nextOffset) octets; \(sentEnd) were sent")
+        .upload, "the device says it has \(status.nextOffset) bytes; \(sentEnd) were sent")
     }
     let isNews = isAnswer || status.note != .none
     // A notification that a later read has overtaken tells nothing.

@@ -3,9 +3,9 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension OTASession {
-  /// Image octets a data write may have at most, as learned from this device.
+  /// Image bytes a data write may have at most, as learned from this device.
   private struct ChunkCeiling {
-    let octets: Int
+    let bytes: Int
   }
 
   /// The bytes to send ahead of the last acknowledgement at most, as learned from this link: a
@@ -47,7 +47,7 @@ extension OTASession {
       if case .gatt(_, .transactionTimedOut) = error { narrowWindow(after: transfer) }
       // A device that refuses a patch has read some of it: writes of the last size.
       if case .noPatch = error, let ceiling = transfer.reducedCeiling {
-        context.memory.keep(ChunkCeiling(octets: ceiling))
+        context.memory.keep(ChunkCeiling(bytes: ceiling))
       }
       throw error
     }
@@ -71,9 +71,9 @@ extension OTASession {
   private func send(
     _ image: PrefixChecksums, _ transfer: inout OTATransfer
   ) async throws(UpdateFault) {
-    // While a part makes many pages of few octets, nothing rises that Status tells.
+    // While a part makes many pages of few bytes, nothing rises that Status tells.
     var patience = Patience(
-      with: client, context, longer: info.writeLimit(octets: stream?.delivery.partSize ?? 0))
+      with: client, context, longer: info.writeLimit(bytes: stream?.delivery.partSize ?? 0))
     var pdu: [UInt8] = []
     var checkpoint: Checkpoint?
     defer { checkpoint?.write.abandon() }
@@ -111,7 +111,7 @@ extension OTASession {
         if cause == .flash { search?.waitedForFlash(since.duration(to: context.clock.now)) }
       }
       if let ceiling = transfer.takeVerifiedCeiling() {
-        context.memory.keep(ChunkCeiling(octets: ceiling))
+        context.memory.keep(ChunkCeiling(bytes: ceiling))
       }
       if let offset = transfer.takeSetback() {
         patience.fellBack(to: offset)
@@ -122,7 +122,7 @@ extension OTASession {
       try patience.check(transfer.marks, at: context.clock.now)
     }
     end(&search, &transfer)
-    context.memory.keep(OTADurable(octets: transfer.durable))
+    context.memory.keep(OTADurable(bytes: transfer.durable))
   }
 
   /// What a window that is used up waits for. A sink has in its flash whatever it has.
@@ -131,13 +131,13 @@ extension OTASession {
     return pending * 2 > info.bufferSize ? .flash : .device
   }
 
-  /// The longest data write that link and device take, in octets of image.
+  /// The longest data write that link and device take, in bytes of image.
   var longestChunk: Int { min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize) }
 
   /// The device was seen not to take what its ATT_MTU promises.
   var hasChunkCeiling: Bool { context.memory.last(ChunkCeiling.self) != nil }
 
-  /// Image octets a data write, by what is known of the link.
+  /// Image bytes a data write, by what is known of the link.
   var chunkSize: Int {
     // With a response a write costs its round trip, however long it is: the longest is the best.
     let pdu =
@@ -146,10 +146,10 @@ extension OTASession {
       case .auto, .withoutResponse:
         client.bestCommandSize(
           atMost: info.largestChunk + OTAService.dataHeaderSize + 3,
-          header: OTAService.dataHeaderSize, octetsPerAnswer: info.octetsPerStatus)
+          header: OTAService.dataHeaderSize, bytesPerAnswer: info.bytesPerStatus)
       }
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
-    let ceiling = context.memory.last(ChunkCeiling.self)?.octets ?? .max
+    let ceiling = context.memory.last(ChunkCeiling.self)?.bytes ?? .max
     return max(1, min(fitting, longestChunk, ceiling))
   }
 
@@ -161,7 +161,7 @@ extension OTASession {
   ) throws(UpdateFault) -> Bool {
     guard mode != .withResponse else { return false }
     ATTPDU.encodeWriteCommand(
-      data.value, prefix: UInt32(range.lowerBound), octets: image.bytes[range], into: &pdu)
+      data.value, prefix: UInt32(range.lowerBound), bytes: image.bytes[range], into: &pdu)
     context.meter?.beginWriting(context.clock)
     do throws(GATTFault) {
       guard try client.offer(encoded: pdu) else { return false }
@@ -176,7 +176,7 @@ extension OTASession {
   private func send(
     _ range: Range<Int>, of image: PrefixChecksums, _ transfer: inout OTATransfer
   ) async throws(UpdateFault) {
-    let octets = image.bytes[range]
+    let bytes = image.bytes[range]
     let offset = UInt32(range.lowerBound)
     context.sent(range.count)
     transfer.sent(range)
@@ -185,7 +185,7 @@ extension OTASession {
       case .auto, .withoutResponse:
         let wait = context.meter?.begin(context.clock)
         try await client.command(
-          encoded: ATTPDU.encodeWriteCommand(data.value, prefix: offset, octets: octets))
+          encoded: ATTPDU.encodeWriteCommand(data.value, prefix: offset, bytes: bytes))
         if let wait { context.meter?.waited(wait, for: .transport) }
       case .withResponse:
         context.meter?.beginWriting(context.clock)
@@ -216,7 +216,7 @@ extension OTASession {
     case .transactionTimedOut where transfer.chunk > OTATransfer.smallestChunk:
       // A write that is never answered may have been too long for the device: the next connection
       // writes what every device takes.
-      context.memory.keep(ChunkCeiling(octets: OTATransfer.smallestChunk))
+      context.memory.keep(ChunkCeiling(bytes: OTATransfer.smallestChunk))
       throw .gatt(.upload, fault)
     default:
       throw .gatt(.upload, fault)
@@ -277,7 +277,7 @@ extension OTASession {
 
   private func request(_ range: Range<Int>, of image: PrefixChecksums) -> [UInt8] {
     ATTPDU.encodeWriteRequest(
-      data.value, prefix: UInt32(range.lowerBound), octets: image.bytes[range])
+      data.value, prefix: UInt32(range.lowerBound), bytes: image.bytes[range])
   }
 
   /// Waits for the device to say something; after `silenceLimit` it is asked.
@@ -346,7 +346,7 @@ extension OTASession {
     } catch .declined(.upload, .otaService(.malformedRequest)) {
       return nil
     } catch {
-      // Octets that are wrong are no patch, so that the session may have ended meanwhile.
+      // Bytes that are wrong are no patch, so that the session may have ended meanwhile.
       let hasEnded = error == .declined(.upload, .otaService(.wrongState))
       throw hasEnded ? ending(.upload, try await readStatus().note) : error
     }
@@ -366,9 +366,9 @@ extension OTASession {
 
   private func acknowledge(_ transfer: OTATransfer) {
     if let stream {
-      let made = stream.imageOctets(ofFirst: transfer.acknowledged)
+      let made = stream.imageBytes(ofFirst: transfer.acknowledged)
       return context.acknowledged(
-        made, of: stream.image.size, held: stream.imageOctetsHeld(ofFirst: transfer.acknowledged))
+        made, of: stream.image.size, held: stream.imageBytesHeld(ofFirst: transfer.acknowledged))
     }
     context.acknowledged(transfer.acknowledged, of: transfer.total)
   }

@@ -4,7 +4,7 @@ import OtaflashATT
 struct SizeCandidates: Sendable {
   /// Sizes that are closer to each other, as shares, are one.
   private static let difference = 0.01
-  /// Octets of opcode and handle.
+  /// Bytes of opcode and handle.
   private static let writeHeaderSize = 3
   /// What links are usually set to, the likeliest first.
   static let usualIntervals: [Duration] = [
@@ -14,32 +14,32 @@ struct SizeCandidates: Sendable {
   let sizing: PDUSizing
   /// The longest Write Command that link and device take.
   let mtu: ATTMTU
-  /// Octets of each value that carry none of what is sent.
+  /// Bytes of each value that carry none of what is sent.
   let header: Int
-  /// Octets between two notifications of the device.
-  let octetsPerAnswer: Int
+  /// Bytes between two notifications of the device.
+  let bytesPerAnswer: Int
 
-  /// Octets of data in a write of so many octets.
+  /// Bytes of data in a write of so many bytes.
   private func chunk(_ size: Int) -> Int { size - Self.writeHeaderSize - header }
 
   /// The best where `room` of each connection event can be filled; `nil` = nobody knows how much.
   func best(for room: Duration?) -> Int {
     chunk(
-      sizing.bestSize(mtu: mtu, interval: room, header: header, octetsPerAnswer: octetsPerAnswer))
+      sizing.bestSize(mtu: mtu, interval: room, header: header, bytesPerAnswer: bytesPerAnswer))
   }
 
-  /// Octets of data in a second by the model.
-  func octetsPerSecond(chunk: Int, interval: Duration) -> Double {
-    sizing.octetsPerSecond(
+  /// Bytes of data in a second by the model.
+  func bytesPerSecond(chunk: Int, interval: Duration) -> Double {
+    sizing.bytesPerSecond(
       size: chunk + Self.writeHeaderSize + header, interval: interval, header: header,
-      octetsPerAnswer: octetsPerAnswer)
+      bytesPerAnswer: bytesPerAnswer)
   }
 
   /// What is worth trying beside `first`, the likeliest before the others: the best for events
   /// with so much room, what just fills two packets or one, and what ATT_MTU takes. But for the
   /// one packet, nothing shorter than half of that.
   func others(than first: Int, rooms: [Duration]) -> [Int] {
-    let largest = chunk(mtu.octets)
+    let largest = chunk(mtu.bytes)
     let onePacket = chunk(sizing.size(filling: 1))
     let sizes = rooms.map { best(for: $0) } + [chunk(sizing.size(filling: 2)), onePacket, largest]
     return sizes.reduce(into: [first]) { found, size in

@@ -13,7 +13,7 @@ struct SizeTrial: Sendable {
     static let sizesMaximum = 5
     /// Of what is left to send, all stretches together.
     private static let share = 4
-    private static let octetsMaximum = 192 * 1024
+    private static let bytesMaximum = 192 * 1024
     /// Of a stretch: acknowledgements come with connection events, and some tens of these tell one
     /// size from another.
     private static let stretchMinimum = 24 * 1024
@@ -22,19 +22,19 @@ struct SizeTrial: Sendable {
 
     /// Sizes at most.
     let sizes: Int
-    /// Octets of each stretch.
+    /// Bytes of each stretch.
     let stretch: Int
 
     /// `nil` where there is no room for two sizes.
     ///
     /// - Parameters:
-    ///   - left: octets to be sent.
-    ///   - window: octets that may be on their way.
-    ///   - octetsPerAnswer: octets between two acknowledgements.
-    init?(left: Int, window: Int, octetsPerAnswer: Int) {
+    ///   - left: bytes to be sent.
+    ///   - window: bytes that may be on their way.
+    ///   - bytesPerAnswer: bytes between two acknowledgements.
+    init?(left: Int, window: Int, bytesPerAnswer: Int) {
       let least = max(
-        Self.stretchMinimum, window * Self.windows, octetsPerAnswer * Self.answers)
-      let budget = min(left / Self.share, Self.octetsMaximum)
+        Self.stretchMinimum, window * Self.windows, bytesPerAnswer * Self.answers)
+      let budget = min(left / Self.share, Self.bytesMaximum)
       guard budget / least >= 2 else { return nil }
       sizes = min(budget / least, Self.sizesMaximum)
       stretch = budget / sizes
@@ -52,7 +52,7 @@ struct SizeTrial: Sendable {
 
   /// How it ended.
   struct Outcome: Equatable {
-    /// Octets of data in a write.
+    /// Bytes of data in a write.
     let kept: Int
     /// What was measured, in the order tried.
     let rates: [SizeReport.Rate]
@@ -62,7 +62,7 @@ struct SizeTrial: Sendable {
 
   private struct Stretch {
     let chunk: Int
-    /// The first octet that was written so.
+    /// The first byte that was written so.
     let begin: Int
     var rate = AcknowledgedRate()
   }
@@ -79,7 +79,7 @@ struct SizeTrial: Sendable {
   private static let timeMaximum = Duration.seconds(30)
 
   private let bounds: Bounds
-  /// Octets of data in a second that the first size ought to bring; `nil` = others are tried in any
+  /// Bytes of data in a second that the first size ought to bring; `nil` = others are tried in any
   /// case.
   private let expected: Double?
   /// Those that are still to be tried, for a share of what was expected that the first has brought.
@@ -93,7 +93,7 @@ struct SizeTrial: Sendable {
   /// - Parameters:
   ///   - first: the size that the model, or an earlier trial, says is the best.
   ///   - offset: where sending begins.
-  ///   - expected: octets of data in a second; where it brings nearly as much, nothing else is
+  ///   - expected: bytes of data in a second; where it brings nearly as much, nothing else is
   ///     tried.
   ///   - others: the sizes to try beside it, the likeliest first, by the share of `expected` that
   ///     it brought.
@@ -113,7 +113,7 @@ struct SizeTrial: Sendable {
   /// The device has everything before `offset`, and its CRC32 has agreed.
   ///
   /// - Parameters:
-  ///   - next: the next octet to be sent.
+  ///   - next: the next byte to be sent.
   ///   - isRefusing: the device takes nothing for now.
   mutating func acknowledged(
     _ offset: Int, next: Int, isRefusing: Bool, at now: LinkInstant
@@ -138,14 +138,14 @@ struct SizeTrial: Sendable {
     guard written >= bounds.stretch || isClear else { return .goOn }
     if stretches.count == 1, let expected {
       // Whether anything is tried at all, the first stretch must have told.
-      guard measured.octets >= bounds.stretch || isClear else { return .goOn }
-      let share = (measured.octetsPerSecond ?? 0) / expected
+      guard measured.bytes >= bounds.stretch || isClear else { return .goOn }
+      let share = (measured.bytesPerSecond ?? 0) / expected
       if share >= Self.expectedShare { return end() }
       return begin(share, next)
     }
     if let waiting, waiting.isEmpty {
       // The last stretch is over when what was written of it has been acknowledged.
-      let isMeasured = measured.octets >= bounds.stretch || isClear
+      let isMeasured = measured.bytes >= bounds.stretch || isClear
       return isMeasured ? end(isWhole: true) : .goOn
     }
     return begin(1, next)
@@ -179,25 +179,25 @@ struct SizeTrial: Sendable {
   /// Another size is kept where it is better by more than the measures may be wrong.
   private func outcome(isWhole: Bool) -> Outcome {
     let rates = stretches.compactMap { stretch in
-      stretch.rate.octetsPerSecond.map {
-        SizeReport.Rate(chunk: stretch.chunk, octetsPerSecond: $0)
+      stretch.rate.bytesPerSecond.map {
+        SizeReport.Rate(chunk: stretch.chunk, bytesPerSecond: $0)
       }
     }
     func isMeasured(_ stretch: Stretch) -> Bool {
-      stretch.rate.octets * 2 >= bounds.stretch
+      stretch.rate.bytes * 2 >= bounds.stretch
         || stretch.rate.count >= Self.acknowledgementsMinimum
     }
     let first = stretches[0]
     var kept = first
-    guard let model = first.rate.octetsPerSecond, isMeasured(first) else {
+    guard let model = first.rate.bytesPerSecond, isMeasured(first) else {
       return Outcome(kept: kept.chunk, rates: rates, isWhole: isWhole)
     }
     for stretch in stretches.dropFirst() where isMeasured(stretch) {
-      guard let rate = stretch.rate.octetsPerSecond else { continue }
+      guard let rate = stretch.rate.bytesPerSecond else { continue }
       let errors = (first.rate.error * first.rate.error + stretch.rate.error * stretch.rate.error)
         .squareRoot()
       let needed = model * max(Self.advantage, 1 + errors)
-      if rate > needed, rate > kept.rate.octetsPerSecond ?? 0 { kept = stretch }
+      if rate > needed, rate > kept.rate.bytesPerSecond ?? 0 { kept = stretch }
     }
     return Outcome(kept: kept.chunk, rates: rates, isWhole: isWhole)
   }

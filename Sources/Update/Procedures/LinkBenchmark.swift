@@ -3,18 +3,18 @@ import OtaflashFirmware
 import OtaflashGATT
 import Synchronization
 
-/// What a link carries, measured: transfers to the device's sink, which counts and checks octets
+/// What a link carries, measured: transfers to the device's sink, which counts and checks bytes
 /// and touches no flash (docs/ota-service.md, 4.2, BEGIN).
 public struct LinkBenchmark: Sendable {
   /// One way of sending.
   public struct Setting: Hashable, Sendable {
     /// With response or without.
     public var mode = WriteMode.withResponse
-    /// ATT_MTU to ask for, 23…517 octets.
+    /// ATT_MTU to ask for, 23…517 bytes.
     public var mtu = 512
-    /// Octets sent ahead of the last acknowledgement at most; `nil` = as the device permits.
+    /// Bytes sent ahead of the last acknowledgement at most; `nil` = as the device permits.
     public var window: Int?
-    /// Octets a transfer, 1 or more; cut to the size of the device's slot. `nil` = as many as it
+    /// Bytes a transfer, 1 or more; cut to the size of the device's slot. `nil` = as many as it
     /// takes until twice as many change the rate by less than 1 %, which further transfers find
     /// out.
     public var size: Int?
@@ -33,13 +33,13 @@ public struct LinkBenchmark: Sendable {
     public let link: LinkReport
     /// What the device tells of how it takes images.
     package let receiver: ReceiverFacts
-    /// Octets of image a data write.
+    /// Bytes of image a data write.
     public let chunk: Int
-    /// Octets that the device has, and octets that were sent for it, repeats included.
-    public let octets: Int
-    /// Octets of data sent, repeats included.
-    public let octetsSent: Int
-    /// From the first data write to the Status that acknowledges the last octet.
+    /// Bytes that the device has, and bytes that were sent for it, repeats included.
+    public let bytes: Int
+    /// Bytes of data sent, repeats included.
+    public let bytesSent: Int
+    /// From the first data write to the Status that acknowledges the last byte.
     public let took: Duration
     /// How often sending went back because a data PDU was lost.
     public let rewinds: Int
@@ -47,13 +47,13 @@ public struct LinkBenchmark: Sendable {
     public let busySigns: Int
     /// What the sender waited for.
     public let waits: TransferWaits
-    /// Whether more octets would have shown the same rate; `nil` where the setting says how many.
+    /// Whether more bytes would have shown the same rate; `nil` where the setting says how many.
     public fileprivate(set) var hasSettled: Bool?
 
-    /// Octets of an ATT PDU that carries one of them.
+    /// Bytes of an ATT PDU that carries one of them.
     public var pduSize: Int { chunk + OTAService.dataHeaderSize + 3 }
-    /// Octets acknowledged per second.
-    public var octetsPerSecond: Double { Double(octets) / (took / .seconds(1)) }
+    /// Bytes acknowledged per second.
+    public var bytesPerSecond: Double { Double(bytes) / (took / .seconds(1)) }
   }
 
   /// The setting's version is never looked at by a sink; one that no rule refuses.
@@ -126,7 +126,7 @@ public struct LinkBenchmark: Sendable {
     return measurements
   }
 
-  /// Octets a transfer, and whether more would show the same rate where that was looked for.
+  /// Bytes a transfer, and whether more would show the same rate where that was looked for.
   private func settledSize(
     over session: OTASession, _ options: UpdateOptions
   ) async throws(UpdateFault) -> (Int, Bool?) {
@@ -137,7 +137,7 @@ public struct LinkBenchmark: Sendable {
     while settling.isSearching {
       let image = PrefixChecksums(Self.pattern(settling.size))
       let found = try await transfer(image, over: session, options)
-      settling.take(found.octetsPerSecond, took: found.took)
+      settling.take(found.bytesPerSecond, took: found.took)
     }
     return (settling.size, settling.isSettled)
   }
@@ -158,13 +158,13 @@ public struct LinkBenchmark: Sendable {
     try await session.abandon()
     return Measurement(
       link: LinkReport(of: session.client), receiver: ReceiverFacts(session),
-      chunk: session.chunkSize, octets: image.count,
-      octetsSent: context.tally.now.octetsSent, took: start.duration(to: end),
+      chunk: session.chunkSize, bytes: image.count,
+      bytesSent: context.tally.now.bytesSent, took: start.duration(to: end),
       rewinds: flow.rewinds,
       busySigns: flow.busySigns, waits: meter.waits)
   }
 
-  /// Octets without a period that a chunk or a page could hide in.
+  /// Bytes without a period that a chunk or a page could hide in.
   private static func pattern(_ size: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       for index in 0..<size {

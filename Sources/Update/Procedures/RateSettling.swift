@@ -1,10 +1,10 @@
 /// Finds the size of a transfer at which its rate stands still. A transfer waits for a connection
-/// event before its first octet and for an acknowledgement after its last; of a short one that is a
+/// event before its first byte and for an acknowledgement after its last; of a short one that is a
 /// good part, of a long one next to nothing. Pure.
 struct RateSettling: Equatable, Sendable {
-  /// Octets of the first transfer, where the device has a slot for so many.
+  /// Bytes of the first transfer, where the device has a slot for so many.
   static let firstSize = 64 * 1024
-  /// What twice as many octets may change.
+  /// What twice as many bytes may change.
   static let tolerance = 0.01
   /// No transfer is made that would take longer than this, to look closer.
   static let timeLimit = Duration.seconds(20)
@@ -17,11 +17,11 @@ struct RateSettling: Equatable, Sendable {
   }
 
   private let slotSize: Int
-  /// Octets of the next transfer.
+  /// Bytes of the next transfer.
   private(set) var size: Int
   private var state: State
 
-  /// - Parameter chunk: octets of image a data write.
+  /// - Parameter chunk: bytes of image a data write.
   init(_ mode: WriteMode, chunk: Int, slotSize: Int) {
     self.slotSize = slotSize
     size = min(Self.firstSize, slotSize)
@@ -39,16 +39,16 @@ struct RateSettling: Equatable, Sendable {
   /// ended the search before.
   var isSettled: Bool { state == .done(isSettled: true) }
 
-  /// Takes what a transfer of `size` octets has shown.
-  mutating func take(_ octetsPerSecond: Double, took: Duration) {
+  /// Takes what a transfer of `size` bytes has shown.
+  mutating func take(_ bytesPerSecond: Double, took: Duration) {
     guard case .searching(let former) = state else { return }
-    if let former, abs(octetsPerSecond / former - 1) < Self.tolerance {
+    if let former, abs(bytesPerSecond / former - 1) < Self.tolerance {
       state = .done(isSettled: true)
     } else if size == slotSize || took * 2 > Self.timeLimit {
       state = .done(isSettled: false)
     } else {
       size = min(size * 2, slotSize)
-      state = .searching(former: octetsPerSecond)
+      state = .searching(former: bytesPerSecond)
     }
   }
 }

@@ -4,11 +4,11 @@ import OtaflashFirmware
 /// What a device with the OTA service tells of how it takes images: all that a prediction of their
 /// time wants to know of it, but how long its flash takes, which no device tells.
 package struct ReceiverFacts: Equatable, Sendable {
-  /// Octets of flash that are erased at a time.
+  /// Bytes of flash that are erased at a time.
   package let pageSize: Int
-  /// In octets.
+  /// In bytes.
   package let bufferSize: Int
-  /// In octets.
+  /// In bytes.
   package let slotSize: Int
   package let erasesAhead: Bool
   /// `nil` = it takes no patches, or it was not asked.

@@ -23,7 +23,7 @@ public struct SMPSlots: Sendable {
     public let slots: [SlotReport]
     /// `nil` where the device does not tell.
     public let mode: MCUbootMode?
-    /// Octets of each slot by its number, where the device tells.
+    /// Bytes of each slot by its number, where the device tells.
     public let sizes: [Size]
 
     /// The size of a slot, as the server tells it.
@@ -33,7 +33,7 @@ public struct SMPSlots: Sendable {
       /// The slot's number, 0 or 1.
       public let slot: Int
       /// The slot's size.
-      public let octets: Int
+      public let bytes: Int
     }
   }
 
@@ -148,7 +148,7 @@ extension SMPSlots.Listing {
     mode = facts.bootloader.mode.map(MCUbootMode.init)
     sizes = (facts.sizes?.images ?? []).flatMap { image in
       image.slots.compactMap { slot in
-        slot.size.map { Size(image: image.image, slot: slot.slot, octets: $0) }
+        slot.size.map { Size(image: image.image, slot: slot.slot, bytes: $0) }
       }
     }
   }

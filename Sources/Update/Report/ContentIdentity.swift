@@ -1,20 +1,20 @@
 import OtaflashFirmware
 
-/// Octets as devices tell of them: an image, or what is sent instead, by size and CRC32.
+/// Bytes as devices tell of them: an image, or what is sent instead, by size and CRC32.
 public struct ContentIdentity: Hashable, Sendable {
-  /// In octets.
+  /// In bytes.
   public let size: Int
-  /// Of all its octets.
+  /// Of all its bytes.
   public let crc32: UInt32
 
-  /// Octets so many, with this CRC32.
+  /// Bytes so many, with this CRC32.
   public init(size: Int, crc32: UInt32) {
     self.size = size
     self.crc32 = crc32
   }
 
-  /// Of octets that are here.
-  package init(of octets: [UInt8]) {
-    self.init(size: octets.count, crc32: CRC32.checksum(octets))
+  /// Of bytes that are here.
+  package init(of bytes: [UInt8]) {
+    self.init(size: bytes.count, crc32: CRC32.checksum(bytes))
   }
 }

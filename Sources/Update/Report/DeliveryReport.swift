@@ -12,9 +12,9 @@ public struct DeliveryReport: Equatable, Sendable {
 
   /// What goes over the air.
   public var content: Content
-  /// How many octets that are, sent once.
-  public var octets: Int
-  /// Octets of the image that the device makes of them.
+  /// How many bytes that are, sent once.
+  public var bytes: Int
+  /// Bytes of the image that the device makes of them.
   public var imageSize: Int
   /// Why it is no patch; `nil` where it is one.
   public var obstacle: PatchObstacle?
@@ -25,11 +25,11 @@ public struct DeliveryReport: Equatable, Sendable {
 
   /// A report, as a test of an app may want one.
   public init(
-    content: Content, octets: Int, imageSize: Int, obstacle: PatchObstacle? = nil,
+    content: Content, bytes: Int, imageSize: Int, obstacle: PatchObstacle? = nil,
     isLimitedByFlash: Bool = false
   ) {
     self.content = content
-    self.octets = octets
+    self.bytes = bytes
     self.imageSize = imageSize
     self.obstacle = obstacle
     self.isLimitedByFlash = isLimitedByFlash

@@ -4,13 +4,13 @@ import OtaflashFirmware
 public struct DeviceReport: Equatable, Sendable {
   /// The part of an earlier transfer that the device still holds.
   public struct ResumePoint: Equatable, Sendable {
-    /// In octets, of the whole image.
+    /// In bytes, of the whole image.
     public var imageSize: Int
     /// Of the whole image, as it was announced.
     public var imageCRC32: UInt32
-    /// Octets held, from the image's beginning on.
+    /// Bytes held, from the image's beginning on.
     public var offset: Int
-    /// Of the octets held.
+    /// Of the bytes held.
     public var heldCRC32: UInt32
 
     /// What a device holds of an image.
@@ -26,7 +26,7 @@ public struct DeviceReport: Equatable, Sendable {
   public struct HeldStream: Equatable, Sendable {
     /// All that was to be sent.
     public var stream: ContentIdentity
-    /// Octets held, from its beginning on.
+    /// Bytes held, from its beginning on.
     public var offset: Int
 
     /// What a device holds of a stream.
@@ -60,13 +60,13 @@ public struct DeviceReport: Equatable, Sendable {
   public var runningBuild: UInt32?
   /// Of the image that runs.
   public var runningCRC32: UInt32?
-  /// The largest image, in octets.
+  /// The largest image, in bytes.
   public var slotSize: Int?
-  /// Of its flash, in octets.
+  /// Of its flash, in bytes.
   public var pageSize: Int?
-  /// Image octets in one write, at most.
+  /// Image bytes in one write, at most.
   public var largestChunk: Int?
-  /// Octets that the device takes ahead of its flash.
+  /// Bytes that the device takes ahead of its flash.
   public var bufferSize: Int?
   /// An update must prove a key.
   public var needsAuthorization: Bool
@@ -78,7 +78,7 @@ public struct DeviceReport: Equatable, Sendable {
   public var isOnTrial: Bool
   /// `nil` where the device holds nothing of an image.
   public var resumePoint: ResumePoint?
-  /// What the device holds of something that was sent instead of an image, and how many octets of
+  /// What the device holds of something that was sent instead of an image, and how many bytes of
   /// that; `nil` where it holds nothing of the kind.
   public var heldStream: HeldStream?
   /// What the slots of a device with MCUboot hold; empty where nobody tells.

@@ -3,13 +3,13 @@ import OtaflashGATT
 
 /// What is known of the link once connected. `nil` = the transport cannot tell.
 public struct LinkReport: Equatable, Sendable {
-  /// ATT_MTU in octets, 23…517.
+  /// ATT_MTU in bytes, 23…517.
   public var mtu: Int
   /// The PHY in use.
   public var phy: PHY?
   /// The time between two connection events.
   public var connectionInterval: Duration?
-  /// Octets of payload in one link-layer packet, 27…251.
+  /// Bytes of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
   /// Connection events that the device may skip.
   public var peripheralLatency: Int?

@@ -10,11 +10,11 @@ public enum PatchObstacle: Equatable, Sendable {
   case baseUnreadable
   /// Nobody here has the image that it runs.
   case baseUnknown(ContentIdentity)
-  /// What is best without it has so many octets, and a patch would save little of them.
-  case noGain(octets: Int)
-  /// The device holds a part of the image, or of what is sent instead, and its last octets are
+  /// What is best without it has so many bytes, and a patch would save little of them.
+  case noGain(bytes: Int)
+  /// The device holds a part of the image, or of what is sent instead, and its last bytes are
   /// there sooner than a patch.
-  case restIsSooner(octets: Int)
+  case restIsSooner(bytes: Int)
   /// The patch that was given is not for the image that the device runs.
   case givenForAnother(running: ContentIdentity)
   /// The device has no decoder for the patch that was given; what it would need.
@@ -33,9 +33,9 @@ public enum PatchObstacle: Equatable, Sendable {
     case .baseNotTold: "the device does not tell which image it runs"
     case .baseUnreadable: "the device cannot read the image that it runs, or finds it damaged"
     case .baseUnknown(let running): "nobody here has the image that runs there (\(running.words))"
-    case .noGain(let octets): "no patch would save much: \(Numerals.grouped(octets)) B at best"
-    case .restIsSooner(let octets):
-      "the device holds a part of the image, and wants \(Numerals.grouped(octets)) B more"
+    case .noGain(let bytes): "no patch would save much: \(Numerals.grouped(bytes)) B at best"
+    case .restIsSooner(let bytes):
+      "the device holds a part of the image, and wants \(Numerals.grouped(bytes)) B more"
     case .givenForAnother(let running):
       "the patch that was given is not for the image that runs there (\(running.words))"
     case .givenNotUnderstood(let codec):

@@ -2,17 +2,17 @@
 public struct SizeReport: Equatable, Sendable {
   /// What a size brought.
   public struct Rate: Equatable, Sendable {
-    /// Octets of data in a write.
+    /// Bytes of data in a write.
     public var chunk: Int
-    /// Octets of data that the device acknowledged in a second.
-    public var octetsPerSecond: Double
+    /// Bytes of data that the device acknowledged in a second.
+    public var bytesPerSecond: Double
 
     /// - Parameters:
-    ///   - chunk: octets of data in a write.
-    ///   - octetsPerSecond: acknowledged.
-    public init(chunk: Int, octetsPerSecond: Double) {
+    ///   - chunk: bytes of data in a write.
+    ///   - bytesPerSecond: acknowledged.
+    public init(chunk: Int, bytesPerSecond: Double) {
       self.chunk = chunk
-      self.octetsPerSecond = octetsPerSecond
+      self.bytesPerSecond = bytesPerSecond
     }
   }
 

@@ -8,7 +8,7 @@ public struct SlotReport: Equatable, Sendable {
   public let slot: Int
   /// As the device writes it: `1.2.3`, or `1.2.3.4` with a build number.
   public let version: String
-  /// The hash in the image's trailer, 32, 48 or 64 octets; `nil` where the device tells none.
+  /// The hash in the image's trailer, 32, 48 or 64 bytes; `nil` where the device tells none.
   public let hash: [UInt8]?
   /// It runs now.
   public let isActive: Bool

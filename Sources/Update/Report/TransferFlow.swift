@@ -1,4 +1,4 @@
-/// How the octets of an update flowed: what its rate can be explained by.
+/// How the bytes of an update flowed: what its rate can be explained by.
 public struct TransferFlow: Equatable, Sendable {
   /// How data was written in the end; never `auto` where the device takes one kind of write alone.
   public var mode: WriteMode
@@ -22,18 +22,18 @@ public struct TransferFlow: Equatable, Sendable {
 public struct TransferStretch: Equatable, Sendable {
   /// How data was written, over which link, and what was waited for in the stretch.
   public var flow: TransferFlow
-  /// Octets sent, repeats included.
-  public var octetsSent: Int
+  /// Bytes sent, repeats included.
+  public var bytesSent: Int
   /// A second or more.
   public var took: Duration
 
   /// - Parameters:
   ///   - flow: what was waited for.
-  ///   - octetsSent: repeats included.
+  ///   - bytesSent: repeats included.
   ///   - took: the length of the stretch.
-  public init(flow: TransferFlow, octetsSent: Int, took: Duration) {
+  public init(flow: TransferFlow, bytesSent: Int, took: Duration) {
     self.flow = flow
-    self.octetsSent = octetsSent
+    self.bytesSent = bytesSent
     self.took = took
   }
 }

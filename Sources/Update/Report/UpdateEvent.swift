@@ -23,9 +23,9 @@ public enum UpdateEvent: Equatable, Sendable {
   /// The device made no image of what was sent instead; the image itself is sent now.
   case patchGivenUp(because: PatchObstacle)
   /// The transfer starts, or goes on, at `offset`. `resumed` is true when the device held a part.
-  /// Octets are those of the image, whatever is sent.
+  /// Bytes are those of the image, whatever is sent.
   case transferBegan(offset: Int, total: Int, resumed: Bool)
-  /// The device has acknowledged the first `acknowledged` octets (of `total`), or as much as it
+  /// The device has acknowledged the first `acknowledged` bytes (of `total`), or as much as it
   /// makes them of.
   case progress(acknowledged: Int, total: Int)
   /// What held the upload back since this was told last, or since it began: once a second at most.
@@ -56,7 +56,7 @@ public enum UpdateStage: String, Sendable, CaseIterable {
   case detach
   /// Image and device are compared, and the image is announced.
   case prepare
-  /// The image's octets.
+  /// The image's bytes.
   case upload
   /// The device reads its flash back.
   case verify

@@ -87,7 +87,7 @@ extension UpdateFault: ExplainedFault {
       obstacle.isVerdictOfDevice
         ? "What runs there is as it was. The image itself was not sent, as only a patch was wanted."
         : "Only a patch was wanted; nothing was written."
-    case .authorizationRequired: "A key has 16 to 64 octets; nothing was written."
+    case .authorizationRequired: "A key has 16 to 64 bytes; nothing was written."
     case .wrongKey: "After 5 wrong proofs it refuses every key until it is restarted."
     case .noUpdateService:
       "It is the wrong device, or its firmware must first be put into update mode."
@@ -169,8 +169,8 @@ extension UpdateFault: ExplainedFault {
     guard resumable else {
       return "The device holds no part of the image; the next attempt starts over."
     }
-    let octets = acknowledged == 0 ? "a part of a page" : "\(Numerals.grouped(acknowledged)) B"
-    return "The device keeps \(octets); the next attempt goes on from there."
+    let bytes = acknowledged == 0 ? "a part of a page" : "\(Numerals.grouped(acknowledged)) B"
+    return "The device keeps \(bytes); the next attempt goes on from there."
   }
 
   private static func list(_ protocols: [UpdateProtocol]) -> String {

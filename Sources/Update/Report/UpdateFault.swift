@@ -11,7 +11,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   // Refused before a byte was written.
   /// The image is for another board than the device's.
   case wrongHardware(device: HardwareID, image: HardwareID)
-  /// The image has more octets than the slot.
+  /// The image has more bytes than the slot.
   case doesNotFit(imageSize: Int, slotSize: Int)
   /// The image is older than what runs, and nobody allowed that.
   case downgrade(running: FirmwareVersion, image: FirmwareVersion)
@@ -58,7 +58,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// runs is not known. Run the update again: it starts by asking the device.
   case stoppedAfterActivation(by: UpdateInterruption, expected: FirmwareVersion?)
   // The transfer.
-  /// The device has all octets, and their CRC32 is not the image's.
+  /// The device has all bytes, and their CRC32 is not the image's.
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
   /// The same block arrived damaged, so many times in a row.
   case blockKeepsFailing(atOffset: Int, attempts: Int)
@@ -70,12 +70,12 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// The device told the same offset again and again.
   case noProgress(atOffset: Int, repeats: Int)
   // The link.
-  /// The link was lost, and could not be made again; `acknowledged` counts octets of the image.
+  /// The link was lost, and could not be made again; `acknowledged` counts bytes of the image.
   case linkLost(LinkLoss, UpdateStage, resumable: Bool, acknowledged: Int)
   /// The device could not be connected to.
   case couldNotConnect(ConnectFault)
   /// The device no longer has the keys of its pairing with this host. `isActivated`: it has the
-  /// complete image, and was told to start it; `acknowledged` counts octets of the image.
+  /// complete image, and was told to start it; `acknowledged` counts bytes of the image.
   case bondForgotten(isActivated: Bool, resumable: Bool, acknowledged: Int)
   // The peer broke the protocol.
   /// The device did in this stage what its protocol forbids; the text is a clause.
@@ -83,7 +83,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// A procedure of the attribute protocol failed in this stage.
   case gatt(UpdateStage, GATTFault)
   // Our own side.
-  /// The task was cancelled, and the device told; `acknowledged` counts octets of the image.
+  /// The task was cancelled, and the device told; `acknowledged` counts bytes of the image.
   case cancelled(resumable: Bool, acknowledged: Int)
   /// The caller's time limit ran out (`Command.timeLimit`); the device was told, as when cancelled.
   case timedOut(after: Duration, resumable: Bool, acknowledged: Int)

@@ -30,7 +30,7 @@ public struct UpdateResult: Equatable, Sendable {
     /// not what was told before the update. That it belongs to the image, nobody says.
     case changed
     /// The same, and the application tells the image's version, which did not run before as far as
-    /// that was told. Its octets were compared by the boot loader alone.
+    /// that was told. Its bytes were compared by the boot loader alone.
     case version
     /// What runs was read after the restart, and is the image that was sent, by its hash or CRC32.
     case readBack = "read-back"
@@ -42,8 +42,8 @@ public struct UpdateResult: Equatable, Sendable {
   public var isVerified: Bool { proof != .none }
   /// The whole run.
   public var took: Duration
-  /// Octets sent in this run, repeats included: of the image, or of what was sent instead.
-  public var octetsSent: Int
+  /// Bytes sent in this run, repeats included: of the image, or of what was sent instead.
+  public var bytesSent: Int
   /// The time of the upload stage alone.
   public var uploadTook: Duration
   /// The time of the verify stage alone: a device that makes an image of a patch may still be
@@ -64,25 +64,25 @@ public struct UpdateResult: Equatable, Sendable {
 
   /// What was sent; `nil` where the device takes nothing but images, or nothing was sent.
   public var delivery: DeliveryReport?
-  /// Octets of the image that the device has got in this run, where something was sent instead.
-  public var octetsMade: Int?
+  /// Bytes of the image that the device has got in this run, where something was sent instead.
+  public var bytesMade: Int?
 
   /// A result, as a test of an app may want one.
   public init(
     outcome: Outcome, from: FirmwareVersion?, to: FirmwareVersion?, proof: Proof,
-    took: Duration, octetsSent: Int, uploadTook: Duration, resumes: Int, validation: String? = nil,
-    delivery: DeliveryReport? = nil, octetsMade: Int? = nil
+    took: Duration, bytesSent: Int, uploadTook: Duration, resumes: Int, validation: String? = nil,
+    delivery: DeliveryReport? = nil, bytesMade: Int? = nil
   ) {
     self.outcome = outcome
     self.from = from
     self.to = to
     self.proof = proof
     self.took = took
-    self.octetsSent = octetsSent
+    self.bytesSent = bytesSent
     self.uploadTook = uploadTook
     self.resumes = resumes
     self.validation = validation
     self.delivery = delivery
-    self.octetsMade = octetsMade
+    self.bytesMade = bytesMade
   }
 }

@@ -1,4 +1,4 @@
-/// How image octets are written.
+/// How image bytes are written.
 public enum WriteMode: String, Sendable, CaseIterable {
   /// The default. Write Commands, as many as the device's window permits, and a Write Request where
   /// a window ends: fills the air, and each answer tells that all before it was met. A device whose

@@ -28,7 +28,7 @@ final class SMPChannel: Sendable {
     var version = SMPVersion.v2
     /// What was not written of a request whose sender was cancelled.
     var unsent: ArraySlice<UInt8> = []
-    /// Octets of the parts of a request, where they fill connection events.
+    /// Bytes of the parts of a request, where they fill connection events.
     var eventPart: Int?
   }
 
@@ -61,20 +61,20 @@ final class SMPChannel: Sendable {
   /// Messages that answered nothing.
   var ignored: SMPExchange.Ignored { state.withLock { $0.exchange.ignored } }
 
-  /// Octets of link-layer payload of an answer to an upload request: header, `rc` and `off`.
+  /// Bytes of link-layer payload of an answer to an upload request: header, `rc` and `off`.
   private static let uploadAnswer = 29
-  /// Octets of opcode and handle.
+  /// Bytes of opcode and handle.
   private static let writeHeaderSize = 3
 
-  /// Octets that one Write Command carries at most.
+  /// Bytes that one Write Command carries at most.
   var writeMaximum: Int { client.mtu - Self.writeHeaderSize }
 
-  /// Octets that one Write Command carries when many fill the air best.
+  /// Bytes that one Write Command carries when many fill the air best.
   var fragmentSize: Int {
     sizing.bestSize(mtu: ATTMTU(clamping: client.mtu)) - Self.writeHeaderSize
   }
 
-  /// Octets of the parts that a request is cut into.
+  /// Bytes of the parts that a request is cut into.
   var partSize: Int {
     min(state.withLock { $0.eventPart } ?? fragmentSize, writeMaximum)
   }
@@ -82,10 +82,10 @@ final class SMPChannel: Sendable {
   /// From now on the parts of a request fill connection events, beside an answer in each: for an
   /// upload that has several requests under way.
   func fillEvents() {
-    let octets =
-      client.bestCommandSize(octetsPerAnswer: 1, answer: Self.uploadAnswer)
+    let bytes =
+      client.bestCommandSize(bytesPerAnswer: 1, answer: Self.uploadAnswer)
       - Self.writeHeaderSize
-    state.withLock { $0.eventPart = octets }
+    state.withLock { $0.eventPart = bytes }
   }
 
   var sizing: PDUSizing { PDUSizing(client.linkFacts) }
@@ -186,7 +186,7 @@ final class SMPChannel: Sendable {
     while !rest.isEmpty {
       do throws(GATTFault) {
         try await client.command(
-          encoded: ATTPDU.encodeWriteCommand(characteristic.value, octets: rest.prefix(size)))
+          encoded: ATTPDU.encodeWriteCommand(characteristic.value, bytes: rest.prefix(size)))
       } catch {
         // A message of which nothing went out leaves nothing to finish.
         let unsent = rest.startIndex == 0 ? [] : rest

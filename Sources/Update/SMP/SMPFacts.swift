@@ -38,7 +38,7 @@ struct SMPFacts: Equatable, Sendable {
     }
   }
 
-  /// Octets of the largest file for one of the device's images, where the server tells it: what the
+  /// Bytes of the largest file for one of the device's images, where the server tells it: what the
   /// boot loader told it, else the size of the smallest slot.
   func largestFile(_ image: Int) -> Int? {
     guard let entry = slotSizes(of: image) else { return nil }
@@ -60,13 +60,13 @@ struct SMPFacts: Equatable, Sendable {
 }
 
 extension SMPFacts {
-  /// Octets of a request to a server that does not tell its buffers': the default of Zephyr
+  /// Bytes of a request to a server that does not tell its buffers': the default of Zephyr
   /// (MCUMGR_BUF_SIZE, now MCUMGR_TRANSPORT_NETBUF_SIZE).
   private static let bufferDefault = 384
   /// Requests under way at most, however many buffers a server has.
   private static let widthMaximum = 6
 
-  /// Octets of an upload request at most: what fills the air best among what the server can take.
+  /// Bytes of an upload request at most: what fills the air best among what the server can take.
   func requestMaximum(over channel: SMPChannel, least: Int) -> Int {
     let oneWrite = channel.fragmentSize >= least ? channel.fragmentSize : channel.writeMaximum
     guard let buffer = parameters?.bufferSize else { return min(oneWrite, Self.bufferDefault) }
@@ -86,8 +86,8 @@ extension SMPFacts {
   /// Requests that are tried at once. Where a request is one write it is lost as a whole when it
   /// finds no buffer, and the next answer tells; where it is several, a server that missed the
   /// first would take the second for the beginning of another.
-  func reach(ofRequests octets: Int, over channel: SMPChannel) -> Int {
-    parameters != nil && octets <= channel.writeMaximum ? Self.widthMaximum : widthLimit
+  func reach(ofRequests bytes: Int, over channel: SMPChannel) -> Int {
+    parameters != nil && bytes <= channel.writeMaximum ? Self.widthMaximum : widthLimit
   }
 
   /// The numbers of the device's images; `nil` where it has several and does not tell which.
@@ -131,7 +131,7 @@ extension SMPImage.Slot {
   /// Whether the image in this slot, which does not run, is that one as it was sent. A server
   /// without hashes has only versions to tell.
   func stores(_ image: FirmwareImage) -> RunningImage.Agreement {
-    agrees(with: image.mcuboot?.hash?.octets, of: image)
+    agrees(with: image.mcuboot?.hash?.bytes, of: image)
   }
 
   /// The same of the slot that runs: one that came compressed is there decompressed.

@@ -67,7 +67,7 @@ extension SMPImage.State {
     let isLeft = slots.contains { $0.slot == 0 && $0.stores(image) != .different }
     guard !isLeft else { return .different }
     guard let expected = installer.firmwareLoader?.hash else { return .untold }
-    return slots.first { $0.slot == 1 }?.hash == expected.octets ? .same : .different
+    return slots.first { $0.slot == 1 }?.hash == expected.bytes ? .same : .different
   }
 }
 

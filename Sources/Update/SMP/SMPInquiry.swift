@@ -53,8 +53,8 @@ extension SMPFacts {
     _ parameters: SMPOS.Parameters.Response?, over channel: SMPChannel
   ) async throws(UpdateFault) -> Bool {
     let text = String(repeating: " ", count: channel.writeMaximum - SMPHeader.size)
-    let octets = SMPMessage(SMPOS.Echo(text), sequence: 0).encoded.count
-    guard let parameters, parameters.bufferSize >= octets else { return false }
+    let bytes = SMPMessage(SMPOS.Echo(text), sequence: 0).encoded.count
+    guard let parameters, parameters.bufferSize >= bytes else { return false }
     do throws(UpdateFault) {
       let result = try await channel.ask(
         SMPOS.Echo(text), .connect, within: inquiryLimit, tries: inquiryTries)

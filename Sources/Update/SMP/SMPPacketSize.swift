@@ -1,27 +1,27 @@
 import OtaflashATT
 import OtaflashWire
 
-/// How many octets of image one upload request carries. Pure.
+/// How many bytes of image one upload request carries. Pure.
 ///
 /// The longest request is what the server's buffer holds, or what one write carries where the
 /// server does not put requests together from several.
 struct SMPPacketSize: Equatable, Sendable {
-  /// Octets of an MCUboot header, which the first request must carry as a whole.
+  /// Bytes of an MCUboot header, which the first request must carry as a whole.
   static let headOfImage = 32
 
-  /// Octets of a request at most, its header included.
-  let octets: Int
+  /// Bytes of a request at most, its header included.
+  let bytes: Int
   /// What the request at offset 0 says besides.
   let announcement: SMPImage.Upload.Announcement
-  /// Octets of image a request at most, by the caller's wish.
+  /// Bytes of image a request at most, by the caller's wish.
   var dataLimit = Int.max
 
-  /// Octets of image in the request at `offset` at most; 0 where not even one has room.
+  /// Bytes of image in the request at `offset` at most; 0 where not even one has room.
   func data(at offset: Int) -> Int {
     min(room(at: offset), offset == 0 ? max(dataLimit, Self.headOfImage) : dataLimit)
   }
 
-  /// Octets of image in the request at `offset` of an image of `total`, to a server that takes
+  /// Bytes of image in the request at `offset` of an image of `total`, to a server that takes
   /// whole units only. A request that shall tell which may be longer than the caller's wish, and so
   /// may one that carries a single unit.
   func data(at offset: Int, of total: Int, to unit: SMPWriteUnit) -> Int {
@@ -37,9 +37,9 @@ struct SMPPacketSize: Equatable, Sendable {
   private func room(at offset: Int) -> Int {
     let empty = SMPImage.Upload(
       offset: offset, data: [], announcement: offset == 0 ? announcement : nil)
-    // The head of an empty string is counted, and has one octet.
-    let room = octets - SMPMessage(empty, sequence: 0).encoded.count + 1
-    // CBOR tells lengths up to 23 in one octet, up to 255 in two, up to 65535 in three.
+    // The head of an empty string is counted, and has one byte.
+    let room = bytes - SMPMessage(empty, sequence: 0).encoded.count + 1
+    // CBOR tells lengths up to 23 in one byte, up to 255 in two, up to 65535 in three.
     let fitting = [(head: 1, most: 23), (2, 255), (3, 65535)].map { min(room - $0.head, $0.most) }
     return max(0, fitting.max() ?? 0)
   }
@@ -51,18 +51,18 @@ struct SMPPacketSize: Equatable, Sendable {
     return SMPMessage(first, sequence: 0).encoded.count
   }
 
-  /// Octets of header and field names in a request behind the first 64 KiB, and of the whole
+  /// Bytes of header and field names in a request behind the first 64 KiB, and of the whole
   /// answer.
   private static let overhead = 26
   private static let answer = 18
   private static let writeHeader = 3
 
-  /// Octets of a request that carries the most image per time on air: all that the buffer holds,
+  /// Bytes of a request that carries the most image per time on air: all that the buffer holds,
   /// or whole fragments only, whose last one would else be short.
   ///
   /// - Parameters:
-  ///   - buffer: octets that the server's buffer holds.
-  ///   - fragment: octets that one write carries.
+  ///   - buffer: bytes that the server's buffer holds.
+  ///   - fragment: bytes that one write carries.
   static func best(buffer: Int, fragment: Int, sizing: PDUSizing) -> Int {
     let whole = buffer / fragment * fragment
     guard whole > overhead, whole < buffer else { return buffer }

@@ -50,10 +50,10 @@ extension ProtocolRefusal {
     code: "match false", meaning: "what its flash holds is not what was sent, twice",
     advice: "Send it once more; if it stays so, the device's flash is worn.", kind: .rejected)
 
-  static func packetsTooShort(_ octets: Int, least: Int) -> ProtocolRefusal {
+  static func packetsTooShort(_ bytes: Int, least: Int) -> ProtocolRefusal {
     ProtocolRefusal(
-      code: "buffer \(octets)",
-      meaning: "its requests have \(octets) octets at most; the first needs \(least)",
+      code: "buffer \(bytes)",
+      meaning: "its requests have \(bytes) bytes at most; the first needs \(least)",
       advice: "The image's header must arrive in one piece: the firmware needs an ATT_MTU of "
         + "\(least + 3) or more, or must be built to put SMP requests together.",
       kind: .unsuitable)

@@ -140,7 +140,7 @@ extension SMPRefusal {
     29: Entry(.unsuitable, "the image's vector table is not valid", sign, .chooseAnotherImage),
     30: Entry(.unsuitable, "the image is too large", "It must be built smaller."),
     31: Entry(
-      .rejected, "more octets came than were announced",
+      .rejected, "more bytes came than were announced",
       "Send the image again, from its beginning.", .startOver),
     32: Entry(
       .rejected, "this image may not be confirmed", "Its own application must confirm it."),

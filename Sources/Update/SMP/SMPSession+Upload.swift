@@ -7,9 +7,9 @@ import OtaflashWire
 /// Where an upload stands behind its first request.
 struct SMPUploadStart: Sendable {
   let size: SMPPacketSize
-  /// Octets that the first request carried.
+  /// Bytes that the first request carried.
   let sent: Int
-  /// The next octet that the server wants.
+  /// The next byte that the server wants.
   let offset: Int
   /// The server has all of the image, and has compared it.
   let matches: Bool?
@@ -27,7 +27,7 @@ extension SMPSession {
   static let eraseLimit = Duration.seconds(40)
   /// Times that a whole image whose SHA-256 differs in the server's flash is sent again.
   private static let imageRepeatsMaximum = 1
-  /// Octets of the first request to a server that shall hold nothing.
+  /// Bytes of the first request to a server that shall hold nothing.
   private static let shortFirst = SMPWriteUnit.leastTelling
 
   // MARK: The first request
@@ -62,10 +62,10 @@ extension SMPSession {
     if facts.reassembles, facts.widthLimit > 1, context.options.windowLimit == nil {
       channel.fillEvents()
     }
-    let octets = facts.requestMaximum(over: channel, least: least)
-    guard octets >= least else { throw .declined(.prepare, .packetsTooShort(octets, least: least)) }
+    let bytes = facts.requestMaximum(over: channel, least: least)
+    guard bytes >= least else { throw .declined(.prepare, .packetsTooShort(bytes, least: least)) }
     return SMPPacketSize(
-      octets: octets, announcement: announcement, dataLimit: context.options.chunk ?? .max)
+      bytes: bytes, announcement: announcement, dataLimit: context.options.chunk ?? .max)
   }
 
   private func erase(_ imageIndex: Int) async throws(UpdateFault) {

@@ -118,7 +118,7 @@ struct SMPSession: UpdateSession {
     for image in applicationLast
     where !(state.received(image)?.flags.contains(.pending) ?? false) {
       let result = try await channel.ask(
-        SMPImage.WriteState(hash: image.mcuboot?.hash?.octets, isConfirmed: false), .activate,
+        SMPImage.WriteState(hash: image.mcuboot?.hash?.bytes, isConfirmed: false), .activate,
         within: Self.eraseLimit)
       guard case .failure(let refusal) = result else { continue }
       if refusal.isNotSupported, facts.bootloader.mode == nil { return false }
@@ -140,10 +140,10 @@ struct SMPSession: UpdateSession {
       return Self.pageMoveTime * (installed + Self.pageSize - 1) / Self.pageSize
     }
     let pages = images.map { image in
-      let octets =
+      let bytes =
         facts.largestFile(image.place.imageIndex) ?? image.mcuboot?.decompressedSize
         ?? image.bytes.count
-      return (octets + Self.pageSize - 1) / Self.pageSize
+      return (bytes + Self.pageSize - 1) / Self.pageSize
     }
     let tally = context.tally.now
     return max(
@@ -169,7 +169,7 @@ struct SMPSession: UpdateSession {
     let index = image.place.imageIndex
     // One that was decompressed runs under another hash than it was sent with.
     let running = facts.running(index).flatMap { $0.runs(image) == .same ? $0.hash : nil }
-    let hash = index == 0 ? nil : running ?? image.mcuboot?.hash?.octets
+    let hash = index == 0 ? nil : running ?? image.mcuboot?.hash?.bytes
     _ = try await channel.perform(
       SMPImage.WriteState(hash: hash, isConfirmed: true), stage, within: Self.eraseLimit)
   }

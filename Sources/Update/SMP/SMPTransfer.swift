@@ -1,4 +1,4 @@
-/// The arithmetic of one upload: which octets may go out next, and what an answer means. Pure; the
+/// The arithmetic of one upload: which bytes may go out next, and what an answer means. Pure; the
 /// session does the sending and the waiting.
 ///
 /// A server works off its requests in their order. Each answer tells the offset that it wants next:
@@ -14,9 +14,9 @@ struct SMPTransfer {
     case rewound(to: Int, because: RewindReason)
   }
 
-  /// Times that sending goes back without the furthest octet advancing.
+  /// Times that sending goes back without the furthest byte advancing.
   static let repeatMaximum = 5
-  /// Times that a server may lose octets that it has acknowledged (it restarted, or somebody else
+  /// Times that a server may lose bytes that it has acknowledged (it restarted, or somebody else
   /// uploads too).
   static let setbackMaximum = 5
   /// After each loss twice as many answers must come well before the window grows again; at most
@@ -38,7 +38,7 @@ struct SMPTransfer {
   /// Requests end where the server's units do, but for the last. Until they are known, one goes
   /// alone.
   private(set) var unit: SMPWriteUnit
-  /// The next octet to send.
+  /// The next byte to send.
   private(set) var next: Int
   /// The server has everything before this.
   private(set) var acknowledged: Int
@@ -82,7 +82,7 @@ struct SMPTransfer {
   /// A request with offset 0 is under way: the server may erase a slot before it answers.
   var awaitsFirst: Bool { underWay.first?.range.lowerBound == 0 }
 
-  /// The octets that may go out now, or `nil` when the window is used up or all is sent. The first
+  /// The bytes that may go out now, or `nil` when the window is used up or all is sent. The first
   /// goes alone: its answer may be that the server has more already. The last finds a buffer for
   /// certain: no later one would tell that it was lost.
   func sendable(_ size: SMPPacketSize) -> Range<Int>? {
@@ -107,7 +107,7 @@ struct SMPTransfer {
     guard let range = take(sequence) else { return .proceed }
     // To offset 0 it may say that it has more of this very image already.
     guard offset <= (range.lowerBound == 0 ? total : sentEnd) else {
-      throw .protocolViolation(.upload, "it wants octet \(offset); \(sentEnd) were sent")
+      throw .protocolViolation(.upload, "it wants byte \(offset); \(sentEnd) were sent")
     }
     sentEnd = max(sentEnd, offset)
     if offset <= range.upperBound { learn(range, taken: offset) }
@@ -123,7 +123,7 @@ struct SMPTransfer {
     return .proceed
   }
 
-  /// The last octets of an image are taken whole by every server.
+  /// The last bytes of an image are taken whole by every server.
   private mutating func learn(_ range: Range<Int>, taken offset: Int) {
     guard range.upperBound < total, offset > range.lowerBound,
       let learned = SMPWriteUnit(sent: range.count, taken: offset - range.lowerBound)
@@ -132,7 +132,7 @@ struct SMPTransfer {
     unit = learned
   }
 
-  /// The server had no room for this request, or was busy: its octets are to be sent again.
+  /// The server had no room for this request, or was busy: its bytes are to be sent again.
   mutating func refused(_ sequence: UInt8, isBusy: Bool) throws(UpdateFault) -> Reaction {
     guard let range = take(sequence) else { return .proceed }
     wanted = min(wanted ?? range.lowerBound, range.lowerBound)

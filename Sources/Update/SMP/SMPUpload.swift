@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashWire
 
-/// Sends the octets of one upload behind its first request, in the window that `SMPTransfer`
+/// Sends the bytes of one upload behind its first request, in the window that `SMPTransfer`
 /// computes.
 struct SMPUpload {
   /// The longest time to the answer of an upload request that is not the first. It doubles with
@@ -39,7 +39,7 @@ struct SMPUpload {
     transfer = SMPTransfer(
       total: image.count, startingAt: begun.offset, unit: begun.unit,
       widthLimit: min(facts.widthLimit, wish),
-      reach: min(facts.reach(ofRequests: size.octets, over: channel), wish))
+      reach: min(facts.reach(ofRequests: size.bytes, over: channel), wish))
   }
 
   /// Returns when the server has everything; `false` when it says that it holds something else.
@@ -89,7 +89,7 @@ struct SMPUpload {
         size.data(
           at: transfer.acknowledged, of: transfer.total, to: transfer.unit) > Self.shortData
       return report(
-        try transfer.timedOut(after: waited, requestSize: isLong ? size.octets : nil))
+        try transfer.timedOut(after: waited, requestSize: isLong ? size.bytes : nil))
     }
     let result = try decoding(.upload) {
       () throws(SMPDecodeFault) -> Result<SMPImage.Upload.Response, SMPRefusal> in
@@ -105,7 +105,7 @@ struct SMPUpload {
   /// explains waits for flash.
   private func waitCause(_ wait: TransferMeter.Wait) -> TransferMeter.Cause {
     guard let interval = channel.client.linkFacts.connectionInterval else { return .device }
-    let air = channel.sizing.airTimeMicroseconds(size: size.octets) * transfer.width
+    let air = channel.sizing.airTimeMicroseconds(size: size.bytes) * transfer.width
     let explained = interval * Self.roundTripIntervals + .microseconds(air)
     return wait.time > explained ? .flash : .device
   }

@@ -7,18 +7,18 @@
 enum SMPWriteUnit: Equatable, Sendable {
   /// Until a request was answered that could tell: it goes alone.
   case unknown
-  /// In octets, a power of two; 1 = every octet is taken.
+  /// In bytes, a power of two; 1 = every byte is taken.
   case known(Int)
 
   /// The largest flash word that is looked for.
   private static let maximum = 512
-  /// A request of this many octets, or so many more than a multiple of 32, tells each word up to 32
+  /// A request of this many bytes, or so many more than a multiple of 32, tells each word up to 32
   /// by what is left of it.
   static let telling = 31
   /// The shortest such request that carries a whole MCUboot header.
   static let leastTelling = 63
 
-  /// What a server that took `taken` of `sent` octets, and not the image's last, writes at once.
+  /// What a server that took `taken` of `sent` bytes, and not the image's last, writes at once.
   ///
   /// Where several words would explain it, it is the largest: a multiple of that is one of all.
   /// `nil` where none would, or where any would: of an even number taken whole.
@@ -35,15 +35,15 @@ enum SMPWriteUnit: Equatable, Sendable {
     self = .known(word)
   }
 
-  /// Octets of a request that may have `most`, when more of the image follows.
+  /// Bytes of a request that may have `most`, when more of the image follows.
   func cut(_ most: Int) -> Int {
     switch self {
     case .known(let word): return most < word ? most : most / word * word
     case .unknown:
       var modulus = Self.telling + 1
       while modulus > 1 {
-        let octets = (most + 1) / modulus * modulus - 1
-        if octets >= SMPPacketSize.headOfImage { return octets }
+        let bytes = (most + 1) / modulus * modulus - 1
+        if bytes >= SMPPacketSize.headOfImage { return bytes }
         modulus /= 2
       }
       return most

@@ -18,7 +18,7 @@ extension CBORItem {
   }
 }
 
-/// What one decoding may cost. Lengths need no bound of their own: nothing is allocated for octets
+/// What one decoding may cost. Lengths need no bound of their own: nothing is allocated for bytes
 /// that are not there.
 package struct CBORLimits: Equatable, Sendable {
   /// Arrays and maps inside one another. The deepest SMP body, a list of slots, has five.
@@ -36,7 +36,7 @@ enum CBORMajorType: UInt8 {
 }
 
 private struct CBORDecoder {
-  /// An item's initial octet and the argument that follows it (RFC 8949, 3).
+  /// An item's initial byte and the argument that follows it (RFC 8949, 3).
   private struct Head {
     let type: CBORMajorType
     let information: UInt8
@@ -65,7 +65,7 @@ private struct CBORDecoder {
   }
 
   func finish() throws(CBORFault) {
-    guard remaining == 0 else { throw fault(.trailingOctets(remaining), at: index) }
+    guard remaining == 0 else { throw fault(.trailingBytes(remaining), at: index) }
   }
 
   // MARK: Items
@@ -114,7 +114,7 @@ private struct CBORDecoder {
   }
 
   private mutating func definiteString(_ head: Head) throws(CBORFault) -> ArraySlice<UInt8> {
-    try octets(try argument(of: head), of: head.start)
+    try take(try argument(of: head), of: head.start)
   }
 
   /// The next part of an indefinite string; `nil` at its end. Every part is definite.
@@ -183,7 +183,7 @@ private struct CBORDecoder {
     }
   }
 
-  // MARK: Octets
+  // MARK: Bytes
 
   private mutating func head() throws(CBORFault) -> Head {
     let start = index
@@ -191,7 +191,7 @@ private struct CBORDecoder {
     guard items <= limits.items else {
       throw fault(.tooManyItems(limit: limits.items), at: start)
     }
-    let initial = try octets(1, of: start)[start]
+    let initial = try take(1, of: start)[start]
     guard let type = CBORMajorType(rawValue: initial >> 5) else {
       preconditionFailure("three bits have eight values")
     }
@@ -200,7 +200,7 @@ private struct CBORDecoder {
     switch information {
     case 0..<24: argument = UInt64(information)
     case 24...27:
-      let field = try octets(UInt64(1) << (information - 24), of: start)
+      let field = try take(UInt64(1) << (information - 24), of: start)
       argument = field.reduce(0) { $0 << 8 | UInt64($1) }
     case 31 where type.mayBeIndefinite: argument = nil
     default: throw fault(.reservedLength(information), at: start)
@@ -216,7 +216,7 @@ private struct CBORDecoder {
     return argument
   }
 
-  private mutating func octets(
+  private mutating func take(
     _ count: UInt64, of start: Int
   ) throws(CBORFault) -> ArraySlice<UInt8> {
     guard count <= UInt64(remaining) else { throw fault(.endsEarly, at: start) }

@@ -1,6 +1,6 @@
 extension CBORItem {
   /// The item in its deterministic encoding (RFC 8949, 4.2.1): shortest heads and floats, definite
-  /// lengths, keys in the order of their octets.
+  /// lengths, keys in the order of their bytes.
   package var encoded: [UInt8] {
     var writer = CBORWriter()
     writer.write(self)
@@ -15,9 +15,9 @@ private struct CBORWriter {
     switch item {
     case .unsigned(let value): head(.unsigned, value)
     case .negative(let value): head(.negative, value)
-    case .bytes(let octets):
-      head(.bytes, UInt64(octets.count))
-      bytes += octets
+    case .bytes(let string):
+      head(.bytes, UInt64(string.count))
+      bytes += string
     case .text(let text):
       head(.text, UInt64(text.utf8.count))
       bytes += text.utf8
@@ -47,13 +47,13 @@ private struct CBORWriter {
   private mutating func write(_ value: Double) {
     if let half = value.halfPrecision {
       initial(.simpleOrFloat, 25)
-      bigEndian(UInt64(half), octets: 2)
+      bigEndian(UInt64(half), size: 2)
     } else if Double(Float(value)) == value {
       initial(.simpleOrFloat, 26)
-      bigEndian(UInt64(Float(value).bitPattern), octets: 4)
+      bigEndian(UInt64(Float(value).bitPattern), size: 4)
     } else {
       initial(.simpleOrFloat, 27)
-      bigEndian(value.bitPattern, octets: 8)
+      bigEndian(value.bitPattern, size: 8)
     }
   }
 
@@ -62,16 +62,16 @@ private struct CBORWriter {
     case 0..<24: initial(type, UInt8(argument))
     case 24...0xFF:
       initial(type, 24)
-      bigEndian(argument, octets: 1)
+      bigEndian(argument, size: 1)
     case 0x100...0xFFFF:
       initial(type, 25)
-      bigEndian(argument, octets: 2)
+      bigEndian(argument, size: 2)
     case 0x1_0000...0xFFFF_FFFF:
       initial(type, 26)
-      bigEndian(argument, octets: 4)
+      bigEndian(argument, size: 4)
     default:
       initial(type, 27)
-      bigEndian(argument, octets: 8)
+      bigEndian(argument, size: 8)
     }
   }
 
@@ -79,8 +79,8 @@ private struct CBORWriter {
     bytes.append(type.rawValue << 5 | information)
   }
 
-  private mutating func bigEndian(_ value: UInt64, octets: Int) {
-    for shift in stride(from: (octets - 1) * 8, through: 0, by: -8) {
+  private mutating func bigEndian(_ value: UInt64, size: Int) {
+    for shift in stride(from: (size - 1) * 8, through: 0, by: -8) {
       bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
     }
   }

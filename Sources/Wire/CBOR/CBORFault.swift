@@ -1,4 +1,4 @@
-/// Why octets are not the one CBOR item that they should be, and where.
+/// Why bytes are not the one CBOR item that they should be, and where.
 package struct CBORFault: Error, Equatable, Sendable, CustomStringConvertible {
   package enum Cause: Equatable, Sendable {
     case endsEarly
@@ -7,17 +7,17 @@ package struct CBORFault: Error, Equatable, Sendable, CustomStringConvertible {
     case unexpectedBreak
     /// A part of an indefinite string that is no definite string of its kind (3.2.3).
     case wrongChunk
-    /// A simple value below 32 in two octets (3.3).
+    /// A simple value below 32 in two bytes (3.3).
     case reservedSimple(UInt8)
     case notUTF8
     case duplicateKey
     case tooDeep(limit: Int)
     case tooManyItems(limit: Int)
-    case trailingOctets(Int)
+    case trailingBytes(Int)
   }
 
   package let cause: Cause
-  /// Octets from the start of the input.
+  /// Bytes from the start of the input.
   package let position: Int
 
   package init(_ cause: Cause, at position: Int) {
@@ -25,7 +25,7 @@ package struct CBORFault: Error, Equatable, Sendable, CustomStringConvertible {
     self.position = position
   }
 
-  package var description: String { "\(cause.words) at octet \(position) of its CBOR" }
+  package var description: String { "\(cause.words) at byte \(position) of its CBOR" }
 }
 
 extension CBORFault.Cause {
@@ -35,12 +35,12 @@ extension CBORFault.Cause {
     case .reservedLength(let information): "the reserved length \(information) is used"
     case .unexpectedBreak: "a break stands where an item belongs"
     case .wrongChunk: "a string has a part of another kind"
-    case .reservedSimple(let value): "the simple value \(value) has two octets"
+    case .reservedSimple(let value): "the simple value \(value) has two bytes"
     case .notUTF8: "a text is not UTF-8"
     case .duplicateKey: "a map has a key twice"
     case .tooDeep(let limit): "items lie deeper than \(limit) levels"
     case .tooManyItems(let limit): "there are more than \(limit) items"
-    case .trailingOctets(let count): "\(count) octets follow the item"
+    case .trailingBytes(let count): "\(count) bytes follow the item"
     }
   }
 }

@@ -7,7 +7,7 @@ extension Double {
   /// Bits of a binary64 significand that binary16 has no place for.
   private static let lostBits: UInt64 = 42
 
-  /// The number that binary16 octets stand for (RFC 8949, appendix D).
+  /// The number that binary16 bytes stand for (RFC 8949, appendix D).
   init(halfPrecision bits: UInt16) {
     let significand = Double(bits & 0x3FF)
     let exponent = Int(bits >> 10 & 0x1F)

@@ -1,6 +1,6 @@
 /// What is wrong with an SMP message.
 package enum SMPDecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
-  case headerEndsEarly(octets: Int)
+  case headerEndsEarly(bytes: Int)
   case unknownVersion(UInt8)
   case unknownOperation(UInt8)
   /// The body is longer or shorter than its header says.
@@ -16,11 +16,11 @@ package enum SMPDecodeFault: Error, Equatable, Sendable, CustomStringConvertible
 
   package var description: String {
     switch self {
-    case .headerEndsEarly(let octets): "an SMP header ends after \(octets) octets"
+    case .headerEndsEarly(let bytes): "an SMP header ends after \(bytes) bytes"
     case .unknownVersion(let bits): "an SMP header has the undefined version \(bits)"
     case .unknownOperation(let bits): "an SMP header has the undefined operation \(bits)"
     case .wrongLength(let said, let found):
-      "an SMP body has \(found) octets; its header says \(said)"
+      "an SMP body has \(found) bytes; its header says \(said)"
     case .body(let fault): fault.description
     case .bodyIsNoMap: "an SMP body is no CBOR map"
     case .missing(let field): "the field \(field) is missing"

@@ -107,7 +107,7 @@ extension String: SMPFieldValue {
 }
 
 extension [UInt8]: SMPFieldValue {
-  package static var kind: String { "a string of octets" }
+  package static var kind: String { "a string of bytes" }
 
   package init?(_ item: CBORItem) {
     guard case .bytes(let value) = item else { return nil }

@@ -1,15 +1,15 @@
-/// The eight octets before each SMP body, in network byte order (Zephyr, MCUmgr SMP protocol
+/// The eight bytes before each SMP body, in network byte order (Zephyr, MCUmgr SMP protocol
 /// specification).
 package struct SMPHeader: Equatable, Sendable {
   package static let size = 8
-  /// Octets of a body at most: the length field has sixteen bits.
+  /// Bytes of a body at most: the length field has sixteen bits.
   package static let bodyMaximum = 0xFFFF
 
   package var version: SMPVersion
   package var operation: SMPOperation
   /// None are defined; a peer's are kept.
   package var flags: UInt8
-  /// Octets of the body behind the header, 0…65535.
+  /// Bytes of the body behind the header, 0…65535.
   package var bodyLength: Int
   package var group: SMPGroup
   package var sequence: UInt8
@@ -32,7 +32,7 @@ package struct SMPHeader: Equatable, Sendable {
   /// - Parameter bytes: begin with a header; what follows is not looked at.
   package init(decoding bytes: some Collection<UInt8>) throws(SMPDecodeFault) {
     let field = Array(bytes.prefix(Self.size))
-    guard field.count == Self.size else { throw .headerEndsEarly(octets: field.count) }
+    guard field.count == Self.size else { throw .headerEndsEarly(bytes: field.count) }
     let versionBits = field[0] >> 3 & 0b11
     guard let version = SMPVersion(rawValue: versionBits) else {
       throw .unknownVersion(versionBits)

@@ -34,7 +34,7 @@ extension SMPImage {
     }
 
     package struct Announcement: Equatable, Sendable {
-      /// Octets of the whole file.
+      /// Bytes of the whole file.
       package var size: Int
       /// SHA-256 of the whole file: the mark by which a server knows the transfer again.
       package var sha: [UInt8]?
@@ -61,9 +61,9 @@ extension SMPImage {
     }
 
     package struct Response: SMPResponse {
-      /// The next octet that the server wants.
+      /// The next byte that the server wants.
       package var offset: Int?
-      /// Behind the last octet: whether the whole has the announced SHA-256.
+      /// Behind the last byte: whether the whole has the announced SHA-256.
       package var matches: Bool?
 
       package init(offset: Int?, matches: Bool? = nil) {

@@ -11,12 +11,12 @@ package struct SMPMessage: Equatable, Sendable {
   /// Decodes a message that fills `bytes`.
   package init(decoding bytes: [UInt8]) throws(SMPDecodeFault) {
     let header = try SMPHeader(decoding: bytes)
-    let octets = bytes[SMPHeader.size...]
-    guard octets.count == header.bodyLength else {
-      throw .wrongLength(said: header.bodyLength, found: octets.count)
+    let payload = bytes[SMPHeader.size...]
+    guard payload.count == header.bodyLength else {
+      throw .wrongLength(said: header.bodyLength, found: payload.count)
     }
     let item: CBORItem
-    do throws(CBORFault) { item = try CBORItem(decoding: octets) } catch { throw .body(error) }
+    do throws(CBORFault) { item = try CBORItem(decoding: payload) } catch { throw .body(error) }
     guard case .map(let body) = item else { throw .bodyIsNoMap }
     version = header.version
     operation = header.operation
@@ -64,11 +64,11 @@ package struct SMPMessage: Equatable, Sendable {
 
   /// - Precondition: the body fits the header's length field.
   package var encoded: [UInt8] {
-    let octets = CBORItem.map(body).encoded
+    let bytes = CBORItem.map(body).encoded
     let header = SMPHeader(
-      version: version, operation: operation, flags: flags, bodyLength: octets.count,
+      version: version, operation: operation, flags: flags, bodyLength: bytes.count,
       group: group, sequence: sequence, command: number)
-    return header.encoded + octets
+    return header.encoded + bytes
   }
 
   /// The command of a request.

@@ -65,7 +65,7 @@ package enum SMPOS {
     package var body: CBORMap { CBORMap() }
 
     package struct Response: SMPResponse {
-      /// Octets of the longest message, its header included.
+      /// Bytes of the longest message, its header included.
       package var bufferSize: Int
       package var bufferCount: Int
 

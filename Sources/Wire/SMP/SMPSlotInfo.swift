@@ -26,7 +26,7 @@ extension SMPImage {
     package struct Image: Equatable, Sendable {
       package var image: Int
       package var slots: [Slot]
-      /// Octets of the largest file for this image, where the boot loader told it.
+      /// Bytes of the largest file for this image, where the boot loader told it.
       package var largestImage: Int?
 
       package init(image: Int, slots: [Slot], largestImage: Int? = nil) {
@@ -55,7 +55,7 @@ extension SMPImage {
 
     package struct Slot: Equatable, Sendable {
       package var slot: Int
-      /// Octets; a server that could not open the slot leaves it out.
+      /// Bytes; a server that could not open the slot leaves it out.
       package var size: Int?
       /// The number by which an upload goes to this very slot.
       package var uploadImage: Int?

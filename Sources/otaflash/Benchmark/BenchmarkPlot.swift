@@ -63,10 +63,10 @@ struct BenchmarkPlot {
   // MARK: Throughput
 
   private func drawThroughput(on canvas: inout SVGCanvas) {
-    let highest = rows.map { max($0.rate(at: 95), $0.limitOctetsPerSecond ?? 0) }.max() ?? 1
+    let highest = rows.map { max($0.rate(at: 95), $0.limitBytesPerSecond ?? 0) }.max() ?? 1
     let horizontal = PlotAxis(to: Double(Self.mtuMaximum), range: (86, 600))
     let vertical = PlotAxis(to: highest / 1000, range: (380, 80))
-    canvas.frame(horizontal, vertical, titles: ("ATT_MTU in octets", "throughput in kB/s"))
+    canvas.frame(horizontal, vertical, titles: ("ATT_MTU in bytes", "throughput in kB/s"))
     for entry in series {
       drawLimit(of: entry, on: &canvas, horizontal, vertical)
       let points = entry.rows.map { row in
@@ -92,7 +92,7 @@ struct BenchmarkPlot {
     let points = (23...Self.mtuMaximum).map { mtu in
       (
         horizontal.position(Double(mtu)),
-        vertical.position(limit.octetsPerSecond(row.setting.mode, mtu: mtu) / 1000)
+        vertical.position(limit.bytesPerSecond(row.setting.mode, mtu: mtu) / 1000)
       )
     }
     canvas.path(points, entry.color, isDashed: true)

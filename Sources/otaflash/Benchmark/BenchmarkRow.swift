@@ -25,7 +25,7 @@ struct BenchmarkRow: Sendable {
     self.roundTrips = roundTrips
     self.isBest = isBest
     limit = model.map(LinkLimit.init) ?? LinkLimit(measurements[0].link)
-    sorted = measurements.sorted { $0.octetsPerSecond < $1.octetsPerSecond }
+    sorted = measurements.sorted { $0.bytesPerSecond < $1.bytesPerSecond }
   }
 
   var link: LinkReport { measurements[0].link }
@@ -33,27 +33,27 @@ struct BenchmarkRow: Sendable {
   /// The transfer in the middle by rate.
   var typical: LinkBenchmark.Measurement { transfer(at: 50) }
 
-  /// Octets per second that `percent` of the transfers did not exceed (nearest rank).
-  func rate(at percent: Int) -> Double { transfer(at: percent).octetsPerSecond }
+  /// Bytes per second that `percent` of the transfers did not exceed (nearest rank).
+  func rate(at percent: Int) -> Double { transfer(at: percent).bytesPerSecond }
 
   private func transfer(at percent: Int) -> LinkBenchmark.Measurement {
     let rank = (percent * sorted.count + 99) / 100
     return sorted[max(0, min(sorted.count, rank) - 1)]
   }
 
-  var limitOctetsPerSecond: Double? {
-    limit?.octetsPerSecond(setting.mode, mtu: link.mtu)
+  var limitBytesPerSecond: Double? {
+    limit?.bytesPerSecond(setting.mode, mtu: link.mtu)
   }
 
   /// The median's share of the limit, 0…1.
   var limitShare: Double? {
-    limitOctetsPerSecond.flatMap { $0 > 0 ? rate(at: 50) / $0 : nil }
+    limitBytesPerSecond.flatMap { $0 > 0 ? rate(at: 50) / $0 : nil }
   }
 
   var bottleneck: Bottleneck { Bottleneck(typical, setting.mode, limit: limit) }
 
-  /// Octets that had to be sent more than once.
-  var octetsSentAgain: Int { measurements.reduce(0) { $0 + $1.octetsSent - $1.octets } }
+  /// Bytes that had to be sent more than once.
+  var bytesSentAgain: Int { measurements.reduce(0) { $0 + $1.bytesSent - $1.bytes } }
 
   /// What makes two rows of two runs the same case.
   var key: BenchmarkKey {
@@ -93,7 +93,7 @@ extension BenchmarkRow {
       String(typical.pduSize), setting.window.map(Text.grouped) ?? "device", kilobytes(50),
       kilobytes(5), kilobytes(95),
       limitShare.map { Text.fixed($0 * 100) + "%" } ?? "-", roundTripText,
-      Text.grouped(octetsSentAgain), bottleneck.rawValue,
+      Text.grouped(bytesSentAgain), bottleneck.rawValue,
     ]
   }
 
@@ -118,13 +118,13 @@ extension BenchmarkRow {
       "phy": link.phy.map { .string($0.rawValue) },
       "interval_ms": link.intervalMilliseconds.map { .number($0) },
       "effective_mtu": .integer(link.mtu), "chunk": .integer(typical.chunk),
-      "bytes": .integer(typical.octets), "settled": typical.hasSettled.map { .bool($0) },
+      "bytes": .integer(typical.bytes), "settled": typical.hasSettled.map { .bool($0) },
       "repeats": .integer(measurements.count),
       "median_bytes_per_second": .number(rate(at: 50)),
       "p5_bytes_per_second": .number(rate(at: 5)), "p95_bytes_per_second": .number(rate(at: 95)),
-      "limit_bytes_per_second": limitOctetsPerSecond.map { .number($0) },
+      "limit_bytes_per_second": limitBytesPerSecond.map { .number($0) },
       "limit_share": limitShare.map { .number($0) },
-      "bytes_sent_again": .integer(octetsSentAgain),
+      "bytes_sent_again": .integer(bytesSentAgain),
       "rewinds": .integer(measurements.reduce(0) { $0 + $1.rewinds }),
       "round_trip_us": roundTripMembers, "bottleneck": .string(bottleneck.rawValue),
     ])

@@ -66,32 +66,32 @@ struct ImageBenchmark {
     over link: BenchmarkRow, to profile: SimulationProfile?
   ) throws(CommandFault) -> [ImageRow] {
     let conditions = conditions(over: link)
-    var found: [(content: Delivery.Content, octets: Int, seconds: Double)] = []
+    var found: [(content: Delivery.Content, bytes: Int, seconds: Double)] = []
     switch source {
     case .forecast(let forecast):
       found = forecast.deliveries(under: conditions).map {
-        ($0.content, $0.octets.count, $0.forecast.seconds)
+        ($0.content, $0.bytes.count, $0.forecast.seconds)
       }
     case .trial(let trial):
       guard let profile else { preconditionFailure("a trial is of a simulated device") }
       for content in contents {
         let finding = try trial.sending(content, by: link.setting, to: profile)
         guard finding.content == content else { continue }
-        found.append((content, finding.octets, finding.took.inSeconds))
+        found.append((content, finding.bytes, finding.took.inSeconds))
       }
     }
     let size = pair.new.bytes.count
     let worthwhile = found.filter {
-      $0.content != .compressed || Double($0.octets) < ImageBenchmark.worthwhile * Double(size)
+      $0.content != .compressed || Double($0.bytes) < ImageBenchmark.worthwhile * Double(size)
     }
-    return worthwhile.map { content, octets, seconds in
+    return worthwhile.map { content, bytes, seconds in
       ImageRow(
-        link: link, content: content, octets: octets, imageSize: size, seconds: seconds,
+        link: link, content: content, bytes: bytes, imageSize: size, seconds: seconds,
         isPredicted: isPredicted, plainSeconds: found[0].seconds, conditions: conditions)
     }
   }
 
-  /// Of the image's octets, the share that compressed ones may have and still be sent.
+  /// Of the image's bytes, the share that compressed ones may have and still be sent.
   private static let worthwhile = 0.9
 
   private var contents: [Delivery.Content] {
@@ -100,7 +100,7 @@ struct ImageBenchmark {
 
   private func conditions(over link: BenchmarkRow) -> DeliveryConditions {
     DeliveryConditions(
-      octetsPerSecond: link.rate(at: 50), pageSize: receiver.pageSize,
+      bytesPerSecond: link.rate(at: 50), pageSize: receiver.pageSize,
       eraseSeconds: flash.erase, writeSeconds: flash.write,
       isErasedAhead: receiver.erasesAhead, receiveBuffer: receiver.bufferSize)
   }

@@ -8,7 +8,7 @@ struct ImageForecast {
 
   /// - Parameter receiver: which streams it takes, in which pages.
   init(_ pair: ImagePair, to receiver: ReceiverFacts) {
-    let conditions = DeliveryConditions(octetsPerSecond: 1, pageSize: receiver.pageSize)
+    let conditions = DeliveryConditions(bytesPerSecond: 1, pageSize: receiver.pageSize)
     guard let decoder = receiver.decoder else {
       let nothing = DecoderAbilities(
         hasCRLE: false, largestWindow: 0, largestLookahead: 0, pageSize: receiver.pageSize)

@@ -1,6 +1,6 @@
 import OtaflashDelta
 
-/// What a device would gain by patches, drawn: octets of image per second against ATT_MTU, as it is
+/// What a device would gain by patches, drawn: bytes of image per second against ATT_MTU, as it is
 /// and with what is sent instead, below what the flash takes. Pure: rows in, SVG out.
 struct ImagePlot {
   private static let size = (width: 1040, height: 440)
@@ -35,7 +35,7 @@ struct ImagePlot {
     let horizontal = PlotAxis(to: Double(Self.mtuMaximum), range: (86, Self.right))
     let vertical = PlotAxis(to: highest / 1000, range: (380, 98))
     canvas.frame(
-      horizontal, vertical, titles: ("ATT_MTU in octets", "kB of image per second"))
+      horizontal, vertical, titles: ("ATT_MTU in bytes", "kB of image per second"))
     if let flashRate {
       let y = vertical.position(flashRate / 1000)
       canvas.path([(horizontal.range.0, y), (Self.right, y)], "#333333", isDashed: true)

@@ -7,7 +7,7 @@ struct ImageRow: Sendable {
   let link: BenchmarkRow
   let content: Delivery.Content
   /// What goes over the air.
-  let octets: Int
+  let bytes: Int
   let imageSize: Int
   /// Upload and VERIFY.
   let seconds: Double
@@ -17,19 +17,19 @@ struct ImageRow: Sendable {
   let plainSeconds: Double
   let conditions: DeliveryConditions
 
-  /// Octets of image per second.
+  /// Bytes of image per second.
   var rate: Double { Double(imageSize) / seconds }
   var gain: Double { plainSeconds / seconds }
 
-  /// Octets of image per second that the flash takes; `nil` where it takes no time.
+  /// Bytes of image per second that the flash takes; `nil` where it takes no time.
   var flashRate: Double? {
     let page = conditions.writeSeconds + (conditions.isErasedAhead ? 0 : conditions.eraseSeconds)
     return page > 0 ? Double(conditions.pageSize) / page : nil
   }
 
-  /// Octets of image per second that the link would carry into flash that takes no time.
+  /// Bytes of image per second that the link would carry into flash that takes no time.
   private var airRate: Double {
-    conditions.octetsPerSecond * Double(imageSize) / Double(octets)
+    conditions.bytesPerSecond * Double(imageSize) / Double(bytes)
   }
 
   /// The share that was reached of what the slower of link and flash permits.
@@ -43,7 +43,7 @@ struct ImageRow: Sendable {
 
 extension ImageRow {
   static let titles = [
-    "mode", "PHY", "interval", "MTU", "sent", "octets", "of image", "takes", "kB/s of image",
+    "mode", "PHY", "interval", "MTU", "sent", "bytes", "of image", "takes", "kB/s of image",
     "gain", "of limit", "held back by",
   ]
 
@@ -51,8 +51,8 @@ extension ImageRow {
     [
       link.setting.mode.rawValue, link.link.phy?.rawValue ?? "-",
       link.link.intervalMilliseconds.map { Text.decimal($0) + " ms" } ?? "-", link.mtuText,
-      content.words, Text.grouped(octets) + " B",
-      Text.fixed(100 * Double(octets) / Double(imageSize)) + "%",
+      content.words, Text.grouped(bytes) + " B",
+      Text.fixed(100 * Double(bytes) / Double(imageSize)) + "%",
       Text.seconds(.seconds(seconds)), Text.fixed(rate / 1000), Text.fixed(gain) + "x",
       Text.fixed(limitShare * 100) + "%", bottleneck.rawValue,
     ]
@@ -65,11 +65,11 @@ extension ImageRow {
       "mtu": .integer(link.setting.mtu), "window": .integer(link.setting.window),
       "phy": facts.phy.map { .string($0.rawValue) },
       "interval_ms": facts.intervalMilliseconds.map { .number($0) },
-      "content": .string(content.name), "size": .integer(octets),
+      "content": .string(content.name), "size": .integer(bytes),
       "image_size": .integer(imageSize), "predicted": .bool(isPredicted),
       "ms": .integer(Int((seconds * 1000).rounded())),
       "image_bytes_per_second": .number(rate), "gain": .number(gain),
-      "link_bytes_per_second": .number(conditions.octetsPerSecond),
+      "link_bytes_per_second": .number(conditions.bytesPerSecond),
       "flash_bytes_per_second": flashRate.map { .number($0) },
       "limit_share": .number(limitShare), "bottleneck": .string(bottleneck.rawValue),
     ])

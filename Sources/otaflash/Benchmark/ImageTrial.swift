@@ -10,12 +10,12 @@ struct ImageTrial: Sendable {
   struct Finding: Sendable {
     /// What was sent.
     let content: Delivery.Content
-    let octets: Int
+    let bytes: Int
     /// Upload and VERIFY together, so that what the device still holds in RAM counts, too.
     let took: Duration
   }
 
-  /// The virtual time that an update may take: an image of 8 MiB in packets of 20 octets.
+  /// The virtual time that an update may take: an image of 8 MiB in packets of 20 bytes.
   private static let limit = Duration.seconds(7 * 86_400)
   /// Erased ahead before an update is what a device had time for since its last one.
   private static let eraseTimes = 2
@@ -67,7 +67,7 @@ struct ImageTrial: Sendable {
     let result = try Self.update(profile, flash, update)
     let delivery = result.delivery
     return Finding(
-      content: delivery?.planned ?? .plain, octets: delivery?.octets ?? pair.new.bytes.count,
+      content: delivery?.planned ?? .plain, bytes: delivery?.bytes ?? pair.new.bytes.count,
       took: time.withLock { $0 })
   }
 

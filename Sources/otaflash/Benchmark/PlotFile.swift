@@ -42,13 +42,13 @@ struct PlotFile: Equatable, Sendable {
 
     /// Writes the SVG document, as it is or as pixels, into a new file or over an old plot.
     func write(_ document: String) throws(CommandFault) {
-      var octets = Array(document.utf8)
+      var bytes = Array(document.utf8)
       do throws(SVGRendererFault) {
-        if let renderer { octets = try renderer.png(octets) }
+        if let renderer { bytes = try renderer.png(bytes) }
       } catch {
         throw .plot(error)
       }
-      do throws(OutputFileFault) { try file.write(octets, avoiding: inputs) } catch {
+      do throws(OutputFileFault) { try file.write(bytes, avoiding: inputs) } catch {
         throw .outputFile(file, error)
       }
     }

@@ -65,7 +65,7 @@ struct SVGRenderer {
     return unsafeBitCast(symbol, to: Function.self)
   }
 
-  /// The octets of a PNG file.
+  /// The bytes of a PNG file.
   func png(_ document: [UInt8]) throws(SVGRendererFault) -> [UInt8] {
     guard let picture = load(document, UInt(document.count), nil) else {
       throw .failed(step: "reading the SVG document")
@@ -87,16 +87,16 @@ struct SVGRenderer {
   }
 
   private func encoded(_ surface: OpaquePointer) throws(SVGRendererFault) -> [UInt8] {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     let append: Append = { closure, start, count in
       guard let closure else { preconditionFailure("cairo hands back what it was given") }
       closure.assumingMemoryBound(to: [UInt8].self).pointee
         .append(contentsOf: UnsafeBufferPointer(start: start, count: Int(count)))
       return SVGRenderer.success
     }
-    // Not `&octets`: that would be the address of the elements.
-    let status = withUnsafeMutablePointer(to: &octets) { writePNG(surface, append, $0) }
+    // Not `&bytes`: that would be the address of the elements.
+    let status = withUnsafeMutablePointer(to: &bytes) { writePNG(surface, append, $0) }
     guard status == Self.success else { throw .failed(step: "encoding the PNG") }
-    return octets
+    return bytes
   }
 }

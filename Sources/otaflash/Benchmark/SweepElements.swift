@@ -5,7 +5,7 @@ import OtaflashUpdate
 // What the lists of `otaflash bench` are made of.
 
 enum MTUChoice: ListElement, Hashable {
-  case octets(Int)
+  case bytes(Int)
   /// The size that fills the link's connection events, which is known once it was measured.
   case best
 
@@ -16,20 +16,20 @@ enum MTUChoice: ListElement, Hashable {
       self = .best
       return
     }
-    guard let octets = Quantity.whole(listText), (23...517).contains(octets) else { return nil }
-    self = .octets(octets)
+    guard let bytes = Quantity.whole(listText), (23...517).contains(bytes) else { return nil }
+    self = .bytes(bytes)
   }
 
   var listText: String {
     switch self {
-    case .octets(let octets): String(octets)
+    case .bytes(let bytes): String(bytes)
     case .best: "best"
     }
   }
 
-  var octets: Int? {
+  var bytes: Int? {
     switch self {
-    case .octets(let octets): octets
+    case .bytes(let bytes): bytes
     case .best: nil
     }
   }
@@ -43,7 +43,7 @@ extension WriteMode: ListElement {
 
 enum WindowChoice: ListElement, Hashable {
   case device
-  case octets(Int)
+  case bytes(Int)
 
   static let expected = "a window; write bytes such as 2K, or device for what the device permits"
 
@@ -52,21 +52,21 @@ enum WindowChoice: ListElement, Hashable {
       self = .device
       return
     }
-    guard let count = ByteCount(listText), count.octets > 0 else { return nil }
-    self = .octets(count.octets)
+    guard let count = ByteCount(listText), count.bytes > 0 else { return nil }
+    self = .bytes(count.bytes)
   }
 
   var listText: String {
     switch self {
     case .device: "device"
-    case .octets(let octets): String(octets)
+    case .bytes(let bytes): String(bytes)
     }
   }
 
-  var octets: Int? {
+  var bytes: Int? {
     switch self {
     case .device: nil
-    case .octets(let octets): octets
+    case .bytes(let bytes): bytes
     }
   }
 }

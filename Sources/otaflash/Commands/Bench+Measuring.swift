@@ -79,8 +79,8 @@ extension Bench {
     for mode in modes {
       for window in window.elements {
         var found: [BenchmarkRow] = []
-        for octets in mtu.elements.compactMap(\.octets) {
-          let entry = BenchmarkSweep.Case(setting: setting(mode, window, mtu: octets))
+        for bytes in mtu.elements.compactMap(\.bytes) {
+          let entry = BenchmarkSweep.Case(setting: setting(mode, window, mtu: bytes))
           found.append(try await row(entry))
           tell(found[found.count - 1], in: session)
         }
@@ -115,8 +115,8 @@ extension Bench {
     var setting = LinkBenchmark.Setting()
     setting.mode = mode
     setting.mtu = mtu
-    setting.window = window.octets
-    setting.size = size?.octets
+    setting.window = window.bytes
+    setting.size = size?.bytes
     setting.repeats = self.repeat.value
     setting.asksForPatches = !images.image.isEmpty
     return setting
@@ -138,7 +138,7 @@ extension Bench {
   }
 
   private func announce(_ links: Int, in session: Session) {
-    let sizes = mtu.elements.compactMap(\.octets).count
+    let sizes = mtu.elements.compactMap(\.bytes).count
     let settings = modes.reduce(0) { $0 + sizes + (hasBest($1) ? 1 : 0) } * window.elements.count
     session.console.note(
       "measuring \(Text.counted(settings * links, "combination")), "

@@ -24,7 +24,7 @@ struct Bench: TargetedCommand {
       "ATT_MTUs to ask for, 23 to 517; best = the size that fills the link's connection events.",
       valueName: "list"),
     transform: CommaList<MTUChoice>.parse)
-  var mtu = CommaList([23, 185, 247, 498, 512].map(MTUChoice.octets) + [.best])
+  var mtu = CommaList([23, 185, 247, 498, 512].map(MTUChoice.bytes) + [.best])
 
   @Option(
     name: .long,
@@ -113,7 +113,7 @@ struct Bench: TargetedCommand {
     guard Self.repeatRange.contains(self.repeat.value) else {
       throw ValidationError("--repeat \(self.repeat.value) is out of range; it is 1 to 1000")
     }
-    if let size, size.octets == 0 { throw ValidationError("--size 0 measures nothing") }
+    if let size, size.bytes == 0 { throw ValidationError("--size 0 measures nothing") }
     if case .simulated = target.device.kind, images.setsTimes {
       throw ValidationError("a sim: device has its own flash: write sim:?erase=85ms&write=40ms")
     }

@@ -46,12 +46,12 @@ struct Flash: DeviceCommand {
         + "with-response or without-response.", valueName: "mode"))
   var mode = WriteMode.auto
 
-  @Option(name: .long, help: "The ATT_MTU to ask for, 23 to 517 octets.")
+  @Option(name: .long, help: "The ATT_MTU to ask for, 23 to 517 bytes.")
   var mtu: WholeNumber = 512
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Image octets in one data write; by default what fits.", valueName: "size"),
+    help: ArgumentHelp("Image bytes in one data write; by default what fits.", valueName: "size"),
     transform: ByteCount.parse)
   var chunk: ByteCount?
 
@@ -113,8 +113,8 @@ struct Flash: DeviceCommand {
     guard Self.mtuRange.contains(mtu.value) else {
       throw ValidationError("--mtu \(mtu.value) is out of range; it is 23 to 517")
     }
-    if let chunk, !Self.chunkRange.contains(chunk.octets) {
-      throw ValidationError("--chunk \(chunk.octets) is out of range; it is 1 to 512")
+    if let chunk, !Self.chunkRange.contains(chunk.bytes) {
+      throw ValidationError("--chunk \(chunk.bytes) is out of range; it is 1 to 512")
     }
   }
 
@@ -197,7 +197,7 @@ struct Flash: DeviceCommand {
     options.updateProtocol = updateProtocol.value.named
     options.mode = mode
     options.mtu = mtu.value
-    options.chunk = chunk?.octets
+    options.chunk = chunk?.bytes
     if let keyFile { options.key = try Self.key(keyFile) }
     options.delta = patches.delta
     options.allowsDowngrade = allowDowngrade

@@ -13,19 +13,19 @@ struct ImageDiff: Subcommand {
       comes and into flash that was erased ahead. Times are predicted: nothing is sent.
       """)
 
-  /// A request and a response of 20 octets each 30 ms; and what links carry from bad to good.
+  /// A request and a response of 20 bytes each 30 ms; and what links carry from bad to good.
   private static let usualRates = [530, 6000, 20_000, 60_000, 100_000]
 
   @OptionGroup var files: ImagePairArguments
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Octets that the link carries in a second.", valueName: "list"),
+    help: ArgumentHelp("Bytes that the link carries in a second.", valueName: "list"),
     transform: CommaList<LinkRate>.parse)
   var rate = CommaList(Self.usualRates.map(LinkRate.init))
 
   @Option(
-    name: .long, help: ArgumentHelp("Octets that the flash erases at a time.", valueName: "size"),
+    name: .long, help: ArgumentHelp("Bytes that the flash erases at a time.", valueName: "size"),
     transform: ByteCount.parse)
   var page: ByteCount?
 
@@ -55,8 +55,8 @@ struct ImageDiff: Subcommand {
     guard HeatshrinkOptions.windows.contains(window.value) else {
       throw ValidationError("--window \(window.value) is out of range; it is 4 to 14")
     }
-    if let page, !Self.pageRange.contains(page.octets) {
-      throw ValidationError("--page \(page.octets) is out of range; it is 256 to 1M")
+    if let page, !Self.pageRange.contains(page.bytes) {
+      throw ValidationError("--page \(page.bytes) is out of range; it is 256 to 1M")
     }
   }
 
@@ -81,8 +81,8 @@ struct ImageDiff: Subcommand {
 
   private func conditions(_ rate: LinkRate, isErasedAhead: Bool) -> DeliveryConditions {
     var conditions = DeliveryConditions(
-      octetsPerSecond: Double(rate.octets), isErasedAhead: isErasedAhead)
-    if let page { conditions.pageSize = page.octets }
+      bytesPerSecond: Double(rate.bytes), isErasedAhead: isErasedAhead)
+    if let page { conditions.pageSize = page.bytes }
     if let eraseTime { conditions.eraseSeconds = eraseTime.duration.inSeconds }
     if let writeTime { conditions.writeSeconds = writeTime.duration.inSeconds }
     return conditions
@@ -94,16 +94,16 @@ struct LinkRate: ListElement, Hashable {
   static let expected = "a number of bytes a second, 1 to 1G; write 6000 or 20K"
   private static let limit = 1 << 30
 
-  let octets: Int
+  let bytes: Int
 
-  init(_ octets: Int) { self.octets = octets }
+  init(_ bytes: Int) { self.bytes = bytes }
 
   init?(listText: String) {
-    guard let count = ByteCount(listText), (1...Self.limit).contains(count.octets) else {
+    guard let count = ByteCount(listText), (1...Self.limit).contains(count.bytes) else {
       return nil
     }
-    self.init(count.octets)
+    self.init(count.bytes)
   }
 
-  var listText: String { String(octets) }
+  var listText: String { String(bytes) }
 }

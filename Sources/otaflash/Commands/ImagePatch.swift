@@ -45,7 +45,7 @@ struct ImagePatch: Subcommand {
       from: PatchBase(pair.old.bytes), to: pair.new.bytes[...], codecs: codecs)
     Self.prove(patch, of: pair)
     do throws(OutputFileFault) {
-      try file.replace(with: patch.octets, avoiding: session.inputs)
+      try file.replace(with: patch.bytes, avoiding: session.inputs)
     } catch {
       throw .outputFile(file, error)
     }
@@ -67,7 +67,7 @@ struct ImagePatch: Subcommand {
     let made: PatchReader.Result
     do throws(PatchFault) {
       made = try PatchReader.apply(
-        patch.octets[...], to: pair.old.bytes, limit: pair.new.bytes.count)
+        patch.bytes[...], to: pair.old.bytes, limit: pair.new.bytes.count)
     } catch {
       preconditionFailure("a patch of ours cannot be applied: \(error)")
     }
@@ -75,17 +75,17 @@ struct ImagePatch: Subcommand {
   }
 
   private func tell(_ patch: Patch, of pair: ImagePair, _ session: Session) {
-    let share = 100 * Double(patch.octets.count) / Double(pair.new.bytes.count)
+    let share = 100 * Double(patch.bytes.count) / Double(pair.new.bytes.count)
     session.console.event(
       "patch",
       JSONValue.fields([
-        "file": .string(output), "size": .integer(patch.octets.count),
+        "file": .string(output), "size": .integer(patch.bytes.count),
         "makes": .integer(pair.new.bytes.count), "base_size": .integer(pair.old.bytes.count),
         "base_crc32": .string(Text.hex(pair.old.crc32)),
         "crc32": .string(Text.hex(pair.new.crc32)),
       ]) + patch.codec.members)
     session.console.result(
-      "\(output)  \(Text.grouped(patch.octets.count)) B  \(Text.fixed(share))% of "
+      "\(output)  \(Text.grouped(patch.bytes.count)) B  \(Text.fixed(share))% of "
         + "\(pair.new.name)  \(patch.codec.words)")
   }
 }

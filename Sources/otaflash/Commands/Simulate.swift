@@ -81,7 +81,7 @@ struct Simulate: Subcommand {
       PeripheralAdvertising(
         name: name ?? profile.applicationName, service: profile.device.service) != nil
     else {
-      throw ValidationError("--name has 1 to \(PeripheralAdvertising.nameMaximum) octets")
+      throw ValidationError("--name has 1 to \(PeripheralAdvertising.nameMaximum) bytes")
     }
   }
 
@@ -163,12 +163,12 @@ struct Simulate: Subcommand {
 private struct Service {
   let pdus: Int
   let pagesErased: Int
-  let octetsWritten: Int
+  let bytesWritten: Int
 
   init(from before: BoardCounters, to after: BoardCounters) {
     pdus = after.pdus - before.pdus
     pagesErased = after.flash.erases - before.flash.erases
-    octetsWritten = after.flash.octetsWritten - before.flash.octetsWritten
+    bytesWritten = after.flash.bytesWritten - before.flash.bytesWritten
   }
 
   func tell(_ console: Console) {
@@ -176,10 +176,10 @@ private struct Service {
       "served",
       [
         "pdus": .integer(pdus), "pages_erased": .integer(pagesErased),
-        "bytes_written": .integer(octetsWritten),
+        "bytes_written": .integer(bytesWritten),
       ])
     console.note(
       "disconnected after \(pdus) PDUs; in flash \(pagesErased) pages erased, "
-        + "\(Text.grouped(octetsWritten)) B written", verbosity: 1)
+        + "\(Text.grouped(bytesWritten)) B written", verbosity: 1)
   }
 }

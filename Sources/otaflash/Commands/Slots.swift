@@ -91,7 +91,7 @@ extension SMPSlots.Listing {
   }
 
   private func size(of slot: SlotReport) -> Int? {
-    sizes.first { $0.image == slot.image && $0.slot == slot.slot }?.octets
+    sizes.first { $0.image == slot.image && $0.slot == slot.slot }?.bytes
   }
 }
 

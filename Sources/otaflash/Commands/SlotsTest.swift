@@ -29,10 +29,10 @@ struct SlotsTest: TargetedCommand {
   var captureFile: OutputFile? { capture.file }
 
   private static func prefix(_ text: String) throws -> [UInt8] {
-    guard let octets = Text.octets(hex: text), !octets.isEmpty else {
+    guard let bytes = Text.bytes(hex: text), !bytes.isEmpty else {
       throw ValidationError("'\(text)' is no hash; write an even number of hexadecimal digits")
     }
-    return octets
+    return bytes
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {

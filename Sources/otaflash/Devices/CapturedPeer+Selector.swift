@@ -19,13 +19,13 @@ extension CapturedPeer {
   /// stays the same: a static random address (Core 5.4, Vol 6, Part B, 1.3.2.1), C0:0F and a CRC32.
   init(standingFor name: String) {
     let checksum = CRC32.checksum(name.utf8)
-    let octets = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
-    self.init(checked: octets + [0x0F, 0xC0], isRandom: true)
+    let bytes = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
+    self.init(checked: bytes + [0x0F, 0xC0], isRandom: true)
   }
 
-  private init(checked octets: [UInt8], isRandom: Bool) {
-    guard let peer = CapturedPeer(littleEndian: octets, isRandom: isRandom) else {
-      preconditionFailure("an address has 6 octets")
+  private init(checked bytes: [UInt8], isRandom: Bool) {
+    guard let peer = CapturedPeer(littleEndian: bytes, isRandom: isRandom) else {
+      preconditionFailure("an address has 6 bytes")
     }
     self = peer
   }

@@ -40,13 +40,13 @@ final class GivenBases: Sendable {
     }
   }
 
-  /// The octets of the one image that was given, where it is one.
+  /// The bytes of the one image that was given, where it is one.
   var onlyImage: [UInt8]? {
     if case .image(_, let parts) = content, parts.count == 1 { parts[0] } else { nil }
   }
 
-  /// The octets of what a device runs, where they are here.
-  func octets(of running: ContentIdentity) -> [UInt8]? {
+  /// The bytes of what a device runs, where they are here.
+  func bytes(of running: ContentIdentity) -> [UInt8]? {
     let found =
       switch content {
       case .image(_, let parts): parts.first { Self.identity($0) == running }
@@ -63,8 +63,8 @@ final class GivenBases: Sendable {
     for file in files {
       do throws(ImageFileFault) {
         let package = try ImageFile.loadPackage("\(folder)/\(file)", region: region)
-        let octets = package.parts.map(\.bytes).first { Self.identity($0) == running }
-        if let octets { return octets }
+        let bytes = package.parts.map(\.bytes).first { Self.identity($0) == running }
+        if let bytes { return bytes }
       } catch {
         console.note("  \(folder)/\(file) is no base: \(error)", verbosity: 1)
       }
@@ -91,8 +91,8 @@ final class GivenBases: Sendable {
     }
   }
 
-  private static func identity(_ octets: [UInt8]) -> ContentIdentity {
-    ContentIdentity(size: octets.count, crc32: CRC32.checksum(octets))
+  private static func identity(_ bytes: [UInt8]) -> ContentIdentity {
+    ContentIdentity(size: bytes.count, crc32: CRC32.checksum(bytes))
   }
 }
 
@@ -100,7 +100,7 @@ extension DeviceRecords {
   /// Where an update finds what devices run: among what the user gave, then what was kept.
   func bases(besides given: GivenBases?) -> BaseFinder {
     BaseFinder(computation: Self.computation) { running in
-      given?.octets(of: running) ?? keptImage(running)
+      given?.bytes(of: running) ?? keptImage(running)
     }
   }
 

@@ -12,7 +12,7 @@ final class JournalWriter: Sendable {
   private struct Page: Sendable {
     var entry: UpdateJournal.Entry
     var noted = 0
-    /// Octets of the images before the one that is sent.
+    /// Bytes of the images before the one that is sent.
     var before = 0
     /// A note could not be kept, and the user was told; the disk is not tried again.
     var isGivenUp = false

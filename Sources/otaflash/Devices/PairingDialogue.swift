@@ -76,18 +76,18 @@ struct PairingDialogue: Sendable {
   /// One line of standard input, without stopping the thread that the links live on; `nil` at the
   /// end of the input, or when the task is cancelled.
   private func line() async -> String? {
-    var octets: [UInt8] = []
-    while octets.count < Self.lineMaximum {
+    var bytes: [UInt8] = []
+    while bytes.count < Self.lineMaximum {
       var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
       guard poll(&entry, 1, 0) != 0 else {
         guard await Pause.sleep(for: Self.pollInterval) else { return nil }
         continue
       }
-      var octet: UInt8 = 0
-      guard read(STDIN_FILENO, &octet, 1) == 1 else { break }
-      if octet == UInt8(ascii: "\n") { return String(decoding: octets, as: UTF8.self) }
-      octets.append(octet)
+      var byte: UInt8 = 0
+      guard read(STDIN_FILENO, &byte, 1) == 1 else { break }
+      if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+      bytes.append(byte)
     }
-    return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 }

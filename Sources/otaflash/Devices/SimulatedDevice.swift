@@ -75,9 +75,9 @@ struct SimulatedDevice: Sendable {
     let body = text.removingPrefix("sim:") ?? text
     guard !body.isEmpty else { return "plain" }
     let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=&.".utf8)
-    let escaped = body.utf8.map { octet in
-      plain.contains(octet)
-        ? String(UnicodeScalar(octet)) : "%" + Text.padded(String(octet, radix: 16), 2)
+    let escaped = body.utf8.map { byte in
+      plain.contains(byte)
+        ? String(UnicodeScalar(byte)) : "%" + Text.padded(String(byte, radix: 16), 2)
     }.joined()
     guard escaped.utf8.count > nameMaximum else { return escaped }
     // `~` comes out of no character.

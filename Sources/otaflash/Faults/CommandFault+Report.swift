@@ -268,9 +268,9 @@ extension FaultReport {
           .keyFileExposed, "\(path) can be read by others (mode \(String(mode, radix: 8)))",
           why: "Who has the key can put any firmware on the device.",
           help: "chmod 600 -- " + ShellWords.quote(path), exit: .permissionDenied)
-      case .wrongLength(let path, let octets):
+      case .wrongLength(let path, let bytes):
         FaultReport(
-          .keyFile, "\(path) holds \(octets) bytes, which is no key",
+          .keyFile, "\(path) holds \(bytes) bytes, which is no key",
           why: "A key is 16 to 64 bytes, raw or as hex digits.",
           help: "wc -c -- " + ShellWords.quote(path), exit: .configuration)
       }
@@ -330,7 +330,7 @@ extension FaultReport {
     let archive = ShellWords.quote(path.hasPrefix("-") ? "./" + path : path)
     return switch fault.remedy {
     case .lookAtLine(let line): "sed -n \(line)p \(file)"
-    case .lookAtOctets(let range):
+    case .lookAtBytes(let range):
       "od -A d -t x1 -j \(range.lowerBound) -N \(range.count) \(file)"
     case .lookAtBeginning: "od -A d -c -N 64 \(file)"
     case .lookAtArchive: "unzip \(Self.isUnreadable(fault) ? "-v" : "-l") \(archive)"

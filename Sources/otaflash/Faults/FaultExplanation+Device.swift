@@ -35,7 +35,7 @@ extension FaultExplanation {
   static let deviceFlashFault = FaultExplanation(
     "the device's flash failed",
     causes: """
-      The device could not erase or write its flash, or read other octets back than it had \
+      The device could not erase or write its flash, or read other bytes back than it had \
       written, and has tried again by itself. A low supply voltage is a common reason, worn \
       flash another.
       """,
@@ -126,7 +126,7 @@ extension FaultExplanation {
   static let blockKeepsFailing = FaultExplanation(
     "a block was sent again and again and is still wrong",
     causes: """
-      The device says of one block, each time, that it received other octets. Its receiver or \
+      The device says of one block, each time, that it received other bytes. Its receiver or \
       its flash has a fault at that place.
       """,
     remedy: """
@@ -145,7 +145,7 @@ extension FaultExplanation {
   static let noProgress = FaultExplanation(
     "the device repeats one offset",
     causes: """
-      The device asks for the same octets again and again. Its receiver is in a loop, or loses \
+      The device asks for the same bytes again and again. Its receiver is in a loop, or loses \
       what it is sent.
       """,
     remedy: """

@@ -44,7 +44,7 @@ extension FaultExplanation {
   static let signature = FaultExplanation(
     "the image has no signature that holds",
     causes: """
-      --key asks for a signature, and the image has none, has one over other octets, or is \
+      --key asks for a signature, and the image has none, has one over other bytes, or is \
       encrypted and cannot be checked. Nothing was sent.
       """,
     remedy: """
@@ -65,7 +65,7 @@ extension FaultExplanation {
   static let keyFile = FaultExplanation(
     "the key file holds no key",
     causes: """
-      --key wants a public key in PEM; --key-file wants the device's secret, 16 to 64 octets, \
+      --key wants a public key in PEM; --key-file wants the device's secret, 16 to 64 bytes, \
       raw or as hex digits. The two are easily confused, and a private key is refused where a \
       public one is wanted.
       """,

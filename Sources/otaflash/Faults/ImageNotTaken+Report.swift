@@ -16,7 +16,7 @@ extension FaultReport {
       exit: report.exit)
   }
 
-  /// The first octets of the file.
+  /// The first bytes of the file.
   static func look(isText: Bool, _ context: FaultContext) -> String {
     guard let image = context.subject.image, image != "-" else {
       return context.command(["image", "info", "--help"])

@@ -39,8 +39,8 @@ struct FileOutput: Sendable {
     return text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Writes all of `octets`; the errno of the write that failed, else `nil`.
-  func write(_ octets: [UInt8]) -> Int32? { octets.withUnsafeBytes { write($0) } }
+  /// Writes all of `bytes`; the errno of the write that failed, else `nil`.
+  func write(_ bytes: [UInt8]) -> Int32? { bytes.withUnsafeBytes { write($0) } }
 
   private func write(_ bytes: UnsafeRawBufferPointer) -> Int32? {
     var rest = bytes

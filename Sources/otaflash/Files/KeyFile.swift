@@ -4,14 +4,14 @@ enum KeyFileFault: Error, Equatable {
   case file(FileFault)
   /// The group or everybody may read it; `mode` are the permission bits.
   case exposed(path: String, mode: UInt32)
-  case wrongLength(path: String, octets: Int)
+  case wrongLength(path: String, bytes: Int)
 }
 
-/// The key that authorizes an update: 16 to 64 octets, raw or as hex digits, in a file that only
+/// The key that authorizes an update: 16 to 64 bytes, raw or as hex digits, in a file that only
 /// its owner may read. Keys never come from flags or the environment.
 enum KeyFile {
   static let lengths = 16...64
-  /// Enough for 64 octets as hex digits with a line break.
+  /// Enough for 64 bytes as hex digits with a line break.
   private static let sizeLimit = 256
 
   static func load(_ path: String) throws(KeyFileFault) -> [UInt8] {
@@ -21,7 +21,7 @@ enum KeyFile {
       guard mode & 0o077 == 0 else { throw .exposed(path: path, mode: mode) }
     }
     guard let key = key(from: content) else {
-      throw .wrongLength(path: path, octets: content.count)
+      throw .wrongLength(path: path, bytes: content.count)
     }
     return key
   }
@@ -30,19 +30,19 @@ enum KeyFile {
   /// key consists of 32 or more hex digits by chance less than once in 10^30.
   static func key(from content: [UInt8]) -> [UInt8]? {
     let text = content.filter { !" \t\r\n".utf8.contains($0) }
-    if let octets = hexadecimal(text), lengths.contains(octets.count) { return octets }
+    if let bytes = hexadecimal(text), lengths.contains(bytes.count) { return bytes }
     return lengths.contains(content.count) ? content : nil
   }
 
   private static func hexadecimal(_ digits: [UInt8]) -> [UInt8]? {
     guard digits.count.isMultiple(of: 2) else { return nil }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for index in stride(from: 0, to: digits.count, by: 2) {
       guard let high = Character(UnicodeScalar(digits[index])).hexDigitValue,
         let low = Character(UnicodeScalar(digits[index + 1])).hexDigitValue
       else { return nil }
-      octets.append(UInt8(high << 4 | low))
+      bytes.append(UInt8(high << 4 | low))
     }
-    return octets
+    return bytes
   }
 }

@@ -69,9 +69,9 @@ struct OutputFile: Equatable, Sendable {
   }
 
   /// Writes a new file, or over an old one of its kind.
-  func write(_ octets: [UInt8], avoiding inputs: InputFiles) throws(OutputFileFault) {
+  func write(_ bytes: [UInt8], avoiding inputs: InputFiles) throws(OutputFileFault) {
     let descriptor = try open(avoiding: inputs, isPrivate: false)
-    let failure = FileOutput(descriptor: descriptor).write(octets)
+    let failure = FileOutput(descriptor: descriptor).write(bytes)
     let isClosed = close(descriptor) == 0
     if let errno = failure ?? (isClosed ? nil : errno) { throw .system(errno: errno) }
   }
@@ -131,7 +131,7 @@ extension OutputFile.Kind {
     }
   }
 
-  /// Octets that tell the kind. Of a patch all do: it has no magic.
+  /// Bytes that tell the kind. Of a patch all do: it has no magic.
   fileprivate var headSize: Int {
     switch self {
     case .btsnoop, .svg, .png, .html, .junit, .csv, .plan, .head, .signature, .prometheus: 512

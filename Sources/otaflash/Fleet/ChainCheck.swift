@@ -17,7 +17,7 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
 
   /// A text that is no hash is left to the argument that follows: the name of the run.
   init?(argument: String) {
-    guard let hash = Text.octets(hex: argument), hash.count == Self.hashSize else { return nil }
+    guard let hash = Text.bytes(hex: argument), hash.count == Self.hashSize else { return nil }
     self = .hash(hash)
   }
 

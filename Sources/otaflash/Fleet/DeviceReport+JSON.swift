@@ -11,7 +11,7 @@ extension DeviceReport {
       "verification": .text(grade?.name),
       "attempts": .integer(attempts.count), "adapter": .text(adapter),
       "cause": .text(cause?.code), "cause_words": .text(words),
-      "octets": figures.map { .integer($0.octets) },
+      "octets": figures.map { .integer($0.bytes) },
       "upload_ms": figures.map { .integer(Int($0.uploadMilliseconds)) },
       "resumes": figures.map { .integer($0.resumes) },
       "first_attempt": began.map { .string($0.text) },

@@ -110,8 +110,8 @@ struct FleetForecastTelling: Sendable {
     if forecast.savings.devices > 0 {
       let savings = forecast.savings
       lines.append(
-        "  sent less: \(count(savings.devices)) devices get \(octets(savings.made)) of image "
-          + "by \(octets(savings.sent))")
+        "  sent less: \(count(savings.devices)) devices get \(bytes(savings.made)) of image "
+          + "by \(bytes(savings.sent))")
     }
     if countsWholeImages {
       lines.append(
@@ -141,8 +141,8 @@ struct FleetForecastTelling: Sendable {
     devices < whole ? Text.fixed(devices) : Text.grouped(Int(devices.rounded()))
   }
 
-  private static func octets(_ octets: Double) -> String {
-    Text.grouped(Int(octets.rounded())) + " B"
+  private static func bytes(_ bytes: Double) -> String {
+    Text.grouped(Int(bytes.rounded())) + " B"
   }
 
   private static func ratio(_ ratio: Double) -> String {

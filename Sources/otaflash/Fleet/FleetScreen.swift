@@ -30,12 +30,12 @@ struct FleetScreen: Sendable {
   private var active: [(id: FleetDevice.ID, device: Active)] = []
   /// When the display began, and how many devices were settled then.
   private var start: (at: Duration, settled: Int)?
-  private var octets = 0
+  private var bytes = 0
   /// When the run was looked at last, and what it waited for: all, and what was there before, too.
   private var looked = FleetTime(milliseconds: 0)
   private var waits: [RunWait] = []
   private var lastingWaits: [RunWait] = []
-  private var lastRate: (at: Duration, octets: Int, rate: Double)?
+  private var lastRate: (at: Duration, bytes: Int, rate: Double)?
 
   init(style: Style, tellsSuccesses: Bool, soaks: [Duration]) {
     self.style = style
@@ -60,7 +60,7 @@ struct FleetScreen: Sendable {
       active[place].device.transfer = (RateMeter(offset: offset, at: now), offset, total)
     case .progress(let acknowledged, _):
       guard var transfer = active[place].device.transfer else { return }
-      octets += max(acknowledged - transfer.meter.acknowledged, 0)
+      bytes += max(acknowledged - transfer.meter.acknowledged, 0)
       transfer.meter.acknowledge(acknowledged, at: now)
       active[place].device.transfer = transfer
     case .stageEnded(.upload, _), .restarted, .patchGivenUp: active[place].device.transfer = nil
@@ -212,13 +212,13 @@ struct FleetScreen: Sendable {
   /// Of all transfers together, over the last seconds.
   private mutating func rate(at now: Duration) -> Double? {
     guard let last = lastRate else {
-      lastRate = (now, octets, 0)
+      lastRate = (now, bytes, 0)
       return nil
     }
     let seconds = (now - last.at).inSeconds
     guard seconds >= 2 else { return last.rate > 0 ? last.rate : nil }
-    let rate = Double(octets - last.octets) / seconds
-    lastRate = (now, octets, rate)
+    let rate = Double(bytes - last.bytes) / seconds
+    lastRate = (now, bytes, rate)
     return rate > 0 ? rate : nil
   }
 

@@ -83,7 +83,7 @@ struct FleetStart: Sendable {
 
   // MARK: Going on
 
-  /// A file that has changed since is not asked: the run has its octets.
+  /// A file that has changed since is not asked: the run has its bytes.
   private func packages(
     of last: Found, _ campaign: LoadedCampaign
   ) async throws(CommandFault) -> [String: FirmwarePackage] {
@@ -101,13 +101,13 @@ struct FleetStart: Sendable {
   private func kept(
     _ digest: String, signedBy key: VerificationKey?
   ) async throws(CommandFault) -> FirmwarePackage {
-    let octets: [UInt8]
-    do throws(ExchangeFault) { octets = try await store.blob(digest) } catch {
+    let bytes: [UInt8]
+    do throws(ExchangeFault) { bytes = try await store.blob(digest) } catch {
       throw .fleet(FleetFault(error))
     }
     let blob: ImageBlob
     do throws(ImageBlobFault) {
-      blob = try ImageBlob(octets: octets)
+      blob = try ImageBlob(bytes: bytes)
       guard blob.digest == digest else { throw ImageBlobFault() }
     } catch {
       throw .fleet(.store(StorageFault(.unsound, "\(error)")))
@@ -137,7 +137,7 @@ struct FleetStart: Sendable {
     let images = campaign.images.values.sorted { $0.blob.digest < $1.blob.digest }
     do throws(ExchangeFault) {
       for image in images {
-        try await store.keep(blob: image.blob.octets, digest: image.blob.digest)
+        try await store.keep(blob: image.blob.bytes, digest: image.blob.digest)
       }
     } catch {
       throw .fleet(FleetFault(error))

@@ -21,8 +21,8 @@ enum ShellWords {
       switch scalar {
       case "'", "\\": text += "\\\(scalar)"
       case _ where VisibleText.isHidden(scalar):
-        for octet in String(scalar).utf8 {
-          text += "\\" + Text.padded(String(octet, radix: 8), 3)
+        for byte in String(scalar).utf8 {
+          text += "\\" + Text.padded(String(byte, radix: 8), 3)
         }
       default: text.unicodeScalars.append(scalar)
       }

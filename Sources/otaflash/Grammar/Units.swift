@@ -36,9 +36,9 @@ struct TimeSpan: Equatable, Sendable {
   }
 }
 
-/// A number of octets: `4096`, `256K`, `1M` (K = 1024, M = 1024 K).
+/// A number of bytes: `4096`, `256K`, `1M` (K = 1024, M = 1024 K).
 struct ByteCount: Equatable, Sendable {
-  let octets: Int
+  let bytes: Int
 
   private static let maximum = 1 << 40
 
@@ -48,7 +48,7 @@ struct ByteCount: Equatable, Sendable {
     guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }),
       let number = Int(digits), number <= Self.maximum / scale
     else { return nil }
-    octets = number * scale
+    bytes = number * scale
   }
 
   static func parse(_ text: String) throws -> ByteCount {

@@ -3,12 +3,12 @@ import OtaflashFirmware
 
 /// What it takes to bring a device from one image to another.
 struct ImageComparison {
-  /// Octets that would be sent, whatever the link.
+  /// Bytes that would be sent, whatever the link.
   struct Size: Equatable {
     let content: Delivery.Content
     /// `nil` for the image itself.
     let codec: PatchCodec?
-    let octets: Int
+    let bytes: Int
   }
 
   /// What is sent over one link into one flash, and how long that takes.
@@ -35,7 +35,7 @@ struct ImageComparison {
     let windows = Set(Self.windows + [window]).sorted()
     imageSize = image.count
     sizes =
-      [Size(content: .plain, codec: nil, octets: image.count)]
+      [Size(content: .plain, codec: nil, bytes: image.count)]
       + Self.sizes(.compressed, of: image, against: empty, [.crle], windows)
       + Self.sizes(.difference, of: image, against: base, [.none, .crle], windows)
     let abilities = DecoderAbilities(
@@ -57,10 +57,10 @@ struct ImageComparison {
     }
     var sizes: [Size] = []
     Patch.each(from: base, to: image[...], codecs: codecs + heatshrink) { patch in
-      let size = Size(content: content, codec: patch.codec, octets: patch.octets.count)
+      let size = Size(content: content, codec: patch.codec, bytes: patch.bytes.count)
       guard let window = patch.codec.window, let last = sizes.last, last.codec?.window == window
       else { return sizes.append(size) }
-      if size.octets < last.octets { sizes[sizes.count - 1] = size }
+      if size.bytes < last.bytes { sizes[sizes.count - 1] = size }
     }
     return sizes
   }
@@ -85,27 +85,27 @@ extension PatchCodec {
 extension ImageComparison.Size {
   func cells(of imageSize: Int) -> [String] {
     [
-      content.words, codec?.words ?? "", Text.grouped(octets) + " B",
-      Text.fixed(100 * Double(octets) / Double(imageSize)) + "%",
+      content.words, codec?.words ?? "", Text.grouped(bytes) + " B",
+      Text.fixed(100 * Double(bytes) / Double(imageSize)) + "%",
     ]
   }
 
   var members: [JSONValue.Member] {
-    JSONValue.fields(["content": .string(content.name), "size": .integer(octets)])
+    JSONValue.fields(["content": .string(content.name), "size": .integer(bytes)])
       + (codec?.members ?? [])
   }
 }
 
 extension ImageComparison.Prediction {
   static let titles = [
-    "link", "flash", "as it is", "sent", "octets", "parts", "takes", "gain", "limit",
+    "link", "flash", "as it is", "sent", "bytes", "parts", "takes", "gain", "limit",
   ]
 
   var cells: [String] {
     [
-      Text.rate(conditions.octetsPerSecond), conditions.isErasedAhead ? "erased ahead" : "erased",
+      Text.rate(conditions.bytesPerSecond), conditions.isErasedAhead ? "erased ahead" : "erased",
       Text.seconds(.seconds(plain.forecast.seconds)), best.words,
-      Text.grouped(best.octets.count) + " B", String(best.partCount),
+      Text.grouped(best.bytes.count) + " B", String(best.partCount),
       Text.seconds(.seconds(best.forecast.seconds)), Text.fixed(gain) + "x", limit,
     ]
   }
@@ -115,10 +115,10 @@ extension ImageComparison.Prediction {
   var members: [JSONValue.Member] {
     let codecs: [JSONValue] = best.codecs.map { .object($0.members) }
     return JSONValue.fields([
-      "rate_bytes_per_second": .number(conditions.octetsPerSecond),
+      "rate_bytes_per_second": .number(conditions.bytesPerSecond),
       "erased_ahead": .bool(conditions.isErasedAhead),
       "plain_ms": .integer(Int((plain.forecast.seconds * 1000).rounded())),
-      "content": .string(best.content.name), "size": .integer(best.octets.count),
+      "content": .string(best.content.name), "size": .integer(best.bytes.count),
       "codecs": .array(codecs), "parts": .integer(best.partCount),
       "part_size": .integer(best.partSize),
       "ms": .integer(Int((best.forecast.seconds * 1000).rounded())), "limit": .string(limit),

@@ -56,7 +56,7 @@ extension MCUbootImage {
       "load_address": .integer(Int(header.loadAddress)),
       "flags": .integer(Int(header.flags.rawValue)), "flag_words": .array(words),
       "hash_algorithm": .text(hash?.algorithm.rawValue),
-      "hash": .text(hash.map { Text.hex($0.octets) }),
+      "hash": .text(hash.map { Text.hex($0.bytes) }),
       "decompressed_size": .integer(decompressedSize),
       "decompressed_hash": .text(decompressedHash.map { Text.hex($0) }),
       "security_counter": .integer(counter),
@@ -90,13 +90,13 @@ extension MCUbootTrailer {
       switch imageOK {
       case .set: "confirmed"
       case .unset: "not confirmed"
-      case .bad(let octet): "confirmation \(Text.hex(octet))"
+      case .bad(let byte): "confirmation \(Text.hex(byte))"
       }
     let copyDone =
       switch copyDone {
       case .set: "copy done"
       case .unset: "copy not done"
-      case .bad(let octet): "copy \(Text.hex(octet))"
+      case .bad(let byte): "copy \(Text.hex(byte))"
       }
     let swap =
       switch swap {
@@ -118,7 +118,7 @@ extension InstallerContent.Part {
   var json: JSONValue {
     .object([
       "kind": .string(name), "address": .integer(Int(address)), "size": .integer(size),
-      "hash": .text(hash.map { Text.hex($0.octets) }),
+      "hash": .text(hash.map { Text.hex($0.bytes) }),
     ])
   }
 

@@ -61,7 +61,7 @@ extension SecureInitPacket {
     rows.append(["signed", signed])
     if isDebug { rows.append(["debug", "yes: debugging boot loaders skip versions"]) }
     for validation in bootValidations {
-      let size = validation.octets.isEmpty ? "" : ", \(validation.octets.count) B"
+      let size = validation.bytes.isEmpty ? "" : ", \(validation.bytes.count) B"
       rows.append(["at start", "\(validation.kind)\(size)"])
     }
     return rows

@@ -4,10 +4,10 @@ import OtaflashUpdate
 
 /// What the air allows, for the share that the progress line shows.
 enum AirLimit {
-  /// Octets of image per second that Write Commands in full packets could carry at most; `nil`
+  /// Bytes of image per second that Write Commands in full packets could carry at most; `nil`
   /// when PHY or connection interval is not known.
   static let bytesPerSecond: @Sendable (LinkReport) -> Double? = { link in
-    guard let limit = LinkLimit(link)?.octetsPerSecond(.withoutResponse, mtu: link.mtu) else {
+    guard let limit = LinkLimit(link)?.bytesPerSecond(.withoutResponse, mtu: link.mtu) else {
       return nil
     }
     return limit > 0 ? limit : nil

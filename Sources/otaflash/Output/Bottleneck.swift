@@ -34,7 +34,7 @@ enum Bottleneck: String, Sendable {
   struct Facts: Sendable {
     let mode: WriteMode
     let mtu: Int
-    /// Octets acknowledged per second.
+    /// Bytes acknowledged per second.
     let rate: Double
     let took: Duration
     let waits: TransferWaits
@@ -44,7 +44,7 @@ enum Bottleneck: String, Sendable {
 
   /// - Parameter limit: `nil` for a link without air, or of which too little is known.
   init(_ facts: Facts, limit: LinkLimit?) {
-    let share = limit.map { facts.rate / $0.octetsPerSecond(facts.mode, mtu: facts.mtu) }
+    let share = limit.map { facts.rate / $0.bytesPerSecond(facts.mode, mtu: facts.mtu) }
     let device: Bottleneck? =
       facts.waits.device > facts.took * Self.waitShare ? Self.device(facts) : nil
     switch facts.mode {
@@ -69,7 +69,7 @@ extension Bottleneck {
   init(_ measurement: LinkBenchmark.Measurement, _ mode: WriteMode, limit: LinkLimit?) {
     self.init(
       Facts(
-        mode: mode, mtu: measurement.link.mtu, rate: measurement.octetsPerSecond,
+        mode: mode, mtu: measurement.link.mtu, rate: measurement.bytesPerSecond,
         took: measurement.took, waits: measurement.waits, wasBusy: measurement.busySigns > 0),
       limit: limit)
   }
@@ -81,7 +81,7 @@ extension Bottleneck {
     self.init(
       Facts(
         mode: flow.mode, mtu: flow.link.mtu,
-        rate: Double(stretch.octetsSent) / stretch.took.inSeconds, took: stretch.took,
+        rate: Double(stretch.bytesSent) / stretch.took.inSeconds, took: stretch.took,
         waits: flow.waits, wasBusy: false),
       limit: LinkLimit(flow.link))
   }
@@ -93,10 +93,10 @@ extension UpdateResult {
 
   /// What held the upload back, where that is known.
   var bottleneck: Bottleneck? {
-    guard let flow, octetsSent > 0, uploadTook >= Self.uploadWithRate else { return nil }
+    guard let flow, bytesSent > 0, uploadTook >= Self.uploadWithRate else { return nil }
     return Bottleneck(
       Bottleneck.Facts(
-        mode: flow.mode, mtu: flow.link.mtu, rate: Double(octetsSent) / uploadTook.inSeconds,
+        mode: flow.mode, mtu: flow.link.mtu, rate: Double(bytesSent) / uploadTook.inSeconds,
         took: uploadTook, waits: flow.waits, wasBusy: false),
       limit: LinkLimit(flow.link))
   }

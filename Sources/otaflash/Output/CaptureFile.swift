@@ -80,9 +80,9 @@ struct CaptureFile: Sendable {
   }
 }
 
-/// The octets of a capture on their way to its file.
+/// The bytes of a capture on their way to its file.
 private final class CaptureOutput: Sendable {
-  /// Octets kept back at most. Only whole records are handed on.
+  /// Bytes kept back at most. Only whole records are handed on.
   private static let bufferMaximum = 32 * 1024
 
   private struct State {

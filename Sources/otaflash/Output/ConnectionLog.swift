@@ -37,7 +37,7 @@ struct ConnectionLog: Sendable {
     }
   }
 
-  /// `  0.123456 → WriteRequest 0x0010 495 octets`; the time is in seconds since `start`.
+  /// `  0.123456 → WriteRequest 0x0010 495 bytes`; the time is in seconds since `start`.
   static func line(
     _ crossing: TracingLink.Crossing, since start: LinkInstant, in style: Style
   ) -> String {
@@ -54,8 +54,8 @@ struct ConnectionLog: Sendable {
     do throws(DecodeFault) {
       return try ATTPDU(decoding: pdu).description
     } catch {
-      let octets = pdu.prefix(16).map { Text.padded(String($0, radix: 16), 2) }
-      return "malformed, \(pdu.count) octets: " + octets.joined(separator: " ") + " (\(error))"
+      let bytes = pdu.prefix(16).map { Text.padded(String($0, radix: 16), 2) }
+      return "malformed, \(pdu.count) bytes: " + bytes.joined(separator: " ") + " (\(error))"
     }
   }
 }

@@ -13,10 +13,10 @@ extension DeliveryReport {
     switch content {
     case .image: return "the image itself" + (why.map { ": \($0)" } ?? "")
     case .compressed:
-      return "\(Text.grouped(octets)) B for \(size), compressed"
+      return "\(Text.grouped(bytes)) B for \(size), compressed"
         + (why.map { ": \($0)" } ?? "")
     case .patch(let base):
-      return "\(Text.grouped(octets)) B for \(size), a patch of \(Text.hex(base.crc32))"
+      return "\(Text.grouped(bytes)) B for \(size), a patch of \(Text.hex(base.crc32))"
     }
   }
 
@@ -24,7 +24,7 @@ extension DeliveryReport {
   var members: [JSONValue.Member] {
     let base: ContentIdentity? = if case .patch(let base) = content { base } else { nil }
     return JSONValue.fields([
-      "content": .string(word), "octets": .integer(octets), "image": .integer(imageSize),
+      "content": .string(word), "octets": .integer(bytes), "image": .integer(imageSize),
       "base_size": .integer(base?.size),
       "base_crc32": base.map { .string(Text.hex($0.crc32)) },
       "obstacle": obstacle.map { .string($0.code) },
@@ -48,19 +48,19 @@ extension UpdateResult {
   /// image is there when it was read back.
   var madeIn: Duration { uploadTook + verifyTook }
 
-  /// Octets of the image that came in a second, where less was sent.
+  /// Bytes of the image that came in a second, where less was sent.
   var imageRate: Double? {
-    guard let octetsMade, madeIn > .zero else { return nil }
-    return Double(octetsMade) / madeIn.inSeconds
+    guard let bytesMade, madeIn > .zero else { return nil }
+    return Double(bytesMade) / madeIn.inSeconds
   }
 
   /// What was sent, and how fast; `nil` where the device takes nothing but images.
   var deliveryMembers: [JSONValue.Member]? {
     delivery.map { delivery in
-      let air = uploadTook > .zero ? Double(octetsSent) / uploadTook.inSeconds : nil
+      let air = uploadTook > .zero ? Double(bytesSent) / uploadTook.inSeconds : nil
       return delivery.members
         + JSONValue.fields([
-          "sent": .integer(octetsSent), "made": .integer(octetsMade),
+          "sent": .integer(bytesSent), "made": .integer(bytesMade),
           "image_rate_bytes_per_second": imageRate.map { .integer(Int($0)) },
           "air_rate_bytes_per_second": air.map { .integer(Int($0)) },
         ])

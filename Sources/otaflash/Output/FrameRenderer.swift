@@ -1,4 +1,4 @@
-/// The frame at the bottom of the terminal, and the octets that replace or erase it. A value, so
+/// The frame at the bottom of the terminal, and the bytes that replace or erase it. A value, so
 /// that what is drawn follows from what was written, not from what was asked for.
 struct FrameRenderer: Sendable {
   /// The widths of the lines of the frame; the cursor is after the last.

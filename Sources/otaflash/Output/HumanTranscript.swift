@@ -24,13 +24,13 @@ struct HumanTranscript: Sendable {
   private static let redrawInterval = Duration.milliseconds(100)
   private static let plainInterval = Duration.seconds(5)
   private static let plainStepPercent = 10
-  /// Below so many octets kilobytes tell too little.
+  /// Below so many bytes kilobytes tell too little.
   private static let kilobytesFrom = 10_000
 
   private let device: String
   private let progress: Progress
   private let style: Style
-  /// The transport's theoretical limit in octets of image per second, where it is known.
+  /// The transport's theoretical limit in bytes of image per second, where it is known.
   private let airLimit: @Sendable (LinkReport) -> Double?
 
   private var link: LinkReport?

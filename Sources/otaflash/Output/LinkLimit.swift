@@ -16,9 +16,9 @@ struct LinkLimit: Equatable, Sendable {
     self.init(model)
   }
 
-  /// Octets of write payload per second in the best PDUs that an ATT_MTU permits; 0 when a packet
+  /// Bytes of write payload per second in the best PDUs that an ATT_MTU permits; 0 when a packet
   /// does not fit a connection event.
-  func octetsPerSecond(_ mode: WriteMode, mtu: Int) -> Double {
+  func bytesPerSecond(_ mode: WriteMode, mtu: Int) -> Double {
     switch mode {
     case .withResponse: model.writeRequestLimit(mtu: mtu)
     case .auto, .withoutResponse:

@@ -33,7 +33,7 @@ struct RateMeter: Equatable, Sendable {
     last = now
   }
 
-  /// Octets acknowledged in this run, by the time it took; `nil` before the first.
+  /// Bytes acknowledged in this run, by the time it took; `nil` before the first.
   func rate(at now: Duration) -> Double? {
     let seconds = (now - start).inSeconds
     guard acknowledged > startOffset, seconds > 0 else { return nil }

@@ -3,12 +3,12 @@ import OtaflashUpdate
 extension SizeReport {
   /// What -v adds: a whole line.
   var sentence: String {
-    let rate = Text.rate(kept.octetsPerSecond)
+    let rate = Text.rate(kept.bytesPerSecond)
     guard !isRemembered else {
-      return "data writes of \(kept.chunk) octets, the best of an earlier update (\(rate))"
+      return "data writes of \(kept.chunk) bytes, the best of an earlier update (\(rate))"
     }
-    let tried = tried.map { "\($0.chunk) at \(Text.rate($0.octetsPerSecond))" }
-    return "data writes of \(kept.chunk) octets, the best of those tried: "
+    let tried = tried.map { "\($0.chunk) at \(Text.rate($0.bytesPerSecond))" }
+    return "data writes of \(kept.chunk) bytes, the best of those tried: "
       + tried.joined(separator: ", ")
   }
 
@@ -16,14 +16,14 @@ extension SizeReport {
   var members: KeyValuePairs<String, JSONValue?> {
     [
       "event": isRemembered ? "size-remembered" : "sizes-tried", "chunk": .integer(kept.chunk),
-      "rate_bytes_per_second": .integer(Int(kept.octetsPerSecond.rounded())),
+      "rate_bytes_per_second": .integer(Int(kept.bytesPerSecond.rounded())),
       "tried": isRemembered
         ? nil
         : .array(
           tried.map {
             .object([
               "chunk": .integer($0.chunk),
-              "rate_bytes_per_second": .integer(Int($0.octetsPerSecond.rounded())),
+              "rate_bytes_per_second": .integer(Int($0.bytesPerSecond.rounded())),
             ])
           }),
     ]

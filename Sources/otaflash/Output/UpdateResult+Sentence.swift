@@ -33,7 +33,7 @@ extension UpdateResult {
   private var transfer: [String] {
     ["upload \(Text.seconds(uploadTook))"]
       + (uploadTook >= Self.uploadWithRate
-        ? [Text.rate(Double(octetsSent) / uploadTook.inSeconds)] : [])
+        ? [Text.rate(Double(bytesSent) / uploadTook.inSeconds)] : [])
   }
 
   /// What held the upload back: as it was seen, or as it was expected.
@@ -45,10 +45,10 @@ extension UpdateResult {
 
   /// The same where less than the image was sent.
   private var shortened: [String]? {
-    guard let delivery, delivery.isShortened, let octetsMade else { return nil }
+    guard let delivery, delivery.isShortened, let bytesMade else { return nil }
     let rate = imageRate.map { madeIn >= Self.uploadWithRate ? Text.rate($0) : nil } ?? nil
-    return ["\(Text.grouped(octetsMade)) B in \(Text.seconds(madeIn))"]
-      + [rate].compactMap(\.self) + ["\(Text.grouped(octetsSent)) B sent"]
+    return ["\(Text.grouped(bytesMade)) B in \(Text.seconds(madeIn))"]
+      + [rate].compactMap(\.self) + ["\(Text.grouped(bytesSent)) B sent"]
   }
 
   /// How it is known that the image runs, and what is not.

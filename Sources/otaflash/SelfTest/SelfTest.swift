@@ -21,7 +21,7 @@ enum SelfTest {
   private static let key = [UInt8](repeating: 0x5A, count: 32)
   /// PDUs until the link is cut, which is in the middle of the transfer.
   private static let cut = "cut-at-pdu=120"
-  /// For PDUs of 20 octets.
+  /// For PDUs of 20 bytes.
   private static let lateCut = "cut-at-pdu=1500"
 
   static let updates: [(name: String, trial: UpdateTrial)] = [
@@ -80,7 +80,7 @@ enum SelfTest {
     return options
   }
 
-  /// An octet that is not as it was built is found before any device is looked for.
+  /// A byte that is not as it was built is found before any device is looked for.
   private static func damagedImage() throws(SelfTestCheck.Failure) -> String {
     do {
       let whole = try SelfTestImage.of(.smpServer(SMPServerSettings()))
@@ -100,6 +100,6 @@ enum SelfTest {
     } catch {
       return "\(error)"
     }
-    throw SelfTestCheck.Failure("one changed octet was not found")
+    throw SelfTestCheck.Failure("one changed byte was not found")
   }
 }

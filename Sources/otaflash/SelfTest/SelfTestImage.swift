@@ -17,13 +17,13 @@ enum SelfTestImage {
   ///
   /// - Parameters:
   ///   - hardware: the board that a plain image says it is for.
-  ///   - change: octets that differ; images of two changes are two releases of one program.
+  ///   - change: bytes that differ; images of two changes are two releases of one program.
   /// - Throws: what the readers of its format do, which is a failure of this program.
   static func of(
     _ device: DeviceKind, hardware: HardwareID = hardware, version: FirmwareVersion = version,
     change: UInt8 = 0
   ) throws -> FirmwareImage {
-    let plain = octets(for: hardware, version: version, change: change)
+    let plain = bytes(for: hardware, version: version, change: change)
     if let settings: SecureBootLoaderSettings = device.settings() {
       let packet = SampleImage.secureInitPacket(
         for: plain, version: nordicVersion, settings: settings)
@@ -35,7 +35,7 @@ enum SelfTestImage {
       return nordic(plain, packet, .legacy(try LegacyInitPacket(decoding: packet)))
     }
     let isMCUboot = device.settings() as SMPServerSettings? != nil
-    // As a file of these octets would be read.
+    // As a file of these bytes would be read.
     return try FirmwareImage.decode(
       name: "self-test.bin", bytes: isMCUboot ? SampleImage.mcuboot(plain, version: version) : plain
     )
@@ -53,21 +53,21 @@ enum SelfTestImage {
   }
 
   /// A vector table, a descriptor, and what looks like code: the same in every run.
-  private static func octets(
+  private static func bytes(
     for hardware: HardwareID, version: FirmwareVersion, change: UInt8
   ) -> [UInt8] {
     var state: UInt32 = 0x2545_F491
-    var octets = (0..<size).map { _ -> UInt8 in
+    var bytes = (0..<size).map { _ -> UInt8 in
       state ^= state << 13
       state ^= state >> 17
       state ^= state << 5
       return UInt8(truncatingIfNeeded: state >> 24)
     }
-    octets.replaceSubrange(0..<8, with: [0x00, 0x00, 0x01, 0x20, 0xC1, 0x01, 0x00, 0x00])
+    bytes.replaceSubrange(0..<8, with: [0x00, 0x00, 0x01, 0x20, 0xC1, 0x01, 0x00, 0x00])
     let descriptor = ImageDescriptor(version: version, hardware: hardware).encoded
-    octets.replaceSubrange(
+    bytes.replaceSubrange(
       descriptorOffset..<descriptorOffset + descriptor.count, with: descriptor)
-    octets[size / 2] ^= change
-    return octets
+    bytes[size / 2] ^= change
+    return bytes
   }
 }

@@ -36,10 +36,10 @@ struct UpdateTrial: Sendable {
     var result: Result<UpdateResult, UpdateFault>
     /// Where the link was lost.
     var losses: [Int]
-    /// Octets that were in the device when the transfer went on.
+    /// Bytes that were in the device when the transfer went on.
     var resumes: [Int]
     var imageSize: Int
-    /// Octets written to the device's flash.
+    /// Bytes written to the device's flash.
     var written: Int
   }
 
@@ -74,7 +74,7 @@ struct UpdateTrial: Sendable {
     _ board: SimulatedBoard, to image: FirmwareImage, _ options: UpdateOptions,
     _ clock: VirtualClock
   ) async -> Account {
-    let before = board.counters.flash.octetsWritten
+    let before = board.counters.flash.bytesWritten
     let seen = Mutex<(losses: [Int], resumes: [Int])>(([], []))
     let update = FirmwareUpdate(image: image, options: options) { event in
       switch event {
@@ -92,7 +92,7 @@ struct UpdateTrial: Sendable {
     let (losses, resumes) = seen.withLock { $0 }
     return Account(
       result: result, losses: losses, resumes: resumes, imageSize: image.bytes.count,
-      written: board.counters.flash.octetsWritten - before)
+      written: board.counters.flash.bytesWritten - before)
   }
 
   private func verdict(on account: Account) throws(SelfTestCheck.Failure) -> String {
@@ -108,9 +108,9 @@ struct UpdateTrial: Sendable {
         """
     case (.patch, .success(let result)):
       try expect(result.proof == .readBack, "the proof is \(result.proof.rawValue)")
-      try expect(result.octetsSent < account.imageSize / 2, "\(result.octetsSent) B were sent")
+      try expect(result.bytesSent < account.imageSize / 2, "\(result.bytesSent) B were sent")
       return """
-        \(Text.grouped(result.octetsSent)) B sent for \(Text.grouped(account.imageSize)), proven \
+        \(Text.grouped(result.bytesSent)) B sent for \(Text.grouped(account.imageSize)), proven \
         by \(result.proof.words)
         """
     case (.fault(let writes, let isWanted), .failure(let fault)):

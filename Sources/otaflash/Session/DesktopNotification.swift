@@ -37,7 +37,7 @@ struct DesktopNotification: Equatable, Sendable {
     }
 
     /// What the terminal is sent.
-    func octets(for notification: DesktopNotification) -> String? {
+    func bytes(for notification: DesktopNotification) -> String? {
       let (title, body) = (Self.plain(notification.title), Self.plain(notification.body))
       return switch self {
       case .desktop, .none: nil
@@ -80,7 +80,7 @@ struct DesktopNotification: Equatable, Sendable {
     let way = Way(environment: environment, hasTerminal: output.isTerminal)
     if way == .desktop, notify(environment) { return }
     let other = way == .desktop && output.isTerminal ? .bell : way
-    if let octets = other.octets(for: self) { _ = output.write(octets) }
+    if let bytes = other.bytes(for: self) { _ = output.write(bytes) }
   }
 
   /// Runs notify-send; `false` where there is none or it does not end in time.

@@ -18,11 +18,11 @@ struct KeyDecoder: Sendable {
 
   private var pending: [UInt8] = []
 
-  /// - Returns: the keys that are complete with these octets.
-  mutating func take(_ octets: some Sequence<UInt8>) -> [Key] {
+  /// - Returns: the keys that are complete with these bytes.
+  mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
     var keys: [Key] = []
-    for octet in octets {
-      pending.append(octet)
+    for byte in bytes {
+      pending.append(byte)
       if let key = completed() {
         keys.append(key)
         pending = []
@@ -41,7 +41,7 @@ struct KeyDecoder: Sendable {
     }
   }
 
-  /// The key that the pending octets are; `nil` while more of them must come.
+  /// The key that the pending bytes are; `nil` while more of them must come.
   private func completed() -> Key? {
     guard pending[0] == Self.escape else { return Self.plain(pending[0]) }
     guard pending.count > 1 else { return nil }
@@ -55,8 +55,8 @@ struct KeyDecoder: Sendable {
     return Self.sequence(String(decoding: pending.dropFirst(2), as: UTF8.self))
   }
 
-  private static func plain(_ octet: UInt8) -> Key {
-    switch octet {
+  private static func plain(_ byte: UInt8) -> Key {
+    switch byte {
     case UInt8(ascii: "k"): .up
     case UInt8(ascii: "j"): .down
     case UInt8(ascii: "g"): .first
@@ -64,7 +64,7 @@ struct KeyDecoder: Sendable {
     case UInt8(ascii: "\r"), UInt8(ascii: "\n"): .enter
     // Ctrl-C and Ctrl-D, where the terminal makes no signal and no end of them.
     case UInt8(ascii: "q"), 0x03, 0x04: .leave
-    case UInt8(ascii: "1")...UInt8(ascii: "9"): .digit(Int(octet - UInt8(ascii: "0")))
+    case UInt8(ascii: "1")...UInt8(ascii: "9"): .digit(Int(byte - UInt8(ascii: "0")))
     default: .other
     }
   }

@@ -2,7 +2,7 @@ import Glibc
 
 /// The keys that a person presses while a command runs.
 struct Keyboard: Sendable {
-  /// Shorter than anybody notices, and longer than the octets of one key are apart.
+  /// Shorter than anybody notices, and longer than the bytes of one key are apart.
   private static let interval = Duration.milliseconds(30)
 
   private let terminal: RawTerminal
@@ -39,11 +39,11 @@ struct Keyboard: Sendable {
   func watch(_ take: (Key) -> Bool) async {
     var decoder = KeyDecoder()
     while !Task.isCancelled {
-      guard let octets = terminal.read() else {
+      guard let bytes = terminal.read() else {
         _ = take(.leave)
         return
       }
-      for key in octets.isEmpty ? decoder.pause() : decoder.take(octets) where take(key) {
+      for key in bytes.isEmpty ? decoder.pause() : decoder.take(bytes) where take(key) {
         return
       }
       guard await Pause.sleep(for: Self.interval) else { return }

@@ -56,9 +56,9 @@ final class RawTerminal: Sendable {
   func read() -> [UInt8]? {
     var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     guard poll(&entry, 1, 0) > 0 else { return [] }
-    var octets = [UInt8](repeating: 0, count: 64)
-    let count = Glibc.read(STDIN_FILENO, &octets, octets.count)
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = Glibc.read(STDIN_FILENO, &bytes, bytes.count)
     if count < 0 { return errno == EINTR || errno == EAGAIN ? [] : nil }
-    return count == 0 ? nil : Array(octets.prefix(count))
+    return count == 0 ? nil : Array(bytes.prefix(count))
   }
 }

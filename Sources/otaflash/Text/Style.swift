@@ -42,7 +42,7 @@ struct ProgressBar {
       + String(repeating: symbols.3, count: rest)
   }
 
-  private func cells(_ octets: Int) -> Int {
-    total > 0 ? min(width, width * min(octets, total) / total) : width
+  private func cells(_ bytes: Int) -> Int {
+    total > 0 ? min(width, width * min(bytes, total) / total) : width
   }
 }

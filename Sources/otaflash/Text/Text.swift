@@ -10,23 +10,23 @@ enum Text {
   /// `a001`
   static func hex(_ value: UInt16) -> String { Numerals.hex(value) }
   /// `60f8bf3f`
-  static func hex(_ octets: [UInt8]) -> String {
-    octets.map { padded(String($0, radix: 16), 2) }.joined()
+  static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { padded(String($0, radix: 16), 2) }.joined()
   }
   /// `0x0d`
   static func hex(_ value: UInt8) -> String { "0x" + Numerals.hex(value) }
 
-  /// The octets that so many pairs of hexadecimal digits stand for.
-  static func octets(hex digits: String) -> [UInt8]? {
+  /// The bytes that so many pairs of hexadecimal digits stand for.
+  static func bytes(hex digits: String) -> [UInt8]? {
     guard digits.utf8.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var rest = digits[...]
     while !rest.isEmpty {
-      guard let octet = UInt8(rest.prefix(2), radix: 16) else { return nil }
-      octets.append(octet)
+      guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
+      bytes.append(byte)
       rest = rest.dropFirst(2)
     }
-    return octets
+    return bytes
   }
 
   /// `0.8 s`, `14.2 s`

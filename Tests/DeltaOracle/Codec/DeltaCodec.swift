@@ -8,7 +8,7 @@ enum DeltaCodec {
     usage: delta-codec <JOBS              one job a line, words separated by tabs; an answer a line:
              make CODEC OLD NEW PATCH     the seconds of processor time that it took
              apply OLD PATCH NEW          what it makes is written; "error: " and the fault
-             plan OLD NEW RATE AHEAD OUT  for octets a second, and pages erased ahead (0 or 1): what is
+             plan OLD NEW RATE AHEAD OUT  for bytes a second, and pages erased ahead (0 or 1): what is
                                           sent in parts of which size with which codecs, its size, the
                                           seconds predicted, those of the image itself, and the seconds
                                           it took to choose
@@ -44,7 +44,7 @@ enum DeltaCodec {
     let start = clock()
     let patch = Patch(from: PatchBase(old), to: new[...], codec: codec)
     let seconds = secondsSince(start)
-    try File.write(patch.octets, to: words[4])
+    try File.write(patch.bytes, to: words[4])
     return String(seconds)
   }
 
@@ -68,13 +68,13 @@ enum DeltaCodec {
       image: new,
       abilities: DecoderAbilities(
         hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: 4096),
-      conditions: DeliveryConditions(octetsPerSecond: rate, isErasedAhead: words[4] == "1"))
+      conditions: DeliveryConditions(bytesPerSecond: rate, isErasedAhead: words[4] == "1"))
     let best = planner.best(base: old)
     let seconds = secondsSince(start)
-    try File.write(best.octets, to: words[5])
+    try File.write(best.bytes, to: words[5])
     let codecs = best.codecs.map(\.description).joined(separator: "+")
     let facts: [String] = [
-      "\(best.content)", "\(best.partSize)", codecs.isEmpty ? "-" : codecs, "\(best.octets.count)",
+      "\(best.content)", "\(best.partSize)", codecs.isEmpty ? "-" : codecs, "\(best.bytes.count)",
       "\(best.forecast.seconds)", "\(planner.plain.forecast.seconds)", "\(seconds)",
     ]
     return facts.joined(separator: "\t")
@@ -119,10 +119,10 @@ enum File {
     }
   }
 
-  static func write(_ octets: [UInt8], to path: String) throws(JobFault) {
+  static func write(_ bytes: [UInt8], to path: String) throws(JobFault) {
     guard let file = fopen(path, "wb") else { throw JobFault("\(path) cannot be written") }
     defer { fclose(file) }
-    guard fwrite(octets, 1, octets.count, file) == octets.count else {
+    guard fwrite(bytes, 1, bytes.count, file) == bytes.count else {
       throw JobFault("\(path) cannot be written")
     }
   }

@@ -29,7 +29,7 @@ for (name, history) in samples {
     program: "otaflash 1.4.0", written: report.last.advanced(by: .seconds(60)))
   surroundings.chain = .init(events: report.events, head: (0..<32).map { UInt8($0 * 7) })
   surroundings.verification = "otaflash fleet report \(report.beginning.id) --verify"
-  surroundings.air = .init(octetsPerSecond: 88_000, words: "2M, 15 ms, with response")
+  surroundings.air = .init(bytesPerSecond: 88_000, words: "2M, 15 ms, with response")
   let texts = [
     ("html", HTMLReport.text(report, in: surroundings)), ("csv", CSVReport.text(report)),
     ("xml", JUnitReport.text(report)),

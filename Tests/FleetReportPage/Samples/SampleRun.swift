@@ -16,7 +16,7 @@ package struct SampleRun {
   /// Of the first devices, in their order.
   package var names: [String] = []
   package var sites: [String?] = [nil]
-  /// Octets that a link carries in a second.
+  /// Bytes that a link carries in a second.
   package var rate = 14_000.0
   package var campaign = "doors-2026-11"
   package var startedBy: String? = "anna@line-3"
@@ -248,7 +248,7 @@ package struct SampleRun {
     let end = sent + chance.milliseconds(2500...5000)
     let figures = UpdateFigures(
       from: FirmwareVersion(1, UInt8(turn.device % 3), 0), to: Self.version, proof: "read-back",
-      octets: Self.imageSize + 512, uploadMilliseconds: upload,
+      bytes: Self.imageSize + 512, uploadMilliseconds: upload,
       resumes: attempt > 1 ? 1 : 0)
     timeline.add(
       .attemptEnded(device: id, attempt: attempt, ending: .updated(figures)), end)

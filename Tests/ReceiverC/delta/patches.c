@@ -16,33 +16,33 @@ void put_word(uint8_t *to, uint32_t value) {
   for (int i = 0; i < 4; i++) to[i] = (uint8_t)(value >> 8 * i);
 }
 
-static void append(patched *p, uint32_t octet) {
-  if (p->stream_size < STREAM_MAXIMUM) p->stream[p->stream_size++] = (uint8_t)octet;
+static void append(patched *p, uint32_t byte) {
+  if (p->stream_size < STREAM_MAXIMUM) p->stream[p->stream_size++] = (uint8_t)byte;
 }
 
 /// What is in a patch before it is compressed.
 typedef struct {
-  uint8_t octets[4 * IMAGE_MAXIMUM];
+  uint8_t bytes[4 * IMAGE_MAXIMUM];
   uint32_t size;
 } plain;
 
 static uint32_t number(uint8_t *to, uint32_t magnitude, bool negative) {
   uint32_t size = 0;
-  uint32_t octet = (magnitude & 0x3F) | (negative ? 0x40 : 0);
+  uint32_t byte = (magnitude & 0x3F) | (negative ? 0x40 : 0);
   for (magnitude >>= 6; magnitude > 0; magnitude >>= 7) {
-    to[size++] = (uint8_t)(octet | 0x80);
-    octet = magnitude & 0x7F;
+    to[size++] = (uint8_t)(byte | 0x80);
+    byte = magnitude & 0x7F;
   }
-  to[size++] = (uint8_t)octet;
+  to[size++] = (uint8_t)byte;
   return size;
 }
 
 static void add_number(plain *s, uint32_t magnitude, bool negative) {
-  s->size += number(s->octets + s->size, magnitude, negative);
+  s->size += number(s->bytes + s->size, magnitude, negative);
 }
 
-/// Octets that compress now and then.
-static uint8_t octet_of(uint64_t *seed) {
+/// Bytes that compress now and then.
+static uint8_t byte_of(uint64_t *seed) {
   return random_number(seed, 4) > 0 ? 0 : (uint8_t)random_number(seed, 256);
 }
 
@@ -56,15 +56,15 @@ static void make_steps(patched *p, uint64_t *seed, plain *s, uint32_t end) {
     uint32_t extra = random_number(seed, 3) == 0 ? 0 : random_number(seed, left - difference + 1);
     add_number(s, difference, false);
     for (uint32_t i = 0; i < difference; i++) {
-      uint8_t octet = octet_of(seed);
-      s->octets[s->size++] = octet;
-      p->image[p->image_size++] = (uint8_t)(octet + p->base[from++]);
+      uint8_t byte = byte_of(seed);
+      s->bytes[s->size++] = byte;
+      p->image[p->image_size++] = (uint8_t)(byte + p->base[from++]);
     }
     add_number(s, extra, false);
     for (uint32_t i = 0; i < extra; i++) {
-      uint8_t octet = octet_of(seed);
-      s->octets[s->size++] = octet;
-      p->image[p->image_size++] = octet;
+      uint8_t byte = byte_of(seed);
+      s->bytes[s->size++] = byte;
+      p->image[p->image_size++] = byte;
     }
     uint32_t target = random_number(seed, p->base_size + 1);
     add_number(s, target > from ? target - from : from - target, target < from);
@@ -75,7 +75,7 @@ static void make_steps(patched *p, uint64_t *seed, plain *s, uint32_t end) {
 static void write_runs(patched *p, uint64_t *seed, const plain *s) {
   for (uint32_t at = 0; at < s->size;) {
     uint32_t run = 1;
-    while (at + run < s->size && s->octets[at + run] == s->octets[at]) run++;
+    while (at + run < s->size && s->bytes[at + run] == s->bytes[at]) run++;
     bool repeat = random_number(seed, 2) == 0;
     uint32_t size = repeat ? 1 + random_number(seed, run) : random_number(seed, s->size - at + 1);
     append(p, repeat);
@@ -83,7 +83,7 @@ static void write_runs(patched *p, uint64_t *seed, const plain *s) {
       append(p, (rest & 0x7F) | (rest > 0x7F ? 0x80 : 0));
       if (rest <= 0x7F) break;
     }
-    for (uint32_t i = 0; i < (repeat ? 1 : size); i++) append(p, s->octets[at + i]);
+    for (uint32_t i = 0; i < (repeat ? 1 : size); i++) append(p, s->bytes[at + i]);
     at += size;
   }
 }
@@ -98,9 +98,9 @@ static void write_heatshrink(patched *p, uint64_t *seed, const plain *s) {
     if (random_number(seed, 3) == 0) distance = 1;
     uint32_t most = random_number(seed, 1u << lookahead) + 1, length = 0;
     while (length < most && at + length < s->size &&
-           s->octets[at + length] == (at + length < distance ? 0 : s->octets[at + length - distance]))
+           s->bytes[at + length] == (at + length < distance ? 0 : s->bytes[at + length - distance]))
       length++;
-    uint32_t token = 0x100 | s->octets[at], size = 9;
+    uint32_t token = 0x100 | s->bytes[at], size = 9;
     if (length > 0) {
       token = (distance - 1) << lookahead | (length - 1);
       size = 1 + window + lookahead;
@@ -135,7 +135,7 @@ static void make_random_part(patched *p, uint64_t *seed, uint32_t size) {
   p->stream_size += number(p->stream + p->stream_size, size, false);
   if (codec == CODEC_CRLE) write_runs(p, seed, &s);
   if (codec == CODEC_HEATSHRINK) write_heatshrink(p, seed, &s);
-  for (uint32_t i = 0; codec == CODEC_NONE && i < s.size; i++) append(p, s.octets[i]);
+  for (uint32_t i = 0; codec == CODEC_NONE && i < s.size; i++) append(p, s.bytes[i]);
   finish_part(p, start, image_start);
 }
 

@@ -36,9 +36,9 @@ void put_word(uint8_t *to, uint32_t value);
 
 /// A base and an image of several parts, each with a codec of its own.
 void make_patched(patched *p, uint64_t seed);
-/// The 64 octets 00...3F, and the image that has AA at 10 and 4E 45 57 before 32; one part with `patch`.
+/// The 64 bytes 00...3F, and the image that has AA at 10 and 4E 45 57 before 32; one part with `patch`.
 void make_example(patched *p, const uint8_t *patch, uint32_t size);
-/// The same of so many octets, in parts of `part` octets; `part` is a multiple of the page.
+/// The same of so many bytes, in parts of `part` bytes; `part` is a multiple of the page.
 void make_parts(patched *p, uint64_t seed, uint32_t base_size, uint32_t image_size, uint32_t part);
 /// One part of a whole image.
 void make_part(patched *p, const uint8_t *patch, uint32_t size);

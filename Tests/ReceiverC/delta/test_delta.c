@@ -24,7 +24,7 @@ typedef struct {
   ota_delta delta;
   uint8_t made[IMAGE_MAXIMUM];
   uint32_t size;
-  /// At most so many octets are taken at a time; 0 = all of them.
+  /// At most so many bytes are taken at a time; 0 = all of them.
   uint32_t takes;
   uint64_t seed;
   uint32_t in_this_call;
@@ -72,14 +72,14 @@ static bool start(const ota_delta_point *point) {
   return ota_delta_start(&r.delta, &config, &sizes, point);
 }
 
-/// Feeds octets until they are used up or the decoder has ended. A copy of their exact size lets the
-/// sanitizer see every octet that is read beyond them.
-static ota_delta_result feed(const uint8_t *octets, uint32_t size) {
+/// Feeds bytes until they are used up or the decoder has ended. A copy of their exact size lets the
+/// sanitizer see every byte that is read beyond them.
+static ota_delta_result feed(const uint8_t *bytes, uint32_t size) {
   uint8_t *copy = malloc(size > 0 ? size : 1);
   uint32_t at = 0;
   ota_delta_result result = OTA_DELTA_MORE;
   if (copy == NULL) abort();
-  memcpy(copy, octets, size);
+  memcpy(copy, bytes, size);
   for (uint32_t calls = 0;; calls++) {
     uint32_t used = 0;
     r.in_this_call = 0;
@@ -112,7 +112,7 @@ static bool is_image(void) {
 /// The patches of the document.
 static const struct {
   const char *name;
-  uint8_t octets[90];
+  uint8_t bytes[90];
   uint32_t size;
 } examples[] = {
     {"none", {0, 0x83, 0x01, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xA0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -135,13 +135,13 @@ enum { EXAMPLES = sizeof examples / sizeof examples[0] };
 static void test_examples(void) {
   for (uint32_t i = 0; i < EXAMPLES; i++) {
     subject = examples[i].name;
-    make_example(&p, examples[i].octets, examples[i].size);
+    make_example(&p, examples[i].bytes, examples[i].size);
     CHECK(ota_crc32(0, p.base, 64) == 0x100ECE8C && ota_crc32(0, p.image, 67) == 0x74BAF88F);
     CHECK(run_whole() == OTA_DELTA_DONE && is_image());
   }
 }
 
-/// Three pieces, cut at every two places; then octet by octet.
+/// Three pieces, cut at every two places; then byte by byte.
 static void split_everywhere(void) {
   for (uint32_t a = 0; a <= p.stream_size; a++) {
     for (uint32_t b = a; b <= p.stream_size; b += p.stream_size > 100 ? 97 : 1) {
@@ -192,7 +192,7 @@ static void resume_everywhere(void) {
 static void test_small_patches(void) {
   for (uint32_t i = 0; i < EXAMPLES; i++) {
     subject = examples[i].name;
-    make_example(&p, examples[i].octets, examples[i].size);
+    make_example(&p, examples[i].bytes, examples[i].size);
     split_everywhere();
     cut_everywhere();
     flip_everywhere();
@@ -219,7 +219,7 @@ static void test_random_patches(void) {
   }
 }
 
-/// A base with one octet changed makes another image, and that is seen.
+/// A base with one byte changed makes another image, and that is seen.
 static void test_other_base(void) {
   subject = "another base";
   for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -231,7 +231,7 @@ static void test_other_base(void) {
       p.base[i] ^= 0x10;
     }
   }
-  make_example(&p, examples[0].octets, examples[0].size);
+  make_example(&p, examples[0].bytes, examples[0].size);
   r.unreadable = true;
   CHECK(run_whole() == OTA_DELTA_BASE_FAULT);
   CHECK(feed(p.stream, 0) == OTA_DELTA_BASE_FAULT);
@@ -264,17 +264,17 @@ static void test_refusals(void) {
   REFUSED("a difference of 2^31", 0x00, 0x83, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x10);
   REFUSED("a difference of 2^32", 0x00, 0x83, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x20);
   REFUSED("a number without end", 0x00, 0x83, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80);
-  REFUSED("negative new octets", 0x00, 0x83, 1, 0, 0, 0x41, 0);
-  REFUSED("new octets beyond the image", 0x00, 0x83, 1, 0, 0, 0x84, 1);
+  REFUSED("negative new bytes", 0x00, 0x83, 1, 0, 0, 0x41, 0);
+  REFUSED("new bytes beyond the image", 0x00, 0x83, 1, 0, 0, 0x84, 1);
   REFUSED("a seek before the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x42);
   REFUSED("a seek behind the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x80, 1);
   REFUSED("empty triples out of 2^31 zeros", 0x02, 0x83, 1, 1, 0xFF, 0xFF, 0xFF, 0xFF, 7, 0);
   REFUSED("a block of kind 2", 0x02, 0x83, 1, 2, 1, 0);
-  REFUSED("a block of 2^31 octets", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 8, 0);
+  REFUSED("a block of 2^31 bytes", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 8, 0);
   REFUSED("a block size without end", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80);
 }
 
-/// Other octets for the same image: no encoder writes them, and detools 0.53.0 reads each as it is read
+/// Other bytes for the same image: no encoder writes them, and detools 0.53.0 reads each as it is read
 /// here. The image's CRC32 is compared as for any patch.
 static void other_words(const char *name, const uint8_t *head, uint32_t head_size, const uint8_t *tail,
                         uint32_t tail_size) {
@@ -287,33 +287,33 @@ static void other_words(const char *name, const uint8_t *head, uint32_t head_siz
   make_example(&p, patch, head_size + 67 + tail_size);
   CHECK(run_whole() == OTA_DELTA_DONE && is_image());
 }
-#define OCTETS(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
 static void test_other_words(void) {
-  // Head and size, the data format, a difference of 0 octets, new octets; the last seek.
-  other_words("a last seek before the base", OCTETS(0, 0x83, 1, 0, 0, 0x83, 1), OCTETS(0x60));
-  other_words("a last seek behind the base", OCTETS(0, 0x83, 1, 0, 0, 0x83, 1),
-              OCTETS(0xBF, 0xFF, 0xFF, 0xFF, 0x0F));
-  other_words("a seek of -0", OCTETS(0, 0x83, 1, 0, 0, 0x83, 1), OCTETS(0x40));
-  other_words("a data format of -0", OCTETS(0, 0x83, 1, 0x40, 0, 0x83, 1), OCTETS(0));
-  other_words("a size with more octets than it needs", OCTETS(0, 0x83, 0x81, 0, 0, 0, 0x83, 1),
-              OCTETS(0));
-  other_words("a difference with more octets than it needs", OCTETS(0, 0x83, 1, 0, 0x80, 0, 0x83, 1),
-              OCTETS(0));
-  other_words("two empty triples", OCTETS(0, 0x83, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x83, 1), OCTETS(0));
-  other_words("a block of no octets", OCTETS(2, 0x83, 1, 0, 0, 0, 72, 0, 0, 0x83, 1), OCTETS(0));
-  other_words("a block that repeats an octet no times",
-              OCTETS(2, 0x83, 1, 1, 0, 0xEE, 0, 72, 0, 0, 0x83, 1), OCTETS(0));
-  other_words("a block's size with more octets than it needs",
-              OCTETS(2, 0x83, 1, 0, 0xC8, 0, 0, 0, 0x83, 1), OCTETS(0));
+  // Head and size, the data format, a difference of 0 bytes, new bytes; the last seek.
+  other_words("a last seek before the base", BYTES(0, 0x83, 1, 0, 0, 0x83, 1), BYTES(0x60));
+  other_words("a last seek behind the base", BYTES(0, 0x83, 1, 0, 0, 0x83, 1),
+              BYTES(0xBF, 0xFF, 0xFF, 0xFF, 0x0F));
+  other_words("a seek of -0", BYTES(0, 0x83, 1, 0, 0, 0x83, 1), BYTES(0x40));
+  other_words("a data format of -0", BYTES(0, 0x83, 1, 0x40, 0, 0x83, 1), BYTES(0));
+  other_words("a size with more bytes than it needs", BYTES(0, 0x83, 0x81, 0, 0, 0, 0x83, 1),
+              BYTES(0));
+  other_words("a difference with more bytes than it needs", BYTES(0, 0x83, 1, 0, 0x80, 0, 0x83, 1),
+              BYTES(0));
+  other_words("two empty triples", BYTES(0, 0x83, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x83, 1), BYTES(0));
+  other_words("a block of no bytes", BYTES(2, 0x83, 1, 0, 0, 0, 72, 0, 0, 0x83, 1), BYTES(0));
+  other_words("a block that repeats a byte no times",
+              BYTES(2, 0x83, 1, 1, 0, 0xEE, 0, 72, 0, 0, 0x83, 1), BYTES(0));
+  other_words("a block's size with more bytes than it needs",
+              BYTES(2, 0x83, 1, 0, 0xC8, 0, 0, 0, 0x83, 1), BYTES(0));
 }
 
 /// What differs from those patches by what is not permitted.
 static void test_sizes_of_minus_zero(void) {
   REFUSED("a size of -0", 0, 0x40, 0, 0, 0x83, 1);
   REFUSED("a difference of -0", 0, 0x83, 1, 0, 0x40, 0x83, 1);
-  REFUSED("new octets of -0", 0, 0x83, 1, 0, 1, 0, 0x40, 0);
-  REFUSED("a block size of six octets", 2, 0x83, 1, 1, 0x81, 0x80, 0x80, 0x80, 0x80, 0, 0);
+  REFUSED("new bytes of -0", 0, 0x83, 1, 0, 1, 0, 0x40, 0);
+  REFUSED("a block size of six bytes", 2, 0x83, 1, 1, 0x81, 0x80, 0x80, 0x80, 0x80, 0, 0);
 }
 
 /// As many triples that make nothing as may be, in front of all the image in one; and one more.
@@ -346,7 +346,7 @@ static void test_negative_sizes(void) {
     if (!difference) *to++ = 0;
     memcpy(to, difference ? (uint8_t[]){32, 0} : (uint8_t[]){0x83, 1}, 2);
     if (difference) {
-      // 32 octets as they are in the base but one, and 35 new ones.
+      // 32 bytes as they are in the base but one, and 35 new ones.
       memset(to + 1, 0, 32);
       to[11] = 0xA0;
       to[33] = 35;
@@ -370,7 +370,7 @@ static void test_ends(void) {
   uint8_t longer[100];
   for (uint32_t i = 0; i < EXAMPLES; i++) {
     subject = examples[i].name;
-    memcpy(longer, examples[i].octets, examples[i].size);
+    memcpy(longer, examples[i].bytes, examples[i].size);
     longer[examples[i].size] = 0;
     make_example(&p, longer, examples[i].size + 1);
     CHECK(run_whole() == OTA_DELTA_REFUSED);
@@ -378,12 +378,12 @@ static void test_ends(void) {
     CHECK(run_whole() == OTA_DELTA_REFUSED);
   }
   subject = "padding that is not zero";
-  memcpy(longer, examples[3].octets, examples[3].size);
+  memcpy(longer, examples[3].bytes, examples[3].size);
   longer[examples[3].size - 1] |= 1;
   make_example(&p, longer, examples[3].size);
   CHECK(run_whole() == OTA_DELTA_REFUSED);
   subject = "a run that goes on";
-  memcpy(longer, examples[1].octets, examples[1].size);
+  memcpy(longer, examples[1].bytes, examples[1].size);
   memcpy(longer + 27, (const uint8_t[]){1, 2, 0}, 3);
   make_example(&p, longer, 30);
   CHECK(run_whole() == OTA_DELTA_REFUSED);
@@ -401,11 +401,11 @@ static void header_refused(const char *name, uint32_t field, uint32_t value) {
 static void test_headers(void) {
   header_refused("a part that begins before the one before ends", 0, 0);
   header_refused("a part that begins late", 0, 4 * PATCH_PAGE);
-  header_refused("a part of no octets", 1, 0);
+  header_refused("a part of no bytes", 1, 0);
   header_refused("a part beyond the image", 1, 0xFFFFFF00);
   header_refused("a part that ends within a page", 1, PATCH_PAGE - 1);
   header_refused("a patch beyond the stream", 2, 0xFFFFFFFF);
-  header_refused("a patch of no octets", 2, 0);
+  header_refused("a patch of no bytes", 2, 0);
   subject = "a checksum";
   make_patched(&p, 4);
   p.stream[12] ^= 1;

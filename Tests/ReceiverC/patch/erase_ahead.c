@@ -45,7 +45,7 @@ static void test_waiting(void) {
 static void test_idle(void) {
   subject = "a slot erased while nothing is held";
   make(2);
-  memset(d.flash.octets, 0, SLOT);
+  memset(d.flash.bytes, 0, SLOT);
   device_run(&d);
   CHECK(d.flash.slot_erases == 0);
   d.may_erase = true;
@@ -109,7 +109,7 @@ static void test_cuts(void) {
     snprintf(name, sizeof name, "erasing ahead, power cut %u", (unsigned)cut);
     for (int slow = 0; slow < 2; slow++) {
       make(cut);
-      memset(d.flash.octets, 0x5A, SLOT);
+      memset(d.flash.bytes, 0x5A, SLOT);
       d.may_erase = true;
       d.flash.slow = slow;
       d.flash.cut_at = d.flash.operations + cut;

@@ -50,12 +50,12 @@ static void test_refused_streams(void) {
   REFUSED("a difference beyond the image", 0x00, 0x83, 1, 0, 0x84, 1);
   REFUSED("a difference of 2^31", 0x00, 0x83, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x10);
   REFUSED("a difference of 2^32", 0x00, 0x83, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x20);
-  REFUSED("negative new octets", 0x00, 0x83, 1, 0, 0, 0x41, 0);
-  REFUSED("new octets beyond the image", 0x00, 0x83, 1, 0, 0, 0x84, 1);
+  REFUSED("negative new bytes", 0x00, 0x83, 1, 0, 0, 0x41, 0);
+  REFUSED("new bytes beyond the image", 0x00, 0x83, 1, 0, 0, 0x84, 1);
   REFUSED("a negative size", 0x00, 0xC3, 1, 0, 0x20, 0);
   REFUSED("a lookahead as long as the window", 0x04, 0x83, 1, 0x45 | 7, 0x80, 0x48);
   REFUSED("a block of kind 2", 0x02, 0x83, 1, 2, 1, 0);
-  REFUSED("a block of 2^31 octets", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 8, 0);
+  REFUSED("a block of 2^31 bytes", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 8, 0);
   REFUSED("a block size without end", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80);
   REFUSED("a seek before the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x42);
   REFUSED("a seek behind the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x80, 1);
@@ -64,7 +64,7 @@ static void test_refused_streams(void) {
   REFUSED("a patch that is too short", 0x00, 0x83, 1, 0, 1, 0);
   uint8_t longer[sizeof example + 1] = {0};
   memcpy(longer, example, sizeof example);
-  refused("octets behind the end", longer, sizeof longer);
+  refused("bytes behind the end", longer, sizeof longer);
   // Triples that make nothing, one more than may follow each other.
   uint8_t empty[4 + 3 * (OTA_DELTA_EMPTY_MAXIMUM + 1) + 1] = {0, 0x83, 1, 0};
   refused("empty triples", empty, sizeof empty);
@@ -82,11 +82,11 @@ static void header_refused(const char *name, uint32_t part, uint32_t field, uint
 static void test_refused_headers(void) {
   header_refused("a part that begins before the one before ends", 1, 0, 0);
   header_refused("a part that begins late", 1, 0, 2 * PAGE);
-  header_refused("a part of no octets", 1, 1, 0);
+  header_refused("a part of no bytes", 1, 1, 0);
   header_refused("a part beyond the image", 1, 1, 0xFFFFFC00);
   header_refused("a part that ends within a page", 1, 1, PAGE - 1);
   header_refused("a patch beyond the stream", 1, 2, 0xFFFFFFFF);
-  header_refused("a patch of no octets", 0, 2, 0);
+  header_refused("a patch of no bytes", 0, 2, 0);
   subject = "a stream shorter than a header";
   make_parts(&p, 4, 300, 5000, PAGE);
   p.stream_size = 9;
@@ -111,7 +111,7 @@ static void test_mismatch(void) {
   CHECK(begin_stream(0) == 0);
   CHECK(!send_stream(p.parts[3]) && d.errors[OTA_ERROR_GAP] == 1);
   check_refused();
-  subject = "octets that were damaged on their way";
+  subject = "bytes that were damaged on their way";
   make_parts(&p, 4, 300, 5000, PAGE);
   make_device(1, 8);
   CHECK(begin_stream(0) == 0 && send_stream(p.parts[2] + 3));

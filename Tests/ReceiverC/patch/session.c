@@ -49,7 +49,7 @@ uint32_t patch_point(uint32_t *image_offset) {
   return get32(d.answer + 10);
 }
 
-bool slot_is_image(void) { return memcmp(d.flash.octets, p.image, p.image_size) == 0; }
+bool slot_is_image(void) { return memcmp(d.flash.bytes, p.image, p.image_size) == 0; }
 
 bool patch_update(void) {
   uint32_t made, held = patch_point(&made);

@@ -28,7 +28,7 @@ uint32_t begin_patch(uint8_t flags);
 uint32_t begin_stream(uint8_t flags);
 /// Sends from where the device stands, by its window, up to `end`. False: it got no further.
 bool send_stream(uint32_t end);
-/// PATCH POINT: the offset of the next octet, and of the image.
+/// PATCH POINT: the offset of the next byte, and of the image.
 uint32_t patch_point(uint32_t *image_offset);
 /// What a host does from its beginning to VERIFY; true: verified, and the slot is the image.
 bool patch_update(void);

@@ -196,7 +196,7 @@ static void check_point(uint32_t durable_before) {
   bool boundary = next == p.stream_size;
   for (uint32_t i = 0; i < p.part_count; i++) boundary = boundary || p.parts[i] == next;
   CHECK(boundary && next >= durable_before);
-  CHECK(memcmp(d.flash.octets, p.image, made) == 0);
+  CHECK(memcmp(d.flash.bytes, p.image, made) == 0);
 }
 
 static bool cut_and_resume(uint64_t seed, uint32_t cut, uint32_t second_cut) {
@@ -326,7 +326,7 @@ static void test_damaged_flash(void) {
     if (bit >= 8 * META && bit % (8 * PAGE) > 8 * 200) continue;
     make_device(6, 8);
     CHECK(begin_stream(0) == 0 && send_stream(p.parts[p.part_count - 1] + 5));
-    d.flash.octets[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    d.flash.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     device_boot(&d);
     device_connect(&d);
     uint32_t violations = d.flash.violations;  // of a row that is no longer blank

@@ -22,7 +22,7 @@ typedef struct {
 
 extern port_seen seen;
 
-/// The octets that `PORT_RUNNING_SIZE` of version 1.2.3 are made of, as the port tells of them.
+/// The bytes that `PORT_RUNNING_SIZE` of version 1.2.3 are made of, as the port tells of them.
 uint32_t port_running_crc32(void);
 /// Flash as it left the factory, then a boot.
 bool port_boot(void);

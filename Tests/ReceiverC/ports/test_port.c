@@ -1,4 +1,4 @@
-/// An update of a port of the receiver, from the first request to the restart, by the octets of
+/// An update of a port of the receiver, from the first request to the restart, by the bytes of
 /// docs/ota-service.md; with a broken link in the middle, and requests that it has to refuse.
 #include <stdio.h>
 #include <string.h>

@@ -32,28 +32,28 @@ enum SMPCodec {
   }
 
   private static func again(_ line: String) -> String {
-    guard let octets = octets(line) else { return "no hexadecimal digits" }
+    guard let bytes = bytes(line) else { return "no hexadecimal digits" }
     do throws(SMPDecodeFault) {
-      return digits(try SMPMessage(decoding: octets).throughItsValue().encoded)
+      return digits(try SMPMessage(decoding: bytes).throughItsValue().encoded)
     } catch {
       return "refused: \(error)"
     }
   }
 
-  private static func digits(_ octets: [UInt8]) -> String {
-    octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  private static func digits(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  private static func octets(_ line: String) -> [UInt8]? {
+  private static func bytes(_ line: String) -> [UInt8]? {
     let digits = Array(line.utf8)
     guard digits.count.isMultiple(of: 2) else { return nil }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for start in stride(from: 0, to: digits.count, by: 2) {
-      guard let octet = UInt8(String(decoding: digits[start...start + 1], as: UTF8.self), radix: 16)
+      guard let byte = UInt8(String(decoding: digits[start...start + 1], as: UTF8.self), radix: 16)
       else { return nil }
-      octets.append(octet)
+      bytes.append(byte)
     }
-    return octets
+    return bytes
   }
 }
 

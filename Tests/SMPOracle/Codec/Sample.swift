@@ -46,10 +46,10 @@ struct Sample: Sendable {
     },
     request("ImageStatesReadRequest") { _ in SMPImage.ReadState() },
     request("ImageStatesWriteRequest") { random in
-      SMPImage.WriteState(hash: random.maybe { $0.octets(32) }, isConfirmed: random.flag())
+      SMPImage.WriteState(hash: random.maybe { $0.bytes(32) }, isConfirmed: random.flag())
     },
     request("ImageUploadWriteRequest") { random in
-      let data = random.octets(Int.random(in: 0...2449, using: &random))
+      let data = random.bytes(Int.random(in: 0...2449, using: &random))
       return SMPImage.Upload(
         offset: random.number(), data: data, announcement: random.maybe { $0.announcement() })
     },
@@ -132,7 +132,7 @@ extension SplitMix64 {
       : Int.random(in: 0...Int(UInt32.max), using: &self)
   }
 
-  mutating func octets(_ count: Int) -> [UInt8] {
+  mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
   }
 
@@ -144,7 +144,7 @@ extension SplitMix64 {
 
   mutating func announcement() -> SMPImage.Upload.Announcement {
     SMPImage.Upload.Announcement(
-      size: number(), sha: maybe { $0.octets(32) }, image: maybe { $0.number() },
+      size: number(), sha: maybe { $0.bytes(32) }, image: maybe { $0.number() },
       isUpgradeOnly: maybe { $0.flag() })
   }
 
@@ -153,7 +153,7 @@ extension SplitMix64 {
     let slots = (0..<count).map { _ in
       SMPImage.Slot(
         image: maybe { $0.number() }, slot: number(), version: text(),
-        hash: maybe { $0.octets(32) },
+        hash: maybe { $0.bytes(32) },
         flags: SMPImage.Slot.Flags(rawValue: UInt8.random(in: 0..<32, using: &self)))
     }
     return SMPImage.State(slots: slots, splitStatus: maybe { Int32($0.number() & 0x7F) })

@@ -17,7 +17,7 @@ struct Replay {
     print("device   sim:\(scenario.profile)")
     for image in scenario.images {
       print(
-        "update   \(image.bytes.count) octets, version \(image.version?.description ?? "-"), "
+        "update   \(image.bytes.count) bytes, version \(image.version?.description ?? "-"), "
           + "\(scenario.mode.rawValue), MTU \(scenario.mtu)")
     }
     if let moment = scenario.cancelAfter { print("cancel   after \(moment)") }

@@ -5,7 +5,7 @@ import OtaflashUpdate
 /// Small releases of what a new board runs, over links on which the host cuts their patches into
 /// parts of every size.
 public struct PatchSample: Sendable {
-  /// Octets of image in a part.
+  /// Bytes of image in a part.
   public let part: Int
   public let scenario: Scenario
 
@@ -32,7 +32,7 @@ public struct PatchSample: Sendable {
 extension Scenario {
   /// The next release of what leaves the factory, which the host keeps.
   ///
-  /// - Parameter changed: so many octets are new in each 4,000.
+  /// - Parameter changed: so many bytes are new in each 4,000.
   static func release(_ profile: String, size: Int, changed: Int) throws -> Scenario {
     let plain = Scenario(profile: profile, image: .drawn(size: 1))
     let storage = FlashMemory(size: try plain.settings().flashSize)

@@ -63,7 +63,7 @@ struct PatchDraw {
     pick([.auto, .auto, .auto, .auto, .auto, .never, .require])
   }
 
-  /// The next release of an image: octets are others here and there, some are new, some are gone.
+  /// The next release of an image: bytes are others here and there, some are new, some are gone.
   ///
   /// - Parameter like: has the size and the rest.
   mutating func release(

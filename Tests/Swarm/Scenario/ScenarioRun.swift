@@ -33,7 +33,7 @@ extension Scenario {
   static let patience = Duration.seconds(3600)
   /// Times that a page may have to be written in one update.
   private static let writesOfPageMaximum = 12
-  /// Octets a data write at the smallest ATT_MTU, and how much longer the air may take than two
+  /// Bytes a data write at the smallest ATT_MTU, and how much longer the air may take than two
   /// intervals for each of them, with all its losses and connections anew.
   private static let smallestChunk = 16
   private static let slowness = 20
@@ -89,9 +89,9 @@ extension Scenario {
 
   /// The virtual time that the scenario may take.
   private func limit(_ settings: SimulationProfile) -> Duration {
-    let octets = images.map(\.bytes.count).reduce(0, +)
-    let pages = octets / 4096 + 3 * images.count
-    let roundTrips = octets / Self.smallestChunk + 1
+    let bytes = images.map(\.bytes.count).reduce(0, +)
+    let pages = bytes / 4096 + 3 * images.count
+    let roundTrips = bytes / Self.smallestChunk + 1
     let once =
       Self.patience + settings.radio.interval.duration * (2 * roundTrips * Self.slowness)
       + (settings.eraseTime + settings.writeTimePer4KiB) * (pages * Self.writesOfPageMaximum)

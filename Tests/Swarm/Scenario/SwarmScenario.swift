@@ -32,7 +32,7 @@ extension Scenario {
       image: .drawn(size: size, version: version, seed: seed))
     scenario.mode = draw.pick(WriteMode.allCases)
     scenario.mtu = draw.pick([23, 50, 185, 247, 498, 512, 517])
-    scenario.key = key.map { SwarmDraw.octets(ofHex: $0) }
+    scenario.key = key.map { SwarmDraw.bytes(ofHex: $0) }
     if draw.chance(0.03) { scenario.key = [1, 2, 3] }
     scenario.allowDowngrade = version < FirmwareVersion(1, 2, 0) && draw.chance(0.8)
     scenario.cancelAfter = draw.chance(0.1) ? draw.moment() : nil
@@ -47,7 +47,7 @@ extension Scenario {
       && scenario.cancelAfter == nil
       // A new image that loses its power before it is confirmed is rightly taken back.
       && (scenario.powerCutAfter == nil || !settings.contains("trial=yes"))
-      && key.map { SwarmDraw.octets(ofHex: $0) } == scenario.key && size <= 32_768
+      && key.map { SwarmDraw.bytes(ofHex: $0) } == scenario.key && size <= 32_768
       && (version >= FirmwareVersion(1, 2, 0) || scenario.allowDowngrade)
     if !(seed / seedsPerOTAService).isMultiple(of: 2) { try scenario.addPatches(seed: seed) }
     return scenario
@@ -83,7 +83,7 @@ private struct SwarmDraw {
 
   init(seed: UInt64) { random = SeededRandom(seed: seed).forked(for: 77) }
 
-  static func octets(ofHex text: String) -> [UInt8] {
+  static func bytes(ofHex text: String) -> [UInt8] {
     let digits = text.utf8.map { UInt8($0 <= 0x39 ? $0 - 0x30 : $0 - 0x61 + 10) }
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
@@ -101,8 +101,8 @@ private struct SwarmDraw {
   mutating func moment() -> Duration { .milliseconds(number(0...6000)) }
 
   mutating func keyText() -> String {
-    random.bytes(count: number(1...32)).map { octet in
-      let digits = String(octet, radix: 16)
+    random.bytes(count: number(1...32)).map { byte in
+      let digits = String(byte, radix: 16)
       return digits.utf8.count == 1 ? "0" + digits : digits
     }.joined()
   }

@@ -38,7 +38,7 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
     case .unbounded(let what): "beyond its bound: \(what)"
     case .events(let what): "the events contradict each other: \(what)"
     case .credulity: "success was said although the device kept lying"
-    case .inventedResume(let offset): "a new device was taken up at octet \(offset)"
+    case .inventedResume(let offset): "a new device was taken up at byte \(offset)"
     case .needlessFailure(let fault): "it gave up although every fault passes: \(fault)"
     case .incurable(let fault): "the next update, without faults, failed: \(fault)"
     case .setting(let what): "the scenario could not be set up: \(what)"
@@ -50,7 +50,7 @@ extension ScenarioEnding {
   /// Connections that one update may make: 9 attempts, each time it came no further, and those of
   /// its proof. A bound of the scenarios drawn here, far above what any of them needs.
   static let connectionsMaximum = 400
-  /// How often the octets of an image may cross the air, on average.
+  /// How often the bytes of an image may cross the air, on average.
   static let repetitionsMaximum = 40
   /// How often on one connection: a device that keeps reporting one offset is sent a window, which
   /// may be the image, once more after each of 16 rewinds.
@@ -75,12 +75,12 @@ extension ScenarioEnding {
     if counters.connections > Self.connectionsMaximum * (1 + scenario.earlier.count) {
       found.append(.unbounded("\(counters.connections) connections"))
     }
-    let octets =
+    let bytes =
       (wanted + scenario.earlier.map(\.image.bytes)).map(\.count).reduce(0, +)
     let repetitions = max(
       Self.repetitionsMaximum, Self.repetitionsPerConnection * counters.connections)
-    if counters.dataOctets > repetitions * (octets + 4096) {
-      found.append(.unbounded("\(counters.dataOctets) octets sent"))
+    if counters.dataBytes > repetitions * (bytes + 4096) {
+      found.append(.unbounded("\(counters.dataBytes) bytes sent"))
     }
     if scenario.mustFail, case .success = outcome { found.append(.credulity) }
     // Power that fails between the answer to an activation and the restart takes all back.
@@ -123,7 +123,7 @@ extension ScenarioEnding {
     for (index, event) in events.enumerated() {
       switch event {
       case .progress(let acknowledged, let total) where acknowledged > total:
-        return "\(acknowledged) of \(total) octets acknowledged"
+        return "\(acknowledged) of \(total) bytes acknowledged"
       case .finished where index != events.count - 1:
         return "something followed the end"
       case .patchGivenUp(let obstacle):

@@ -21,9 +21,9 @@ public enum DoorError: Error, Equatable {
 public enum DoorState: UInt8, Sendable {
   case closed, open
 
-  public init(decoding octets: [UInt8]) throws {
-    guard octets.count == 1, let state = DoorState(rawValue: octets[0]) else {
-      throw DoorError.unreadable(octets)
+  public init(decoding bytes: [UInt8]) throws {
+    guard bytes.count == 1, let state = DoorState(rawValue: bytes[0]) else {
+      throw DoorError.unreadable(bytes)
     }
     self = state
   }

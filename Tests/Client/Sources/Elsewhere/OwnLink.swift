@@ -18,7 +18,7 @@ public final class OwnLink: Link {
   ///
   /// - Parameters:
   ///   - capacity: PDUs that wait in one direction before `send` does, 1 or more.
-  ///   - maximumPDUSize: the longest PDU, in octets; 23 or more.
+  ///   - maximumPDUSize: the longest PDU, in bytes; 23 or more.
   public static func pair(
     capacity: Int = 8, maximumPDUSize: Int = 517
   ) -> (host: OwnLink, device: OwnLink) {
@@ -31,7 +31,7 @@ public final class OwnLink: Link {
 
   public func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     guard pdu.count <= maximumPDUSize else {
-      throw .tooLarge(octets: pdu.count, limit: maximumPDUSize)
+      throw .tooLarge(bytes: pdu.count, limit: maximumPDUSize)
     }
     try await outgoing.put(pdu)
   }

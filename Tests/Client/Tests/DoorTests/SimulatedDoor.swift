@@ -59,12 +59,12 @@ final class DoorFirmware: Sendable {
             .doorLock, properties: .write,
             value: .dynamic(
               read: { _ in .failure(.readNotPermitted) },
-              write: { octets, _ in self.lock(octets) })),
+              write: { bytes, _ in self.lock(bytes) })),
           LocalCharacteristic(
             .doorCode, properties: .write,
             value: .dynamic(
               read: { _ in .failure(.readNotPermitted) },
-              write: { octets, _ in self.enter(octets) })),
+              write: { bytes, _ in self.enter(bytes) })),
         ])
     ])
   }
@@ -90,17 +90,17 @@ final class DoorFirmware: Sendable {
     }
   }
 
-  private func enter(_ octets: [UInt8]) -> ATTErrorCode? {
-    guard octets == [Self.code] else { return .insufficientAuthorization }
+  private func enter(_ bytes: [UInt8]) -> ATTErrorCode? {
+    guard bytes == [Self.code] else { return .insufficientAuthorization }
     state.withLock { $0.isUnlockedFor = true }
     return nil
   }
 
-  private func lock(_ octets: [UInt8]) -> ATTErrorCode? {
+  private func lock(_ bytes: [UInt8]) -> ATTErrorCode? {
     state.withLock { state in
-      guard state.isUnlockedFor, octets.count == 1 else { return .insufficientAuthorization }
+      guard state.isUnlockedFor, bytes.count == 1 else { return .insufficientAuthorization }
       state.isUnlockedFor = false
-      state.locks += octets
+      state.locks += bytes
       return nil
     }
   }

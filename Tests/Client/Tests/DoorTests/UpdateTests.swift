@@ -13,7 +13,7 @@ import Testing
     name: "app", format: .binary, bytes: (0..<40_000).map { _ in .random(in: 0...255) },
     version: FirmwareVersion(1, 3, 0), hardware: .any)
 
-  /// The same octets in each run.
+  /// The same bytes in each run.
   private static let fixed = FirmwareImage(
     name: "app", format: .binary, bytes: (0..<40_000).map { UInt8(truncatingIfNeeded: $0) },
     version: FirmwareVersion(1, 3, 0), hardware: .any)
@@ -102,7 +102,7 @@ import Testing
       } catch .failed(.downgrade(let running, let image)) {
         #expect(running > image)
       }
-      #expect(board.counters.dataOctets == 0)
+      #expect(board.counters.dataBytes == 0)
     }
   }
 
@@ -154,7 +154,7 @@ import Testing
     try simulate { board, clock in
       let door = Peripheral(board.dialer, clock: clock)
       let update = FirmwareUpdate(image: Self.image)
-      let kept = await Self.octetsKept(of: update, by: door, within: .seconds(1))
+      let kept = await Self.bytesKept(of: update, by: door, within: .seconds(1))
       #expect(kept ?? 0 > 0)
       // The same command again goes on where that one stopped.
       let result = try await door.perform(update.command.timeLimit(.seconds(90)))
@@ -164,7 +164,7 @@ import Testing
   }
 
   /// What the device has of an image when the limit ends its update; `nil` when nothing did.
-  private static func octetsKept(
+  private static func bytesKept(
     of update: FirmwareUpdate, by door: Peripheral, within limit: Duration
   ) async -> Int? {
     do throws(QueueFault<UpdateFault>) {
@@ -184,8 +184,8 @@ import Testing
     let measured = try simulate("sim:?ring=60K") { [setting] board, clock in
       try await LinkBenchmark(setting: setting).run(on: board.dialer, clock: clock)
     }
-    #expect(measured.map(\.octets) == [20_000])
-    #expect(measured[0].octetsPerSecond > 1000)
+    #expect(measured.map(\.bytes) == [20_000])
+    #expect(measured[0].bytesPerSecond > 1000)
   }
 
   @Test func aFleetIsUpdatedAtOnce() throws {
@@ -222,7 +222,7 @@ import Testing
       return try await model.update(to: Self.image) { _ in }
     }
     #expect(result.resumes == 1)
-    #expect(result.octetsSent < 30_000)
+    #expect(result.bytesSent < 30_000)
   }
 }
 

@@ -46,7 +46,7 @@ import Testing
 
   @Test func whatDoesNotFitIsNotSent() async throws {
     let (host, device) = OwnLink.pair(maximumPDUSize: 23)
-    await #expect(throws: LinkLoss.tooLarge(octets: 24, limit: 23)) {
+    await #expect(throws: LinkLoss.tooLarge(bytes: 24, limit: 23)) {
       try await host.send([UInt8](repeating: 0, count: 24))
     }
     try await host.send([1])

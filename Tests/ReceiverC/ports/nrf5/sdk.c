@@ -18,7 +18,7 @@ port_seen seen;
 extern const nrf_sdh_ble_evt_observer_t ota_observer, main_observer;
 int app_main(void);
 
-static uint8_t octets[LAST - FIRST];
+static uint8_t bytes[LAST - FIRST];
 static nrf_fstorage_t *storage;
 static nrf_fstorage_evt_t queued[QUEUE];
 static uint32_t queue_size;
@@ -127,7 +127,7 @@ ret_code_t nrf_fstorage_read(
     nrf_fstorage_t const *instance, uint32_t address, void *to, uint32_t size) {
   if (!lies_in(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
   seen.violations += address % 4 != 0 || size == 0;
-  memcpy(to, octets + address - FIRST, size);
+  memcpy(to, bytes + address - FIRST, size);
   return NRF_SUCCESS;
 }
 
@@ -144,8 +144,8 @@ ret_code_t nrf_fstorage_write(
   if (!lies_in(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
   seen.violations += address % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
   // An erase that is queued before it has ended by then: it is carried out when it is queued.
-  for (uint32_t i = 0; i < size; i++) seen.violations += octets[address - FIRST + i] != 0xFF;
-  memcpy(octets + address - FIRST, from, size);
+  for (uint32_t i = 0; i < size; i++) seen.violations += bytes[address - FIRST + i] != 0xFF;
+  memcpy(bytes + address - FIRST, from, size);
   return queue(NRF_FSTORAGE_EVT_WRITE_RESULT, address, size, param);
 }
 
@@ -153,14 +153,14 @@ ret_code_t nrf_fstorage_erase(
     nrf_fstorage_t const *instance, uint32_t address, uint32_t pages, void *param) {
   if (!lies_in(instance, address, pages * PAGE)) return NRF_ERROR_INVALID_ADDR;
   seen.violations += address % PAGE != 0 || address < SLOT_ADDRESS;
-  memset(octets + address - FIRST, 0xFF, pages * PAGE);
+  memset(bytes + address - FIRST, 0xFF, pages * PAGE);
   return queue(NRF_FSTORAGE_EVT_ERASE_RESULT, address, pages, param);
 }
 
 // Attributes
 
 uint32_t sd_ble_uuid_vs_add(ble_uuid128_t const *uuid, uint8_t *type) {
-  // 2f3e0000-21b4-4807-8bdc-74db56699529, least significant octet first.
+  // 2f3e0000-21b4-4807-8bdc-74db56699529, least significant byte first.
   static const uint8_t base[16] = {0x29, 0x95, 0x69, 0x56, 0xDB, 0x74, 0xDC, 0x8B,
                                    0x07, 0x48, 0xB4, 0x21, 0x00, 0x00, 0x3E, 0x2F};
   seen.violations += memcmp(uuid->uuid128, base, sizeof base) != 0;
@@ -255,16 +255,16 @@ void port_run(void) {
 
 // The host
 
-uint32_t port_running_crc32(void) { return ota_crc32(0, octets, PORT_RUNNING_SIZE); }
+uint32_t port_running_crc32(void) { return ota_crc32(0, bytes, PORT_RUNNING_SIZE); }
 
 bool port_boot(void) {
-  memset(octets, 0x5A, sizeof octets);
-  for (uint32_t i = 0; i < PORT_RUNNING_SIZE; i++) octets[i] = (uint8_t)(i * 7);
+  memset(bytes, 0x5A, sizeof bytes);
+  for (uint32_t i = 0; i < PORT_RUNNING_SIZE; i++) bytes[i] = (uint8_t)(i * 7);
   boot_report report = {
       BOOT_REPORT_MAGIC, PORT_RUNNING_SIZE, port_running_crc32(), ota_version(1, 2, 3),
       OTA_BOOT_NORMAL};
-  memset(octets + RECORD_ADDRESS - FIRST, 0xFF, 2 * PAGE);
-  memcpy(octets + BOOT_REPORT_ADDRESS - FIRST, &report, sizeof report);
+  memset(bytes + RECORD_ADDRESS - FIRST, 0xFF, 2 * PAGE);
+  memcpy(bytes + BOOT_REPORT_ADDRESS - FIRST, &report, sizeof report);
   ticks = 0xFFFF00;  // the counter wraps early
   if (setjmp(application_sleeps) == 0) app_main();
   seen.violations += !properties[2].is_defered_write || !properties[3].is_defered_write ||
@@ -275,7 +275,7 @@ bool port_boot(void) {
 
 bool port_slot_is_erased(void) {
   for (uint32_t i = 0; i < SLOT_SIZE; i++) {
-    if (octets[SLOT_ADDRESS - FIRST + i] != 0xFF) return false;
+    if (bytes[SLOT_ADDRESS - FIRST + i] != 0xFF) return false;
   }
   return true;
 }
@@ -299,7 +299,7 @@ void port_disconnect(void) {
   tell(&event, BLE_GAP_EVT_DISCONNECTED);
 }
 
-/// An event with a value of `size` octets at its end.
+/// An event with a value of `size` bytes at its end.
 static ble_evt_t *write_event(
     uint16_t handle, uint8_t op, const uint8_t *bytes, uint32_t size) {
   ble_evt_t *event = calloc(1, sizeof *event + size);
@@ -349,7 +349,7 @@ void port_read_status(uint8_t *to) {
 
 bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32) {
   boot_request request;
-  memcpy(&request, octets + BOOT_REQUEST_ADDRESS - FIRST, sizeof request);
+  memcpy(&request, bytes + BOOT_REQUEST_ADDRESS - FIRST, sizeof request);
   return request.magic == BOOT_REQUEST_MAGIC && request.size == size && request.crc32 == crc32 &&
-         memcmp(octets + SLOT_ADDRESS - FIRST, image, size) == 0;
+         memcmp(bytes + SLOT_ADDRESS - FIRST, image, size) == 0;
 }

@@ -14,7 +14,7 @@ extern const struct bt_conn_cb connection_callbacks, advertising_callbacks;
 int app_main(void);
 extern struct k_mutex receiver_lock;
 
-static uint8_t octets[3][SIZE_slot1_partition];
+static uint8_t flash[3][SIZE_slot1_partition];
 static const struct flash_area areas[3] = {
     {ID_slot0_partition, 0, SIZE_slot1_partition},
     {ID_slot1_partition, 0, SIZE_slot1_partition},
@@ -146,13 +146,13 @@ static bool lies_in(const struct flash_area *area, off_t offset, size_t size) {
 
 int flash_area_read(const struct flash_area *area, off_t offset, void *to, size_t size) {
   if (!lies_in(area, offset, size)) return -EINVAL;
-  memcpy(to, octets[area->fa_id] + offset, size);
+  memcpy(to, flash[area->fa_id] + offset, size);
   return 0;
 }
 
 int flash_area_write(const struct flash_area *area, off_t offset, const void *from, size_t size) {
   if (!lies_in(area, offset, size)) return -EINVAL;
-  uint8_t *to = octets[area->fa_id] + offset;
+  uint8_t *to = flash[area->fa_id] + offset;
   // Bluetooth would wait for the flash.
   seen.violations += receiver_lock.depth != 0;
   seen.violations += offset % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
@@ -166,14 +166,14 @@ int flash_area_erase(const struct flash_area *area, off_t offset, size_t size) {
   bool is_trailer = area->fa_id == ID_slot1_partition && offset == SIZE_slot1_partition - PAGE;
   seen.violations += offset % PAGE != 0 || size % PAGE != 0;
   seen.violations += receiver_lock.depth != 0 && !is_trailer;
-  memset(octets[area->fa_id] + offset, 0xFF, size);
+  memset(flash[area->fa_id] + offset, 0xFF, size);
   return 0;
 }
 
 // MCUboot
 
 int boot_request_upgrade(int permanent) {
-  const uint8_t *trailer = octets[ID_slot1_partition] + SIZE_slot1_partition - PAGE;
+  const uint8_t *trailer = flash[ID_slot1_partition] + SIZE_slot1_partition - PAGE;
   for (uint32_t i = 0; i < PAGE; i++) seen.violations += trailer[i] != 0xFF;
   upgrade = permanent == BOOT_UPGRADE_TEST;
   return 0;
@@ -263,22 +263,22 @@ int bt_gatt_notify(
 
 // The host
 
-uint32_t port_running_crc32(void) { return ota_crc32(0, octets[0], PORT_RUNNING_SIZE); }
+uint32_t port_running_crc32(void) { return ota_crc32(0, flash[0], PORT_RUNNING_SIZE); }
 
 bool port_boot(void) {
-  // An MCUboot header of 32 octets, 100 of an image, and 8 of TLVs.
+  // An MCUboot header of 32 bytes, 100 of an image, and 8 of TLVs.
   static const uint8_t header[32] = {0x3D, 0xB8, 0xF3, 0x96, [8] = 32, [12] = 100, [20] = 1, 2, 3};
   static const uint8_t tlvs[4] = {0x07, 0x69, 8};
-  memset(octets, 0xFF, sizeof octets);
-  memcpy(octets[0], header, sizeof header);
-  memcpy(octets[0] + 132, tlvs, sizeof tlvs);
+  memset(flash, 0xFF, sizeof flash);
+  memcpy(flash[0], header, sizeof header);
+  memcpy(flash[0] + 132, tlvs, sizeof tlvs);
   // What an earlier update has left.
-  memset(octets[ID_slot1_partition], 0x5A, SIZE_slot1_partition);
+  memset(flash[ID_slot1_partition], 0x5A, SIZE_slot1_partition);
   return app_main() == 0;
 }
 
 bool port_slot_is_erased(void) {
-  const uint8_t *bytes = octets[ID_slot1_partition];
+  const uint8_t *bytes = flash[ID_slot1_partition];
   // The last page is MCUboot's.
   for (uint32_t i = 0; i < SIZE_slot1_partition - PAGE; i++) {
     if (bytes[i] != 0xFF) return false;
@@ -337,5 +337,5 @@ void port_read_status(uint8_t *to) {
 
 bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32) {
   (void)crc32;
-  return upgrade && memcmp(octets[ID_slot1_partition], image, size) == 0;
+  return upgrade && memcmp(flash[ID_slot1_partition], image, size) == 0;
 }

@@ -39,7 +39,7 @@ struct k_work { k_work_handler_t handler; bool queued; };
 struct k_work_delayable { struct k_work work; bool scheduled; uint32_t due; };
 struct k_work_q { bool started; };
 struct k_work_queue_config;
-typedef struct { char octets[1]; } k_thread_stack_t;
+typedef struct { char bytes[1]; } k_thread_stack_t;
 #define K_THREAD_STACK_DEFINE(name, size) k_thread_stack_t name[size]
 #define K_THREAD_STACK_SIZEOF(name) sizeof(name)
 #define K_WORK_DELAYABLE_DEFINE(name, function) \
@@ -92,7 +92,7 @@ struct bt_uuid_128 { struct bt_uuid uuid; uint8_t val[16]; };
 
 // bluetooth/bluetooth.h
 struct bt_data { uint8_t type; uint8_t data_len; const uint8_t *data; };
-#define BT_DATA(t, octets, length) {.type = (t), .data_len = (length), .data = (const uint8_t *)(octets)}
+#define BT_DATA(t, bytes, length) {.type = (t), .data_len = (length), .data = (const uint8_t *)(bytes)}
 #define BT_DATA_BYTES(t, ...) \
   BT_DATA(t, ((uint8_t[]){__VA_ARGS__}), sizeof((uint8_t[]){__VA_ARGS__}))
 #define BT_DATA_FLAGS 0x01

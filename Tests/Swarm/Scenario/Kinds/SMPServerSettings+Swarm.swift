@@ -38,7 +38,7 @@ extension SMPServerSettings: SwarmKind {
       device.images = [0, 1]
       device.settings.append("images=2")
     }
-    // The list of four slots does not fit a buffer of 384 octets.
+    // The list of four slots does not fit a buffer of 384 bytes.
     let buffers =
       hasTwo
       ? ["2x1024", "4x1024", "4x2475"]

@@ -18,7 +18,7 @@ protocol SwarmKind: Sendable {
   /// The device has one place for the image, over the one that runs.
   var overwritesWhatRuns: Bool { get }
 
-  /// The image that the device takes, around the octets of a plain one.
+  /// The image that the device takes, around the bytes of a plain one.
   ///
   /// - Parameter index: which of the device's images it is for.
   func image(_ plain: FirmwareImage, version: FirmwareVersion, index: Int) throws -> FirmwareImage
