@@ -5,7 +5,7 @@ import OtaflashFirmware
 
 private let image = PrefixChecksums((0..<9000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
-/// What a boot loader may notify and what a host may write: it is read or refused, what was read is
+/// What a bootloader may notify and what a host may write: it is read or refused, what was read is
 /// written back as the same bytes, and a transfer that believes it keeps within the image.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzNordicDFU(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
@@ -60,7 +60,7 @@ private func prefix(_ encoded: [UInt8], of message: [UInt8]) -> [UInt8] {
 
 // MARK: - Transfers
 
-/// Sends until the boot loader must speak, and takes the message for its answer.
+/// Sends until the bootloader must speak, and takes the message for its answer.
 private func take(
   _ message: [UInt8], into transfer: inout SecureDFUTransfer
 ) throws(UpdateFault) {
@@ -86,7 +86,7 @@ private func take(
   }
 }
 
-/// With an even checksum, what an honest boot loader would have said of the same offset.
+/// With an even checksum, what an honest bootloader would have said of the same offset.
 private func progress(in message: [UInt8]) -> SecureDFUProgress? {
   do throws(DFUDecodeFault) {
     guard case .progress(let told) = try SecureDFUResponse(decoding: message) else { return nil }

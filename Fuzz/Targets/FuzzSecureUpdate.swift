@@ -1,4 +1,4 @@
-/// The host's side of Secure DFU: the buttonless services and the boot loader.
+/// The host's side of Secure DFU: the buttonless services and the bootloader.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSecureUpdate(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   fuzzUpdate(

@@ -3,7 +3,7 @@ import OtaflashFleet
 import OtaflashSimulation
 
 extension CampaignTrial {
-  /// Room that a boot loader wants of a slot beside the image.
+  /// Room that a bootloader wants of a slot beside the image.
   private static let slotReserve = 8192
   private static let pageSize = 4096
 

@@ -44,7 +44,7 @@ bool ota_receiver_init(ota_receiver *r, const ota_receiver_config *config) {
   r->config = config;
   r->trial = config->trial;
   ota_record_load(r);
-  // After any other outcome the boot loader has used the slot since the record was written.
+  // After any other outcome the bootloader has used the slot since the record was written.
   if (config->boot_outcome != OTA_BOOT_NORMAL) ota_record_forget(r);
   return true;
 }

@@ -174,7 +174,7 @@ uint8_t ota_verify(ota_receiver *r) {
 
 uint8_t ota_activate(ota_receiver *r) {
   if (r->sinking) return OTA_RESULT_WRONG_STATE;
-  // The slot is the boot loader's from here on, so nothing in it may be resumed later.
+  // The slot is the bootloader's from here on, so nothing in it may be resumed later.
   r->operation.activating = r->session.image;
   ota_enter(r, OTA_STATE_ACTIVATING);
   return forget(r);

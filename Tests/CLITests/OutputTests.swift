@@ -64,10 +64,10 @@ import Testing
     #expect(
       result.sentence(in: .plain)
         == "done    running 1.3.0, verified, in 4.0 s (upload 2.0 s, 50.0 kB/s, 1 resume)")
-    (result.proof, result.uploadTook, result.resumes) = (.bootLoader, .milliseconds(99), 0)
+    (result.proof, result.uploadTook, result.resumes) = (.bootloader, .milliseconds(99), 0)
     #expect(
       result.sentence(in: .plain) == """
-        done    running 1.3.0 (checked and started by its boot loader; no versions to compare), \
+        done    running 1.3.0 (checked and started by its bootloader; no versions to compare), \
         in 4.0 s (upload 0.1 s)
         """)
   }

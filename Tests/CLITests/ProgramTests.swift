@@ -66,7 +66,7 @@ import Testing
     }
     let package = try Program().run(["image", "info", Self.fixtures + "Nordic/everything.zip"])
     for row in [
-      "part +SoftDevice and boot loader", "parts +SoftDevice 320 B, boot loader 260 B",
+      "part +SoftDevice and bootloader", "parts +SoftDevice 320 B, bootloader 260 B",
       "hw version +52", "SoftDevices +0x0100", "signed +yes, ECDSA P-256", "hash +SHA-256, whole",
       "fw version +7",
     ] {

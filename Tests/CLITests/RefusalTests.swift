@@ -55,7 +55,7 @@ import Testing
       "downgrade", "smp?version=2.0.0", [mcuboot + "ed25519.bin"], 5, "E-DOWNGRADE",
       connections: 1),
     Case(
-      "downgrade that the boot loader forbids", "smp?version=2.0.0&no-downgrade=yes&mode=overwrite",
+      "downgrade that the bootloader forbids", "smp?version=2.0.0&no-downgrade=yes&mode=overwrite",
       [mcuboot + "ed25519.bin", "--allow-downgrade"], 5, "E-DEVICE-REFUSED", connections: 1),
     Case(
       "does not fit", "smp?slot=16K", ["@large.bin"], 5, "E-DOES-NOT-FIT", connections: 1),
@@ -92,9 +92,9 @@ import Testing
     Case(
       "downgrade", "nordic-dfu?sd=0x100&\(fixtureKey)",
       [nordic + "app-signed.zip", "--image-version", "1.1.0"], 5, "E-DOWNGRADE", connections: 1),
-    // What only the boot loader knows, it says when it is shown the init packet.
+    // What only the bootloader knows, it says when it is shown the init packet.
     Case(
-      "downgrade by the boot loader's count", "nordic-dfu?sd=0x100&fw=8&\(fixtureKey)",
+      "downgrade by the bootloader's count", "nordic-dfu?sd=0x100&fw=8&\(fixtureKey)",
       [nordic + "app-signed.zip"], 5, "E-DEVICE-REFUSED", connections: 2),
     Case(
       "wrong board", "nordic-dfu?sd=0x100&hw=51&\(fixtureKey)", [nordic + "app-signed.zip"], 5,

@@ -81,7 +81,7 @@ struct LegacyPackageTests {
     }
   }
 
-  @Test("SoftDevice and boot loader go before the application, with the manifest's sizes")
+  @Test("SoftDevice and bootloader go before the application, with the manifest's sizes")
   func everything() throws {
     for name in ["legacy-everything", "legacy-everything-0.8"] {
       let package = try Fixture.package("Nordic/\(name).zip")
@@ -170,7 +170,7 @@ struct LegacyPackageTests {
     ) { try Fixture.package("Nordic/legacy-no-type.zip") }
   }
 
-  /// A boot loader's buffer has 128 bytes, and bounds nothing else.
+  /// A bootloader's buffer has 128 bytes, and bounds nothing else.
   @Test("a packet of 128 bytes is read, with all its SoftDevice ids")
   func longest() throws {
     let ids = [UInt8](repeating: 0x64, count: 2 * 58)

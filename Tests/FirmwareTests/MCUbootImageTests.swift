@@ -138,7 +138,7 @@ struct MCUbootImageTests {
     }
   }
 
-  @Test("the trailer of a padded image tells what the boot loader will do")
+  @Test("the trailer of a padded image tells what the bootloader will do")
   func trailers() throws {
     let confirmed = try MCUbootImage(decoding: Fixture.bytes("MCUboot/confirmed.bin"))
     #expect(confirmed.trailer?.alignment == 8)

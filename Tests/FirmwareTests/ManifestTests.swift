@@ -109,7 +109,7 @@ struct ManifestTests {
     #expect(
       Self.fault(manifest: "{\"manifest\": {\"softdevice\": \(part), \"bootloader\": \(part)}}")
         == .manifest(
-          .combination("SoftDevice and boot loader of one package belong into one file")))
+          .combination("SoftDevice and bootloader of one package belong into one file")))
     #expect(
       Self.fault(manifest: "{\"manifest\": {\"application\": \(part)}}")
         == .manifest(.fileMissing("a")))

@@ -68,7 +68,7 @@ struct NordicPackageTests {
     }
   }
 
-  @Test("SoftDevice and boot loader go before the application")
+  @Test("SoftDevice and bootloader go before the application")
   func order() throws {
     let package = try Fixture.package("Nordic/everything.zip")
     #expect(package.parts.map { $0.initPacket?.role } == [.softdeviceAndBootloader, .application])

@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// Two straps of one kind, one of which also has a boot loader at the address behind its own.
+/// Two straps of one kind, one of which also has a bootloader at the address behind its own.
 private final class TwoStraps: Central {
   let clock: any LinkClock
   private let knowsAddresses: Bool
@@ -141,7 +141,7 @@ private final class TwoStraps: Central {
     #expect(seen.withLock { $0 } == ["strap:1", "strap:2"])
   }
 
-  @Test func aBootLoaderIsFollowedToItsAddressAndTheApplicationBack() throws {
+  @Test func aBootloaderIsFollowedToItsAddressAndTheApplicationBack() throws {
     let seen = Mutex<[String]>([])
     let faults = try Self.connections { turn, straps in
       let faults = [
@@ -163,7 +163,7 @@ private final class TwoStraps: Central {
       }.faults
       switch faults.first {
       case .adapterUnavailable(let cause, _)?? where knowsDevice:
-        #expect(cause.contains("boot loader's address"))
+        #expect(cause.contains("bootloader's address"))
       // Nobody was ever heard: that is what is to be told.
       case .deviceNotFound?? where !knowsDevice: continue
       default: Issue.record("\(faults)")

@@ -18,7 +18,7 @@ import Testing
     ],
     "Delta": ["Format", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
-      "Time", "Flash", "Radio", "Profile", "BootLoader", "Board", "NordicShared", "OTAReceiver",
+      "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAReceiver",
       "NordicSecure", "NordicLegacy", "SMP", "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct LegacyDFUMessagesTests {
   static let requests: [(LegacyDFURequest, String)] = [
-    (.start(.application), "01 04"), (.start([.softDevice, .bootLoader]), "01 03"),
+    (.start(.application), "01 04"), (.start([.softDevice, .bootloader]), "01 03"),
     (.initPacketBegin, "02 00"), (.initPacketEnd, "02 01"), (.receive, "03"), (.validate, "04"),
     (.activate, "05"), (.reset, "06"), (.reportReceived, "07"),
     (.setReceiptNotification(packets: 10), "08 0A 00"),
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func sizesAndVersion() throws {
-    let sizes = LegacyDFUSizes(softDevice: 1, bootLoader: 0x0200, application: 0x0003_0000)
+    let sizes = LegacyDFUSizes(softDevice: 1, bootloader: 0x0200, application: 0x0003_0000)
     #expect(sizes.encoded == hex("01 00 00 00 00 02 00 00 00 00 03 00"))
     #expect(try LegacyDFUSizes(decoding: sizes.encoded) == sizes)
     #expect(sizes.total == 0x0003_0201)
@@ -68,7 +68,7 @@ import Testing
   @Test func everyRefusalHasAMeaningAndARemedy() {
     for opcode in [LegacyDFUOpcode.start, .initPacket, .receive, .validate] {
       for status in LegacyDFUStatus.allCases where status != .success {
-        let words = status.inWords(of: opcode, by: .bootLoader)
+        let words = status.inWords(of: opcode, by: .bootloader)
         #expect(!words.meaning.hasSuffix("."))
         #expect(words.advice.hasSuffix("."))
         #expect(words.code == "legacy DFU \(opcode.rawValue)/\(status.rawValue)")
@@ -84,10 +84,10 @@ import Testing
   @Test func invalidStateIsAnotherTransferOnlyForStart() {
     let status = LegacyDFUStatus.invalidState
     #expect(
-      status.inWords(of: .start, by: .bootLoader).meaning
+      status.inWords(of: .start, by: .bootloader).meaning
         == "it is in the middle of another transfer")
     #expect(
-      status.inWords(of: .initPacket, by: .bootLoader).meaning
+      status.inWords(of: .initPacket, by: .bootloader).meaning
         == "the init packet did not reach it")
   }
 }

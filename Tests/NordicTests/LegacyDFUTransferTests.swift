@@ -119,10 +119,10 @@ import Testing
     #expect(watch == .infiniTime && watch.updatesInApplication)
     #expect(watch.packetSize(mtu: 247, wanted: 244) == 20, "longer ones stop the watch")
     let other = LegacyDFUDevice(ApplicationIdentity(manufacturer: nil, firmwareRevision: nil))
-    #expect(other == .bootLoader)
+    #expect(other == .bootloader)
     #expect(other.packetSize(mtu: 247, wanted: nil) == 20)
     #expect(other.packetSize(mtu: 247, wanted: 244) == 244)
     #expect(other.packetSize(mtu: 23, wanted: 244) == 20)
-    for device in LegacyDFUDevice.known + [.bootLoader] { #expect(!device.source.isEmpty) }
+    for device in LegacyDFUDevice.known + [.bootloader] { #expect(!device.source.isEmpty) }
   }
 }

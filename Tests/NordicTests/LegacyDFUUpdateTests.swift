@@ -69,7 +69,7 @@ import Testing
     #expect(outcome.runningImage.isEmpty == (banks == "single"))
   }
 
-  /// Whatever is refused, the boot loader is not left to wait for its two minutes.
+  /// Whatever is refused, the bootloader is not left to wait for its two minutes.
   @Test(arguments: ["type", "size", "checksum"])
   func afterARefusalTheApplicationRunsAgainAtOnce(_ what: String) throws {
     let wrong =
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// With one bank there is none to run again, but the next transfer begins at once.
-  @Test func afterARefusalABootLoaderWithOneBankTakesTheNextPackage() throws {
+  @Test func afterARefusalABootloaderWithOneBankTakesTheNextPackage() throws {
     let outcome = try flash(
       [legacy(Self.bytes, checksum: 0xBAD), legacy(Self.bytes)],
       onto: "sim:nordic-legacy?erase=0")
@@ -142,7 +142,7 @@ import Testing
     #expect((1...5).contains(outcome.log.rewinds), "\(outcome.log.rewinds)")
   }
 
-  /// The boot loader keeps its state and answers "invalid state" until it is reset.
+  /// The bootloader keeps its state and answers "invalid state" until it is reset.
   @Test(arguments: ["cut-at-pdu=60", "cut-at-pdu=400", "cut-after=2s"], ["single", "dual"])
   func aLostLinkMeansToStartOver(_ fault: String, _ banks: String) throws {
     let outcome = try flash(
@@ -183,7 +183,7 @@ import Testing
     #expect(acknowledged > 10_000)
   }
 
-  /// Answered with "invalid state" by a boot loader that has seen nothing of it.
+  /// Answered with "invalid state" by a bootloader that has seen nothing of it.
   @Test func aLostInitPacketIsSentAgain() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy") { _ in
     } losing: { number, _ in
@@ -239,8 +239,8 @@ import Testing
     #expect(Double(result.bytesSent) / (result.uploadTook / .seconds(1)) > 8000)
   }
 
-  /// A boot loader's own Device Information is no application's.
-  @Test func theVersionOfABootLoaderIsNotTakenForTheApplications() throws {
+  /// A bootloader's own Device Information is no application's.
+  @Test func theVersionOfABootloaderIsNotTakenForTheApplications() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(0, 9, 2)), version: FirmwareVersion(0, 9, 2))
     let outcome = try flash([image], onto: "sim:nordic-legacy?variant=adafruit&entry=button") {

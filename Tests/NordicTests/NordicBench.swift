@@ -212,7 +212,7 @@ struct InitCommand {
   /// The signature is that of other bytes.
   var isDamaged = false
 
-  /// Protocol buffers, signed with the key that simulated boot loaders know.
+  /// Protocol buffers, signed with the key that simulated bootloaders know.
   func packet(for firmware: [UInt8], _ sizes: NordicSizes) -> [UInt8] {
     let digest = Array(SHA256.hash(data: hashedBytes ?? firmware)).reversed()
     let hash = Self.field(1, 3) + Self.field(2, Array(digest))

@@ -112,16 +112,16 @@ import Testing
 
 @Suite struct ButtonlessDFUTests {
   @Test func requests() throws {
-    #expect(ButtonlessRequest.enterBootLoader.encoded == hex("01"))
+    #expect(ButtonlessRequest.enterBootloader.encoded == hex("01"))
     let name = ButtonlessRequest.setAdvertisedName("Dfu00042")
     #expect(name.encoded == hex("02 08 44 66 75 30 30 30 34 32"))
     #expect(try ButtonlessRequest(decoding: name.encoded) == name)
-    #expect(try ButtonlessRequest(decoding: hex("01")) == .enterBootLoader)
+    #expect(try ButtonlessRequest(decoding: hex("01")) == .enterBootloader)
   }
 
   @Test(arguments: [
     ("", DFUDecodeFault.empty), ("03", .unknownOpcode(3)),
-    ("01 01", .wrongLength("enter boot loader", bytes: 2, expected: 1)),
+    ("01 01", .wrongLength("enter bootloader", bytes: 2, expected: 1)),
     ("02", .wrongLength("set advertised name", bytes: 1, expected: 2)),
     ("02 00", .wrongLength("set advertised name", bytes: 2, expected: 2)),
     ("02 02 41", .wrongLength("set advertised name", bytes: 3, expected: 4)),

@@ -10,7 +10,7 @@ func ramp(_ count: Int) -> PrefixChecksums {
 }
 
 extension SecureDFUProgress {
-  /// What an honest boot loader says that holds so much of `image`.
+  /// What an honest bootloader says that holds so much of `image`.
   init(of image: PrefixChecksums, upTo offset: Int) {
     self.init(offset: offset, crc32: image.checksum(ofFirst: offset))
   }

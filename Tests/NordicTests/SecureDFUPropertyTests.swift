@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// What a boot loader does with packets: during an erase it queues a few and drops the others.
+/// What a bootloader does with packets: during an erase it queues a few and drops the others.
 private struct PageOfFlash {
   /// 15 in nRF5 SDK 15.
   var queueSize = 15
@@ -83,7 +83,7 @@ private struct PageOfFlash {
     if erasing <= .milliseconds(90), device.queueSize == 15 { #expect(device.dropped == 0) }
   }
 
-  /// Whatever a boot loader says, the transfer ends, and sends nothing but the image.
+  /// Whatever a bootloader says, the transfer ends, and sends nothing but the image.
   @Test(arguments: 0..<200)
   func noAnswerLeadsAstray(_ seed: Int) {
     var random = SeededRandom(seed: UInt64(seed))

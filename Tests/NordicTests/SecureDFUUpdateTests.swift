@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Whole updates of a simulated device with Nordic's Secure DFU boot loader.
+/// Whole updates of a simulated device with Nordic's Secure DFU bootloader.
 @Suite struct SecureDFUUpdateTests {
   static let bytes = firmware(30_000)
 
@@ -21,7 +21,7 @@ import Testing
 
   @Test func whatCannotBeReadIsNotClaimed() throws {
     let silent = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?information=no")
-    #expect(try silent.last.get().proof == .bootLoader)
+    #expect(try silent.last.get().proof == .bootloader)
     #expect(try silent.last.get().to == nil)
   }
 
@@ -42,7 +42,7 @@ import Testing
     #expect(outcome.runningImage == bytes)
   }
 
-  /// The boot loader is gone for its own restart in between, and waits 10 s for what comes next.
+  /// The bootloader is gone for its own restart in between, and waits 10 s for what comes next.
   @Test(arguments: ["dual", "single"])
   func aSystemAndItsApplicationAreTwoTransfers(_ banks: String) throws {
     let system = try secure(
@@ -93,7 +93,7 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
-  /// As a boot loader that is shipped, so that a release is known to be signed before it is sent
+  /// As a bootloader that is shipped, so that a release is known to be signed before it is sent
   /// out.
   @Test(arguments: [(InitCommand(isSigned: false), "11/8"), (InitCommand(isDamaged: true), "5")])
   func aPackageThatIsNotSignedWithItsKeyIsRefused(
@@ -208,10 +208,10 @@ import Testing
   }
 
   /// Without a version there is only what the application tells of itself, before and after; and
-  /// that proves nothing where it is the same, or where the device was met in its boot loader.
+  /// that proves nothing where it is the same, or where the device was met in its bootloader.
   @Test(arguments: [
-    ("nordic-dfu", UpdateResult.Proof.changed), ("nordic-dfu?comes-back-old", .bootLoader),
-    ("nordic-dfu?entry=button", .bootLoader), ("nordic-dfu?information=no", .bootLoader),
+    ("nordic-dfu", UpdateResult.Proof.changed), ("nordic-dfu?comes-back-old", .bootloader),
+    ("nordic-dfu?entry=button", .bootloader), ("nordic-dfu?information=no", .bootloader),
   ])
   func withoutAVersionTheProofSaysWhatItIsWorth(
     _ device: String, _ proof: UpdateResult.Proof
@@ -227,7 +227,7 @@ import Testing
     let image = try secure(firmware(20_000, old), version: old)
     let result = try flash([image], onto: "sim:nordic-dfu").last.get()
     #expect(result.outcome == .flashed && result.from == old && result.to == old)
-    #expect(result.proof == .bootLoader)
+    #expect(result.proof == .bootloader)
   }
 
   @Test func theVersionThatRunsIsNotSentAgainUnlessAskedFor() throws {
@@ -261,7 +261,7 @@ import Testing
     let outcome = try flash([refused, try secure(Self.bytes)], onto: "sim:nordic-dfu")
     #expect(throws: UpdateFault.self) { try outcome.results[0].get() }
     #expect(try outcome.last.get().from == FirmwareVersion(1, 2, 0), "its application was met")
-    // The boot loader alone would have waited for two minutes.
+    // The bootloader alone would have waited for two minutes.
     #expect(outcome.elapsed < .seconds(30))
   }
 

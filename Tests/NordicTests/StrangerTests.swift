@@ -6,7 +6,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// A boot loader is looked for at its own address, and whoever else is there is left alone.
+/// A bootloader is looked for at its own address, and whoever else is there is left alone.
 @Suite struct StrangerTests {
   @Test(arguments: ["nordic-dfu", "nordic-legacy"])
   func anApplicationAtTheNextAddressIsAnotherDevice(_ device: String) throws {

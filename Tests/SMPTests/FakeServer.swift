@@ -40,9 +40,9 @@ final class FakeServer: Sendable {
     var damagedUploads = 0
     /// An erase does not end the upload that is known.
     var remembersErased = false
-    /// The new image does not confirm itself well: the boot loader goes back.
+    /// The new image does not confirm itself well: the bootloader goes back.
     var goesBack = false
-    /// The boot loader finds the signature wrong, and erases the image.
+    /// The bootloader finds the signature wrong, and erases the image.
     var refusesImage = false
     /// What is answered to requests of other kinds than uploads.
     var refusals: [SMPCommand: SMPRefusal] = [:]
@@ -334,7 +334,7 @@ final class FakeServer: Sendable {
     return .init(offset: upload.size, matches: bytes == upload.bytes)
   }
 
-  // MARK: The boot loader
+  // MARK: The bootloader
 
   private func boot(_ state: inout State) {
     state.resets = 0

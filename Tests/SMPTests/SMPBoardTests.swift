@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(
-    "every boot loader mode ends with the image running",
+    "every bootloader mode ends with the image running",
     arguments: SMPServerSettings.BootMode.allCases)
   func modes(mode: SMPServerSettings.BootMode) throws {
     let image = try Self.image()
@@ -253,7 +253,7 @@ import Testing
   }
 
   @Test(
-    "a boot loader that decompresses starts compressed images, which stay",
+    "a bootloader that decompresses starts compressed images, which stay",
     arguments: ["overwrite", "swap", "swap-scratch"])
   func decompression(mode: String) throws {
     let image = try Self.compressed()
@@ -320,7 +320,7 @@ import Testing
   }
 
   /// What an earlier host left has the form of the image and not its content: the server lists it, the
-  /// boot loader does not start it.
+  /// bootloader does not start it.
   @Test(
     "an image that is held and damaged is sent anew", arguments: ["swap", "direct-xip", "single"])
   func damagedImageHeld(mode: String) throws {

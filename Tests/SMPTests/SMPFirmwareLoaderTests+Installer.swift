@@ -62,7 +62,7 @@ extension SMPFirmwareLoaderTests {
   func softDeviceAlone() throws {
     let ending = try Self.flash(try Self.installer(withLoader: false), onto: Self.settings)
     let result = try ending.outcome.get()
-    #expect(result.outcome == .flashed && result.proof == .bootLoader && result.awaitsApplication)
+    #expect(result.outcome == .flashed && result.proof == .bootloader && result.awaitsApplication)
   }
 
   @Test(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Images that the boot loader decompresses.
+/// Images that the bootloader decompresses.
 extension SMPSessionTests {
   private static func compressed() throws -> FirmwareImage {
     let bytes = SampleImage.compressed(
@@ -18,7 +18,7 @@ extension SMPSessionTests {
   }
 
   @Test(
-    "an image that its boot loader decompressed runs, and is confirmed",
+    "an image that its bootloader decompressed runs, and is confirmed",
     arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch, .unknown])
   func decompressed(mode: MCUbootMode) throws {
     let server = Self.server { settings in

@@ -23,7 +23,7 @@ extension SMPSessionTests {
     try expectFlashed(try update(server, to: image) { $0.allowsDowngrade = true }, server, image)
   }
 
-  @Test("an image that the boot loader would never start is not sent")
+  @Test("an image that the bootloader would never start is not sent")
   func neverStarts() throws {
     let image = try Self.image(MCUbootVersion(0, 9, 0))
     for adjust: (inout FakeServer.Settings) -> Void in [

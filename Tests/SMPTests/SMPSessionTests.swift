@@ -274,7 +274,7 @@ import Testing
   }
 
   @Test(
-    "an image that the boot loader refused is no success",
+    "an image that the bootloader refused is no success",
     arguments: [MCUbootMode.swapUsingScratch, .overwriteOnly])
   func refused(mode: MCUbootMode) throws {
     let server = Self.server { settings in

@@ -26,7 +26,7 @@ import Testing
     #expect(version == [1, 2, 0] && boot == 0)
   }
 
-  @Test func theBootLoaderRejectsAndSaysSo() throws {
+  @Test func theBootloaderRejectsAndSaysSo() throws {
     let (version, _, boot) = try outcome(of: "reverts")
     #expect(version == [1, 2, 0] && boot == 2)
   }

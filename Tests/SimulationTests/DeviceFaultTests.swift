@@ -52,7 +52,7 @@ import Testing
   func aPageThatCannotBeWrittenSpoilsTheHash(profile: String) throws {
     let image = makeImage(30_000)
     try withBoard(profile + (profile.contains("?") ? "&" : "?") + "bad-block") { board, clock in
-      var dfu = try await SecureDFUHost.inBootLoader(of: board)
+      var dfu = try await SecureDFUHost.inBootloader(of: board)
       _ = try await dfu.sendInit(InitPacketBuilder(for: image).signed)
       #expect(try await dfu.sendImage(image, on: clock) == "60 04 0b 0c")
     }
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: ["reverts", "comes-back-old"])
-  func theBootLoaderKeepsTheOldApplication(fault: String) throws {
+  func theBootloaderKeepsTheOldApplication(fault: String) throws {
     try withBoard("nordic-dfu?\(fault)") { board, clock in
       let factory = try board.runningImage()
       let packet = InitPacketBuilder(for: Self.image).signed
@@ -128,7 +128,7 @@ import Testing
       ("wrong-crc-once", [false, true, true]), ("wrong-crc-always", [false, false, false]),
     ] {
       try withBoard("nordic-dfu?\(fault)") { board, clock in
-        var dfu = try await SecureDFUHost.inBootLoader(of: board)
+        var dfu = try await SecureDFUHost.inBootloader(of: board)
         _ = try await dfu.sendInit(InitPacketBuilder(for: Self.image).signed)
         await clock.pause(for: .milliseconds(200))
         _ = try await dfu.ask("01 02 00 10 00 00")
@@ -144,7 +144,7 @@ import Testing
 
   @Test func aForeignStateIsClaimedOnce() throws {
     try withBoard("nordic-dfu?foreign-state") { board, _ in
-      var dfu = try await SecureDFUHost.inBootLoader(of: board)
+      var dfu = try await SecureDFUHost.inBootloader(of: board)
       _ = try await dfu.sendInit(InitPacketBuilder(for: Self.image).signed)
       #expect(littleEndian(try await dfu.ask(hex("06 02"))[7..<11]) == 4500)
       #expect(littleEndian(try await dfu.ask(hex("06 02"))[7..<11]) == 0)

@@ -5,31 +5,31 @@ import Testing
 
 /// The settings that only one kind of device has.
 @Suite struct DeviceKindTests {
-  @Test func everyKeyOfTheSecureBootLoaderIsRead() throws {
+  @Test func everyKeyOfTheSecureBootloaderIsRead() throws {
     let profile = try SimulationProfile(
       parsing: "nordic-dfu?entry=bonded&banks=single&fw=7&bl=8&hw=0x34&sd=0xB6&debug=yes&init=256"
         + "&object=64K&inactivity=5s&information=no&mtu=100")
-    var settings = SecureBootLoaderSettings()
+    var settings = SecureBootloaderSettings()
     (settings.entry, settings.banks) = (.bonded, .single)
-    (settings.applicationVersion, settings.bootLoaderVersion) = (7, 8)
+    (settings.applicationVersion, settings.bootloaderVersion) = (7, 8)
     (settings.hardwareVersion, settings.softDevice) = (52, 0xB6)
     (settings.isDebug, settings.initPacketMaximum, settings.dataObjectMaximum) = (true, 256, 65_536)
     (settings.inactivity, settings.hasDeviceInformation) = (.seconds(5), false)
-    #expect(profile.device == .secureBootLoader(settings))
+    #expect(profile.device == .secureBootloader(settings))
     #expect(profile.mtu == 100 && profile.linkDrop == .close)
     #expect(profile.writeTimePer4KiB == .microseconds(41_984))
   }
 
-  @Test func everyKeyOfTheLegacyBootLoaderIsRead() throws {
+  @Test func everyKeyOfTheLegacyBootloaderIsRead() throws {
     let profile = try SimulationProfile(
       parsing: "nordic-legacy?variant=infinitime&entry=button&type=2&revision=3&sd=0x65"
         + "&disabled=yes&inactivity=5s&information=no")
-    var settings = LegacyBootLoaderSettings()
+    var settings = LegacyBootloaderSettings()
     (settings.variant, settings.entry) = (.infinitime, .button)
     (settings.deviceType, settings.deviceRevision, settings.softDevice) = (2, 3, 0x65)
     (settings.isDisabled, settings.inactivity) = (true, .seconds(5))
     settings.hasDeviceInformation = false
-    #expect(profile.device == .legacyBootLoader(settings))
+    #expect(profile.device == .legacyBootloader(settings))
   }
 
   @Test func everyKeyOfTheServerIsRead() throws {
@@ -41,7 +41,7 @@ import Testing
     settings.netBuffers = SMPServerSettings.NetBuffers(count: 3, size: 384)
     (settings.reassembles, settings.erasesProgressively) = (false, true)
     (settings.checksImages, settings.hasParameters) = (false, false)
-    (settings.hasBootLoaderInformation, settings.forbidsDowngrade) = (false, true)
+    (settings.hasBootloaderInformation, settings.forbidsDowngrade) = (false, true)
     (settings.busyRequests, settings.isVersion1) = (2, true)
     (settings.imageCount, settings.confirmsOtherImages) = (2, false)
     #expect(profile.device == .smpServer(settings))

@@ -20,7 +20,7 @@ import Testing
   /// It reads one byte of the number.
   @Test func theWatchLooksAtTheLowByteAlone() throws {
     try withBoard("infinitime") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(200)
       _ = try await dfu.sendInit(
         LegacyDFUHost.initPacket(for: Array(Self.image.prefix(200))))
@@ -32,7 +32,7 @@ import Testing
 
   @Test func aPacketOfMoreThan20BytesEndsInAReset() throws {
     try withBoard("infinitime") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       guard
         case .exchangeMTU = try await dfu.host.request(.exchangeMTU(clientReceiveMTU: 247))
       else { return }
@@ -48,7 +48,7 @@ import Testing
   /// What it does not know, such as the question for what it has, it leaves unanswered.
   @Test func anUnknownRequestIsNotAnswered() throws {
     try withBoard("infinitime") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       try await dfu.write("07")
       try await dfu.write("09")
       #expect(try await dfu.ask("04") == "10 04 02")
@@ -57,7 +57,7 @@ import Testing
 
   @Test func theWatchGivesUpAfterTenSeconds() throws {
     try withBoard("infinitime") { board, clock in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
       _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Self.image))
       try await dfu.sendImage(Array(Self.image.prefix(200)))
@@ -69,7 +69,7 @@ import Testing
 
   @Test func theWatchTakesImagesOf475136Bytes() throws {
     try withBoard("infinitime?erase=0") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       #expect(try await dfu.begin(475_137) == "10 01 04")
       #expect(try await dfu.begin(475_136) == "10 01 01")
     }
@@ -90,7 +90,7 @@ import Testing
     try withBoard("infinitime?erase=20s&slot=16K") { board, _ in
       var last = ""
       for _ in 0..<40 where last.isEmpty {
-        var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+        var dfu = try await LegacyDFUHost.inBootloader(of: board)
         try await dfu.write("01 04")
         try await dfu.sendPacket(bytes(0) + bytes(0) + bytes(4096))
         if try await dfu.ask("04") == "10 01 06" { last = "10 01 06" }

@@ -7,14 +7,14 @@ import OtaflashSimulation
 import OtaflashTestSupport
 import Testing
 
-/// What the Secure DFU boot loader holds init packets against, and how the application leads to it.
+/// What the Secure DFU bootloader holds init packets against, and how the application leads to it.
 @Suite struct InitPacketTests {
   static let image = makeImage(6000, version: FirmwareVersion(1, 3, 0))
 
   /// The answer to the init packet's Execute.
   private func answer(to packet: [UInt8], profile: String = "nordic-dfu") throws -> String {
     try withBoard(profile) { board, _ in
-      var dfu = try await SecureDFUHost.inBootLoader(of: board)
+      var dfu = try await SecureDFUHost.inBootloader(of: board)
       return try await dfu.sendInit(packet)
     }
   }
@@ -54,14 +54,14 @@ import Testing
       $0.isDebug = true
       $0.hardwareVersion = 99
     },
-    Example("the same boot loader", "60 04 0b 05") {
+    Example("the same bootloader", "60 04 0b 05") {
       $0.type = 2
-      ($0.applicationSize, $0.bootLoaderSize) = (nil, 6000)
+      ($0.applicationSize, $0.bootloaderSize) = (nil, 6000)
       $0.firmwareVersion = 1
     },
-    Example("a newer boot loader", "60 04 01") {
+    Example("a newer bootloader", "60 04 01") {
       $0.type = 2
-      ($0.applicationSize, $0.bootLoaderSize) = (nil, 6000)
+      ($0.applicationSize, $0.bootloaderSize) = (nil, 6000)
     },
     Example("a SoftDevice", "60 04 01") {
       $0.type = 1
@@ -75,7 +75,7 @@ import Testing
     #expect(try answer(to: builder.signed) == example.answer)
   }
 
-  @Test func aDebugBootLoaderBelievesADebugPacket() throws {
+  @Test func aDebugBootloaderBelievesADebugPacket() throws {
     var builder = InitPacketBuilder(for: Self.image)
     (builder.isDebug, builder.hardwareVersion, builder.firmwareVersion) = (true, 99, 0)
     #expect(try answer(to: builder.signed, profile: "nordic-dfu?debug=yes") == "60 04 01")
@@ -113,7 +113,7 @@ import Testing
     #expect(try answer(to: wrong, profile: "nordic-dfu?key=none") == "60 04 01", "nobody looks")
   }
 
-  /// As boot loaders are shipped.
+  /// As bootloaders are shipped.
   @Test func anUnsignedPackageIsRefusedUnlessTheProfileSaysOtherwise() throws {
     let builder = InitPacketBuilder(for: Self.image)
     #expect(try answer(to: builder.unsigned) == "60 04 0b 08")
@@ -122,7 +122,7 @@ import Testing
     #expect(try answer(to: builder.unsigned, profile: "nordic-dfu?key=none") == "60 04 01")
   }
 
-  /// What nrfutil signs with is what the boot loader checks with.
+  /// What nrfutil signs with is what the bootloader checks with.
   @Test func theSampleKeyIsThatOfTheFile() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
@@ -134,7 +134,7 @@ import Testing
 
   @Test func executingAValidInitPacketAgainChangesNothing() throws {
     try withBoard("nordic-dfu") { board, _ in
-      var dfu = try await SecureDFUHost.inBootLoader(of: board)
+      var dfu = try await SecureDFUHost.inBootloader(of: board)
       let packet = InitPacketBuilder(for: Self.image).signed
       #expect(try await dfu.sendInit(packet) == "60 04 01")
       #expect(try await dfu.ask("04") == "60 04 01")
@@ -146,11 +146,11 @@ import Testing
     }
   }
 
-  @Test func aNewBootLoaderWaitsForItsApplication() throws {
+  @Test func aNewBootloaderWaitsForItsApplication() throws {
     try withBoard("nordic-dfu") { board, clock in
       var builder = InitPacketBuilder(for: Self.image)
       builder.type = 2
-      (builder.applicationSize, builder.bootLoaderSize) = (nil, 6000)
+      (builder.applicationSize, builder.bootloaderSize) = (nil, 6000)
       let factory = try board.runningImage()
       try await SecureDFUHost.flash(
         Self.image, initPacket: builder.signed, to: board, on: clock)
@@ -158,7 +158,7 @@ import Testing
       there.close()
       #expect(try board.runningImage() == factory)
       // The same again is no newer one.
-      var dfu = try await SecureDFUHost.inBootLoader(of: board)
+      var dfu = try await SecureDFUHost.inBootloader(of: board)
       #expect(try await dfu.sendInit(builder.signed) == "60 04 0b 05")
       let begun = clock.now
       await dfu.host.waitForEnd()
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test func theBootLoaderHasTheNextAddressAndTheNameItWasGiven() throws {
+  @Test func theBootloaderHasTheNextAddressAndTheNameItWasGiven() throws {
     try withBoard("nordic-dfu?seed=255") { board, clock in
       #expect(board.address.description == "C0:FF:EE:00:FF:00")
       var host = try await BareHost.connected(to: board)

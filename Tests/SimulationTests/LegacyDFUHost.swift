@@ -12,7 +12,7 @@ struct LegacyDFUHost {
 
   var host: BareHost
 
-  static func inBootLoader(of board: SimulatedBoard) async throws -> LegacyDFUHost {
+  static func inBootloader(of board: SimulatedBoard) async throws -> LegacyDFUHost {
     var host = try await BareHost.connected(to: board, mtu: 23)
     try await host.subscribe(control)
     if try await host.read(version) == [0x01, 0x00] {
@@ -24,8 +24,8 @@ struct LegacyDFUHost {
     return LegacyDFUHost(host: host)
   }
 
-  /// In the boot loader already, or on the way to it.
-  static func atBootLoader(of board: SimulatedBoard) async throws -> LegacyDFUHost {
+  /// In the bootloader already, or on the way to it.
+  static func atBootloader(of board: SimulatedBoard) async throws -> LegacyDFUHost {
     var host = try await BareHost.connected(to: board, at: board.address.successor, mtu: 23)
     try await host.subscribe(control)
     return LegacyDFUHost(host: host)
@@ -35,7 +35,7 @@ struct LegacyDFUHost {
   static func ready(
     for image: [UInt8], _ board: SimulatedBoard, _ clock: any LinkClock
   ) async throws -> LegacyDFUHost {
-    var dfu = try await inBootLoader(of: board)
+    var dfu = try await inBootloader(of: board)
     _ = try await dfu.begin(image.count)
     _ = try await dfu.sendInit(initPacket(for: image))
     await clock.pause(for: .milliseconds(150))
@@ -77,10 +77,10 @@ struct LegacyDFUHost {
 
   /// The whole update, up to the device's reset.
   static func flash(_ image: [UInt8], to board: SimulatedBoard) async throws {
-    // A single bank that holds nothing leaves its boot loader where it is.
+    // A single bank that holds nothing leaves its bootloader where it is.
     var dfu =
       try board.runningImage().isEmpty
-      ? await atBootLoader(of: board) : await inBootLoader(of: board)
+      ? await atBootloader(of: board) : await inBootloader(of: board)
     _ = try await dfu.begin(image.count)
     _ = try await dfu.sendInit(initPacket(for: image))
     // One packet a receipt is slower than any settings page, from the second buffer on.

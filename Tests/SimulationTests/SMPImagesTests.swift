@@ -4,7 +4,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// A server with two images, and what its boot loader does with one that is damaged.
+/// A server with two images, and what its bootloader does with one that is damaged.
 @Suite struct SMPImagesTests {
   private static let file = BootableFile()
 
@@ -70,9 +70,9 @@ import Testing
     }
   }
 
-  /// What the boot loader finds damaged it erases, so that the next host sends it again.
+  /// What the bootloader finds damaged it erases, so that the next host sends it again.
   @Test(arguments: ["", "&mode=direct-xip"])
-  func aDamagedImageIsListedUntilTheBootLoaderSeesIt(settings: String) throws {
+  func aDamagedImageIsListedUntilTheBootloaderSeesIt(settings: String) throws {
     try withServer("&check=no" + settings) { (host, board) async throws in
       var damaged = Self.file
       damaged.body[5000] ^= 1

@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  /// Only pages that the image needs are erased, and that of the boot loader's marks; none of a slot that
+  /// Only pages that the image needs are erased, and that of the bootloader's marks; none of a slot that
   /// is blank.
   @Test func anUploadErasesWhatItNeeds() throws {
     try withServer { (host, board) async throws in

@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: SMPServerSettings.BootMode.allCases)
-  func theBootLoaderTellsItsMode(mode: SMPServerSettings.BootMode) throws {
+  func theBootloaderTellsItsMode(mode: SMPServerSettings.BootMode) throws {
     try withServer("&mode=\(mode.rawValue)") { (host, _, _) async throws in
       let info = try await host.call(SMPOS.BootloaderInfo(query: "mode")).get()
       let modes: [SMPServerSettings.BootMode: MCUbootMode] = [
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  /// 3 pages for 9,136 bytes, and that of the boot loader's marks.
+  /// 3 pages for 9,136 bytes, and that of the bootloader's marks.
   @Test func theFirstChunkWaitsForTheErase() throws {
     for (settings, limits) in [
       ("", Duration.milliseconds(4 * 85)..<Duration.milliseconds(600)),

@@ -13,8 +13,8 @@ struct SecureDFUHost {
 
   var host: BareHost
 
-  /// Connects to the boot loader, by way of the application where that runs.
-  static func inBootLoader(of board: SimulatedBoard, mtu: UInt16 = 247) async throws
+  /// Connects to the bootloader, by way of the application where that runs.
+  static func inBootloader(of board: SimulatedBoard, mtu: UInt16 = 247) async throws
     -> SecureDFUHost
   {
     var host = try await BareHost.connected(to: board, mtu: mtu)
@@ -71,11 +71,11 @@ struct SecureDFUHost {
     return answer
   }
 
-  /// The whole update, from the application to the boot loader's reset.
+  /// The whole update, from the application to the bootloader's reset.
   static func flash(
     _ image: [UInt8], initPacket: [UInt8], to board: SimulatedBoard, on clock: VirtualClock
   ) async throws {
-    var dfu = try await inBootLoader(of: board)
+    var dfu = try await inBootloader(of: board)
     _ = try await dfu.sendInit(initPacket)
     let select = try await dfu.ask(hex("06 02"))
     let offset = Int(littleEndian(select[7..<11]))
@@ -91,7 +91,7 @@ struct InitPacketBuilder {
   var softDevices: [UInt64] = [0xB7]
   var type: UInt64? = 0
   var applicationSize: Int?
-  var bootLoaderSize: Int?
+  var bootloaderSize: Int?
   var softDeviceSize: Int?
   var hashType: UInt64 = 3
   var hash: [UInt8]
@@ -112,7 +112,7 @@ struct InitPacketBuilder {
     }
     bytes += Self.number(4, type)
     bytes += Self.number(5, softDeviceSize.map { UInt64($0) })
-    bytes += Self.number(6, bootLoaderSize.map { UInt64($0) })
+    bytes += Self.number(6, bootloaderSize.map { UInt64($0) })
     bytes += Self.number(7, applicationSize.map { UInt64($0) })
     bytes += Self.delimited(8, Self.number(1, hashType) + Self.delimited(2, hash))
     if isDebug { bytes += Self.number(9, 1) }
@@ -123,7 +123,7 @@ struct InitPacketBuilder {
 
   var unsigned: [UInt8] { Self.delimited(1, command) }
 
-  /// Signed with the key that the boot loader knows.
+  /// Signed with the key that the bootloader knows.
   var signed: [UInt8] { signed(signature: SampleKey.signature(of: initCommand)) }
 
   func signed(by key: P256.Signing.PrivateKey, type: UInt64 = 0) throws -> [UInt8] {

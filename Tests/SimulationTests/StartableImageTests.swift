@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func aSignatureByTheBootLoadersKeyIsAskedFor() throws {
+  @Test func aSignatureByTheBootloadersKeyIsAskedFor() throws {
     let file = BootableFile()
     let signed = "&signed=" + Self.digits(Self.head + Self.key.publicKey.rawRepresentation)
     let good = try Self.signed(file, by: Self.key)
@@ -67,7 +67,7 @@ import Testing
 
   /// Encrypted without a key to decrypt, said to be encrypted, not bootable, compressed.
   @Test(arguments: [0x4, 0x8, 0x10, 0x200, 0x400, 0xC00] as [UInt32])
-  func whatABootLoaderCannotStartItDoesNot(flags: UInt32) throws {
+  func whatABootloaderCannotStartItDoesNot(flags: UInt32) throws {
     let file = BootableFile(flags: flags)
     #expect(try !runs(file.bytes, hash: file.hash, on: ""))
     #expect(try !runs(file.bytes, hash: file.hash, on: "&decompress=yes"), "no records of it")

@@ -154,10 +154,10 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// The link is lost after the answer to the activation, while the boot loader still writes its
+  /// The link is lost after the answer to the activation, while the bootloader still writes its
   /// settings; it advertises meanwhile.
   @Test(arguments: Array(stride(from: 7300, through: 7900, by: 50)))
-  func aBootLoaderThatStillStoresTheImageIsWaitedFor(milliseconds: Int) throws {
+  func aBootloaderThatStillStoresTheImageIsWaitedFor(milliseconds: Int) throws {
     let found = try Self.violations(
       "nordic-dfu?seed=7000004962&slot=64K&entry=button&banks=single&object=4K&mtu=23"
         + "&information=yes&erase=400ms&write=200ms&boot=0&drop=timeout&loss=0%&interval=7.5ms"

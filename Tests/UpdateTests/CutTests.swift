@@ -38,7 +38,7 @@ import Testing
       let storage = FlashMemory(size: try SimulationProfile(parsing: "fast").flashSize)
       let profile = "fast?reset-at-flash-op=\(operation)\(torn)"
       var result = try flash(Self.image, onto: profile, storage: storage)
-      // A reset between the agreement to restart and the boot loader's mark: the truth is that the
+      // A reset between the agreement to restart and the bootloader's mark: the truth is that the
       // old version runs, and the same update again cures it.
       if case .failure(.oldVersionStillRuns) = result.outcome {
         #expect(operation > operations - 3)

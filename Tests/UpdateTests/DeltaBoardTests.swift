@@ -6,7 +6,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Patches to whole boards: the real receiver, its flash, its boot loader, and a plug that is pulled.
+/// Patches to whole boards: the real receiver, its flash, its bootloader, and a plug that is pulled.
 @Suite struct DeltaBoardTests {
   private static let old = UpdateTests.image(
     size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)

@@ -1,4 +1,4 @@
-/// What the application and its boot loader tell each other, and where: here in an nRF52832 with S132,
+/// What the application and its bootloader tell each other, and where: here in an nRF52832 with S132,
 /// the application from 0x26000, the loader in the last 32 KiB. Yours may want other addresses.
 #ifndef BOOT_PAGES_H
 #define BOOT_PAGES_H

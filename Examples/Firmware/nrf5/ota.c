@@ -1,4 +1,4 @@
-/// The OTA service on a SoftDevice (nRF5 SDK 17, S132 or S140), beside a boot loader of one's own.
+/// The OTA service on a SoftDevice (nRF5 SDK 17, S132 or S140), beside a bootloader of one's own.
 ///
 /// Everything happens in the main loop: with NRF_SDH_DISPATCH_MODEL 1 the scheduler hands over the
 /// events of Bluetooth and of flash there, so nothing needs a lock.

@@ -2,10 +2,10 @@ import OtaflashGATT
 
 extension Dialer {
   /// Connects to an address, without a scan, and to the one next to it where the device runs its
-  /// boot loader there.
+  /// bootloader there.
   ///
   /// - Parameters:
-  ///   - address: the device's own; its boot loader is looked for at the next one.
+  ///   - address: the device's own; its bootloader is looked for at the next one.
   ///   - adapter: the own adapter's address; `nil` leaves the choice to the kernel.
   ///   - limit: the longest time to connect.
   ///   - security: what the link offers from its first PDU on.

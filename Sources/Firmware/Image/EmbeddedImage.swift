@@ -1,5 +1,5 @@
 /// An MCUboot image that begins somewhere within a plain one: a file of a whole flash, with the
-/// boot loader below.
+/// bootloader below.
 package struct EmbeddedImage: Equatable, Sendable {
   /// From the first byte of the file's image.
   package let offset: Int

@@ -1,6 +1,6 @@
 /// An image ready to be sent: the bytes that go to the slot, and what is known of them.
 public struct FirmwareImage: Equatable, Sendable {
-  /// What the bytes are to a boot loader.
+  /// What the bytes are to a bootloader.
   public enum Content: Equatable, Sendable {
     /// The bytes of a slot, of which only a descriptor or a sidecar file says anything.
     case plain

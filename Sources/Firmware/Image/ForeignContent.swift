@@ -33,7 +33,7 @@ public enum ForeignContent: String, Sendable, CaseIterable {
   case staticLibrary = "a static library"
   /// E9 and segments that lie within the file (ESP-IDF, `esp_image_header_t`).
   case esp32 = "an ESP32 application image"
-  /// `DfuSe`: an image for ST's boot loader on USB (UM0391).
+  /// `DfuSe`: an image for ST's bootloader on USB (UM0391).
   case dfuse = "a DfuSe file for USB"
   /// D8 6B: the CBOR tag 107 of a SUIT envelope.
   case suit = "a SUIT envelope"
@@ -53,7 +53,7 @@ public enum ForeignContent: String, Sendable, CaseIterable {
     case .xml, .json, .pem, .text, .png, .pdf, .windowsProgram: "It is another file than was meant."
     case .gzip, .bzip2, .xz, .zstd, .sevenZip, .tar: "Unpack it first."
     case .staticLibrary: "Link it; a program has addresses to load, a library has none."
-    case .esp32: "Only the ESP32's own boot loader takes it."
+    case .esp32: "Only the ESP32's own bootloader takes it."
     case .dfuse: "The binary that it was made of, or its HEX or ELF file, is wanted."
     case .suit: "SUIT is not supported; an image for MCUboot or a Nordic DFU package is."
     }
@@ -144,7 +144,7 @@ extension ForeignContent {
 
 extension FirmwareImage {
   /// What the bytes are instead of firmware. An image that carries a descriptor of its own, or the
-  /// format of a boot loader, is firmware, whatever it begins with.
+  /// format of a bootloader, is firmware, whatever it begins with.
   public var foreignContent: ForeignContent? {
     guard content == .plain else { return nil }
     do throws(FirmwareFault) {

@@ -1,4 +1,4 @@
-/// The devices that an image must be for, by what their boot loader was built with. No device tells
+/// The devices that an image must be for, by what their bootloader was built with. No device tells
 /// these ids over SMP, so whoever updates it must.
 public struct MCUbootBoard: Equatable, Sendable {
   /// `nil` = whichever.
@@ -12,7 +12,7 @@ public struct MCUbootBoard: Equatable, Sendable {
     self.classID = classID
   }
 
-  /// Compares an image, as the boot loader would after all of it was sent.
+  /// Compares an image, as the bootloader would after all of it was sent.
   public func check(_ image: FirmwareImage) throws(BoardFault) {
     if let vendorID { try Self.compare(image.mcuboot?.vendorID, vendorID, .vendor) }
     if let classID { try Self.compare(image.mcuboot?.classID, classID, .class) }

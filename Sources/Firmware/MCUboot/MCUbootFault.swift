@@ -31,7 +31,7 @@ public enum MCUbootFault: Error, Equatable, Sendable {
   case wrongLength(MCUbootTLVType, expected: Int, found: Int, offset: Int)
   /// More entries than any image has.
   case tooManyEntries(limit: Int, offset: Int)
-  /// A second hash of the image: which one the boot loader takes is not known.
+  /// A second hash of the image: which one the bootloader takes is not known.
   case secondHash(offset: Int)
 }
 

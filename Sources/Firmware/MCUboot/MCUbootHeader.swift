@@ -1,7 +1,7 @@
 /// The first 32 bytes of an MCUboot image (MCUboot design, `struct image_header`); all numbers
 /// are little-endian.
 public struct MCUbootHeader: Equatable, Sendable {
-  /// What the boot loader must know of the image (`IMAGE_F_…`).
+  /// What the bootloader must know of the image (`IMAGE_F_…`).
   public struct Flags: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
@@ -56,7 +56,7 @@ public struct MCUbootHeader: Equatable, Sendable {
   package let protectedSize: UInt16
   /// Bytes of the body.
   public let bodySize: UInt32
-  /// What the boot loader does with it.
+  /// What the bootloader does with it.
   public let flags: Flags
   /// The version that imgtool was given.
   public let version: MCUbootVersion

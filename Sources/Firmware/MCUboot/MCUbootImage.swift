@@ -120,13 +120,13 @@ extension MCUbootImage {
     }
   }
 
-  /// Its boot loader decompresses the body before it starts the image (MCUboot,
+  /// Its bootloader decompresses the body before it starts the image (MCUboot,
   /// docs/compression_format.md).
   public var isCompressed: Bool {
     !header.flags.isDisjoint(with: [.compressedLZMA1, .compressedLZMA2])
   }
 
-  /// The hash that the image has once its boot loader has decompressed it, and which it carries
+  /// The hash that the image has once its bootloader has decompressed it, and which it carries
   /// from then on; `nil` for an image that is not compressed, or does not say.
   public var decompressedHash: [UInt8]? {
     guard isCompressed else { return nil }
@@ -156,7 +156,7 @@ extension MCUbootImage {
   /// to.
   public var runningHash: [UInt8]? { isCompressed ? decompressedHash : hash?.bytes }
 
-  /// The number below which the boot loader refuses images; only what the hash covers counts.
+  /// The number below which the bootloader refuses images; only what the hash covers counts.
   public var securityCounter: UInt32? {
     protectedEntries.first { $0.type == .securityCounter }?.value.littleEndian(at: 0)
   }

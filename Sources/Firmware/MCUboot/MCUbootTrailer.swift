@@ -1,7 +1,7 @@
-/// What a boot loader keeps at the end of a slot, in a file that was padded to the size of one
+/// What a bootloader keeps at the end of a slot, in a file that was padded to the size of one
 /// (MCUboot design, image trailer).
 package struct MCUbootTrailer: Equatable, Sendable {
-  /// What the boot loader is told to do with the image (`swap_info`, low four bits).
+  /// What the bootloader is told to do with the image (`swap_info`, low four bits).
   package enum Swap: Equatable, Sendable {
     case none
     case test
@@ -68,7 +68,7 @@ package struct MCUbootTrailer: Equatable, Sendable {
     swap = Swap(bytes[first - 3 * alignment])
   }
 
-  /// A magic that is none of the two, or an alignment that no boot loader has, is no trailer.
+  /// A magic that is none of the two, or an alignment that no bootloader has, is no trailer.
   private static func alignment(of magic: ArraySlice<UInt8>) -> Int? {
     if magic.elementsEqual(magic8) { return 8 }
     guard magic.dropFirst(2).elementsEqual(magicTail),

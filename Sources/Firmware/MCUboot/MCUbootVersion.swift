@@ -1,7 +1,7 @@
 /// The version in an MCUboot header: `major.minor.revision+build` (MCUboot design,
 /// `struct image_version`).
 ///
-/// The order compares all four numbers. A boot loader compares the build number only if it was
+/// The order compares all four numbers. A bootloader compares the build number only if it was
 /// built to; `firmwareVersion` leaves it out.
 public struct MCUbootVersion: Hashable, Comparable, Sendable {
   /// 0…255.

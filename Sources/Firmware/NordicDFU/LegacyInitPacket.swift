@@ -16,7 +16,7 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public static let anyDevice: UInt16 = 0xFFFF
   /// The version that no application has, as tools write it by default.
   public static let anyVersion: UInt32 = 0xFFFF_FFFF
-  /// Bytes of the longest packet that boot loaders have room for.
+  /// Bytes of the longest packet that bootloaders have room for.
   static let bytesMaximum = 128
   /// Of ECDSA P-256, in bytes.
   static let signatureSize = 64
@@ -31,7 +31,7 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public let softdevices: [UInt16]
   /// The number of the extension, 0 to 2; `nil` for a packet without one.
   public let extensionNumber: UInt32?
-  /// What the boot loader compares the image with.
+  /// What the bootloader compares the image with.
   public let integrity: Integrity
 
   /// Reads a packet whose length must be that of its fields.

@@ -1,4 +1,4 @@
-/// The init packet of a firmware file: what a Nordic boot loader is told before the first byte of
+/// The init packet of a firmware file: what a Nordic bootloader is told before the first byte of
 /// it, so that it can refuse.
 public struct NordicInitPacket: Equatable, Sendable {
   /// The protocol decides on the layout.
@@ -62,7 +62,7 @@ extension NordicInitPacket {
     guard let manifest, role == .softdeviceAndBootloader else { return nil }
     guard manifest.softdevice == sizes.softdevice, manifest.bootloader == sizes.bootloader else {
       return "SoftDevice \(manifest.softdevice) and \(sizes.softdevice) bytes, "
-        + "boot loader \(manifest.bootloader) and \(sizes.bootloader)"
+        + "bootloader \(manifest.bootloader) and \(sizes.bootloader)"
     }
     return nil
   }

@@ -4,7 +4,7 @@ struct NordicManifest {
     let role: NordicRole
     let binFile: String
     let datFile: String
-    /// Of a combined SoftDevice and boot loader; the init packet of Secure DFU has them too.
+    /// Of a combined SoftDevice and bootloader; the init packet of Secure DFU has them too.
     let sizes: NordicSizes?
   }
 
@@ -22,7 +22,7 @@ struct NordicManifest {
     }
     let systems = parts.filter { !$0.role.isApplication }
     guard systems.count <= 1 else {
-      throw .combination("SoftDevice and boot loader of one package belong into one file")
+      throw .combination("SoftDevice and bootloader of one package belong into one file")
     }
     guard !parts.isEmpty else { throw .combination("there is no firmware in it") }
     self.parts = systems + parts.filter(\.role.isApplication)

@@ -18,8 +18,8 @@ extension NordicRole: CustomStringConvertible {
     switch self {
     case .application: "application"
     case .softdevice: "SoftDevice"
-    case .bootloader: "boot loader"
-    case .softdeviceAndBootloader: "SoftDevice and boot loader"
+    case .bootloader: "bootloader"
+    case .softdeviceAndBootloader: "SoftDevice and bootloader"
     }
   }
 }

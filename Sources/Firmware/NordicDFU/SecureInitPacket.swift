@@ -13,7 +13,7 @@ public struct SecureInitPacket: Equatable, Sendable {
     case application = 0
     /// Nordic's SoftDevice alone.
     case softdevice = 1
-    /// The boot loader alone.
+    /// The bootloader alone.
     case bootloader = 2
     /// Both, one behind the other in one image.
     case softdeviceAndBootloader = 3
@@ -29,7 +29,7 @@ public struct SecureInitPacket: Equatable, Sendable {
     case crc = 1
     /// 16 bytes (`SHA128` of the SDK's `HashType`).
     case sha128 = 2
-    /// SHA-256, 32 bytes: what nrfutil writes and boot loaders want.
+    /// SHA-256, 32 bytes: what nrfutil writes and bootloaders want.
     case sha256 = 3
     /// SHA-512, 64 bytes.
     case sha512 = 4
@@ -51,9 +51,9 @@ public struct SecureInitPacket: Equatable, Sendable {
     public let bytes: [UInt8]
   }
 
-  /// What the boot loader checks at every start (`ValidationType`).
+  /// What the bootloader checks at every start (`ValidationType`).
   public struct BootValidation: Equatable, Sendable {
-    /// What the boot loader compares before each start.
+    /// What the bootloader compares before each start.
     public enum Kind: UInt64, Sendable, CaseIterable {
       /// Nothing is compared.
       case none = 0
@@ -85,9 +85,9 @@ public struct SecureInitPacket: Equatable, Sendable {
   public let hashAlgorithm: HashAlgorithm
   /// Of the whole firmware file, with the last byte first.
   public let hash: [UInt8]
-  /// A boot loader built for debugging then does not compare versions.
+  /// A bootloader built for debugging then does not compare versions.
   public let isDebug: Bool
-  /// What the boot loader compares before each start; none for its own choice.
+  /// What the bootloader compares before each start; none for its own choice.
   public let bootValidations: [BootValidation]
   /// `nil` for an unsigned packet.
   public let signature: Signature?

@@ -15,7 +15,7 @@ extension FirmwareImage {
   public var sha256: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
   /// Compares the image with the hash that it, or its init packet, carries.
-  /// - Throws: `.hashMissing` where a boot loader wants one, `.hashDiffers`.
+  /// - Throws: `.hashMissing` where a bootloader wants one, `.hashDiffers`.
   public func checkIntegrity() throws(ProofFault) -> ImageIntegrity {
     switch content {
     case .plain: .notStated

@@ -17,7 +17,7 @@ extension MCUbootImage {
   }
 
   /// An image may be signed by several keys. Before each signature stands the hash of its key, or
-  /// the key itself; a boot loader passes over a signature without.
+  /// the key itself; a bootloader passes over a signature without.
   func checkSignature(by key: VerificationKey, of file: [UInt8]) throws(ProofFault) {
     guard try checkIntegrity(of: file) != .encrypted else { throw .encrypted }
     guard let hash else { throw .hashMissing }

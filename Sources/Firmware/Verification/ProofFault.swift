@@ -65,7 +65,7 @@ extension ProofFault {
   public var explanation: String {
     switch self {
     case .hashMissing, .hashDiffers:
-      "A boot loader would refuse it, after all of it was sent; nothing was sent."
+      "A bootloader would refuse it, after all of it was sent; nothing was sent."
     case .otherKey, .otherAlgorithm:
       "It may be genuine, but not by the owner of this key; nothing was sent."
     case .unsigned, .notSignable:

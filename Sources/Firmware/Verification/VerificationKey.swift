@@ -147,9 +147,9 @@ public enum VerificationKeyFault: Error, Equatable, Sendable {
   case notAPublicKey(String)
   /// What is in the block is no public key.
   case malformed
-  /// An algorithm that no boot loader here uses, by its object identifier.
+  /// An algorithm that no bootloader here uses, by its object identifier.
   case unknownAlgorithm(String)
-  /// An RSA key of a size that no boot loader knows.
+  /// An RSA key of a size that no bootloader knows.
   case unusedRSASize(bits: Int)
 }
 

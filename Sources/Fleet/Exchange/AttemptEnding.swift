@@ -57,7 +57,7 @@ package struct UpdateFigures: Hashable, Sendable, Codable {
 }
 
 package struct AttemptFailure: Error, Hashable, Sendable, Codable {
-  /// The `code` of devices whose boot loader put the former image back.
+  /// The `code` of devices whose bootloader put the former image back.
   package static let revertedCode = "reverted"
 
   package var kind: FailureKind

@@ -137,7 +137,7 @@ package struct FailureCause: Hashable, Sendable {
     ),
     "unreachable-after-activation": (
       "The device did not come back with the new image",
-      "Go to the device: it may need its power cycled, or its boot loader."
+      "Go to the device: it may need its power cycled, or its bootloader."
     ),
     "block-keeps-failing": (
       "The device rejected the same block again and again",

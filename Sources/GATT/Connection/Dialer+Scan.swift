@@ -14,7 +14,7 @@ extension Dialer {
   ///   - limit: the longest time to find the device, and again to connect to it.
   ///   - clock: for the time limit.
   ///   - pins: `false` takes the first that passes each time: for a device that changes its address
-  ///     and is the only one of its kind. Such a dialer follows none to its boot loader.
+  ///     and is the only one of its kind. Such a dialer follows none to its bootloader.
   public init(
     to filter: AdvertisementFilter, from central: some Central, within limit: Duration,
     on clock: any LinkClock, pins: Bool = true
@@ -83,7 +83,7 @@ extension Dialer {
     self = dialer.reaching(device.id)
   }
 
-  /// A boot loader advertises other things than its application, so it is known by its address.
+  /// A bootloader advertises other things than its application, so it is known by its address.
   private static func sought(
     _ request: DialRequest, _ filter: AdvertisementFilter, _ central: some Central,
     within limit: Duration, pins: Bool
@@ -91,7 +91,7 @@ extension Dialer {
     guard pins else {
       guard request.whereabouts.isHome else {
         throw .unsupported(
-          cause: "A dialer that takes any device of a kind cannot follow one to its boot loader.",
+          cause: "A dialer that takes any device of a kind cannot follow one to its bootloader.",
           remedy: .advice("Use a dialer that keeps to its device (pins: true)."))
       }
       return filter
@@ -115,7 +115,7 @@ extension Dialer {
 
 extension ScanFault {
   fileprivate static let bootloaderUnknown = ScanFault.unsupported(
-    cause: "The device is sought at its boot loader's address, and this central knows none.",
+    cause: "The device is sought at its bootloader's address, and this central knows none.",
     remedy: .advice("Use a dialer that is given the place (Dialer(at:))."))
 }
 

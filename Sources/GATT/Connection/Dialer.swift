@@ -36,7 +36,7 @@ public struct Dialer: Sendable {
     }
   }
 
-  /// A dialer that can follow a device whose boot loader has another address.
+  /// A dialer that can follow a device whose bootloader has another address.
   public init(
     at dial: @escaping @Sendable (Whereabouts) async throws(ConnectFault) -> any Link
   ) {

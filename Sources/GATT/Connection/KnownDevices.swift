@@ -41,7 +41,7 @@ extension KnownDevices {
 }
 
 extension Dialer {
-  /// The same, with each connection noted in `devices`, before it is used. At its boot loader's
+  /// The same, with each connection noted in `devices`, before it is used. At its bootloader's
   /// address a device is noted as itself.
   ///
   /// - Precondition: the dialer knows whom it reaches: it scans, or was made for an address. Any

@@ -30,7 +30,7 @@ public protocol Central: Scanner {
   ) async throws(ConnectFault) -> any Link
 
   /// The name by which a device is connected that has moved to another address, as some do to run
-  /// their boot loader; `nil` where this central knows of no addresses.
+  /// their bootloader; `nil` where this central knows of no addresses.
   func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID?
 }
 

@@ -1,4 +1,4 @@
-/// Where a device is to be found, seen from the address that it was first given by. A boot loader
+/// Where a device is to be found, seen from the address that it was first given by. A bootloader
 /// may have an address of its own beside the application's, so that no peer takes the one for the
 /// other.
 public enum Whereabouts: Hashable, Sendable {
@@ -11,7 +11,7 @@ public enum Whereabouts: Hashable, Sendable {
   /// At the address whose last byte is one higher, modulo 256.
   case nextAddress
   /// At the address whose last byte is one lower, modulo 256: where the given address was already
-  /// the boot loader's.
+  /// the bootloader's.
   case previousAddress
   /// At the address whose lowest bit is the other one: Nordic's single-slot firmware loader
   /// (sdk-nrf-bm, `applications/firmware_loader/ble_mcumgr`).

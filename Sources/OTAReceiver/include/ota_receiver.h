@@ -194,7 +194,7 @@ typedef struct {
   /// Null: the device requires no authorization.
   bool (*check_proof)(void *context, const uint8_t *challenge, const uint8_t *proof);
 
-  /// Marks the slot for the boot loader and resets. The receiver is of no use afterwards.
+  /// Marks the slot for the bootloader and resets. The receiver is of no use afterwards.
   void (*activate)(void *context, uint32_t size, uint32_t crc32);
   /// Makes the trial image permanent; false: it could not. Null: there is never a trial.
   bool (*confirm)(void *context);
@@ -360,7 +360,7 @@ typedef struct {
   uint8_t request_size;
   uint8_t answer[OTA_ANSWER_MAXIMUM];
   uint8_t answer_size;
-  /// What ACTIVATE hands to the boot loader, and when it no longer waits for its confirmation.
+  /// What ACTIVATE hands to the bootloader, and when it no longer waits for its confirmation.
   uint32_t activate_at_ms;
   ota_image activating;
 } ota_operation;

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What a kind of device keeps over its resets: the boot loader's memory and the images. One a
+/// What a kind of device keeps over its resets: the bootloader's memory and the images. One a
 /// board; it decides at each boot which program runs.
 protocol BoardFirmware: AnyObject, Sendable {
   /// Where the host first looks for the device.
@@ -9,13 +9,13 @@ protocol BoardFirmware: AnyObject, Sendable {
   /// The identity of the image that runs, or that the next boot starts.
   var running: SlotImage { get }
 
-  /// The image that runs, as it lies in flash; empty where nothing but a boot loader can run.
+  /// The image that runs, as it lies in flash; empty where nothing but a bootloader can run.
   func runningImage() throws(FlashFault) -> [UInt8]
 
   /// The same for each image of the device, that one first.
   func runningImages() throws(FlashFault) -> [[UInt8]]
 
-  /// Does the boot loader's work and loads what runs now.
+  /// Does the bootloader's work and loads what runs now.
   ///
   /// - Parameter number: how many resets there were before.
   func boot(_ number: Int) throws(FlashFault) -> Boot
@@ -30,7 +30,7 @@ struct Boot: Sendable {
   let program: any BoardProgram
   /// A new image runs for the first time.
   var isActivation = false
-  /// What the boot loader's work on flash takes beside the profile's time to boot.
+  /// What the bootloader's work on flash takes beside the profile's time to boot.
   var flashTime = Duration.zero
 }
 
@@ -55,7 +55,7 @@ protocol BoardProgram: AnyObject, Sendable {
   /// Why it ends, once it wants to.
   var ending: BootEnding? { get }
 
-  /// The last thing it does: it marks an activated image for the boot loader.
+  /// The last thing it does: it marks an activated image for the bootloader.
   func leave(_ ending: BootEnding) throws(FlashFault)
 
   /// What becomes of the PDUs between its stack and its radio; `nil` = nothing, and nobody decodes
@@ -92,7 +92,7 @@ struct DataPath: Sendable {
 
 /// How a boot ended.
 enum BootEnding: Sendable {
-  /// The program asks the boot loader for another image, or for another program.
+  /// The program asks the bootloader for another image, or for another program.
   case activated
   case reset
   case powerLost

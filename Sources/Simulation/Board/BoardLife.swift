@@ -63,7 +63,7 @@ extension SimulatedBoard {
     }
   }
 
-  /// Waits for the end of the boot loader's work; `false` when the device stays off.
+  /// Waits for the end of the bootloader's work; `false` when the device stays off.
   private func comesBack(after ending: BootEnding) async -> Bool {
     guard case .activated = ending else { return await clock.pause(for: settings.bootTime) }
     if settings.faults.contains(.neverReturns) {

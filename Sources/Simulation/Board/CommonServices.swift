@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// Services that the applications and boot loaders of boards share.
+/// Services that the applications and bootloaders of boards share.
 extension LocalService {
   private static let deviceName = BluetoothUUID(0x2A00)
   private static let appearance = BluetoothUUID(0x2A01)

@@ -8,7 +8,7 @@ public struct DeviceAddress: Hashable, Sendable {
   /// - Parameter rawValue: bits above 48 are left out.
   public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 
-  /// The address with its last byte one higher: where boot loaders that must not be taken for
+  /// The address with its last byte one higher: where bootloaders that must not be taken for
   /// their application advertise. `…:FF` is followed by `…:00`.
   public var successor: DeviceAddress { moved(by: 1) }
 

@@ -2,7 +2,7 @@ import OtaflashGATT
 
 extension SimulatedBoard {
   /// The way to the board for whatever takes a dialer. It follows the board to the address of its
-  /// boot loader.
+  /// bootloader.
   public var dialer: Dialer {
     Dialer(at: { (place) async throws(ConnectFault) -> any Link in try await self.dial(at: place) })
   }

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A whole device: flash, boot loader, the firmware of its kind behind a GATT server,
+/// A whole device: flash, bootloader, the firmware of its kind behind a GATT server,
 /// and a radio. `run()` is its power supply; `dial()` is the host's way to it.
 ///
 /// ```swift
@@ -57,7 +57,7 @@ public final class SimulatedBoard: Sendable {
 
   // MARK: The host's side
 
-  /// The address of the device, where a host first looks for it. Its boot loader may advertise
+  /// The address of the device, where a host first looks for it. Its bootloader may advertise
   /// under another.
   public var address: DeviceAddress { firmware.address }
 
@@ -99,7 +99,7 @@ public final class SimulatedBoard: Sendable {
     return { $0.id == id }
   }
 
-  /// Connects to whatever of the device advertises under `address`, such as its boot loader.
+  /// Connects to whatever of the device advertises under `address`, such as its bootloader.
   ///
   /// - Parameters:
   ///   - address: `nil` = any, as for a host behind a transport without addresses.
@@ -160,7 +160,7 @@ public final class SimulatedBoard: Sendable {
   // MARK: Observation
 
   /// The image that runs, or that the next `run()` boots, as it lies in flash; empty where nothing
-  /// but a boot loader can run.
+  /// but a bootloader can run.
   public func runningImage() throws(FlashFault) -> [UInt8] { try firmware.runningImage() }
 
   /// The images that run, of a device that keeps several; `runningImage()` is the first.

@@ -4,8 +4,8 @@ extension SimulationProfile {
   static let allKinds: [any KindSettings.Type] = [
     ReceiverSettings.self,
     SMPServerSettings.self,
-    SecureBootLoaderSettings.self,
-    LegacyBootLoaderSettings.self,
+    SecureBootloaderSettings.self,
+    LegacyBootloaderSettings.self,
   ]
 
   static let presets = allKinds.flatMap { $0.presets }

@@ -24,7 +24,7 @@ package struct RelinkedFirmware {
 
 /// What is linked: functions and constants in their order.
 private struct Program {
-  /// Where the boot loader has put the image (a slot of an nRF52840 with MCUboot).
+  /// Where the bootloader has put the image (a slot of an nRF52840 with MCUboot).
   private static let address: UInt32 = 0xC200
   private static let vectorBytes = 0x200
   /// Sequences of one to four instructions that compilers use again and again.

@@ -37,7 +37,7 @@ public enum SampleImage {
   /// The init packet of an application for Secure DFU (dfu-cc.proto), which fits the simulated
   /// device's settings: signed with `SampleKey`, or not at all where nobody looks.
   public static func secureInitPacket(
-    for application: [UInt8], version: UInt32, settings: SecureBootLoaderSettings
+    for application: [UInt8], version: UInt32, settings: SecureBootloaderSettings
   ) -> [UInt8] {
     let hash = number(1, 3) + delimited(2, SHA256.hash(data: application).reversed())
     let initCommand =
@@ -56,7 +56,7 @@ public enum SampleImage {
 
   /// The init packet of an application for legacy DFU, which fits the simulated device's settings.
   public static func legacyInitPacket(
-    for application: [UInt8], version: UInt32, settings: LegacyBootLoaderSettings
+    for application: [UInt8], version: UInt32, settings: LegacyBootloaderSettings
   ) -> [UInt8] {
     settings.deviceType.littleEndianBytes + settings.deviceRevision.littleEndianBytes
       + version.littleEndianBytes + UInt16(1).littleEndianBytes

@@ -15,7 +15,7 @@ extension InfiniTimeReceiver {
     }
   }
 
-  /// The sizes of SoftDevice, boot loader and application. The answer comes when all is erased.
+  /// The sizes of SoftDevice, bootloader and application. The answer comes when all is erased.
   private mutating func erase(for sizes: [UInt8]) {
     phase = .idle
     guard sizes.count == 12 else { return answer(0x01, .failed) }

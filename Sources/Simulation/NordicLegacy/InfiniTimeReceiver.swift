@@ -13,7 +13,7 @@ struct InfiniTimeReceiver: DFUMachine {
   static let initPacketBytesMaximum = 64
   /// Bytes of an image that InfiniTime has room for.
   static let imageMaximum = 475_136
-  /// Application images; 1…3 are SoftDevices and boot loaders.
+  /// Application images; 1…3 are SoftDevices and bootloaders.
   private static let applicationType: UInt8 = 4
   /// InfiniTime gives a transfer up after so long without a packet.
   private static let stallLimit = Duration.seconds(10)
@@ -41,8 +41,8 @@ struct InfiniTimeReceiver: DFUMachine {
   }
 
   let parts: BoardParts
-  let settings: LegacyBootLoaderSettings
-  let loader: BootLoader
+  let settings: LegacyBootloaderSettings
+  let loader: Bootloader
   let bootRecord: BootRecord
   let slot: Int
 
@@ -58,12 +58,12 @@ struct InfiniTimeReceiver: DFUMachine {
   var receiptTarget = 0
   var packetsUntilReceipt = 0
 
-  init(_ settings: LegacyBootLoaderSettings, bootRecord: BootRecord, parts: BoardParts) {
+  init(_ settings: LegacyBootloaderSettings, bootRecord: BootRecord, parts: BoardParts) {
     self.settings = settings
     self.bootRecord = bootRecord
     self.parts = parts
     let layout = parts.settings.layout
-    loader = BootLoader(flash: parts.flash, layout: layout)
+    loader = Bootloader(flash: parts.flash, layout: layout)
     slot = layout.slot(bootRecord.inactive)
     queue = FlashQueue(capacity: Self.flashOperations)
   }

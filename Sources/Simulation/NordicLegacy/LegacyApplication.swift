@@ -1,9 +1,9 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An application with the DFU service of SDK 11 in it, which only leads to the boot loader.
+/// An application with the DFU service of SDK 11 in it, which only leads to the bootloader.
 final class LegacyApplication: BoardProgram {
-  /// Version 0.1: this is no boot loader.
+  /// Version 0.1: this is no bootloader.
   private static let version: [UInt8] = [0x01, 0x00]
   private static let startApplication: [UInt8] = [0x01, 0x04]
 
@@ -85,6 +85,6 @@ final class LegacyApplication: BoardProgram {
 
   func leave(_ ending: BootEnding) {
     guard case .reset = ending else { return }
-    firmware.enterBootLoader()
+    firmware.enterBootloader()
   }
 }

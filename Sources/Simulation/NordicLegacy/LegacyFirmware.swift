@@ -2,26 +2,26 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A device with legacy DFU: one bank or two, and the application or the boot loader in each boot.
+/// A device with legacy DFU: one bank or two, and the application or the bootloader in each boot.
 final class LegacyFirmware: BoardFirmware {
   private struct State: Sendable {
     var bootRecord: BootRecord
     /// A register that outlives a reset and not a loss of power.
-    var entersBootLoader = false
+    var entersBootloader = false
     var isButtonHeld: Bool
     /// A new image has been started.
     var hasActivated = false
   }
 
-  let settings: LegacyBootLoaderSettings
+  let settings: LegacyBootloaderSettings
   let parts: BoardParts
-  private let loader: BootLoader
+  private let loader: Bootloader
   private let state: Shared<State>
 
-  init(_ settings: LegacyBootLoaderSettings, of parts: BoardParts) throws(FlashFault) {
+  init(_ settings: LegacyBootloaderSettings, of parts: BoardParts) throws(FlashFault) {
     self.settings = settings
     self.parts = parts
-    loader = BootLoader(flash: parts.flash, layout: parts.settings.layout)
+    loader = Bootloader(flash: parts.flash, layout: parts.settings.layout)
     let bootRecord = try loader.record {
       FactoryImage.make(parts.settings, random: parts.factoryRandom)
     }
@@ -31,18 +31,18 @@ final class LegacyFirmware: BoardFirmware {
         isButtonHeld: settings.variant != .infinitime && settings.entry == .button))
   }
 
-  /// Where a host first finds the device: a button starts the boot loader.
+  /// Where a host first finds the device: a button starts the bootloader.
   var address: DeviceAddress {
     settings.variant != .infinitime && settings.entry == .button
-      ? bootLoaderAddress : applicationAddress
+      ? bootloaderAddress : applicationAddress
   }
 
   private var applicationAddress: DeviceAddress { parts.settings.address }
-  private var bootLoaderAddress: DeviceAddress { applicationAddress.successor }
+  private var bootloaderAddress: DeviceAddress { applicationAddress.successor }
 
   var running: SlotImage { state.withLock { $0.bootRecord.images[$0.bootRecord.active] } }
 
-  /// The boot loader that runs may have erased the application since its boot.
+  /// The bootloader that runs may have erased the application since its boot.
   func runningImage() throws(FlashFault) -> [UInt8] {
     let record = try loader.newestRecord() ?? state.withLock { $0.bootRecord }
     return try isWhole(record) ? loader.image(of: record) : []
@@ -68,16 +68,16 @@ final class LegacyFirmware: BoardFirmware {
     if state.withLock({ $0.hasActivated }), faults.contains(.otherImage) {
       bootRecord.images[bootRecord.active].version = FirmwareVersion(0, 0, 1)
     }
-    let entersBootLoader = state.withLock { [bootRecord] state in
-      defer { state.entersBootLoader = false }
+    let entersBootloader = state.withLock { [bootRecord] state in
+      defer { state.entersBootloader = false }
       state.bootRecord = bootRecord
       if isNew { state.isButtonHeld = false }
-      return state.entersBootLoader || state.isButtonHeld || !isRunnable
+      return state.entersBootloader || state.isButtonHeld || !isRunnable
     }
     let image = bootRecord.images[bootRecord.active]
     let random = parts.random.forked(for: 1000 + UInt64(number))
     return Boot(
-      program: makeProgram(bootRecord, entersBootLoader: entersBootLoader, image, random),
+      program: makeProgram(bootRecord, entersBootloader: entersBootloader, image, random),
       isActivation: isNew,
       flashTime: isNew && !hasOneBank ? loader.exchangeTime(image, movesPerPage: 1) : .zero)
   }
@@ -98,7 +98,7 @@ final class LegacyFirmware: BoardFirmware {
     return (started, try isWhole(started))
   }
 
-  /// A boot loader starts nothing but what has the checksum in its settings. With two banks what
+  /// A bootloader starts nothing but what has the checksum in its settings. With two banks what
   /// runs is never written to.
   private func isWhole(_ record: BootRecord) throws(FlashFault) -> Bool {
     guard hasOneBank else { return true }
@@ -108,7 +108,7 @@ final class LegacyFirmware: BoardFirmware {
   }
 
   private func makeProgram(
-    _ bootRecord: BootRecord, entersBootLoader: Bool, _ image: SlotImage, _ random: SeededRandom
+    _ bootRecord: BootRecord, entersBootloader: Bool, _ image: SlotImage, _ random: SeededRandom
   ) -> any BoardProgram {
     if parts.settings.faults.contains(.badBlock) {
       let bank = hasOneBank ? bootRecord.active : bootRecord.inactive
@@ -120,14 +120,14 @@ final class LegacyFirmware: BoardFirmware {
         name: parts.applicationName, at: applicationAddress, information(of: image),
         LocalService.battery(of: parts.settings), random)
     }
-    guard entersBootLoader else {
+    guard entersBootloader else {
       return LegacyApplication(
         of: self, information: information(of: image), at: applicationAddress)
     }
     return program(
-      LegacyBootLoader(settings, bootRecord: bootRecord, parts: parts),
-      name: settings.variant == .adafruit ? "AdaDFU" : "DfuTarg", at: bootLoaderAddress,
-      bootLoaderInformation, [], random)
+      LegacyBootloader(settings, bootRecord: bootRecord, parts: parts),
+      name: settings.variant == .adafruit ? "AdaDFU" : "DfuTarg", at: bootloaderAddress,
+      bootloaderInformation, [], random)
   }
 
   private func program(
@@ -140,8 +140,8 @@ final class LegacyFirmware: BoardFirmware {
       writesWholeWords: settings.variant == .adafruit, with: parts, random: random)
   }
 
-  /// What Adafruit's boot loader says of itself: these are not the application's.
-  private var bootLoaderInformation: LocalService? {
+  /// What Adafruit's bootloader says of itself: these are not the application's.
+  private var bootloaderInformation: LocalService? {
     guard settings.variant == .adafruit else { return nil }
     return .deviceInformation([
       0x2A29: Self.manufacturer(settings.variant), 0x2A24: "Bluefruit Feather nRF52832",
@@ -149,7 +149,7 @@ final class LegacyFirmware: BoardFirmware {
     ])
   }
 
-  private static func manufacturer(_ variant: LegacyBootLoaderSettings.Variant) -> String {
+  private static func manufacturer(_ variant: LegacyBootloaderSettings.Variant) -> String {
     switch variant {
     case .sdk11: "Nordic Semiconductor"
     case .adafruit: "Adafruit Industries"
@@ -165,6 +165,6 @@ final class LegacyFirmware: BoardFirmware {
     ])
   }
 
-  /// The application resets into the boot loader.
-  func enterBootLoader() { state.withLock { $0.entersBootLoader = true } }
+  /// The application resets into the bootloader.
+  func enterBootloader() { state.withLock { $0.entersBootloader = true } }
 }

@@ -26,7 +26,7 @@ struct LegacyInitPacket: Equatable, Sendable {
     crc16 = bytes.littleEndianHalfword(at: 10 + 2 * count)
   }
 
-  func fits(_ settings: LegacyBootLoaderSettings) -> Bool {
+  func fits(_ settings: LegacyBootloaderSettings) -> Bool {
     [Self.any, settings.deviceType].contains(deviceType)
       && [Self.any, settings.deviceRevision].contains(deviceRevision)
       && (softDevices.contains(settings.softDevice) || softDevices.contains(Self.anySoftDevice))

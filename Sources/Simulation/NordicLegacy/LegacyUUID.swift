@@ -12,7 +12,7 @@ extension DFUService {
   /// Version 0.8: SDK 11, with an init packet.
   private static let legacyVersion: [UInt8] = [0x08, 0x00]
 
-  static func legacyDFU(of variant: LegacyBootLoaderSettings.Variant) -> DFUService {
+  static func legacyDFU(of variant: LegacyBootloaderSettings.Variant) -> DFUService {
     DFUService(
       uuid: LegacyUUID.service, control: LegacyUUID.controlPoint, packet: LegacyUUID.packet,
       packetProperties: variant == .adafruit

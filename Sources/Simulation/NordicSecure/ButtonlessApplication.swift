@@ -1,14 +1,14 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An application with a Buttonless DFU characteristic: asked to, it resets into the boot loader.
+/// An application with a Buttonless DFU characteristic: asked to, it resets into the bootloader.
 final class ButtonlessApplication: BoardProgram {
   let server: GATTServer
   let advertisement: Advertisement
   let dataPath = DataPath(handle: nil)
   private let firmware: SecureFirmware
   private let state: Shared<ButtonlessState>
-  /// `nil` when only a button leads to the boot loader.
+  /// `nil` when only a button leads to the bootloader.
   private let control: AttributeHandle?
 
   init(of firmware: SecureFirmware, runs image: SlotImage, at address: DeviceAddress) {
@@ -40,7 +40,7 @@ final class ButtonlessApplication: BoardProgram {
     }
   }
 
-  private static func characteristic(of entry: SecureBootLoaderSettings.Entry) -> BluetoothUUID? {
+  private static func characteristic(of entry: SecureBootloaderSettings.Entry) -> BluetoothUUID? {
     switch entry {
     case .buttonless: SecureUUID.buttonless
     case .bonded: SecureUUID.bondedButtonless
@@ -49,12 +49,12 @@ final class ButtonlessApplication: BoardProgram {
     }
   }
 
-  static func serviceUUID(of entry: SecureBootLoaderSettings.Entry) -> BluetoothUUID {
+  static func serviceUUID(of entry: SecureBootloaderSettings.Entry) -> BluetoothUUID {
     entry == .experimental ? SecureUUID.experimental : SecureUUID.service
   }
 
   private static func service(
-    of entry: SecureBootLoaderSettings.Entry, _ state: Shared<ButtonlessState>,
+    of entry: SecureBootloaderSettings.Entry, _ state: Shared<ButtonlessState>,
     _ parts: BoardParts
   ) -> LocalService? {
     guard let characteristic = characteristic(of: entry) else { return nil }
@@ -95,7 +95,7 @@ final class ButtonlessApplication: BoardProgram {
 
   func leave(_ ending: BootEnding) {
     guard case .reset = ending else { return }
-    firmware.enterBootLoader(named: state.withLock { $0.bootLoaderName })
+    firmware.enterBootloader(named: state.withLock { $0.bootloaderName })
   }
 }
 
@@ -114,14 +114,14 @@ struct ButtonlessState: Sendable {
   private static let failed: UInt8 = 0x04
   private static let invalidName: UInt8 = 0x05
 
-  private let entry: SecureBootLoaderSettings.Entry
+  private let entry: SecureBootloaderSettings.Entry
   private var phase = Phase.running
   private var isSubscribed = false
-  private(set) var bootLoaderName: String?
+  private(set) var bootloaderName: String?
   private(set) var isOver = false
   var responses: [[UInt8]] = []
 
-  init(entry: SecureBootLoaderSettings.Entry) { self.entry = entry }
+  init(entry: SecureBootloaderSettings.Entry) { self.entry = entry }
 
   mutating func written(_ bytes: [UInt8]) -> ATTErrorCode? {
     guard isSubscribed else { return .clientConfigurationImproperlyConfigured }
@@ -143,7 +143,7 @@ struct ButtonlessState: Sendable {
     guard bytes.count >= 3, Int(bytes[1]) == bytes.count - 2,
       bytes.count - 2 <= Self.nameBytesMaximum
     else { return Self.invalidName }
-    bootLoaderName = String(decoding: bytes[2...], as: UTF8.self)
+    bootloaderName = String(decoding: bytes[2...], as: UTF8.self)
     return Self.success
   }
 

@@ -1,11 +1,11 @@
-/// The init packet of an image, as the boot loader reads it (dfu-cc.proto): protocol buffers, of
+/// The init packet of an image, as the bootloader reads it (dfu-cc.proto): protocol buffers, of
 /// which only the fields that it checks are kept.
 struct InitPacket: Equatable, Sendable {
   enum ImageType: UInt64, Sendable {
     case application = 0
     case softDevice = 1
-    case bootLoader = 2
-    case softDeviceAndBootLoader = 3
+    case bootloader = 2
+    case softDeviceAndBootloader = 3
     case externalApplication = 4
   }
 
@@ -28,9 +28,9 @@ struct InitPacket: Equatable, Sendable {
   var hardwareVersion: UInt64?
   var softDevices: [UInt64] = []
   var type: UInt64?
-  /// Bytes of SoftDevice, boot loader and application; 0 = not there.
+  /// Bytes of SoftDevice, bootloader and application; 0 = not there.
   var softDeviceSize = 0
-  var bootLoaderSize = 0
+  var bootloaderSize = 0
   var applicationSize = 0
   var hashType: UInt64?
   var hash: [UInt8] = []
@@ -41,7 +41,7 @@ struct InitPacket: Equatable, Sendable {
   private(set) var signedBytes: [UInt8] = []
 
   /// The bytes of image that it announces.
-  var imageSize: Int { softDeviceSize + bootLoaderSize + applicationSize }
+  var imageSize: Int { softDeviceSize + bootloaderSize + applicationSize }
 
   init(decoding bytes: [UInt8]) throws(Fault) {
     var command: ArraySlice<UInt8>?
@@ -86,7 +86,7 @@ struct InitPacket: Equatable, Sendable {
       case 3: softDevices += try value.numbers
       case 4: type = try value.number
       case 5: softDeviceSize = try value.size
-      case 6: bootLoaderSize = try value.size
+      case 6: bootloaderSize = try value.size
       case 7: applicationSize = try value.size
       case 8: try readHash(try value.bytes)
       case 9: isDebug = try value.number != 0

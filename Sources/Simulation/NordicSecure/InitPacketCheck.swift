@@ -1,13 +1,13 @@
 import Crypto
 
-/// What a Secure DFU boot loader holds an init packet against, in the order in which it does.
+/// What a Secure DFU bootloader holds an init packet against, in the order in which it does.
 struct InitPacketCheck: Sendable {
   /// The public key that signatures are checked with, 64 bytes (X, Y); `nil` = none is asked for.
   let key: [UInt8]?
-  let settings: SecureBootLoaderSettings
+  let settings: SecureBootloaderSettings
   /// Versions in force, which are not those of the factory any more.
   let applicationVersion: UInt32
-  let bootLoaderVersion: UInt32
+  let bootloaderVersion: UInt32
   /// Bytes that an image may have.
   let room: Int
 
@@ -72,7 +72,7 @@ struct InitPacketCheck: Sendable {
     if type == .softDevice { return nil }
     guard let version = packet.firmwareVersion else { return .extended(.initCommandInvalid) }
     let isNewEnough =
-      type == .application ? version >= applicationVersion : version > bootLoaderVersion
+      type == .application ? version >= applicationVersion : version > bootloaderVersion
     return isNewEnough ? nil : .extended(.firmwareVersionTooLow)
   }
 
@@ -81,8 +81,8 @@ struct InitPacketCheck: Sendable {
       switch packet.type.flatMap(InitPacket.ImageType.init(rawValue:)) {
       case .application: packet.applicationSize > 0
       case .softDevice: packet.softDeviceSize > 0
-      case .bootLoader: packet.bootLoaderSize > 0
-      case .softDeviceAndBootLoader: packet.softDeviceSize > 0 && packet.bootLoaderSize > 0
+      case .bootloader: packet.bootloaderSize > 0
+      case .softDeviceAndBootloader: packet.softDeviceSize > 0 && packet.bootloaderSize > 0
       case .externalApplication, nil: false
       }
     guard isThere else { return .extended(.initCommandInvalid) }
@@ -90,7 +90,7 @@ struct InitPacketCheck: Sendable {
   }
 }
 
-/// What the boot loader answers to a request that it does not carry out.
+/// What the bootloader answers to a request that it does not carry out.
 enum SecureResult: Hashable, Sendable {
   case operationNotSupported
   case invalidParameter

@@ -1,6 +1,6 @@
 import Crypto
 
-/// The key pair that packages for simulated Secure DFU boot loaders are signed with. Anybody has
+/// The key pair that packages for simulated Secure DFU bootloaders are signed with. Anybody has
 /// it: the same key lies in firmware-samples/nordic-dfu-sample.pem, for `nrfutil pkg generate
 /// --key-file`.
 package enum SampleKey {

@@ -3,10 +3,10 @@ import OtaflashFirmware
 import OtaflashGATT
 import Synchronization
 
-/// A device with Nordic's Secure DFU boot loader: the settings page, two banks, and the application
-/// or the boot loader in each boot.
+/// A device with Nordic's Secure DFU bootloader: the settings page, two banks, and the application
+/// or the bootloader in each boot.
 final class SecureFirmware: BoardFirmware {
-  /// How long the boot loader waits for the application after a part of the system was replaced.
+  /// How long the bootloader waits for the application after a part of the system was replaced.
   private static let followUpInactivity = Duration.seconds(10)
 
   private struct State {
@@ -15,26 +15,26 @@ final class SecureFirmware: BoardFirmware {
     /// Of the newest settings page.
     var sequence: UInt32
     /// A register that outlives a reset and not a loss of power.
-    var entersBootLoader = false
+    var entersBootloader = false
     var isButtonHeld: Bool
     /// A new application has been started.
     var hasActivated = false
-    var bootLoaderName = SecureFirmware.defaultName
+    var bootloaderName = SecureFirmware.defaultName
     var lies: SecureLies
   }
 
   private static let defaultName = "DfuTarg"
 
-  let settings: SecureBootLoaderSettings
+  let settings: SecureBootloaderSettings
   let parts: BoardParts
-  private let loader: BootLoader
+  private let loader: Bootloader
   private let pages: RecordPages
   private let state: Mutex<State>
 
-  init(_ settings: SecureBootLoaderSettings, of parts: BoardParts) throws(FlashFault) {
+  init(_ settings: SecureBootloaderSettings, of parts: BoardParts) throws(FlashFault) {
     self.settings = settings
     self.parts = parts
-    loader = BootLoader(flash: parts.flash, layout: parts.settings.layout)
+    loader = Bootloader(flash: parts.flash, layout: parts.settings.layout)
     pages = RecordPages(flash: parts.flash, pages: parts.settings.layout.metadata)
     let bootRecord = try loader.record {
       FactoryImage.make(parts.settings, random: parts.factoryRandom)
@@ -46,20 +46,20 @@ final class SecureFirmware: BoardFirmware {
         record: newest.flatMap { SecureRecord(decoding: $0.content) }
           ?? SecureRecord(
             applicationVersion: settings.applicationVersion,
-            bootLoaderVersion: settings.bootLoaderVersion),
+            bootloaderVersion: settings.bootloaderVersion),
         sequence: newest?.sequence ?? 0, isButtonHeld: settings.entry == .button,
         lies: SecureLies(plan: parts.settings.faults)))
   }
 
-  /// Where a host first finds the device: a button starts the boot loader.
+  /// Where a host first finds the device: a button starts the bootloader.
   var address: DeviceAddress {
-    settings.entry == .button ? bootLoaderAddress : applicationAddress
+    settings.entry == .button ? bootloaderAddress : applicationAddress
   }
 
   private var applicationAddress: DeviceAddress { parts.settings.address }
 
   /// With bonds the keys belong to the address, so it stays.
-  private var bootLoaderAddress: DeviceAddress {
+  private var bootloaderAddress: DeviceAddress {
     settings.entry == .bonded ? applicationAddress : applicationAddress.successor
   }
 
@@ -69,7 +69,7 @@ final class SecureFirmware: BoardFirmware {
     }
   }
 
-  /// The boot loader that runs may have given the application up since its boot.
+  /// The bootloader that runs may have given the application up since its boot.
   func runningImage() throws(FlashFault) -> [UInt8] {
     let (bootRecord, record) = state.withLock { ($0.bootRecord, $0.record) }
     let newest = try pages.newest().flatMap { SecureRecord(decoding: $0.content) } ?? record
@@ -90,14 +90,14 @@ final class SecureFirmware: BoardFirmware {
       state.withLock { $0.bootRecord.images[bootRecord.active].version = FirmwareVersion(0, 0, 1) }
     }
     let image = state.withLock { $0.bootRecord.images[bootRecord.active] }
-    let entersBootLoader = state.withLock { state in
-      defer { state.entersBootLoader = false }
+    let entersBootloader = state.withLock { state in
+      defer { state.entersBootloader = false }
       if isNew { state.isButtonHeld = false }
-      return state.entersBootLoader || state.isButtonHeld || state.record.isApplicationGone
+      return state.entersBootloader || state.isButtonHeld || state.record.isApplicationGone
     }
     let program: any BoardProgram =
-      entersBootLoader || isSystem
-      ? makeBootLoader(
+      entersBootloader || isSystem
+      ? makeBootloader(
         inactivity: isSystem ? Self.followUpInactivity : settings.inactivity, number: number)
       : ButtonlessApplication(of: self, runs: image, at: applicationAddress)
     return Boot(
@@ -116,9 +116,9 @@ final class SecureFirmware: BoardFirmware {
   }
 
   /// Makes the versions those of what was activated; says whether a new application runs, and
-  /// whether a new boot loader or SoftDevice does.
+  /// whether a new bootloader or SoftDevice does.
   private func applyPending(
-    _ outcome: BootLoader.Outcome
+    _ outcome: Bootloader.Outcome
   ) throws(FlashFault) -> (isNew: Bool, isSystem: Bool) {
     var (record, sequence, bootRecord) = state.withLock { ($0.record, $0.sequence, $0.bootRecord) }
     let pending = record.pending
@@ -133,7 +133,7 @@ final class SecureFirmware: BoardFirmware {
       record.applicationVersion = record.pendingVersion
       record.isApplicationGone = false
     } else if pending == .system {
-      record.bootLoaderVersion = record.pendingVersion
+      record.bootloaderVersion = record.pendingVersion
     }
     record.pending = .nothing
     sequence += 1
@@ -148,19 +148,19 @@ final class SecureFirmware: BoardFirmware {
     CRC32.checksum(try loader.image(of: record)) == record.images[record.active].crc32
   }
 
-  private func makeBootLoader(inactivity: Duration, number: Int) -> DFUProgram<SecureBootLoader> {
+  private func makeBootloader(inactivity: Duration, number: Int) -> DFUProgram<SecureBootloader> {
     let (machine, name) = state.withLock { state in
-      defer { state.bootLoaderName = Self.defaultName }
+      defer { state.bootloaderName = Self.defaultName }
       return (
-        SecureBootLoader(
+        SecureBootloader(
           settings, inactivity: inactivity, record: state.record, sequence: state.sequence,
           bootRecord: state.bootRecord, lies: state.lies, parts: parts),
-        state.bootLoaderName
+        state.bootloaderName
       )
     }
     if parts.settings.faults.contains(.badBlock) { parts.weakenPage(of: machine.slot) }
     return DFUProgram(
-      machine, as: .secureDFU, name: name, address: bootLoaderAddress,
+      machine, as: .secureDFU, name: name, address: bootloaderAddress,
       receiveMTU: ATTMTU(clamping: parts.settings.mtu), writesWholeWords: true,
       keep: { [self] in keep($0.lies) }, with: parts,
       random: parts.random.forked(for: 1000 + UInt64(number)))
@@ -168,11 +168,11 @@ final class SecureFirmware: BoardFirmware {
 
   // MARK: From the programs
 
-  /// The application resets into the boot loader, which shall have this name.
-  func enterBootLoader(named name: String?) {
+  /// The application resets into the bootloader, which shall have this name.
+  func enterBootloader(named name: String?) {
     state.withLock {
-      $0.entersBootLoader = true
-      if let name { $0.bootLoaderName = name }
+      $0.entersBootloader = true
+      if let name { $0.bootloaderName = name }
     }
   }
 

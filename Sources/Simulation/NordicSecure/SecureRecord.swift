@@ -1,16 +1,16 @@
-/// What the boot loader keeps in its settings page: the versions in force, and an init packet that
+/// What the bootloader keeps in its settings page: the versions in force, and an init packet that
 /// was found valid. Progress within an image is not kept (NRF_DFU_SAVE_PROGRESS_IN_FLASH = 0).
 struct SecureRecord: Equatable, Sendable {
   /// What an image that waits for its activation makes of the versions.
   enum Pending: UInt32, Sendable {
     case nothing = 0
     case application = 1
-    /// A boot loader, a SoftDevice or both: the application is to follow.
+    /// A bootloader, a SoftDevice or both: the application is to follow.
     case system = 2
   }
 
   var applicationVersion: UInt32
-  var bootLoaderVersion: UInt32
+  var bootloaderVersion: UInt32
   /// No application can run: its bank is being written to.
   var isApplicationGone = false
   var pending = Pending.nothing
@@ -21,9 +21,9 @@ struct SecureRecord: Equatable, Sendable {
 
   private static let headerBytes = 20
 
-  init(applicationVersion: UInt32, bootLoaderVersion: UInt32) {
+  init(applicationVersion: UInt32, bootloaderVersion: UInt32) {
     self.applicationVersion = applicationVersion
-    self.bootLoaderVersion = bootLoaderVersion
+    self.bootloaderVersion = bootloaderVersion
   }
 
   /// - Parameter content: of a record page, whose checksum has been compared; `nil` when it is not
@@ -33,7 +33,7 @@ struct SecureRecord: Equatable, Sendable {
       let pending = Pending(rawValue: content.littleEndianWord(at: 12))
     else { return nil }
     applicationVersion = content.littleEndianWord(at: 0)
-    bootLoaderVersion = content.littleEndianWord(at: 4)
+    bootloaderVersion = content.littleEndianWord(at: 4)
     isApplicationGone = content.littleEndianWord(at: 8) != 0
     self.pending = pending
     pendingVersion = content.littleEndianWord(at: 16)
@@ -42,7 +42,7 @@ struct SecureRecord: Equatable, Sendable {
 
   var encoded: [UInt8] {
     [
-      applicationVersion, bootLoaderVersion, isApplicationGone ? 1 : 0, pending.rawValue,
+      applicationVersion, bootloaderVersion, isApplicationGone ? 1 : 0, pending.rawValue,
       pendingVersion,
     ].flatMap(\.littleEndianBytes) + initPacket
   }

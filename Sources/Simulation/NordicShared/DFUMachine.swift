@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// The rules of a boot loader with a Control Point and a Packet characteristic, as Secure and
+/// The rules of a bootloader with a Control Point and a Packet characteristic, as Secure and
 /// legacy DFU both have them. It knows no link and no clock.
 protocol DFUMachine: Sendable {
   associatedtype FlashPurpose: Sendable
@@ -44,9 +44,9 @@ enum DFUWrite {
   case packet([UInt8])
 }
 
-/// What has to happen to a device in its boot loader.
+/// What has to happen to a device in its bootloader.
 enum DFURequest: Equatable, Sendable {
   case reset
-  /// The image is whole and checked, and the boot loader's memory says so.
+  /// The image is whole and checked, and the bootloader's memory says so.
   case activate(SlotImage)
 }

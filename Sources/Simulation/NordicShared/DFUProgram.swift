@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A machine of Secure or legacy DFU behind a server: a boot loader, or InfiniTime as a whole.
+/// A machine of Secure or legacy DFU behind a server: a bootloader, or InfiniTime as a whole.
 final class DFUProgram<Machine: DFUMachine>: BoardProgram {
   let server: GATTServer
   let advertisement: Advertisement

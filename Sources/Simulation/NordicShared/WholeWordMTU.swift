@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// The ATT_MTU of boot loaders that write their flash in words: to a client that takes less than
+/// The ATT_MTU of bootloaders that write their flash in words: to a client that takes less than
 /// their own they answer with one whose packets are whole words.
 final class WholeWordMTU: PDUAlteration {
   /// What the host asked for.

@@ -6,7 +6,7 @@ import Synchronization
 final class ReceiverFirmware: BoardFirmware {
   private let kind: ReceiverSettings
   private let parts: BoardParts
-  private let loader: BootLoader
+  private let loader: Bootloader
   private let record: Mutex<BootRecord>
   private let lies: Shared<ReceiverLies>
 
@@ -14,7 +14,7 @@ final class ReceiverFirmware: BoardFirmware {
     self.kind = kind
     self.parts = parts
     let settings = parts.settings
-    loader = BootLoader(flash: parts.flash, layout: settings.layout)
+    loader = Bootloader(flash: parts.flash, layout: settings.layout)
     record = Mutex(
       try loader.record(
         orFactory: settings.version, settings.hardware, random: parts.factoryRandom))
@@ -48,7 +48,7 @@ final class ReceiverFirmware: BoardFirmware {
     return Boot(program: program, isActivation: outcome == .activated)
   }
 
-  /// Marks an activated image for the boot loader.
+  /// Marks an activated image for the bootloader.
   func markPending(_ image: SlotImage) throws(FlashFault) {
     var next = record.withLock { $0 }
     next.isPending = true

@@ -37,7 +37,7 @@ final class ReceiverMachine {
 
   init(
     settings: BoardSettings, kind: ReceiverSettings, record: BootRecord,
-    outcome: BootLoader.Outcome, flash: SimulatedFlash, random: SeededRandom,
+    outcome: Bootloader.Outcome, flash: SimulatedFlash, random: SeededRandom,
     confirmTrial: @escaping @Sendable () -> Bool
   ) {
     (self.flash, self.kind) = (flash, kind)
@@ -81,7 +81,7 @@ final class ReceiverMachine {
   }
 
   private func setRunning(
-    _ image: SlotImage, hardware: HardwareID, _ outcome: BootLoader.Outcome, onTrial: Bool
+    _ image: SlotImage, hardware: HardwareID, _ outcome: Bootloader.Outcome, onTrial: Bool
   ) {
     config.pointee.running = ota_image(
       size: image.size, crc32: image.crc32, version: image.version.word,

@@ -38,7 +38,7 @@ public struct BoardSettings: Hashable, Sendable {
   }
 
   /// What the application calls itself, in its advertisement and as its Device Name (Core 5.4, Vol
-  /// 3, Part C, 12.1); `nil` = what its kind does. Boot loaders keep their own name.
+  /// 3, Part C, 12.1); `nil` = what its kind does. Bootloaders keep their own name.
   public var givenName: String?
   /// Draws every chance of the board: the same seed, the same run.
   public var seed: UInt64 = 1

@@ -40,7 +40,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case neverReturns = "never-returns"
   /// After activation the old version runs, and the device says nothing of it.
   case comesBackOld = "comes-back-old"
-  /// The boot loader rejects the new image and says so.
+  /// The bootloader rejects the new image and says so.
   case reverts
   /// The host's adapter is pulled in the middle of the transfer.
   case adapterVanishes = "adapter-vanishes"
@@ -104,7 +104,7 @@ extension Fault {
     case .otherBoard: ("another board, by its hardware id, answers after activation", .whole)
     case .neverReturns: ("the device is gone after activation", .whole)
     case .comesBackOld: ("the old version runs after activation, and nothing is said", .whole)
-    case .reverts: ("the boot loader rejects the new image", .whole)
+    case .reverts: ("the bootloader rejects the new image", .whole)
     case .adapterVanishes: ("the host's adapter is pulled in the middle", .whole)
     case .nonsense: ("control answers are random bytes", .whole)
     case .silent: ("the device connects and never answers", .whole)

@@ -1,7 +1,7 @@
 /// One of the images that MCUboot keeps apart: its part of flash with two slots, and what the boot
 /// loader has decided on them.
 struct BootedImage: Sendable {
-  let loader: BootLoader
+  let loader: Bootloader
   var record: BootRecord
 
   var layout: FlashLayout { loader.layout }

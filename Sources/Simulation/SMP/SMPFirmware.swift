@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A Zephyr device with MCUboot: the slots of its images, what the boot loader decided on them, and
-/// the SMP server of the application or of the boot loader in each boot.
+/// A Zephyr device with MCUboot: the slots of its images, what the bootloader decided on them, and
+/// the SMP server of the application or of the bootloader in each boot.
 final class SMPFirmware: BoardFirmware {
   private struct State: Sendable {
     /// The application's first.
@@ -18,7 +18,7 @@ final class SMPFirmware: BoardFirmware {
   let settings: SMPServerSettings
   let parts: BoardParts
   private let state: Shared<State>
-  /// What its boot loader starts.
+  /// What its bootloader starts.
   private let rules: BootableImage.Rules
   /// The hashes of what ran first, which stands for an image with the right signature.
   private let factoryHashes: [[UInt8]]
@@ -34,7 +34,7 @@ final class SMPFirmware: BoardFirmware {
     factoryHashes = factory.compactMap { BootableImage(decoding: $0)?.hash }
     var images: [BootedImage] = []
     for index in 0..<settings.imageCount {
-      let loader = BootLoader(flash: parts.flash, layout: parts.settings.layout.ofImage(index))
+      let loader = Bootloader(flash: parts.flash, layout: parts.settings.layout.ofImage(index))
       let record = try loader.record { Self.factoryImage(index, of: parts) }
       images.append(BootedImage(loader: loader, record: record))
     }
@@ -47,7 +47,7 @@ final class SMPFirmware: BoardFirmware {
     let settings = parts.settings
     var random =
       index == 0 ? parts.factoryRandom : parts.random.forked(for: 200 + UInt64(index))
-    let size = min(BootLoader.factoryImageSize, settings.slotSize / 2)
+    let size = min(Bootloader.factoryImageSize, settings.slotSize / 2)
     let version = settings.version
     let bytes = BootableImage.assemble(
       version: BootableImage.Version(
@@ -174,8 +174,8 @@ final class SMPFirmware: BoardFirmware {
 
   /// The slot that was put on trial, or chosen for good, runs.
   private func chooseByMark(
-    _ record: inout BootRecord, _ loader: BootLoader
-  ) throws(FlashFault) -> BootLoader.Outcome {
+    _ record: inout BootRecord, _ loader: Bootloader
+  ) throws(FlashFault) -> Bootloader.Outcome {
     if record.isSkipped {
       (record.isPending, record.isPermanent, record.isSkipped) = (false, false, false)
       record = try loader.storeNext(record)
@@ -187,7 +187,7 @@ final class SMPFirmware: BoardFirmware {
       record.images[record.inactive] = SlotImage()
     }
     let needsConfirmation = settings.mode.reverts && !record.isPermanent
-    let outcome: BootLoader.Outcome
+    let outcome: Bootloader.Outcome
     (record, outcome) = try loader.boot(
       record, faults: parts.settings.faults, startsOnTrial: needsConfirmation)
     return outcome
@@ -195,8 +195,8 @@ final class SMPFirmware: BoardFirmware {
 
   /// The slot with the higher version runs; of two with the same, the first.
   private func chooseByVersion(
-    _ record: inout BootRecord, _ loader: BootLoader
-  ) throws(FlashFault) -> BootLoader.Outcome {
+    _ record: inout BootRecord, _ loader: Bootloader
+  ) throws(FlashFault) -> Bootloader.Outcome {
     let other = record.images[record.inactive]
     let current = record.images[record.active]
     guard other.size > 0, current.size == 0 || other.version > current.version else {
@@ -211,7 +211,7 @@ final class SMPFirmware: BoardFirmware {
 
   // MARK: From the programs
 
-  /// The next boot shall be the boot loader's own server.
+  /// The next boot shall be the bootloader's own server.
   func enterRecovery() { state.withLock { $0.entersRecovery = true } }
 
   func keep(_ lies: SMPLies, loaderName: String?) {

@@ -153,7 +153,7 @@ final class SMPProgram: BoardProgram {
   func flashDone(_ isDone: Bool) { state.withLock { $0.server.flashDone(isDone) } }
 
   var ending: BootEnding? {
-    // Whether another image runs then is for the boot loader to decide.
+    // Whether another image runs then is for the bootloader to decide.
     state.withLock { $0.isOver ? .activated : nil }
   }
 

@@ -71,7 +71,7 @@ extension SMPServer {
       flags: isLoader ? [.bootable, .active] : .bootable)
   }
 
-  /// What runs lies decompressed in its slot, and its boot loader has put that one's hash with it.
+  /// What runs lies decompressed in its slot, and its bootloader has put that one's hash with it.
   private func hash(of image: BootableImage, in place: SlotPlace) -> [UInt8] {
     guard settings.decompresses, place == active(place.image) else { return image.hash }
     return image.decompressedHash ?? image.hash

@@ -51,10 +51,10 @@ extension SMPServer {
         SMPOS.Parameters.Response(bufferSize: buffers.size, bufferCount: buffers.count).body))
   }
 
-  func bootLoaderInformation(
+  func bootloaderInformation(
     _ request: SMPOS.BootloaderInfo
   ) throws(SMPServerRefusal) -> Work {
-    guard settings.tellsBootLoader else { throw .general(.notSupported) }
+    guard settings.tellsBootloader else { throw .general(.notSupported) }
     guard let query = request.query else {
       return Work(answer: .body(CBORMap(["bootloader": .text("MCUboot")])))
     }

@@ -5,7 +5,7 @@ import OtaflashWire
 extension SMPServer {
   private var pageSize: Int { parts.settings.layout.pageSize }
 
-  /// Bytes of the largest file: the last page of a slot belongs to the boot loader.
+  /// Bytes of the largest file: the last page of a slot belongs to the bootloader.
   var imageMaximum: Int { parts.settings.slotSize - pageSize }
 
   /// An error in any upload request makes a server of today forget the upload; one of 2021 keeps
@@ -161,7 +161,7 @@ extension SMPServer {
     throw .general(image(in: place) == nil ? .noEntry : .badState)
   }
 
-  /// The pages that `bytes` lie in, and the one in which the boot loader keeps its marks; none of
+  /// The pages that `bytes` lie in, and the one in which the bootloader keeps its marks; none of
   /// a slot that is blank.
   private func erasing(_ place: SlotPlace, for bytes: Int) -> [FlashOperation] {
     guard let content = slot(place), !content.allSatisfy({ $0 == 0xFF }) else { return [] }

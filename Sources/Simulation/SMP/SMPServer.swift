@@ -33,7 +33,7 @@ struct SMPServer: Sendable {
 
   let parts: BoardParts
   let settings: SMPServerSettings
-  /// The slot that uploads go to is the one that would run: this is the boot loader's server.
+  /// The slot that uploads go to is the one that would run: this is the bootloader's server.
   let isRecovery: Bool
   var images: [BootedImage]
   var upload: SMPUpload?
@@ -192,7 +192,7 @@ struct SMPServer: Sendable {
       return Work(answer: .body(CBORMap()))
     case .parameters: return try parameters()
     case .applicationInfo(let request): return try applicationInfo(request)
-    case .bootloaderInfo(let info): return try bootLoaderInformation(info)
+    case .bootloaderInfo(let info): return try bootloaderInformation(info)
     case .imageState: return Work(answer: .body(imageState.body))
     case .setImageState(let request): return try setImageState(request)
     case .upload(let part): return try take(part)

@@ -4,7 +4,7 @@ import OtaflashATT
 public struct SMPServerSettings: Hashable, Sendable {
   /// How MCUboot brings an image to run.
   public enum BootMode: String, CaseIterable, Sendable {
-    /// One slot, which a recovery server in the boot loader writes.
+    /// One slot, which a recovery server in the bootloader writes.
     case single
     /// `MCUBOOT_SWAP_USING_SCRATCH`.
     case swapScratch = "swap-scratch"
@@ -21,7 +21,7 @@ public struct SMPServerSettings: Hashable, Sendable {
     /// A second application, the loader, writes the slot of the first.
     case firmwareLoader = "firmware-loader"
 
-    /// As the boot loader's information numbers it (Zephyr, MCUmgr group 0, command 8).
+    /// As the bootloader's information numbers it (Zephyr, MCUmgr group 0, command 8).
     var number: Int32 {
       switch self {
       case .single: 0
@@ -103,7 +103,7 @@ public struct SMPServerSettings: Hashable, Sendable {
     }
   }
 
-  /// How the boot loader activates images.
+  /// How the bootloader activates images.
   public var mode = BootMode.swapMove
   /// Images with two slots each: the application's, and those of other cores or parts.
   public var imageCount = 1
@@ -133,13 +133,13 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var checksImages = true
   /// The server tells of its buffers; `nil` = as the release does.
   public var hasParameters: Bool?
-  /// The server tells how the boot loader activates images; `nil` = as the release does.
-  public var hasBootLoaderInformation: Bool?
-  /// The boot loader decompresses images that are compressed, instead of refusing them.
+  /// The server tells how the bootloader activates images; `nil` = as the release does.
+  public var hasBootloaderInformation: Bool?
+  /// The bootloader decompresses images that are compressed, instead of refusing them.
   public var decompresses = false
-  /// The key that must have signed what is started; `nil` = the boot loader looks at no signature.
+  /// The key that must have signed what is started; `nil` = the bootloader looks at no signature.
   var key: ImageKey?
-  /// The boot loader starts no image with a lower version.
+  /// The bootloader starts no image with a lower version.
   public var forbidsDowngrade = false
   /// Requests of the image group that are refused as busy before one is carried out.
   public var busyRequests = 0
@@ -154,7 +154,7 @@ public struct SMPServerSettings: Hashable, Sendable {
 
   var unit: Int { writeUnit ?? (release == .mcumgr2021 ? Self.flashWord : 1) }
   var tellsBuffers: Bool { hasParameters ?? (release == .zephyr2026) }
-  var tellsBootLoader: Bool { hasBootLoaderInformation ?? (release == .zephyr2026) }
+  var tellsBootloader: Bool { hasBootloaderInformation ?? (release == .zephyr2026) }
   var comparesImages: Bool { checksImages && release == .zephyr2026 }
 }
 
@@ -188,9 +188,9 @@ extension SMPServerSettings: KindSettings {
     KindKey("server", "whose rules the server follows, by their year", \.release),
     KindKey("params", "the server tells of its buffers", "yes or no", \.hasParameters, yesOrNo),
     KindKey(
-      "bootinfo", "the server tells of the boot loader", "yes or no", \.hasBootLoaderInformation,
+      "bootinfo", "the server tells of the bootloader", "yes or no", \.hasBootloaderInformation,
       yesOrNo),
-    KindKey("decompress", "the boot loader decompresses images", \.decompresses),
+    KindKey("decompress", "the bootloader decompresses images", \.decompresses),
     KindKey(
       "signed", "the public key that must have signed images",
       "root-rsa-2048, root-ec-p256 or root-ed25519 (MCUboot's own), or a public key's DER in "

@@ -10,7 +10,7 @@ public struct RunningImage: Equatable, Sendable {
     case sameVersion
     /// Its version cannot be compared, but what it tells of itself is not what was told before.
     case changed
-    /// It tells nothing that could be compared; its boot loader has checked what it started.
+    /// It tells nothing that could be compared; its bootloader has checked what it started.
     case untold
     /// It is another image.
     case different

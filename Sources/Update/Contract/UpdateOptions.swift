@@ -53,7 +53,7 @@ public struct UpdateOptions: Sendable {
   /// How a lost connection is taken up again. The count starts over whenever the device has
   /// acknowledged something new.
   public var reconnection = ReconnectionStrategy.exponential()
-  /// 0 ..< 1, for what is drawn: the strategy's jitter, the name that a boot loader gets. `nil` =
+  /// 0 ..< 1, for what is drawn: the strategy's jitter, the name that a bootloader gets. `nil` =
   /// the clock's.
   public var random: (@Sendable () -> Double)?
 
@@ -67,7 +67,7 @@ public struct UpdateOptions: Sendable {
   public var busyLimit = Duration.seconds(60)
   /// The longest time for one control operation, VERIFY and ACTIVATE included.
   public var controlLimit = Duration.seconds(60)
-  /// The longest time from activation to a device that answers again, beside what its boot loader
+  /// The longest time from activation to a device that answers again, beside what its bootloader
   /// may need to move images between slots: half a second a page of 4 KiB, or three times what
   /// sending them took.
   public var rebootLimit = Duration.seconds(60)

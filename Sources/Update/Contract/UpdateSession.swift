@@ -19,7 +19,7 @@ public protocol UpdateSession: Sendable {
   static var services: [BluetoothUUID] { get }
 
   /// Where a device may be before anything is done to it, in the order to look: elsewhere than at
-  /// home where an earlier run was broken off in a boot loader.
+  /// home where an earlier run was broken off in a bootloader.
   static var places: [Whereabouts] { get }
 
   /// Whether this protocol can carry the image at all.
@@ -35,7 +35,7 @@ public protocol UpdateSession: Sendable {
 
   /// Where the bootloader will be found, in the order to search, for a device that must first be
   /// sent there; empty if the device accepts an image as it is.
-  var bootLoaderPlaces: [Whereabouts] { get }
+  var bootloaderPlaces: [Whereabouts] { get }
 
   /// Where the device may be after the images were activated, in the order to look: one or more.
   func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts]
@@ -46,7 +46,7 @@ public protocol UpdateSession: Sendable {
   /// Proves to have the device's key; called where `device` says that one is needed.
   func authorize(with key: [UInt8]) async throws(UpdateFault)
 
-  /// Sends the device to its boot loader; it ends the connection.
+  /// Sends the device to its bootloader; it ends the connection.
   func detach() async throws(UpdateFault)
 
   /// Announces the image, and returns what is left to be sent.
@@ -73,7 +73,7 @@ public protocol UpdateSession: Sendable {
   /// Whether an image that the device is found to hold is known to be whole.
   var provesHeldImages: Bool { get }
 
-  /// How much longer than `UpdateOptions.rebootLimit` the boot loader may take to start the images.
+  /// How much longer than `UpdateOptions.rebootLimit` the bootloader may take to start the images.
   func startTime(of images: [FirmwareImage]) -> Duration
 
   /// What runs now, compared with the image.
@@ -84,7 +84,7 @@ public protocol UpdateSession: Sendable {
 
   /// Whether the device keeps what it has acknowledged when the connection ends, so that the next
   /// one goes on there. Where it does, what is said of a resume point is its acknowledged bytes:
-  /// OTA receivers have them in flash, SMP servers and Secure DFU boot loaders while they run. A
+  /// OTA receivers have them in flash, SMP servers and Secure DFU bootloaders while they run. A
   /// device of legacy DFU begins every transfer anew.
   var keepsProgress: Bool { get }
 
@@ -98,7 +98,7 @@ extension UpdateSession {
 
   public static func takes(_ image: FirmwareImage) -> Bool { true }
 
-  public var bootLoaderPlaces: [Whereabouts] { [] }
+  public var bootloaderPlaces: [Whereabouts] { [] }
 
   public func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] { [.home] }
 

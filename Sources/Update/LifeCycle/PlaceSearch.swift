@@ -1,7 +1,7 @@
 import OtaflashGATT
 
 /// Where to look for a device next: the places in their order, one turn while it was never found,
-/// round and round once a boot loader has taken it somewhere.
+/// round and round once a bootloader has taken it somewhere.
 struct PlaceSearch: Sendable {
   private let places: [Whereabouts]
   private var index = 0

@@ -47,9 +47,9 @@ extension RunningImage {
     switch agreement {
     case .same: .readBack
     // What had the same version before could have come back.
-    case .sameVersion: before != nil && before == version ? .bootLoader : .version
+    case .sameVersion: before != nil && before == version ? .bootloader : .version
     case .changed: .changed
-    case .untold, .different: .bootLoader
+    case .untold, .different: .bootloader
     }
   }
 }

@@ -39,7 +39,7 @@ extension UpdateLifeCycle {
     return chosen
   }
 
-  /// Sends the device to its boot loader and waits until it has left.
+  /// Sends the device to its bootloader and waits until it has left.
   func detach(_ session: any UpdateSession) async throws(UpdateFault) {
     try await within(.detach) { () async throws(UpdateFault) in
       try await session.detach()

@@ -7,9 +7,9 @@ extension UpdateLifeCycle {
   /// Between two looks for a device that is restarting.
   private static let rebootPoll = Duration.milliseconds(250)
 
-  /// How long a boot loader that has accepted an image may store that before it restarts. Two pages
+  /// How long a bootloader that has accepted an image may store that before it restarts. Two pages
   /// of an nRF52 take a quarter of a second; a restart after a longer silence may be the one by
-  /// which a boot loader leaves without the image, when its inactivity timer ends.
+  /// which a bootloader leaves without the image, when its inactivity timer ends.
   private var storeLimit: Duration { context.options.rebootLimit / 20 }
 
   /// Waits for the restart and reads what runs: only that is success.
@@ -36,9 +36,9 @@ extension UpdateLifeCycle {
       turn.disconnect()
       let deadline = context.clock.now.advanced(by: context.options.rebootLimit + startTime)
       let running = try await readAfterRestart(&looking, before: deadline)
-      // A link that was lost by chance is found again before the restart: a boot loader that is
+      // A link that was lost by chance is found again before the restart: a bootloader that is
       // still storing the image ends this one, too.
-      guard running.isInBootLoader, await turn.waitUntilLost(within: storeLimit) else {
+      guard running.isInBootloader, await turn.waitUntilLost(within: storeLimit) else {
         return running
       }
       turn.disconnect()
@@ -138,6 +138,6 @@ extension UpdateLifeCycle {
 }
 
 extension RunningImage {
-  /// A boot loader answered, and no application.
-  fileprivate var isInBootLoader: Bool { agreement == .different && version == nil }
+  /// A bootloader answered, and no application.
+  fileprivate var isInBootloader: Bool { agreement == .different && version == nil }
 }

@@ -12,7 +12,7 @@ struct UpdateLifeCycle: Sendable {
   private static let verdictsMaximum = 4
   /// Times that ACTIVATE is sent again because its answer was lost and the old version runs.
   private static let unansweredActivationsMaximum = 3
-  /// Times that a device is sent to its boot loader: a transfer that has to begin anew may lead
+  /// Times that a device is sent to its bootloader: a transfer that has to begin anew may lead
   /// through the application each time.
   private static let detachmentsMaximum = 8
 
@@ -20,7 +20,7 @@ struct UpdateLifeCycle: Sendable {
   private enum ConnectionOutcome {
     case alreadyCurrent(RunningImage)
     case wouldFlash
-    /// The device went to its boot loader, or may have: that is where to look first.
+    /// The device went to its bootloader, or may have: that is where to look first.
     case detached(to: [Whereabouts])
     /// The device agreed to restart into the image, or may have: the answer was lost.
     case activated(Activation)
@@ -30,7 +30,7 @@ struct UpdateLifeCycle: Sendable {
     let isAnswered: Bool
     /// Where the device may be then.
     let places: [Whereabouts]
-    /// How much longer than `UpdateOptions.rebootLimit` its boot loader may take.
+    /// How much longer than `UpdateOptions.rebootLimit` its bootloader may take.
     let startTime: Duration
     /// All that it holds was sent now, or compared.
     let isProven: Bool
@@ -65,7 +65,7 @@ struct UpdateLifeCycle: Sendable {
         detachments += 1
         guard detachments <= Self.detachmentsMaximum else {
           throw .protocolViolation(
-            .detach, "it was sent to its boot loader \(detachments - 1) times and did not stay")
+            .detach, "it was sent to its bootloader \(detachments - 1) times and did not stay")
         }
         search = PlaceSearch(places + (places.contains(.home) ? [] : [.home]))
       case .activated(let activation):
@@ -75,7 +75,7 @@ struct UpdateLifeCycle: Sendable {
         do throws(UpdateFault) {
           let running = try await prove(
             &search, activation.startTime, before: version, isTaken: &isTaken)
-          // A boot loader that never answered, or never let go, may not have taken the image.
+          // A bootloader that never answered, or never let go, may not have taken the image.
           guard isTaken || running.agreement != .untold else {
             throw UpdateFault.oldVersionStillRuns(running: running.version)
           }
@@ -133,7 +133,7 @@ struct UpdateLifeCycle: Sendable {
         if let session, stage == .activate {
           return activated(session, isAnswered: false)
         }
-        if let places = session?.bootLoaderPlaces, !places.isEmpty, stage == .detach {
+        if let places = session?.bootloaderPlaces, !places.isEmpty, stage == .detach {
           return .detached(to: places)
         }
         // What a device has acknowledged, and lost again, was no progress.
@@ -178,10 +178,10 @@ struct UpdateLifeCycle: Sendable {
           content: .image, bytes: size, imageSize: size, obstacle: .notUnderstood))
     }
     try await authorize(session, stage: &stage)
-    if !session.bootLoaderPlaces.isEmpty {
+    if !session.bootloaderPlaces.isEmpty {
       stage = .detach
       try await detach(session)
-      return .detached(to: session.bootLoaderPlaces)
+      return .detached(to: session.bootloaderPlaces)
     }
     var isProven = true
     for plan in plans {

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashWire
 
-/// The attributes of Nordic's legacy DFU service (SDK 4…11), which Adafruit's boot loader and
+/// The attributes of Nordic's legacy DFU service (SDK 4…11), which Adafruit's bootloader and
 /// InfiniTime speak too.
 package enum LegacyDFU {
   package static let service: BluetoothUUID = "00001530-1212-efde-1523-785feabcd123"
@@ -26,9 +26,9 @@ package struct LegacyDFUVersion: Comparable, Sendable, CustomStringConvertible {
     self.minor = minor
   }
 
-  /// An application that can restart into the boot loader.
+  /// An application that can restart into the bootloader.
   package static let application = LegacyDFUVersion(major: 0, minor: 1)
-  /// The first boot loader that wants an init packet, between its begin and its end.
+  /// The first bootloader that wants an init packet, between its begin and its end.
   package static let withInitPacket = LegacyDFUVersion(major: 0, minor: 5)
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
@@ -53,28 +53,28 @@ package struct LegacyDFUParts: OptionSet, Hashable, Sendable {
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   package static let softDevice = LegacyDFUParts(rawValue: 0x01)
-  package static let bootLoader = LegacyDFUParts(rawValue: 0x02)
+  package static let bootloader = LegacyDFUParts(rawValue: 0x02)
   package static let application = LegacyDFUParts(rawValue: 0x04)
 }
 
-/// Bytes of each part, the first packet of a transfer: SoftDevice, boot loader, application.
+/// Bytes of each part, the first packet of a transfer: SoftDevice, bootloader, application.
 package struct LegacyDFUSizes: Equatable, Sendable {
   package var softDevice = 0
-  package var bootLoader = 0
+  package var bootloader = 0
   package var application = 0
 
-  package init(softDevice: Int = 0, bootLoader: Int = 0, application: Int = 0) {
+  package init(softDevice: Int = 0, bootloader: Int = 0, application: Int = 0) {
     self.softDevice = softDevice
-    self.bootLoader = bootLoader
+    self.bootloader = bootloader
     self.application = application
   }
 
-  package var total: Int { softDevice + bootLoader + application }
+  package var total: Int { softDevice + bootloader + application }
 
   package var encoded: [UInt8] {
     var writer = ByteWriter()
     writer.uint32(UInt32(softDevice))
-    writer.uint32(UInt32(bootLoader))
+    writer.uint32(UInt32(bootloader))
     writer.uint32(UInt32(application))
     return writer.bytes
   }
@@ -83,7 +83,7 @@ package struct LegacyDFUSizes: Equatable, Sendable {
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     var reader = try DFUReader(bytes, of: "sizes", expecting: 12)
     softDevice = try Int(reader.uint32())
-    bootLoader = try Int(reader.uint32())
+    bootloader = try Int(reader.uint32())
     application = try Int(reader.uint32())
   }
 }

@@ -12,7 +12,7 @@ struct LegacyDFUDevice: Equatable, Sendable {
   var packetSizeMaximum: Int?
   /// Bytes of an image at most, where that is known beforehand.
   var imageSizeMaximum: Int?
-  /// The application itself takes the image, at its own address, and a boot loader that knows
+  /// The application itself takes the image, at its own address, and a bootloader that knows
   /// nothing of this service starts it.
   var updatesInApplication = false
   /// After it has answered START it erases and writes the page of its settings, and until that is
@@ -29,8 +29,8 @@ struct LegacyDFUDevice: Equatable, Sendable {
     updatesInApplication: true, settingsTime: .zero, answersReports: false,
     validation: "On the watch, open Settings, then Firmware, and tap Validate.")
 
-  static let bootLoader = LegacyDFUDevice(
-    name: "boot loader", source: "nRF5 SDK 11, DFU over BLE profile")
+  static let bootloader = LegacyDFUDevice(
+    name: "bootloader", source: "nRF5 SDK 11, DFU over BLE profile")
 
   /// The devices that are told apart.
   static let known = [infiniTime]
@@ -53,7 +53,7 @@ struct LegacyDFUDevice: Equatable, Sendable {
   }
 
   init(_ identity: ApplicationIdentity) {
-    self = Self.known.first { $0.manufacturer == identity.manufacturer } ?? .bootLoader
+    self = Self.known.first { $0.manufacturer == identity.manufacturer } ?? .bootloader
   }
 
   /// Bytes of a packet.
@@ -61,7 +61,7 @@ struct LegacyDFUDevice: Equatable, Sendable {
   /// - Parameter wanted: what the caller asks for; `nil` = what every device takes.
   func packetSize(mtu: Int, wanted: Int?) -> Int {
     let most = min(mtu - 3, packetSizeMaximum ?? .max)
-    // A boot loader writes its flash in words.
+    // A bootloader writes its flash in words.
     return max(4, min(wanted ?? LegacyDFU.packetSize, most) / 4 * 4)
   }
 }

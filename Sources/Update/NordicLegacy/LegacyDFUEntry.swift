@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An application with the DFU service in it, which only leads to the boot loader.
+/// An application with the DFU service in it, which only leads to the bootloader.
 struct LegacyDFUEntry: Sendable {
   let client: GATTClient
   let controlPoint: DiscoveredCharacteristic

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A device that takes an image by legacy DFU: a boot loader, or an application that does it
+/// A device that takes an image by legacy DFU: a bootloader, or an application that does it
 /// itself.
 struct LegacyDFUReceiver: Sendable {
   let context: UpdateContext
@@ -121,7 +121,7 @@ struct LegacyDFUReceiver: Sendable {
 extension LegacyDFUSizes {
   init(_ sizes: NordicSizes) {
     self.init(
-      softDevice: Int(sizes.softdevice), bootLoader: Int(sizes.bootloader),
+      softDevice: Int(sizes.softdevice), bootloader: Int(sizes.bootloader),
       application: Int(sizes.application))
   }
 
@@ -129,7 +129,7 @@ extension LegacyDFUSizes {
   var parts: LegacyDFUParts {
     var parts: LegacyDFUParts = []
     if softDevice > 0 { parts.insert(.softDevice) }
-    if bootLoader > 0 { parts.insert(.bootLoader) }
+    if bootloader > 0 { parts.insert(.bootloader) }
     if application > 0 { parts.insert(.application) }
     return parts
   }

@@ -23,7 +23,7 @@ package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
 /// A request written to the Control Point.
 package enum LegacyDFURequest: Equatable, Sendable {
   /// Sizes follow as a packet; they are answered. To an application, `[.application]` means:
-  /// restart into the boot loader.
+  /// restart into the bootloader.
   case start(LegacyDFUParts)
   /// The init packet's bytes follow as packets.
   case initPacketBegin

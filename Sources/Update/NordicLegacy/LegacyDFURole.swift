@@ -4,12 +4,12 @@ import OtaflashGATT
 /// What a device is to legacy DFU, by the services that it offers.
 enum LegacyDFURole: Sendable {
   case none
-  /// It can be sent to its boot loader.
+  /// It can be sent to its bootloader.
   case application(LegacyDFUEntry)
   /// It takes an image. `nil` where it does not tell its version: SDK 6 and earlier.
   case receiver(LegacyDFUVersion?)
 
-  /// Services that a boot loader has too: Generic Access, Generic Attribute, Device Information.
+  /// Services that a bootloader has too: Generic Access, Generic Attribute, Device Information.
   private static let boundToBoth = [
     BluetoothUUID(0x1800), BluetoothUUID(0x1801), BluetoothUUID(0x180A), LegacyDFU.service,
   ]

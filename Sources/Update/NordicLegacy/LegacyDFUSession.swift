@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Nordic's legacy DFU on one connection: to an application, which is sent to its boot loader, or
+/// Nordic's legacy DFU on one connection: to an application, which is sent to its bootloader, or
 /// to what takes the image (the sequence is in README.md beside this file).
 struct LegacyDFUSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.nordicLegacy
@@ -10,7 +10,7 @@ struct LegacyDFUSession: UpdateSession {
   static let places: [Whereabouts] = [.home, .nextAddress]
 
   private enum Side {
-    /// `nil` where the application offers no way to its boot loader.
+    /// `nil` where the application offers no way to its bootloader.
     case application(LegacyDFUEntry?)
     case receiver(LegacyDFUReceiver)
   }
@@ -44,7 +44,7 @@ struct LegacyDFUSession: UpdateSession {
           device: LegacyDFUDevice(identity), version: version))
     }
     if case .application = side, context.place == .nextAddress {
-      throw .strangerAtBootLoaderAddress
+      throw .strangerAtBootloaderAddress
     }
     let session = LegacyDFUSession(context: context, identity: identity, side: side)
     if session.isApplication { context.met(identity) }
@@ -61,7 +61,7 @@ struct LegacyDFUSession: UpdateSession {
 
   var device: DeviceReport {
     var report = DeviceReport(Self.updateProtocol, protocolVersion: 1)
-    // A boot loader's Device Information is its own.
+    // A bootloader's Device Information is its own.
     if isApplication { report.runningVersion = identity.version }
     report.isInBootloader = !isApplication
     if case .receiver(let receiver) = side { report.slotSize = receiver.device.imageSizeMaximum }
@@ -75,11 +75,11 @@ struct LegacyDFUSession: UpdateSession {
     return try Preflight.check(image, against: device.runningVersion, context.options)
   }
 
-  // MARK: To the boot loader
+  // MARK: To the bootloader
 
-  /// A boot loader that was given no bond advertises from the next address; one that was keeps it.
+  /// A bootloader that was given no bond advertises from the next address; one that was keeps it.
   /// It is looked for at the next address first, then at home.
-  var bootLoaderPlaces: [Whereabouts] {
+  var bootloaderPlaces: [Whereabouts] {
     guard case .application(.some) = side else { return [] }
     return [.nextAddress]
   }
@@ -151,7 +151,7 @@ struct LegacyDFUSession: UpdateSession {
   }
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
-    guard isApplication else { return image.leavesBootLoader ? .newBootLoader : .bootLoader }
+    guard isApplication else { return image.leavesBootloader ? .newBootloader : .bootloader }
     var validation: String?
     if case .receiver(let receiver) = side { validation = receiver.device.validation }
     return RunningImage(

@@ -3,7 +3,7 @@ extension LegacyDFUStatus {
   /// operation.
   func inWords(of opcode: LegacyDFUOpcode, by device: LegacyDFUDevice) -> ProtocolRefusal {
     let words = words(of: opcode)
-    // A boot loader with one bank has erased the application when it answers START.
+    // A bootloader with one bank has erased the application when it answers START.
     let isErased = opcode != .start && !device.updatesInApplication
     return ProtocolRefusal(
       code: "legacy DFU \(opcode.rawValue)/\(rawValue)", meaning: words.meaning,
@@ -12,7 +12,7 @@ extension LegacyDFUStatus {
   }
 
   private static let whatIsLeft =
-    "A boot loader with two banks starts the old application again; one with a single bank has "
+    "A bootloader with two banks starts the old application again; one with a single bank has "
     + "erased it, and waits for a package that fits."
 
   private func words(of opcode: LegacyDFUOpcode) -> RefusalWords {
@@ -33,7 +33,7 @@ extension LegacyDFUStatus {
     case .notSupported:
       RefusalWords(
         "it does not take this kind of image",
-        "A SoftDevice or a boot loader must come in a package made for its boot loader.",
+        "A SoftDevice or a bootloader must come in a package made for its bootloader.",
         .unsuitable)
     case .sizeOverLimit:
       RefusalWords(
@@ -51,7 +51,7 @@ extension LegacyDFUStatus {
         .protocolBroken, remedy: .tryAgain)
     case .sizeOverLimit:
       RefusalWords(
-        "the init packet is longer than it takes", "Make the package for this boot loader.",
+        "the init packet is longer than it takes", "Make the package for this bootloader.",
         .rejected)
     case .checksumMismatch, .operationFailed:
       RefusalWords(

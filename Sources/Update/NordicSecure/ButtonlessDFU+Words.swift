@@ -1,5 +1,5 @@
 extension ButtonlessResponse.Status {
-  /// Why the application does not restart into its boot loader.
+  /// Why the application does not restart into its bootloader.
   var inWords: ProtocolRefusal {
     ProtocolRefusal(code: "buttonless \(rawValue)", words)
   }
@@ -10,7 +10,7 @@ extension ButtonlessResponse.Status {
     case .opcodeNotSupported, .invalidName:
       RefusalWords(
         "its application does not know the request",
-        "Start its boot loader by a button or a reset, then try again.", .protocolBroken)
+        "Start its bootloader by a button or a reset, then try again.", .protocolBroken)
     case .operationFailed:
       RefusalWords(
         "its application could not prepare the restart", "Restart the device, and try again.",
@@ -20,7 +20,7 @@ extension ButtonlessResponse.Status {
         "its application is busy", "Try again in a moment.", .rejected, remedy: .tryAgain)
     case .notBonded:
       RefusalWords(
-        "it goes to its boot loader for a bonded host only", "Pair with the device first.",
+        "it goes to its bootloader for a bonded host only", "Pair with the device first.",
         .forbidden, remedy: .pair)
     }
   }

@@ -1,11 +1,11 @@
 import OtaflashATT
 import OtaflashWire
 
-/// How an application is asked to restart into its boot loader.
+/// How an application is asked to restart into its bootloader.
 package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
-  /// The boot loader advertises from the address whose last byte is one higher.
+  /// The bootloader advertises from the address whose last byte is one higher.
   case withoutBonds
-  /// The boot loader keeps the address and the keys; the link must be encrypted.
+  /// The bootloader keeps the address and the keys; the link must be encrypted.
   case withBonds
   /// The experimental service of SDK 12: enter only, by a notification.
   case experimental
@@ -25,7 +25,7 @@ package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a name can be given to the boot loader's advertisements.
+  /// Whether a name can be given to the bootloader's advertisements.
   package var takesName: Bool { self == .withoutBonds }
 }
 
@@ -34,20 +34,20 @@ package enum ButtonlessRequest: Equatable, Sendable {
   /// The longest name in bytes.
   package static let nameSizeMaximum = 20
 
-  case enterBootLoader
-  /// The boot loader shall advertise under this name, once. 1…20 bytes of UTF-8.
+  case enterBootloader
+  /// The bootloader shall advertise under this name, once. 1…20 bytes of UTF-8.
   case setAdvertisedName(String)
 
   package var opcode: UInt8 {
     switch self {
-    case .enterBootLoader: 0x01
+    case .enterBootloader: 0x01
     case .setAdvertisedName: 0x02
     }
   }
 
   package var encoded: [UInt8] {
     switch self {
-    case .enterBootLoader: return [opcode]
+    case .enterBootloader: return [opcode]
     case .setAdvertisedName(let name):
       let bytes = Array(name.utf8)
       precondition((1...Self.nameSizeMaximum).contains(bytes.count))
@@ -61,9 +61,9 @@ package enum ButtonlessRequest: Equatable, Sendable {
     case nil: throw .empty
     case 0x01:
       guard bytes.count == 1 else {
-        throw .wrongLength("enter boot loader", bytes: bytes.count, expected: 1)
+        throw .wrongLength("enter bootloader", bytes: bytes.count, expected: 1)
       }
-      self = .enterBootLoader
+      self = .enterBootloader
     case 0x02:
       let size = bytes.count > 1 ? Int(bytes[1]) : 0
       guard bytes.count == 2 + size, (1...Self.nameSizeMaximum).contains(size) else {

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An application that can be asked to restart into its boot loader.
+/// An application that can be asked to restart into its bootloader.
 struct ButtonlessEntry: Sendable {
   /// The longest wait for an answer.
   private static let answerLimit = Duration.seconds(20)
@@ -25,9 +25,9 @@ struct ButtonlessEntry: Sendable {
     return nil
   }
 
-  /// Where the boot loader will advertise. With bonds it keeps the address, since the keys belong
+  /// Where the bootloader will advertise. With bonds it keeps the address, since the keys belong
   /// to it; else its last byte is one higher, so that no host mistakes it for the application.
-  var bootLoaderPlace: Whereabouts {
+  var bootloaderPlace: Whereabouts {
     switch variant {
     case .withBonds: .home
     case .withoutBonds, .experimental: .nextAddress
@@ -36,8 +36,8 @@ struct ButtonlessEntry: Sendable {
 
   /// Asks for the restart; the application ends the connection.
   ///
-  /// - Parameter name: what the boot loader shall advertise as, where it takes a name: others
-  ///   nearby may be in their boot loaders too, and each calls itself the same.
+  /// - Parameter name: what the bootloader shall advertise as, where it takes a name: others
+  ///   nearby may be in their bootloaders too, and each calls itself the same.
   func enter(advertisedName name: String, on clock: any LinkClock) async throws(UpdateFault) {
     let answers: NotificationStream
     do throws(GATTFault) {
@@ -47,10 +47,10 @@ struct ButtonlessEntry: Sendable {
       throw .gatt(.detach, error)
     }
     if variant.takesName {
-      // The address alone finds the boot loader: a name that is refused is no loss.
+      // The address alone finds the bootloader: a name that is refused is no loss.
       _ = try await perform(.setAdvertisedName(name), answers, clock)
     }
-    let status = try await perform(.enterBootLoader, answers, clock)
+    let status = try await perform(.enterBootloader, answers, clock)
     guard status == .success else { throw .declined(.detach, status.inWords) }
   }
 
@@ -58,7 +58,7 @@ struct ButtonlessEntry: Sendable {
     _ request: ButtonlessRequest, _ answers: NotificationStream, _ clock: any LinkClock
   ) async throws(UpdateFault) -> ButtonlessResponse.Status {
     let deadline = clock.now.advanced(by: Self.answerLimit)
-    // Whether it has heard, the next look at its boot loader's place will tell.
+    // Whether it has heard, the next look at its bootloader's place will tell.
     let silence = UpdateFault.gatt(.detach, .transactionTimedOut)
     return try await withDeadline(deadline, on: clock, orThrow: silence) {
       () async throws(UpdateFault) -> ButtonlessResponse.Status in

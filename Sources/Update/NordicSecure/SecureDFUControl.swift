@@ -19,7 +19,7 @@ struct SecureDFUControl: Sendable {
 
   /// Performs an operation whose answer has no payload.
   ///
-  /// - Throws: `.declined` in the boot loader's words, `.gatt` for the link, `.protocolViolation`.
+  /// - Throws: `.declined` in the bootloader's words, `.gatt` for the link, `.protocolViolation`.
   func perform(_ request: SecureDFURequest, _ stage: UpdateStage) async throws(UpdateFault) {
     switch try await exchange(request, stage) {
     case .done: return
@@ -50,7 +50,7 @@ struct SecureDFUControl: Sendable {
     }
   }
 
-  /// Makes the boot loader restart (SDK 15 and later). Whether it does is not waited for.
+  /// Makes the bootloader restart (SDK 15 and later). Whether it does is not waited for.
   func abort() async {
     do throws(UpdateFault) {
       try await write(.abort, .prepare)

@@ -1,9 +1,9 @@
 import OtaflashATT
 
-/// How long a boot loader erases a page, and then writes it, as learned from what it loses.
+/// How long a bootloader erases a page, and then writes it, as learned from what it loses.
 ///
 /// A data object is answered while the erase of its page is still to come, and what does not fit
-/// the boot loader's queues meanwhile is dropped without a word. So only a few packets go out until
+/// the bootloader's queues meanwhile is dropped without a word. So only a few packets go out until
 /// the erase must have ended. An nRF52 needs at most 89.7 ms for a page by its data sheet, more
 /// when its radio is busy, and the wait is counted from the answer to create, when the erase has
 /// begun already. A wait too short costs a whole object, one too long a few milliseconds: it never
@@ -23,7 +23,7 @@ struct SecureDFUEraseWait: Equatable, Sendable {
 
   private(set) var duration = initial
   private(set) var packets = packetsInitial
-  /// Zero until a boot loader has proven slower than the air.
+  /// Zero until a bootloader has proven slower than the air.
   private(set) var paceByByte = Duration.zero
 
   /// An object was not taken whole: the erase may have lasted longer.

@@ -1,6 +1,6 @@
 /// How an image is cut into data objects, and an object into packets.
 struct SecureDFUObjects: Equatable, Sendable {
-  /// Every packet but the last of an image is a multiple of this: a boot loader writes its flash in
+  /// Every packet but the last of an image is a multiple of this: a bootloader writes its flash in
   /// words.
   static let packetAlignment = 4
   /// Bytes of the image.

@@ -1,10 +1,10 @@
-/// The receipts that a boot loader notifies after every so many packets. They have the bytes of an
+/// The receipts that a bootloader notifies after every so many packets. They have the bytes of an
 /// answer to checksum; which of the two a message is follows from what was sent.
 struct SecureDFUReceipts: Equatable, Sendable {
   /// From this packet size on no receipts are wanted: an object has hardly more packets than may
   /// go out before its erase has ended.
   static let packetSizeWithout = 244
-  /// Packets to one receipt below that: within what a boot loader's queues hold.
+  /// Packets to one receipt below that: within what a bootloader's queues hold.
   private static let intervalDefault = 12
 
   /// Packets to one receipt; 0 = no receipts.
@@ -18,7 +18,7 @@ struct SecureDFUReceipts: Equatable, Sendable {
     self.init(interval: packetSize >= Self.packetSizeWithout ? 0 : Self.intervalDefault)
   }
 
-  /// The boot loader's count starts over with every object.
+  /// The bootloader's count starts over with every object.
   mutating func restart() {
     sent = 0
     taken = 0

@@ -22,7 +22,7 @@ extension SecureDFURefusal {
     }
   }
 
-  fileprivate static let unknownRemedy = "Look the number up in the boot loader's source."
+  fileprivate static let unknownRemedy = "Look the number up in the bootloader's source."
 }
 
 extension SecureDFUResult {
@@ -33,8 +33,8 @@ extension SecureDFUResult {
         "it took the request for none", SecureDFURefusal.unknownRemedy, .protocolBroken)
     case .opcodeNotSupported, .unsupportedType:
       RefusalWords(
-        "its boot loader does not know the operation",
-        "Its boot loader must be one for Secure DFU, SDK 12 or later.", .protocolBroken)
+        "its bootloader does not know the operation",
+        "Its bootloader must be one for Secure DFU, SDK 12 or later.", .protocolBroken)
     case .invalidParameter:
       RefusalWords(
         "a size is not what it expects",
@@ -46,7 +46,7 @@ extension SecureDFUResult {
     case .invalidObject:
       RefusalWords(
         "the signature is wrong, or the init packet cannot be parsed",
-        "Sign the package with the private key whose public key is built into the boot loader.",
+        "Sign the package with the private key whose public key is built into the bootloader.",
         .rejected)
     case .operationNotPermitted:
       RefusalWords(
@@ -67,17 +67,17 @@ extension SecureDFUExtendedError {
     case .wrongCommandFormat, .unknownCommand, .initCommandInvalid:
       RefusalWords(
         "it cannot read the init packet, or misses a field in it",
-        "Make the package with a tool that matches the boot loader's SDK version.", .unsuitable)
+        "Make the package with a tool that matches the bootloader's SDK version.", .unsuitable)
     case .firmwareVersionTooLow:
       RefusalWords(
         "the firmware version\(Self.told(initPacket?.firmwareVersion)) is lower than its own",
-        "Make the package with a higher version (a boot loader's must be higher than the one it "
-          + "replaces). A boot loader cannot be overruled.", .unsuitable)
+        "Make the package with a higher version (a bootloader's must be higher than the one it "
+          + "replaces). A bootloader cannot be overruled.", .unsuitable)
     case .hardwareVersionDiffers:
       RefusalWords(
         "it has another hardware version than the package's"
           + Self.told(initPacket?.hardwareVersion),
-        "Take the package for this board. A boot loader cannot be overruled.", .unsuitable)
+        "Take the package for this board. A bootloader cannot be overruled.", .unsuitable)
     case .softDeviceNotListed:
       RefusalWords(
         "its SoftDevice is not among those of the package\(Self.listed(initPacket))",
@@ -86,11 +86,11 @@ extension SecureDFUExtendedError {
     case .signatureMissing:
       RefusalWords(
         "the package is not signed",
-        "Sign it with the private key whose public key is built into the boot loader.", .rejected)
+        "Sign it with the private key whose public key is built into the bootloader.", .rejected)
     case .wrongSignatureType:
       RefusalWords(
         "it does not know the type of the signature",
-        "Sign with ECDSA P-256, which Secure DFU boot loaders check.", .rejected)
+        "Sign with ECDSA P-256, which Secure DFU bootloaders check.", .rejected)
     case .wrongHashType:
       RefusalWords(
         "the init packet has another hash than SHA-256", "Make the package again.", .unsuitable)
@@ -137,6 +137,6 @@ extension ProtocolRefusal {
   static func initPacketTooLong(_ bytes: Int, limit: Int) -> ProtocolRefusal {
     ProtocolRefusal(
       code: "\(bytes) of \(limit)", meaning: "the init packet is longer than it takes",
-      advice: "Make the package for this boot loader's SDK version.", kind: .unsuitable)
+      advice: "Make the package for this bootloader's SDK version.", kind: .unsuitable)
   }
 }

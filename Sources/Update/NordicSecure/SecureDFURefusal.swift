@@ -36,7 +36,7 @@ package enum SecureDFUExtendedError: UInt8, Sendable, CaseIterable {
 package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
   case result(SecureDFUResult)
   case extended(SecureDFUExtendedError)
-  /// A result, or an extended error, that no published boot loader has.
+  /// A result, or an extended error, that no published bootloader has.
   case undefined(UInt8)
   case undefinedExtended(UInt8)
 

@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// What a boot loader holds of an init packet, from its answer to select (command).
+/// What a bootloader holds of an init packet, from its answer to select (command).
 enum SecureDFUInitStanding: Equatable, Sendable {
   /// Nothing of it: an object is created.
   case absent
@@ -20,11 +20,11 @@ enum SecureDFUInitStanding: Equatable, Sendable {
   }
 }
 
-/// Where a boot loader stands in an image, from its answer to select (data).
+/// Where a bootloader stands in an image, from its answer to select (data).
 enum SecureDFUResumeState: Equatable, Sendable {
   /// At the beginning of an object, or in one that cannot be gone on with: it is created.
   case before(Int)
-  /// What it holds is not the image: the object that begins here is created, and the boot loader
+  /// What it holds is not the image: the object that begins here is created, and the bootloader
   /// asked whether it went back there.
   case differing(from: Int)
   /// In the middle of an object: the rest of it is sent.

@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashGATT
 
 /// Nordic's Secure DFU on one connection: to an application, which can only be sent to its boot
-/// loader, or to the boot loader (the sequence is in README.md beside this file).
+/// loader, or to the bootloader (the sequence is in README.md beside this file).
 struct SecureDFUSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.nordicSecure
   static let services = [SecureDFU.service, ButtonlessVariant.experimental.service]
@@ -11,7 +11,7 @@ struct SecureDFUSession: UpdateSession {
 
   private enum Side {
     case application(ApplicationIdentity, ButtonlessEntry?)
-    case bootLoader(SecureDFUBootLoader)
+    case bootloader(SecureDFUBootloader)
   }
 
   let context: UpdateContext
@@ -31,11 +31,11 @@ struct SecureDFUSession: UpdateSession {
       throw .gatt(.connect, error)
     }
     if let controlPoint {
-      let bootLoader = try await SecureDFUBootLoader.open(
+      let bootloader = try await SecureDFUBootloader.open(
         on: client, context, controlPoint: controlPoint)
-      return SecureDFUSession(context: context, side: .bootLoader(bootLoader))
+      return SecureDFUSession(context: context, side: .bootloader(bootloader))
     }
-    guard context.place != .nextAddress else { throw .strangerAtBootLoaderAddress }
+    guard context.place != .nextAddress else { throw .strangerAtBootloaderAddress }
     do throws(GATTFault) {
       let identity = try await ApplicationIdentity.read(from: client)
       context.met(identity)
@@ -50,9 +50,9 @@ struct SecureDFUSession: UpdateSession {
     var report = DeviceReport(Self.updateProtocol, protocolVersion: 1)
     switch side {
     case .application(let identity, _): report.runningVersion = identity.version
-    case .bootLoader(let bootLoader):
+    case .bootloader(let bootloader):
       report.isInBootloader = true
-      report.largestChunk = bootLoader.packetSizeMaximum
+      report.largestChunk = bootloader.packetSizeMaximum
     }
     return report
   }
@@ -61,11 +61,11 @@ struct SecureDFUSession: UpdateSession {
     try Preflight.check(image, against: device.runningVersion, context.options)
   }
 
-  // MARK: To the boot loader
+  // MARK: To the bootloader
 
-  var bootLoaderPlaces: [Whereabouts] {
+  var bootloaderPlaces: [Whereabouts] {
     guard case .application(_, let entry?) = side else { return [] }
-    return [entry.bootLoaderPlace]
+    return [entry.bootloaderPlace]
   }
 
   func detach() async throws(UpdateFault) {
@@ -73,17 +73,17 @@ struct SecureDFUSession: UpdateSession {
     try await entry.enter(advertisedName: advertisedName, on: context.clock)
   }
 
-  /// `Dfu` and five digits: what the boot loader is called among others that are updated nearby.
+  /// `Dfu` and five digits: what the bootloader is called among others that are updated nearby.
   private var advertisedName: String {
     let digits = String(Int(context.randomFraction() * 100_000))
     return "Dfu" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits
   }
 
-  // MARK: In the boot loader
+  // MARK: In the bootloader
 
-  private func bootLoader() throws(UpdateFault) -> SecureDFUBootLoader {
-    guard case .bootLoader(let bootLoader) = side else { throw .noUpdateService }
-    return bootLoader
+  private func bootloader() throws(UpdateFault) -> SecureDFUBootloader {
+    guard case .bootloader(let bootloader) = side else { throw .noUpdateService }
+    return bootloader
   }
 
   func prepare(
@@ -92,7 +92,7 @@ struct SecureDFUSession: UpdateSession {
     guard let package = plan.image.initPacket else {
       throw .imageNotTaken(by: [Self.updateProtocol])
     }
-    return try await bootLoader().prepare(plan.image, package, restart: restart)
+    return try await bootloader().prepare(plan.image, package, restart: restart)
   }
 
   /// Every object's CRC32 was compared as it was sent; the whole is hashed when it is activated.
@@ -101,7 +101,7 @@ struct SecureDFUSession: UpdateSession {
   func activate(
     _ images: [FirmwareImage], keeping current: [FirmwareImage]
   ) async throws(UpdateFault) {
-    try await bootLoader().activate()
+    try await bootloader().activate()
   }
 
   // MARK: After the restart
@@ -114,7 +114,7 @@ struct SecureDFUSession: UpdateSession {
     switch side {
     case .application(let identity, _):
       RunningImage(identity, expecting: image, before: context.identityBefore)
-    case .bootLoader: image.leavesBootLoader ? .newBootLoader : .bootLoader
+    case .bootloader: image.leavesBootloader ? .newBootloader : .bootloader
     }
   }
 }

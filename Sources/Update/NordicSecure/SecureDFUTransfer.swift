@@ -4,18 +4,18 @@ import OtaflashFirmware
 /// The sequence of an image's data objects: what is to be done next, and what each answer means.
 /// Pure; the session does the sending and the waiting.
 ///
-/// The last object is left unexecuted: its execute makes the boot loader check the image and start
+/// The last object is left unexecuted: its execute makes the bootloader check the image and start
 /// it, which is the activation.
 struct SecureDFUTransfer {
   enum Step: Equatable {
     case create(size: Int)
     /// Bytes of the image, one packet.
     case send(Range<Int>)
-    /// The page is still being erased, or written, and the boot loader's queues may be full.
+    /// The page is still being erased, or written, and the bootloader's queues may be full.
     case waitForErase(until: LinkInstant)
     case waitForReceipt
     case askChecksum
-    /// The boot loader may have executed the object already, on an earlier connection or before its
+    /// The bootloader may have executed the object already, on an earlier connection or before its
     /// answer was lost; it then answers that it is not permitted.
     case execute
     case complete
@@ -23,7 +23,7 @@ struct SecureDFUTransfer {
 
   private enum Phase {
     case creating(Range<Int>)
-    /// The object is to be created, and then the boot loader asked where it stands.
+    /// The object is to be created, and then the bootloader asked where it stands.
     case recovering(Range<Int>)
     case recovered(Range<Int>)
     case sending(Range<Int>, next: Int)
@@ -44,7 +44,7 @@ struct SecureDFUTransfer {
   /// When the current object's page is erased, and the packets sent since it was created.
   private var erased: LinkInstant?
   private var packetsOfObject = 0
-  /// No object is created before: the boot loader's queue is full of an erase and what waits for
+  /// No object is created before: the bootloader's queue is full of an erase and what waits for
   /// it.
   private var rest: LinkInstant?
   private var repeats = 0
@@ -53,7 +53,7 @@ struct SecureDFUTransfer {
   private var creationRepeats = 0
   /// The last answer to checksum told nothing new, and the question was put once more.
   private var isAskedAgain = false
-  /// Bytes that the boot loader is known to hold as they are in the image.
+  /// Bytes that the bootloader is known to hold as they are in the image.
   private(set) var acknowledged: Int
 
   init(
@@ -96,7 +96,7 @@ struct SecureDFUTransfer {
 
   // MARK: What was done
 
-  /// The boot loader has answered create, at `now`.
+  /// The bootloader has answered create, at `now`.
   mutating func created(at now: LinkInstant) {
     switch phase {
     case .creating(let object): phase = .sending(object, next: object.lowerBound)
@@ -111,7 +111,7 @@ struct SecureDFUTransfer {
     receipts.restart()
   }
 
-  /// The boot loader could not queue the erase, at `now`. Returns whether it is worth another try.
+  /// The bootloader could not queue the erase, at `now`. Returns whether it is worth another try.
   mutating func creationFailed(at now: LinkInstant) -> Bool {
     creationRepeats += 1
     guard creationRepeats <= Self.objectRepeatsMaximum else { return false }
@@ -139,7 +139,7 @@ struct SecureDFUTransfer {
     phase = .creating(objects.object(holding: object.upperBound))
   }
 
-  // MARK: What the boot loader says
+  // MARK: What the bootloader says
 
   enum Reaction: Equatable {
     case proceed
@@ -160,7 +160,7 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// A receipt did not come, or the boot loader could not take a packet: it is asked what it holds.
+  /// A receipt did not come, or the bootloader could not take a packet: it is asked what it holds.
   mutating func doubt() {
     guard case .sending(let object, let next) = phase else { return }
     receipts.giveUp()
@@ -194,7 +194,7 @@ struct SecureDFUTransfer {
   }
 
   /// What was executed stays: where that is another image, only the init packet's object, created
-  /// anew, makes the boot loader forget it.
+  /// anew, makes the bootloader forget it.
   private mutating func recover(
     _ object: Range<Int>, _ progress: SecureDFUProgress
   ) throws(UpdateFault) -> Reaction {
@@ -209,7 +209,7 @@ struct SecureDFUTransfer {
   }
 
   /// Nothing new: the answer to a question that a slow link's receipt had answered already. Where
-  /// the boot loader has really lost all that was sent since, the next question tells.
+  /// the bootloader has really lost all that was sent since, the next question tells.
   private func isKnown(_ progress: SecureDFUProgress) -> Bool {
     progress.offset <= acknowledged && agrees(progress, upTo: progress.offset)
   }

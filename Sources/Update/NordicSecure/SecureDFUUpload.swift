@@ -2,9 +2,9 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Sends an image to a boot loader, object by object.
-extension SecureDFUBootLoader {
-  /// The boot loader is asked again where it stands, since it alone knows which object is open.
+/// Sends an image to a bootloader, object by object.
+extension SecureDFUBootloader {
+  /// The bootloader is asked again where it stands, since it alone knows which object is open.
   func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
     try await context.measuring(.withoutResponse, over: client) { () async throws(UpdateFault) in
       try await sendAll(image)
@@ -121,7 +121,7 @@ extension SecureDFUBootLoader {
     }
   }
 
-  /// Takes what the boot loader notifies while packets are being sent.
+  /// Takes what the bootloader notifies while packets are being sent.
   private func take(
     _ notice: SecureDFUResponse, _ transfer: inout SecureDFUTransfer
   ) throws(UpdateFault) {

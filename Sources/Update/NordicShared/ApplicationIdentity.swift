@@ -77,7 +77,7 @@ struct ApplicationIdentity: Equatable, Sendable {
 }
 
 extension RunningImage {
-  /// An application that a boot loader has started after checking it.
+  /// An application that a bootloader has started after checking it.
   init(
     _ identity: ApplicationIdentity, expecting image: FirmwareImage, before: ApplicationIdentity?,
     validation: String? = nil
@@ -87,11 +87,11 @@ extension RunningImage {
       outcome: .normal, isOnTrial: false, validation: validation)
   }
 
-  /// A boot loader that has started no application.
-  static let bootLoader = RunningImage(
+  /// A bootloader that has started no application.
+  static let bootloader = RunningImage(
     version: nil, agreement: .different, outcome: .normal, isOnTrial: false)
 
-  /// A boot loader that has replaced itself or its SoftDevice, and waits for what comes next.
-  static let newBootLoader = RunningImage(
+  /// A bootloader that has replaced itself or its SoftDevice, and waits for what comes next.
+  static let newBootloader = RunningImage(
     version: nil, agreement: .untold, outcome: .activated, isOnTrial: false)
 }

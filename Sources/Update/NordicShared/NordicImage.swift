@@ -12,30 +12,30 @@ extension NordicInitPacket {
 }
 
 extension FirmwareImage {
-  /// A boot loader follows its own SoftDevice or successor, not an application.
-  var leavesBootLoader: Bool { initPacket.map { $0.role != .application } ?? false }
+  /// A bootloader follows its own SoftDevice or successor, not an application.
+  var leavesBootloader: Bool { initPacket.map { $0.role != .application } ?? false }
 }
 
 extension Whereabouts {
-  /// Where to look for what a boot loader has started that was itself found here.
+  /// Where to look for what a bootloader has started that was itself found here.
   func after(_ images: [FirmwareImage]) -> [Whereabouts] {
-    if images.allSatisfy(\.leavesBootLoader) { return [self] }
-    // The boot loader's place comes last: to find it there again means that nothing was started.
+    if images.allSatisfy(\.leavesBootloader) { return [self] }
+    // The bootloader's place comes last: to find it there again means that nothing was started.
     return self == .home ? [.home, .previousAddress] : [.home, self]
   }
 }
 
 extension Preflight {
-  /// Neither of Nordic's boot loaders tells what it runs or has room for: it refuses by itself.
+  /// Neither of Nordic's bootloaders tells what it runs or has room for: it refuses by itself.
   /// Only an application that tells its version can be compared with an image that has one: its
-  /// bytes cannot, so the same version is taken for the same image. SoftDevices and boot loaders
+  /// bytes cannot, so the same version is taken for the same image. SoftDevices and bootloaders
   /// have versions of their own, which nobody tells.
   ///
   /// - Throws: `downgrade`.
   static func check(
     _ image: FirmwareImage, against running: FirmwareVersion?, _ options: UpdateOptions
   ) throws(UpdateFault) -> Preflight {
-    if let running, let version = image.version, !image.leavesBootLoader {
+    if let running, let version = image.version, !image.leavesBootloader {
       if version == running && !options.sendsAnyway { return .alreadyCurrent }
       if version < running && !options.allowsDowngrade {
         throw .downgrade(running: running, image: version)
@@ -49,9 +49,9 @@ extension Preflight {
 }
 
 extension UpdateFault {
-  /// Whoever is at the boot loader's address runs an application: it is another device.
-  static let strangerAtBootLoaderAddress = UpdateFault.couldNotConnect(
+  /// Whoever is at the bootloader's address runs an application: it is another device.
+  static let strangerAtBootloaderAddress = UpdateFault.couldNotConnect(
     .deviceNotFound(
-      cause: "The device at the boot loader's address is no boot loader, so it is another device.",
-      remedy: .advice("Bring the device nearer, or start its boot loader by hand.")))
+      cause: "The device at the bootloader's address is no bootloader, so it is another device.",
+      remedy: .advice("Bring the device nearer, or start its bootloader by hand.")))
 }

@@ -18,11 +18,11 @@ public struct FirmwareUpdate: Sendable {
   private let observe: @Sendable (UpdateEvent) -> Void
 
   /// - Parameters:
-  ///   - package: the images, each of which goes to its own slot or boot loader.
+  ///   - package: the images, each of which goes to its own slot or bootloader.
   ///   - options: what the caller decides.
   ///   - protocols: those that are known, one or more, each once. Which of them a device is updated
   ///     by, its services and the image decide, not their order; a device that may have been left
-  ///     in a boot loader elsewhere is looked for in their order.
+  ///     in a bootloader elsewhere is looked for in their order.
   ///   - observe: told what happens, in order, from the update's own task. It must return soon; it
   ///     can change nothing.
   public init(

@@ -6,13 +6,13 @@ import OtaflashWire
 public struct SMPReset: Sendable {
   /// Restart even when the application says that it is busy.
   public let isForced: Bool
-  /// Start the boot loader's recovery instead of the application (Zephyr, retained boot mode).
-  public let toBootLoader: Bool
+  /// Start the bootloader's recovery instead of the application (Zephyr, retained boot mode).
+  public let toBootloader: Bool
 
   /// A restart.
-  public init(isForced: Bool = false, toBootLoader: Bool = false) {
+  public init(isForced: Bool = false, toBootloader: Bool = false) {
     self.isForced = isForced
-    self.toBootLoader = toBootLoader
+    self.toBootloader = toBootloader
   }
 
   /// The restart as a command for a peripheral's queue. Ends when the device has agreed and the
@@ -22,7 +22,7 @@ public struct SMPReset: Sendable {
       defer { turn.disconnect() }
       let channel = try await SMPChannel(openedIn: turn)
       let request = SMPOS.Reset(
-        isForced: isForced ? true : nil, bootMode: toBootLoader ? SMPOS.Reset.bootLoader : nil)
+        isForced: isForced ? true : nil, bootMode: toBootloader ? SMPOS.Reset.bootloader : nil)
       do throws(UpdateFault) {
         _ = try await channel.perform(request, .activate)
       } catch .gatt(.activate, .linkLost(let loss)) where loss != .cancelled {

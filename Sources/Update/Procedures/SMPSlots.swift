@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashWire
 
-/// Looks at the slots of a device with MCUboot, or changes what its boot loader does with them.
+/// Looks at the slots of a device with MCUboot, or changes what its bootloader does with them.
 public struct SMPSlots: Sendable {
   /// What is done to the slots.
   public enum Action: Equatable, Sendable {

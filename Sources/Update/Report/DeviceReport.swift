@@ -36,7 +36,7 @@ public struct DeviceReport: Equatable, Sendable {
     }
   }
 
-  /// How the device's last start went, as its boot loader says.
+  /// How the device's last start went, as its bootloader says.
   public enum BootOutcome: String, Sendable {
     /// As usual.
     case normal
@@ -85,8 +85,8 @@ public struct DeviceReport: Equatable, Sendable {
   public var slots: [SlotReport] = []
   /// Requests that the device has room for.
   public var bufferCount: Int?
-  /// How a boot loader of MCUboot activates images; `nil` for other devices.
-  public var bootLoaderMode: MCUbootMode?
+  /// How a bootloader of MCUboot activates images; `nil` for other devices.
+  public var bootloaderMode: MCUbootMode?
 
   /// A report of which nothing but the protocol is known yet.
   public init(_ updateProtocol: UpdateProtocol, protocolVersion: Int) {

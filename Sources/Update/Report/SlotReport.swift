@@ -18,7 +18,7 @@ public struct SlotReport: Equatable, Sendable {
   public let isPending: Bool
   /// What is pending is started for good.
   public let isPermanent: Bool
-  /// The boot loader would start it.
+  /// The bootloader would start it.
   public let isBootable: Bool
 
   init(_ slot: SMPImage.Slot) {

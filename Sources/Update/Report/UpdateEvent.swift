@@ -52,7 +52,7 @@ public enum UpdateStage: String, Sendable, CaseIterable {
   case connect
   /// Challenge and proof, where the device has a key.
   case authorize
-  /// The application hands over to the boot loader, where that is what takes the image.
+  /// The application hands over to the bootloader, where that is what takes the image.
   case detach
   /// Image and device are compared, and the image is announced.
   case prepare

@@ -3,7 +3,7 @@ import OtaflashGATT
 extension UpdateFault {
   /// At whose door a fault lies: for who repeats an update that failed, or stops those of a fleet.
   public enum Party: String, Sendable, CaseIterable {
-    /// The device, its boot loader, or its flash.
+    /// The device, its bootloader, or its flash.
     case device
     /// The air between, or how far it is.
     case link

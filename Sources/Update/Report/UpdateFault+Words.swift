@@ -37,7 +37,7 @@ extension UpdateFault: ExplainedFault {
     case .otherVersionRuns(let running, let expected):
       "the device runs \(running), the image was said to be "
         + (expected?.description ?? "of no version")
-    case .nothingStarted: "the device is in its boot loader, and has started no application"
+    case .nothingStarted: "the device is in its bootloader, and has started no application"
     case .unreachableAfterActivation: "the device did not come back after the restart"
     case .stoppedAfterActivation(.cancellation, _):
       "the update was stopped after the restart was requested"
@@ -92,7 +92,7 @@ extension UpdateFault: ExplainedFault {
     case .noUpdateService:
       "It is the wrong device, or its firmware must first be put into update mode."
     case .unsupportedProtocolVersion: "Version 1 is spoken here; a newer one is needed."
-    case .reverted: "Its boot loader did not start the image, or started it and went back."
+    case .reverted: "Its bootloader did not start the image, or started it and went back."
     case .oldVersionStillRuns, .nothingStarted: "It took the image and did not start it."
     case .differentImageRuns:
       "Its size or CRC32 differs; another host may have updated it meanwhile."

@@ -41,7 +41,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// The device speaks these versions of the OTA service, and none that is spoken here.
   case unsupportedProtocolVersion(deviceLowest: Int, deviceHighest: Int)
   // After activation.
-  /// The device says that its boot loader rejected the image, and runs what it ran before.
+  /// The device says that its bootloader rejected the image, and runs what it ran before.
   case reverted(running: FirmwareVersion?, build: UInt32? = nil)
   /// The device came back with what ran before, and says nothing of the new image.
   case oldVersionStillRuns(running: FirmwareVersion?)
@@ -50,7 +50,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// It tells a version that neither ran before, as far as that is known, nor is the image's: the
   /// image under another version, or another one.
   case otherVersionRuns(running: FirmwareVersion, expected: FirmwareVersion?)
-  /// It is in its boot loader.
+  /// It is in its bootloader.
   case nothingStarted
   /// The device took the image, restarted, and could not be connected to again.
   case unreachableAfterActivation(LinkLoss)

@@ -23,14 +23,14 @@ public struct UpdateResult: Equatable, Sendable {
   public enum Proof: String, Sendable {
     /// It is not: nothing was sent.
     case none
-    /// The device restarted out of its boot loader, which had checked the image and starts no
+    /// The device restarted out of its bootloader, which had checked the image and starts no
     /// other. What the application tells of itself, if anything, it told before, too.
-    case bootLoader = "boot-loader"
+    case bootloader = "boot-loader"
     /// The same, and what the application tells of itself (Device Information, Database Hash) is
     /// not what was told before the update. That it belongs to the image, nobody says.
     case changed
     /// The same, and the application tells the image's version, which did not run before as far as
-    /// that was told. Its bytes were compared by the boot loader alone.
+    /// that was told. Its bytes were compared by the bootloader alone.
     case version
     /// What runs was read after the restart, and is the image that was sent, by its hash or CRC32.
     case readBack = "read-back"

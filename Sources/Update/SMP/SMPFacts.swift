@@ -25,7 +25,7 @@ struct SMPFacts: Equatable, Sendable {
   /// The slot that runs, of one of the device's images.
   func running(_ image: Int) -> SMPImage.Slot? { state.running(image) }
 
-  /// The application runs, and only the boot loader, or a second application, can replace it.
+  /// The application runs, and only the bootloader, or a second application, can replace it.
   var mustLeaveApplication: Bool {
     guard let running = running(0) else { return false }
     return switch mode {
@@ -39,7 +39,7 @@ struct SMPFacts: Equatable, Sendable {
   }
 
   /// Bytes of the largest file for one of the device's images, where the server tells it: what the
-  /// boot loader told it, else the size of the smallest slot.
+  /// bootloader told it, else the size of the smallest slot.
   func largestFile(_ image: Int) -> Int? {
     guard let entry = slotSizes(of: image) else { return nil }
     return entry.largestImage ?? entry.slots.compactMap(\.size).min()
@@ -149,7 +149,7 @@ extension SMPImage.Slot {
 }
 
 extension MCUbootMode {
-  /// The boot loader starts the higher version by itself: nothing can be chosen.
+  /// The bootloader starts the higher version by itself: nothing can be chosen.
   var choosesByVersion: Bool {
     switch self {
     case .directXIP, .ramLoad: true

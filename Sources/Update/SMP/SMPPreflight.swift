@@ -3,7 +3,7 @@ import OtaflashFirmware
 extension SMPFacts {
   /// Compares the image with what the device says of its slots. Nothing is written.
   ///
-  /// - Throws: `doesNotFit`, `downgrade`, `imageNotTaken`, or `declined` where the boot loader
+  /// - Throws: `doesNotFit`, `downgrade`, `imageNotTaken`, or `declined` where the bootloader
   ///   would never start the image.
   func check(_ image: FirmwareImage, options: UpdateOptions) throws(UpdateFault) -> Preflight {
     guard let mcuboot = image.mcuboot else { throw .imageNotTaken(by: [.smp]) }

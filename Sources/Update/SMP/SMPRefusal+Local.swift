@@ -43,8 +43,8 @@ extension ProtocolRefusal {
 
   static let notListed = ProtocolRefusal(
     code: "no slot", meaning: "no slot lists the image that was sent",
-    advice: "What arrived is not valid for its boot loader: sign the image with the kind of hash "
-      + "that the boot loader was built for.", kind: .rejected)
+    advice: "What arrived is not valid for its bootloader: sign the image with the kind of hash "
+      + "that the bootloader was built for.", kind: .rejected)
 
   static let differs = ProtocolRefusal(
     code: "match false", meaning: "what its flash holds is not what was sent, twice",
@@ -70,13 +70,13 @@ extension ProtocolRefusal {
   static func neverStarts(_ image: String, running: String) -> ProtocolRefusal {
     ProtocolRefusal(
       code: "mode",
-      meaning: "its boot loader starts the highest version it holds, which \(image) is not",
+      meaning: "its bootloader starts the highest version it holds, which \(image) is not",
       advice: "It runs \(running): the image needs a higher version.", kind: .unsuitable)
   }
 
   static func forbidsDowngrade(_ image: String, running: String) -> ProtocolRefusal {
     ProtocolRefusal(
-      code: "no-downgrade", meaning: "its boot loader starts no older version than \(running)",
+      code: "no-downgrade", meaning: "its bootloader starts no older version than \(running)",
       advice: "\(image) would be sent in vain: the image needs a higher version.",
       kind: .unsuitable)
   }
@@ -107,7 +107,7 @@ extension ProtocolRefusal {
     ProtocolRefusal(
       code: "size \(size)",
       meaning: "decompressed the image has \(size) bytes or more, and its slot \(slot)",
-      advice: "The file would fit; what its boot loader makes of it would not.",
+      advice: "The file would fit; what its bootloader makes of it would not.",
       kind: .unsuitable, remedy: .chooseAnotherImage)
   }
 

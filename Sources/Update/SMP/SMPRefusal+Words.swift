@@ -89,10 +89,10 @@ extension SMPRefusal {
   private static let os: [Int32: Entry] = [
     1: Entry(.rejected, "an unknown error", log),
     2: Entry(.rejected, "the format is not valid", bug, .report),
-    3: Entry(.rejected, "the boot loader does not know the query", log),
+    3: Entry(.rejected, "the bootloader does not know the query", log),
     4: Entry(.rejected, "its clock is not set", "Set the device's clock."),
     5: Entry(.rejected, "its clock does not work", log),
-    6: Entry(.rejected, "the boot loader has no answer to the query", log),
+    6: Entry(.rejected, "the bootloader has no answer to the query", log),
   ]
 
   private static let image: [Int32: Entry] = [
@@ -126,7 +126,7 @@ extension SMPRefusal {
       .unsuitable, "what was sent does not begin like an MCUboot image", sign, .chooseAnotherImage),
     24: Entry(
       .unsuitable, "the hash has another length than its own",
-      "The image must be signed with the kind of hash that the boot loader was built for."),
+      "The image must be signed with the kind of hash that the bootloader was built for."),
     25: Entry(
       .unsuitable, "the image is linked for another place in its flash",
       "Send the variant of the image that was built for the slot which does not run."),

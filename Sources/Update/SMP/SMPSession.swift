@@ -45,7 +45,7 @@ struct SMPSession: UpdateSession {
   }
 
   /// A recovery server in the bootloader keeps the address.
-  var bootLoaderPlaces: [Whereabouts] {
+  var bootloaderPlaces: [Whereabouts] {
     guard facts.mustLeaveApplication else { return [] }
     return facts.mode == .firmwareLoader ? SMPFirmwareLoader.places(context.memory) : [.home]
   }
@@ -61,7 +61,7 @@ struct SMPSession: UpdateSession {
 
   func detach() async throws(UpdateFault) {
     if facts.mode == .firmwareLoader { try await SMPFirmwareLoader.setName(over: channel, context) }
-    _ = try await channel.perform(SMPOS.Reset(bootMode: SMPOS.Reset.bootLoader), .detach)
+    _ = try await channel.perform(SMPOS.Reset(bootMode: SMPOS.Reset.bootloader), .detach)
   }
 
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
@@ -70,7 +70,7 @@ struct SMPSession: UpdateSession {
 
   // MARK: After the upload
 
-  /// A server lists what has the form of an image; whether it is whole only the boot loader looks.
+  /// A server lists what has the form of an image; whether it is whole only the bootloader looks.
   var provesHeldImages: Bool { false }
 
   /// The server lists only images that it found valid in flash.
@@ -85,7 +85,7 @@ struct SMPSession: UpdateSession {
   func activate(
     _ images: [FirmwareImage], keeping current: [FirmwareImage]
   ) async throws(UpdateFault) {
-    // Where nothing runs, this is the boot loader's own server, which starts what it received.
+    // Where nothing runs, this is the bootloader's own server, which starts what it received.
     if facts.mode.needsTest, facts.state.slots.contains(where: { $0.flags.contains(.active) }) {
       let state = try await channel.perform(SMPImage.ReadState(), .activate)
       for image in current where facts.mode.reverts && state.isOnTrial(image.place.imageIndex) {
@@ -207,6 +207,6 @@ extension DeviceReport {
     isOnTrial = facts.mode.reverts && facts.state.isOnTrial(0)
     slots = facts.state.slots.map(SlotReport.init)
     bufferCount = facts.parameters?.bufferCount
-    bootLoaderMode = facts.bootloader.mode.map(MCUbootMode.init)
+    bootloaderMode = facts.bootloader.mode.map(MCUbootMode.init)
   }
 }

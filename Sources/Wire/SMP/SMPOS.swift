@@ -26,11 +26,11 @@ package enum SMPOS {
   package struct Reset: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.os, 5, .write)
-    /// A boot mode: the boot loader's own server instead of the application.
-    package static let bootLoader = 1
+    /// A boot mode: the bootloader's own server instead of the application.
+    package static let bootloader = 1
     /// Restart even when the application said that it is busy.
     package var isForced: Bool?
-    /// What to start: 0 = the application, or `bootLoader` (Zephyr, retained boot mode).
+    /// What to start: 0 = the application, or `bootloader` (Zephyr, retained boot mode).
     package var bootMode: Int?
 
     package init(isForced: Bool? = nil, bootMode: Int? = nil) {
@@ -110,7 +110,7 @@ package enum SMPOS {
     }
   }
 
-  /// Command 8: the boot loader's name, or with the query `mode` how it activates images.
+  /// Command 8: the bootloader's name, or with the query `mode` how it activates images.
   package struct BootloaderInfo: SMPRequest {
     package static let command = SMPCommand(.os, 8, .read)
     package static let modeQuery = "mode"
@@ -126,7 +126,7 @@ package enum SMPOS {
       package var bootloader: String?
       /// How MCUboot activates images, by number.
       package var mode: Int32?
-      /// The boot loader starts no image with a lower version.
+      /// The bootloader starts no image with a lower version.
       package var forbidsDowngrade: Bool?
 
       package init(

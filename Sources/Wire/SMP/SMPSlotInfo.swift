@@ -26,7 +26,7 @@ extension SMPImage {
     package struct Image: Equatable, Sendable {
       package var image: Int
       package var slots: [Slot]
-      /// Bytes of the largest file for this image, where the boot loader told it.
+      /// Bytes of the largest file for this image, where the bootloader told it.
       package var largestImage: Int?
 
       package init(image: Int, slots: [Slot], largestImage: Int? = nil) {

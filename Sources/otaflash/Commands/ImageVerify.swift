@@ -65,7 +65,7 @@ struct ImageVerify: Subcommand {
     }
   }
 
-  /// What a boot loader's own format says is enough for one; of other images somebody must say it.
+  /// What a bootloader's own format says is enough for one; of other images somebody must say it.
   private static func requireIdentity(of part: FirmwareImage) throws(CommandFault) {
     guard case .plain = part.content else { return }
     guard part.version != nil, part.hardware != nil else {

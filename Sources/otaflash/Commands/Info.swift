@@ -182,7 +182,7 @@ extension DeviceReport {
       bufferSize.map { size in
         (bufferCount.map { "\($0) of " } ?? "") + Text.grouped(size) + " B"
       })
-    add("boot loader", bootLoaderMode?.words)
+    add("bootloader", bootloaderMode?.words)
     for slot in slots {
       let name =
         slots.contains { $0.image > 0 } ? "slot \(slot.image)/\(slot.slot)" : "slot \(slot.slot)"

@@ -16,8 +16,8 @@ struct Reset: TargetedCommand {
   @Flag(name: .long, help: "Restart even if the application says that it is busy.")
   var force = false
 
-  @Flag(name: .long, help: "Start the boot loader's recovery instead of the application.")
-  var bootLoader = false
+  @Flag(name: .long, help: "Start the bootloader's recovery instead of the application.")
+  var bootloader = false
 
   @OptionGroup var target: DeviceOption
   @OptionGroup var capture: CaptureOption
@@ -29,7 +29,7 @@ struct Reset: TargetedCommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let destination = try await ResolvedDevice.resolve(target.device, in: session)
     let lock = try destination.lock()
-    let reset = SMPReset(isForced: force, toBootLoader: bootLoader)
+    let reset = SMPReset(isForced: force, toBootloader: bootloader)
     let fault = await destination.withDevice { () async -> UpdateFault? in
       do throws(UpdateFault) {
         try await reset.run(on: destination.dialer, clock: destination.clock)

@@ -8,7 +8,7 @@ struct Slots: GroupCommand {
     commandName: "slots",
     abstract: "Look at the image slots of a device that speaks SMP, and change them.",
     discussion: """
-      A device with MCUboot holds two images: the one that runs, and another that its boot loader \
+      A device with MCUboot holds two images: the one that runs, and another that its bootloader \
       can start. flash does what is needed by itself; these commands do single steps of it.
       """,
     subcommands: [SlotsList.self, SlotsTest.self, SlotsConfirm.self, SlotsErase.self])
@@ -78,7 +78,7 @@ extension SMPSlots.Listing {
     for slot in slots {
       console.event("slot", slot.members + JSONValue.fields(["size": .integer(size(of: slot))]))
     }
-    if let words = self.mode?.words { console.result("boot loader: \(words)") }
+    if let words = self.mode?.words { console.result("bootloader: \(words)") }
     guard !slots.isEmpty else { return console.note("no slot holds a valid image") }
     let rows = slots.map { slot in
       [

@@ -8,7 +8,7 @@ struct SlotsConfirm: TargetedCommand {
     commandName: "confirm",
     abstract: "Keep the image that runs.",
     discussion: """
-      An image that runs on trial stays; the boot loader no longer goes back. Look first whether \
+      An image that runs on trial stays; the bootloader no longer goes back. Look first whether \
       the device works: there is no way back from this but another update.
       """)
 

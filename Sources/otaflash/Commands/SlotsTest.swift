@@ -6,9 +6,9 @@ struct SlotsTest: TargetedCommand {
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "test",
-    abstract: "Let the boot loader try the other image at the next restart.",
+    abstract: "Let the bootloader try the other image at the next restart.",
     discussion: """
-      The image is started once. Unless it is confirmed while it runs, the boot loader goes back \
+      The image is started once. Unless it is confirmed while it runs, the bootloader goes back \
       to the present one at the restart after that.
       """)
 

@@ -113,7 +113,7 @@ struct SimulatedDevice: Sendable {
 }
 
 extension FlashFault {
-  /// What the file behind the flash failed with; EIO for a flash that holds what no boot loader
+  /// What the file behind the flash failed with; EIO for a flash that holds what no bootloader
   /// wrote.
   fileprivate var errno: Int32 {
     if case .medium(_, let errno) = self { errno } else { EIO }

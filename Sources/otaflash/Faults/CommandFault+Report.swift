@@ -53,7 +53,7 @@ extension FaultReport {
       case .otherBoard(let name, let fault):
         FaultReport(
           .wrongHardware, "'\(name)': \(fault)",
-          why: "Its boot loader would refuse it, after all of it was sent; nothing was sent.",
+          why: "Its bootloader would refuse it, after all of it was sent; nothing was sent.",
           help: context.inspectImage, exit: .refusedBeforeWriting)
       case .verificationKey(let path, let fault):
         FaultReport(

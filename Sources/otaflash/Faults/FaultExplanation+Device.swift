@@ -3,7 +3,7 @@ extension FaultExplanation {
   static let deviceRefused = FaultExplanation(
     "the device refused an operation",
     causes: """
-      The device's application or boot loader said no: another update is under way, the battery \
+      The device's application or bootloader said no: another update is under way, the battery \
       is low, or it knows no such request. Its own reason stands in the message.
       """,
     remedy: """
@@ -70,7 +70,7 @@ extension FaultExplanation {
     "what the device read back is not what was sent",
     causes: """
       The device read the whole image back from its flash, and its CRC32 or hash is another \
-      one; or its boot loader checked the image and refused it: a signature by a key that it \
+      one; or its bootloader checked the image and refused it: a signature by a key that it \
       does not know, most often. The old image still runs.
       """,
     remedy: """
@@ -79,9 +79,9 @@ extension FaultExplanation {
       """)
 
   static let reverted = FaultExplanation(
-    "the old image runs again: the boot loader did not start the new one, or went back",
+    "the old image runs again: the bootloader did not start the new one, or went back",
     causes: """
-      The boot loader refused the new image (its signature, its version), or started it on \
+      The bootloader refused the new image (its signature, its version), or started it on \
       trial and it crashed or was not confirmed before a restart.
       """,
     remedy: """
@@ -92,11 +92,11 @@ extension FaultExplanation {
   static let oldVersionRuns = FaultExplanation(
     "the device restarted into the old image",
     causes: """
-      The device came back, and says that it runs what it ran before. Its boot loader found no \
+      The device came back, and says that it runs what it ran before. Its bootloader found no \
       request for a change, or does not tell why it refused.
       """,
     remedy: """
-      `otaflash info -d name:door-01` shows what runs. Check that application and boot loader \
+      `otaflash info -d name:door-01` shows what runs. Check that application and bootloader \
       agree on where an image waits and how a change is asked for.
       """)
 
@@ -104,7 +104,7 @@ extension FaultExplanation {
     "the device runs a third image",
     causes: """
       What runs now is neither the image that was sent nor the one before: somebody else \
-      updates the device at the same time, its boot loader fell back to a recovery image, or \
+      updates the device at the same time, its bootloader fell back to a recovery image, or \
       --image-version said something wrong.
       """,
     remedy: """
@@ -120,7 +120,7 @@ extension FaultExplanation {
       """,
     remedy: """
       Wait and run the same command again: it looks at what runs before it sends anything. \
-      Where the boot loader tries images, a restart of the device brings the old one back.
+      Where the bootloader tries images, a restart of the device brings the old one back.
       """)
 
   static let blockKeepsFailing = FaultExplanation(

@@ -113,7 +113,7 @@ extension FaultExplanation {
       The image's version is lower than the one that the device runs. Nothing was written.
       """,
     remedy: """
-      Where you mean it, --allow-downgrade sends it. Some boot loaders refuse an older image \
+      Where you mean it, --allow-downgrade sends it. Some bootloaders refuse an older image \
       all the same; then nothing helps but a newer one.
       """)
 
@@ -142,7 +142,7 @@ extension FaultExplanation {
   static let imageNotTaken = FaultExplanation(
     "none of the device's update protocols can carry the image",
     causes: """
-      A device that speaks SMP takes MCUboot images only, a Nordic boot loader packages only. \
+      A device that speaks SMP takes MCUboot images only, a Nordic bootloader packages only. \
       Often the build wrote several files, and this is the one for a debugger.
       """,
     remedy: """

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashFirmware
 
-/// Which devices MCUboot images must be for. Their boot loader knows, and does not tell before all
+/// Which devices MCUboot images must be for. Their bootloader knows, and does not tell before all
 /// of an image was sent.
 struct ImageTargetOptions: ParsableArguments, Sendable {
   @Option(

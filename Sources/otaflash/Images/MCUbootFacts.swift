@@ -22,7 +22,7 @@ extension MCUbootImage {
       rows.append(["decompressed", Text.grouped(decompressedSize) + " B, header and body"])
       rows.append(["runs as", Text.hex(decompressedHash)])
     } else if isCompressed {
-      rows.append(["decompressed", "not stated: no boot loader starts it"])
+      rows.append(["decompressed", "not stated: no bootloader starts it"])
     }
     if isEncrypted && integrity == "whole" {
       rows.append(["encrypted", "no, in spite of its flags: for the first slot, not for an update"])

@@ -34,10 +34,10 @@ extension NordicInitPacket {
 }
 
 extension NordicSizes {
-  /// `SoftDevice 320 B, boot loader 260 B`
+  /// `SoftDevice 320 B, bootloader 260 B`
   fileprivate var words: String {
     let all: [(name: String, size: UInt32)] = [
-      ("SoftDevice", softdevice), ("boot loader", bootloader), ("application", application),
+      ("SoftDevice", softdevice), ("bootloader", bootloader), ("application", application),
     ]
     let present = all.filter { $0.size > 0 }
     return present.map { "\($0.name) \(Text.grouped(Int($0.size))) B" }.joined(separator: ", ")
@@ -59,7 +59,7 @@ extension SecureInitPacket {
     rows.append(["SoftDevices", listed.isEmpty ? NordicImageFacts.noneListed : listed])
     rows.append(["hash", "\(hashAlgorithm), \(integrity)"])
     rows.append(["signed", signed])
-    if isDebug { rows.append(["debug", "yes: debugging boot loaders skip versions"]) }
+    if isDebug { rows.append(["debug", "yes: debugging bootloaders skip versions"]) }
     for validation in bootValidations {
       let size = validation.bytes.isEmpty ? "" : ", \(validation.bytes.count) B"
       rows.append(["at start", "\(validation.kind)\(size)"])

@@ -78,7 +78,7 @@ extension DeviceReport {
       "takes_patches": takesPatches ? .bool(true) : nil,
       "last_boot": lastBoot.map { .string($0.rawValue) }, "on_trial": .bool(isOnTrial),
       "buffer_count": .integer(bufferCount),
-      "boot_loader": bootLoaderMode.map { .string($0.name) },
+      "boot_loader": bootloaderMode.map { .string($0.name) },
       "resume_offset": .integer(resumePoint?.offset),
       "held_stream": heldStream.map { held in
         .object(

@@ -57,10 +57,10 @@ extension UpdateResult {
     case .none: ""
     case .readBack: to == nil ? " that was sent, verified; nobody knows its version" : ", verified"
     case .version: ", verified by its version"
-    case .changed: " (checked and started by its boot loader; it tells other things than before)"
-    case .bootLoader where from != nil && from == to:
-      " (checked and started by its boot loader; it tells the version that ran before)"
-    case .bootLoader: " (checked and started by its boot loader; no versions to compare)"
+    case .changed: " (checked and started by its bootloader; it tells other things than before)"
+    case .bootloader where from != nil && from == to:
+      " (checked and started by its bootloader; it tells the version that ran before)"
+    case .bootloader: " (checked and started by its bootloader; no versions to compare)"
     }
   }
 

@@ -24,12 +24,12 @@ enum SelfTestImage {
     change: UInt8 = 0
   ) throws -> FirmwareImage {
     let plain = bytes(for: hardware, version: version, change: change)
-    if let settings: SecureBootLoaderSettings = device.settings() {
+    if let settings: SecureBootloaderSettings = device.settings() {
       let packet = SampleImage.secureInitPacket(
         for: plain, version: nordicVersion, settings: settings)
       return nordic(plain, packet, .secure(try SecureInitPacket(decoding: packet)))
     }
-    if let settings: LegacyBootLoaderSettings = device.settings() {
+    if let settings: LegacyBootloaderSettings = device.settings() {
       let packet = SampleImage.legacyInitPacket(
         for: plain, version: nordicVersion, settings: settings)
       return nordic(plain, packet, .legacy(try LegacyInitPacket(decoding: packet)))

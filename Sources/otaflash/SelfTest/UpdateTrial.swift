@@ -135,7 +135,7 @@ extension UpdateResult.Proof {
   fileprivate var words: String {
     switch self {
     case .none: "nothing"
-    case .bootLoader: "its boot loader"
+    case .bootloader: "its bootloader"
     case .changed: "what the application tells"
     case .version: "the version that the application tells"
     case .readBack: "reading back what runs"

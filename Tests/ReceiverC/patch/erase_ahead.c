@@ -71,7 +71,7 @@ static void test_idle(void) {
   device_connect(&d);
   CHECK(d.flash.slot_erases == 0 && request_op(&d, OTA_OP_CONFIRM) == 0);
   CHECK(d.flash.slot_erases == SLOT / PAGE);
-  // The boot loader has used the slot since.
+  // The bootloader has used the slot since.
   d.config.trial = false;
   d.config.boot_outcome = OTA_BOOT_ACTIVATED;
   device_boot(&d);

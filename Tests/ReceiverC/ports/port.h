@@ -38,7 +38,7 @@ void port_subscribe(void);
 void port_read_status(uint8_t *to);
 /// Until nothing more happens by itself.
 void port_run(void);
-/// What the boot loader was asked to start lies in the slot.
+/// What the bootloader was asked to start lies in the slot.
 bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32);
 
 #endif

@@ -8,7 +8,7 @@ extension FirmwareImage {
   /// An image that the device of a profile takes.
   ///
   /// - Parameters:
-  ///   - size: bytes, 128 or more for Nordic's boot loaders, without what the device's kind puts
+  ///   - size: bytes, 128 or more for Nordic's bootloaders, without what the device's kind puts
   ///     around them.
   ///   - index: which of the device's images it is for.
   public static func drawn(

@@ -70,7 +70,7 @@ struct KindDraw {
 
   mutating func moment() -> Duration { .milliseconds(number(0...8000)) }
 
-  /// A multiple of 4, as legacy boot loaders want it: a page or less, or several.
+  /// A multiple of 4, as legacy bootloaders want it: a page or less, or several.
   mutating func imageSize() -> Int { 4 * (chance(0.6) ? number(32...1024) : number(32...5000)) }
 
   // MARK: The device
@@ -88,7 +88,7 @@ struct KindDraw {
   }
 
   /// An application that says nothing of itself cannot be told from another: all that is known then
-  /// is that its boot loader, which starts no image but a good one, has let go of it.
+  /// is that its bootloader, which starts no image but a good one, has let go of it.
   mutating func drawInformation(_ device: inout DrawnDevice) {
     let tells = chance(0.8)
     device.settings.append("information=\(tells ? "yes" : "no")")

@@ -17,7 +17,7 @@ extension Scenario {
   /// What is sent has something to do with what runs.
   var hasPatches: Bool { profile.contains("base=") }
 
-  /// Only a button that is held leads to the boot loader.
+  /// Only a button that is held leads to the bootloader.
   var hasButton: Bool { profile.contains("entry=button&") || profile.hasSuffix("entry=button") }
 
   /// The device has one place for the image, over the one that runs.

@@ -64,10 +64,10 @@ extension ScenarioEnding {
     if !isWhole(scenario, former + scenario.earlier.map(\.image.bytes)) {
       found.append(.mixedImage)
     }
-    // Power that fails behind a boot loader's word takes it back, and an application that tells
+    // Power that fails behind a bootloader's word takes it back, and an application that tells
     // nothing of itself does not show it: that is what such a proof is worth, and is said to be.
     if case .success(let result) = outcome, !(result.isVerified && runsNew),
-      !(scenario.losesPower && result.proof == .bootLoader)
+      !(scenario.losesPower && result.proof == .bootloader)
     {
       found.append(.falseSuccess)
     }
@@ -206,7 +206,7 @@ public struct Judgement: Sendable {
         // back one that was on trial.
         return cured.violations(
           of: cure, former: ending.before + scenario.earlier.map(\.image.bytes))
-      // What a button sends to its boot loader is not found once it runs the image.
+      // What a button sends to its bootloader is not found once it runs the image.
       case .failure(.couldNotConnect(.deviceNotFound))
       where scenario.hasButton && cured.running == scenario.images.map(\.bytes):
         return []

@@ -47,7 +47,7 @@ extension SMPServerSettings: SwarmKind {
     let reassembles = !draw.chance(0.3)
     if !reassembles { device.hostMTUs = [100, 247, 498, 512, 517] }
     let mtus = reassembles ? ["23", "100", "247", "498"] : ["100", "247", "247", "498"]
-    // It does not tell how its boot loader works, and none of these starts by itself.
+    // It does not tell how its bootloader works, and none of these starts by itself.
     let isOld = !inPlace && draw.chance(0.25)
     let mayDecompress = mode == .overwrite || mode == .swapMove
     let told = [
@@ -69,7 +69,7 @@ extension SMPServerSettings: SwarmKind {
       device.settings.append("settings=\(draw.either())")
     }
     if inPlace {
-      // What ran before is gone, and the boot loader starts what it has received by itself.
+      // What ran before is gone, and the bootloader starts what it has received by itself.
       device.lies.subtract([.comesBackOld, .reverts, .newAddress, .otherImage])
     }
     return device

@@ -27,7 +27,7 @@ protocol SwarmKind: Sendable {
 enum SwarmKinds {
   /// A row each.
   static let all: [any SwarmKind.Type] = [
-    SMPServerSettings.self, SecureBootLoaderSettings.self, LegacyBootLoaderSettings.self,
+    SMPServerSettings.self, SecureBootloaderSettings.self, LegacyBootloaderSettings.self,
   ]
 }
 

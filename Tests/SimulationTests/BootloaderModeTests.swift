@@ -7,7 +7,7 @@ import OtaflashWire
 import Testing
 
 /// What MCUboot makes of the images that the SMP server has received, mode by mode.
-@Suite struct BootLoaderModeTests {
+@Suite struct BootloaderModeTests {
   static let file = BootableFile()
 
   private func withServer(
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  /// The hash in the records is not that of the image: only the boot loader looks, and erases it.
+  /// The hash in the records is not that of the image: only the bootloader looks, and erases it.
   @Test func anImageWithAWrongHashNeverRuns() throws {
     try withServer("") { host, board, _ in
       let factory = try board.runningImage()
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func aBootLoaderMayForbidDowngrades() throws {
+  @Test func aBootloaderMayForbidDowngrades() throws {
     let old = BootableFile(version: (1, 1, 9))
     for (settings, line) in [("", "0:1.1.9 bca"), ("&no-downgrade=yes", "0:1.2.0 bca")] {
       try withServer("&mode=overwrite" + settings) { host, board, _ in
@@ -225,7 +225,7 @@ import Testing
   }
 
   @Test(arguments: ["single"])
-  func withOneSlotTheBootLoaderReceivesTheImage(mode: String) throws {
+  func withOneSlotTheBootloaderReceivesTheImage(mode: String) throws {
     try withServer("&mode=\(mode)") { host, board, _ in
       let first = SMPImage.Upload(
         offset: 0, data: Array(Self.file.bytes.prefix(400)),
@@ -235,7 +235,7 @@ import Testing
       host = try await SMPHost.connected(to: board)
       #expect(try await host.state() == ["0:1.2.0 bc"])
       _ = try await host.upload(Self.file.bytes, to: 4000)
-      // Half an image is none: the boot loader stays.
+      // Half an image is none: the bootloader stays.
       board.powerCut()
       await host.host.waitForEnd()
       host = try await SMPHost.connected(to: board)
@@ -282,7 +282,7 @@ import Testing
   // MARK: Faults
 
   @Test(arguments: ["reverts", "comes-back-old"])
-  func theBootLoaderMayRejectTheImage(fault: String) throws {
+  func theBootloaderMayRejectTheImage(fault: String) throws {
     try withServer("&\(fault)") { host, board, _ in
       _ = try await host.upload(Self.file.bytes)
       _ = try await host.setState(Self.file.hash, confirm: true)

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 import OtaflashSimulation
 
-extension SecureBootLoaderSettings: SwarmKind {
+extension SecureBootloaderSettings: SwarmKind {
   static let days = ["nordic-dfu", "nordic-dfu"]
   static let ways = ["entry=", "banks="]
   static let samples = [

@@ -9,7 +9,7 @@ enum FactoryImage {
     _ settings: BoardSettings, random: SeededRandom
   ) -> (bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID) {
     var random = random
-    var bytes = random.bytes(count: min(BootLoader.factoryImageSize, settings.slotSize))
+    var bytes = random.bytes(count: min(Bootloader.factoryImageSize, settings.slotSize))
     let descriptor = ImageDescriptor(version: settings.version, hardware: settings.hardware)
     let end = descriptorOffset + ImageDescriptor.size
     bytes.replaceSubrange(descriptorOffset..<end, with: descriptor.encoded)

@@ -1,16 +1,16 @@
 import OtaflashATT
 
-/// What only a device with Nordic's Secure DFU boot loader has to set.
-public struct SecureBootLoaderSettings: Hashable, Sendable {
-  /// How the boot loader is entered.
+/// What only a device with Nordic's Secure DFU bootloader has to set.
+public struct SecureBootloaderSettings: Hashable, Sendable {
+  /// How the bootloader is entered.
   public enum Entry: String, CaseIterable, Sendable {
-    /// By the application's Buttonless DFU without bonds: the boot loader has the next address.
+    /// By the application's Buttonless DFU without bonds: the bootloader has the next address.
     case buttonless
     /// By Buttonless DFU with bonds: the address stays, and the link must be encrypted.
     case bonded
     /// By the experimental buttonless service of SDK 12.
     case experimental
-    /// By a button that is held: the boot loader runs first, whatever is in flash.
+    /// By a button that is held: the bootloader runs first, whatever is in flash.
     case button
   }
 
@@ -28,7 +28,7 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
     case sample
     /// X and Y of an own key, 64 bytes.
     case own([UInt8])
-    /// Nobody looks: no boot loader that is shipped does so.
+    /// Nobody looks: no bootloader that is shipped does so.
     case none
   }
 
@@ -41,7 +41,7 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
   /// The version of the application that left the factory, in its init packet.
   public var applicationVersion: UInt32 = 1
   /// The number that Version answers, and updates of it must exceed.
-  public var bootLoaderVersion: UInt32 = 1
+  public var bootloaderVersion: UInt32 = 1
   /// What an init packet must name exactly.
   public var hardwareVersion: UInt32 = 52
   /// The SoftDevice in flash, as `sd_req` numbers it.
@@ -52,12 +52,12 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
   public var initPacketMaximum = 512
   /// Bytes of the largest data object, a multiple of a page.
   public var dataObjectMaximum = 4096
-  /// The boot loader resets after so long without a request.
+  /// The bootloader resets after so long without a request.
   public var inactivity: Duration = .seconds(120)
   /// The application tells its version in a Device Information Service.
   public var hasDeviceInformation = true
 
-  /// A boot loader with the defaults above.
+  /// A bootloader with the defaults above.
   public init() {}
 
   /// X and Y; `nil` = signatures are not looked at.
@@ -70,16 +70,16 @@ public struct SecureBootLoaderSettings: Hashable, Sendable {
   }
 }
 
-extension SecureBootLoaderSettings: KindSettings {
+extension SecureBootloaderSettings: KindSettings {
   static let presets = [
     ProfilePreset(
-      name: "nordic-dfu", summary: "a buttonless application and Nordic's Secure DFU boot loader",
-      device: .secureBootLoader(SecureBootLoaderSettings())
+      name: "nordic-dfu", summary: "a buttonless application and Nordic's Secure DFU bootloader",
+      device: .secureBootloader(SecureBootloaderSettings())
     ) { $0.becomeNordic() }
   ]
 
   static let keys: [KindKey<Self>] = [
-    KindKey("entry", "what leads to the boot loader", \.entry),
+    KindKey("entry", "what leads to the bootloader", \.entry),
     KindKey("banks", "where an image is received", \.banks),
     KindKey(
       "key", "what signatures are checked with",
@@ -88,7 +88,7 @@ extension SecureBootLoaderSettings: KindSettings {
     KindKey("fw", "the application's version", "a number", \.applicationVersion) {
       Quantity.word($0)
     },
-    KindKey("bl", "the boot loader's version", "a number", \.bootLoaderVersion) {
+    KindKey("bl", "the bootloader's version", "a number", \.bootloaderVersion) {
       Quantity.word($0)
     },
     KindKey("hw", "the hardware's version", "a number", \.hardwareVersion) { Quantity.word($0) },
@@ -134,8 +134,8 @@ extension SecureBootLoaderSettings: KindSettings {
 }
 
 extension DeviceKind {
-  /// An application with a buttonless service, and Nordic's Secure DFU boot loader.
-  public static func secureBootLoader(_ settings: SecureBootLoaderSettings) -> DeviceKind {
+  /// An application with a buttonless service, and Nordic's Secure DFU bootloader.
+  public static func secureBootloader(_ settings: SecureBootloaderSettings) -> DeviceKind {
     DeviceKind(settings)
   }
 }

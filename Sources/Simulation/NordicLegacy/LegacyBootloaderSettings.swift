@@ -1,10 +1,10 @@
 import OtaflashATT
 
 /// What only a device with Nordic's legacy DFU has to set.
-public struct LegacyBootLoaderSettings: Hashable, Sendable {
+public struct LegacyBootloaderSettings: Hashable, Sendable {
   /// Whose receiver it is.
   public enum Variant: String, CaseIterable, Sendable {
-    /// Nordic's boot loader of SDK 11.
+    /// Nordic's bootloader of SDK 11.
     case sdk11
     /// Adafruit's, which was made of it: larger packets, more buffers, a longer wait.
     case adafruit
@@ -12,15 +12,15 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
     case infinitime
   }
 
-  /// How the boot loader of SDK 11 is entered.
+  /// How the bootloader of SDK 11 is entered.
   public enum Entry: String, CaseIterable, Sendable {
-    /// By a write to the application's Control Point: the boot loader has the next address.
+    /// By a write to the application's Control Point: the bootloader has the next address.
     case buttonless
-    /// By a button that is held: the boot loader runs first, whatever is in flash.
+    /// By a button that is held: the bootloader runs first, whatever is in flash.
     case button
   }
 
-  /// Where a boot loader receives an application.
+  /// Where a bootloader receives an application.
   public enum Banks: String, CaseIterable, Sendable {
     /// Over the one that runs, which is gone as soon as a transfer has begun.
     case single
@@ -42,7 +42,7 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
     }
   }
 
-  /// Whose boot loader it is.
+  /// Whose bootloader it is.
   public var variant = Variant.sdk11
   /// How the application is made to start it.
   public var entry = Entry.buttonless
@@ -58,13 +58,13 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
   public var softDevice: UInt16 = 0x0064
   /// The watch's user has switched updates off: writes are refused with 0x08.
   public var isDisabled = false
-  /// The boot loader resets after so long without sizes, init packet, data or a validation; `nil` =
+  /// The bootloader resets after so long without sizes, init packet, data or a validation; `nil` =
   /// as the variant has it: 120 s, or Adafruit's 360 s.
   public var inactivity: Duration?
   /// The application tells its version in a Device Information Service.
   public var hasDeviceInformation = true
 
-  /// Nordic's boot loader of SDK 11, with the defaults above.
+  /// Nordic's bootloader of SDK 11, with the defaults above.
   public init() {}
 
   var packetPool: Pool {
@@ -79,22 +79,22 @@ public struct LegacyBootLoaderSettings: Hashable, Sendable {
   var mtuMaximum: Int { variant == .sdk11 ? 23 : 247 }
 }
 
-extension LegacyBootLoaderSettings: KindSettings {
+extension LegacyBootloaderSettings: KindSettings {
   static let presets = [
     ProfilePreset(
       name: "nordic-legacy",
-      summary: "an application and Nordic's legacy boot loader of SDK 11, or Adafruit's",
-      device: .legacyBootLoader(LegacyBootLoaderSettings())
+      summary: "an application and Nordic's legacy bootloader of SDK 11, or Adafruit's",
+      device: .legacyBootloader(LegacyBootloaderSettings())
     ) { $0.becomeNordic() },
     ProfilePreset(
       name: "infinitime", summary: "a watch that takes Nordic's legacy DFU in its application",
-      device: .legacyBootLoader(LegacyBootLoaderSettings(.infinitime))
+      device: .legacyBootloader(LegacyBootloaderSettings(.infinitime))
     ) { $0.becomeNordic() },
   ]
 
   static let keys: [KindKey<Self>] = [
     KindKey("variant", "whose receiver it is", \.variant),
-    KindKey("entry", "what leads to the boot loader", \.entry),
+    KindKey("entry", "what leads to the bootloader", \.entry),
     KindKey("banks", "where an application is received", \.banks),
     KindKey("pool", "buffers for packets, and bytes of each", "such as 8x32 or 16x600", \.pool) {
       pool($0).map(Optional.some)
@@ -145,8 +145,8 @@ extension LegacyBootLoaderSettings: KindSettings {
 }
 
 extension DeviceKind {
-  /// An application, and Nordic's boot loader of SDK 11 and before or what InfiniTime made of it.
-  public static func legacyBootLoader(_ settings: LegacyBootLoaderSettings) -> DeviceKind {
+  /// An application, and Nordic's bootloader of SDK 11 and before or what InfiniTime made of it.
+  public static func legacyBootloader(_ settings: LegacyBootloaderSettings) -> DeviceKind {
     DeviceKind(settings)
   }
 }

@@ -5,22 +5,22 @@ import OtaflashSimulation
 import OtaflashTestSupport
 import Testing
 
-/// Nordic's Secure DFU boot loader of SDK 15, rule by rule, over the modelled radio.
-@Suite struct SecureBootLoaderTests {
+/// Nordic's Secure DFU bootloader of SDK 15, rule by rule, over the modelled radio.
+@Suite struct SecureBootloaderTests {
   static let newVersion = FirmwareVersion(1, 3, 0)
   /// The bytes 00…FF repeated: its checksums are known.
   static let counting = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
 
-  /// Runs `body` in the boot loader, with a valid init packet for `image` if one is given.
+  /// Runs `body` in the bootloader, with a valid init packet for `image` if one is given.
   @discardableResult
-  private func inBootLoader<Value: Sendable>(
+  private func inBootloader<Value: Sendable>(
     _ profile: String = "nordic-dfu", mtu: UInt16 = 247, image: [UInt8]? = nil,
     _ body:
       @escaping @Sendable (inout SecureDFUHost, SimulatedBoard, VirtualClock) async throws
       -> Value
   ) throws -> Value {
     try withBoard(profile) { board, clock in
-      var dfu = try await SecureDFUHost.inBootLoader(of: board, mtu: mtu)
+      var dfu = try await SecureDFUHost.inBootloader(of: board, mtu: mtu)
       if let image {
         #expect(try await dfu.sendInit(InitPacketBuilder(for: image).signed) == "60 04 01")
         // The settings page is erased and written meanwhile.
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func itsValueHas23BytesAtMost() throws {
-    try inBootLoader { (dfu, _, _) async throws in
+    try inBootloader { (dfu, _, _) async throws in
       await #expect(throws: BareHost.Fault.refused(.invalidAttributeValueLength)) {
         try await dfu.host.write(SecureDFUHost.control, [UInt8](repeating: 0x09, count: 24))
       }
@@ -102,8 +102,8 @@ import Testing
     ("01 01 00 00 00 00", "60 01 03"), ("01 01 01 02 00 00", "60 01 04"),
     ("01 01 00 02 00 00", "60 01 01"), ("01 02 00 10 00 00", "60 01 08"),
   ])
-  func aFreshBootLoaderAnswers(request: String, answer: String) throws {
-    try inBootLoader { (dfu, _, _) async throws in #expect(try await dfu.ask(request) == answer) }
+  func aFreshBootloaderAnswers(request: String, answer: String) throws {
+    try inBootloader { (dfu, _, _) async throws in #expect(try await dfu.ask(request) == answer) }
   }
 
   @Test(arguments: [
@@ -112,20 +112,20 @@ import Testing
     ("01 02 10 27 00 00", "60 01 04"), ("04", "60 04 01"),
   ])
   func withAValidInitPacketItAnswers(request: String, answer: String) throws {
-    try inBootLoader(image: Self.counting) { (dfu, _, _) async throws in
+    try inBootloader(image: Self.counting) { (dfu, _, _) async throws in
       #expect(try await dfu.ask(request) == answer)
     }
   }
 
   @Test func anObjectEndsWithTheImage() throws {
-    try inBootLoader(image: Array(Self.counting.prefix(3000))) { (dfu, _, _) async throws in
+    try inBootloader(image: Array(Self.counting.prefix(3000))) { (dfu, _, _) async throws in
       #expect(try await dfu.ask("01 02 00 10 00 00") == "60 01 08")
       #expect(try await dfu.ask("01 02 b8 0b 00 00") == "60 01 01")
     }
   }
 
   @Test func checksumsAreCumulative() throws {
-    try inBootLoader(image: Self.counting) { (dfu, _, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
       for (offset, answer) in [
         (0, "60 03 01 00 10 00 00 82 20 91 a2"), (4096, "60 03 01 00 20 00 00 07 53 67 b6"),
       ] {
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func abortResetsIntoTheApplication() throws {
-    try inBootLoader { (dfu, board, _) async throws in
+    try inBootloader { (dfu, board, _) async throws in
       #expect(try await dfu.ask("0c") == "60 0c 01")
       await dfu.host.waitForEnd()
       let host = try await BareHost.connected(to: board, at: board.address)
@@ -150,7 +150,7 @@ import Testing
   // MARK: Receipts
 
   @Test func receiptsComeEveryFewPackets() throws {
-    try inBootLoader(image: Self.counting) { (dfu, _, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
       #expect(try await dfu.ask("02 04 00") == "60 02 01")
       _ = try await dfu.ask("01 02 00 10 00 00")
       await clock.pause(for: .milliseconds(120))
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test func whatIsWrongWithAPacketIsToldByAReceiptOnly() throws {
-    try inBootLoader(image: Self.counting) { (dfu, _, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
       _ = try await dfu.ask("01 02 00 10 00 00")
       await clock.pause(for: .milliseconds(120))
       try await dfu.send(Self.counting.prefix(4096))
@@ -184,7 +184,7 @@ import Testing
   /// While a page is erased nothing leaves the queue of 16, of which the erase holds one.
   @Test(arguments: [20, 244])
   func duringAnEraseFifteenPacketsOfAnySizeAreKept(size: Int) throws {
-    try inBootLoader(image: Self.counting) { (dfu, _, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
       let begun = clock.now
       #expect(try await dfu.ask("01 02 00 10 00 00") == "60 01 01")
       #expect(begun.duration(to: clock.now) < .milliseconds(85), "the answer waited for the erase")
@@ -196,7 +196,7 @@ import Testing
   }
 
   @Test func onlyExecuteWaitsForTheFlash() throws {
-    try inBootLoader(image: Self.counting) { (dfu, _, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
       let begun = clock.now
       _ = try await dfu.ask("01 02 00 10 00 00")
       try await dfu.send(Self.counting.prefix(3000), packetSize: 240)
@@ -209,7 +209,7 @@ import Testing
   }
 
   @Test func creatingGoesBackToWhatWasExecuted() throws {
-    try inBootLoader(image: Self.counting) { (dfu, board, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, board, clock) async throws in
       #expect(try await dfu.sendImage(Array(Self.counting.prefix(4096)), on: clock) == "60 04 01")
       for _ in 0..<2 {
         _ = try await dfu.ask("01 02 00 10 00 00")
@@ -223,7 +223,7 @@ import Testing
   }
 
   @Test func aPacketOfHalfAWordSpoilsWhatFollows() throws {
-    try inBootLoader(image: Self.counting) { (dfu, _, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
       _ = try await dfu.ask("01 02 00 10 00 00")
       await clock.pause(for: .milliseconds(120))
       try await dfu.send(Self.counting.prefix(182 * 3), packetSize: 182)
@@ -245,7 +245,7 @@ import Testing
     var image = Self.counting
     image[5000] ^= 1
     let sent = image
-    try inBootLoader(image: Self.counting) { (dfu, board, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, board, clock) async throws in
       let factory = try board.runningImage()
       #expect(try await dfu.sendImage(sent, on: clock) == "60 04 0b 0c")
       #expect(
@@ -259,12 +259,12 @@ import Testing
   // MARK: Resets
 
   @Test func aResetKeepsAnExecutedInitPacketAndNoData() throws {
-    try inBootLoader(image: Self.counting) { (dfu, board, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, board, clock) async throws in
       #expect(try await dfu.sendImage(Array(Self.counting.prefix(8192)), on: clock) == "60 04 01")
       let held = try await dfu.ask(hex("06 01"))
       board.powerCut()
       await dfu.host.waitForEnd()
-      var dfu = try await SecureDFUHost.inBootLoader(of: board)
+      var dfu = try await SecureDFUHost.inBootloader(of: board)
       let select = try await dfu.ask(hex("06 01"))
       #expect(littleEndian(select[7..<11]) > 0)
       #expect(select == held)
@@ -275,17 +275,17 @@ import Testing
   }
 
   @Test func aLostLinkKeepsEverything() throws {
-    try inBootLoader(image: Self.counting) { (dfu, board, clock) async throws in
+    try inBootloader(image: Self.counting) { (dfu, board, clock) async throws in
       #expect(try await dfu.sendImage(Array(Self.counting.prefix(4096)), on: clock) == "60 04 01")
       dfu.host.link.close()
-      var dfu = try await SecureDFUHost.inBootLoader(of: board)
+      var dfu = try await SecureDFUHost.inBootloader(of: board)
       #expect(
         try await dfu.ask("06 02") == "60 06 01 00 10 00 00 00 10 00 00 82 20 91 a2")
     }
   }
 
   @Test func afterTwoMinutesOfSilenceTheApplicationRunsAgain() throws {
-    try inBootLoader { (dfu, board, clock) async throws in
+    try inBootloader { (dfu, board, clock) async throws in
       let begun = clock.now
       await dfu.host.waitForEnd()
       #expect(begun.duration(to: clock.now) > .seconds(119))

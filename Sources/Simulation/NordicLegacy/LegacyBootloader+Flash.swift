@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// What the boot loader has its flash do, and what follows from it.
-extension LegacyBootLoader {
+/// What the bootloader has its flash do, and what follows from it.
+extension LegacyBootloader {
   mutating func offer(_ operations: [FlashOperation], for purpose: FlashPurpose) {
     let isQueued = queue.offer(operations, for: purpose)
     precondition(isQueued, "the pool bounds what is queued")

@@ -1,9 +1,9 @@
 import OtaflashFirmware
 
-/// The boot loader of a simulated board: it checks a pending image and switches to it, and takes an
+/// The bootloader of a simulated board: it checks a pending image and switches to it, and takes an
 /// unconfirmed one back. Slots exchange their roles instead of their contents; what that would have
 /// taken is told by `exchangeTime`.
-struct BootLoader: Sendable {
+struct Bootloader: Sendable {
   /// What a boot led to; the raw values are those of RUNNING (docs/ota-service.md, 4.2).
   enum Outcome: UInt8, Sendable {
     case normal = 0

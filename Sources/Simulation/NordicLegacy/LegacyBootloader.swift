@@ -1,9 +1,9 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The rules of Nordic's legacy boot loader, as SDK 11 has them and Adafruit's after it (the table
+/// The rules of Nordic's legacy bootloader, as SDK 11 has them and Adafruit's after it (the table
 /// in README.md beside this file). It knows no link and no clock.
-struct LegacyBootLoader: DFUMachine {
+struct LegacyBootloader: DFUMachine {
   static let initPacketBytesMaximum = 128
   /// The timer runs from the boot on, connected or not.
   static let connectionBreaksSilence = false
@@ -40,10 +40,10 @@ struct LegacyBootLoader: DFUMachine {
   }
 
   let parts: BoardParts
-  let settings: LegacyBootLoaderSettings
-  let loader: BootLoader
+  let settings: LegacyBootloaderSettings
+  let loader: Bootloader
   let slot: Int
-  let pool: LegacyBootLoaderSettings.Pool
+  let pool: LegacyBootloaderSettings.Pool
 
   var bootRecord: BootRecord
   var phase = Phase.idle
@@ -61,12 +61,12 @@ struct LegacyBootLoader: DFUMachine {
   var receiptTarget = 0
   var packetsUntilReceipt = 0
 
-  init(_ settings: LegacyBootLoaderSettings, bootRecord: BootRecord, parts: BoardParts) {
+  init(_ settings: LegacyBootloaderSettings, bootRecord: BootRecord, parts: BoardParts) {
     self.settings = settings
     self.bootRecord = bootRecord
     self.parts = parts
     let layout = parts.settings.layout
-    loader = BootLoader(flash: parts.flash, layout: layout)
+    loader = Bootloader(flash: parts.flash, layout: layout)
     slot = layout.slot(settings.banks == .dual ? bootRecord.inactive : bootRecord.active)
     pool = settings.packetPool
     queue = FlashQueue(capacity: Self.flashOperations)
@@ -184,22 +184,22 @@ enum LegacyStatus: UInt8, Sendable {
 /// What a transfer replaces, in bytes.
 struct LegacySizes: Equatable, Sendable {
   var softDevice: UInt32 = 0
-  var bootLoader: UInt32 = 0
+  var bootloader: UInt32 = 0
   var application: UInt32 = 0
 
-  var total: UInt32 { softDevice &+ bootLoader &+ application }
+  var total: UInt32 { softDevice &+ bootloader &+ application }
 
-  var isInWords: Bool { (softDevice | bootLoader | application).isMultiple(of: 4) }
+  var isInWords: Bool { (softDevice | bootloader | application).isMultiple(of: 4) }
 
   /// An application is taken by itself alone.
-  var isMixed: Bool { application > 0 && (softDevice > 0 || bootLoader > 0) }
+  var isMixed: Bool { application > 0 && (softDevice > 0 || bootloader > 0) }
 
   init() {}
 
   /// - Parameter bytes: 12.
   init(decoding bytes: [UInt8]) {
     softDevice = bytes.littleEndianWord(at: 0)
-    bootLoader = bytes.littleEndianWord(at: 4)
+    bootloader = bytes.littleEndianWord(at: 4)
     application = bytes.littleEndianWord(at: 8)
   }
 }

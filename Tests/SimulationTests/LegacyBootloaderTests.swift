@@ -4,8 +4,8 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// The boot loaders of SDK 11 and of Adafruit, rule by rule, over the modelled radio.
-@Suite struct LegacyBootLoaderTests {
+/// The bootloaders of SDK 11 and of Adafruit, rule by rule, over the modelled radio.
+@Suite struct LegacyBootloaderTests {
   static let image = makeImage(5000, version: FirmwareVersion(1, 3, 0))
 
   @Test func theChecksumIsThatOfTheSpecification() {
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func theApplicationOnlyLeadsToTheBootLoader() throws {
+  @Test func theApplicationOnlyLeadsToTheBootloader() throws {
     try withBoard("nordic-legacy") { board, _ in
       var host = try await BareHost.connected(to: board)
       #expect(try await host.read(LegacyDFUHost.version) == [1, 0])
@@ -35,7 +35,7 @@ import Testing
         try await host.write(LegacyDFUHost.control, [1, 4])
       }
       host.link.close()
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       #expect(try await dfu.host.read(LegacyDFUHost.version) == [8, 0])
       #expect(dfu.host.has(LegacyDFUHost.packet))
     }
@@ -48,7 +48,7 @@ import Testing
   ])
   func whatIsOutOfOrderIsRefused(request: String, answer: String) throws {
     try withBoard("nordic-legacy") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       #expect(try await dfu.ask(request) == answer)
     }
   }
@@ -56,7 +56,7 @@ import Testing
   @Test(arguments: [("02 00", "10 02 02"), ("03", "10 03 02")])
   func itsPacketIsAnswered(request: String, answer: String) throws {
     try withBoard("nordic-legacy") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       try await dfu.write(request)
       try await dfu.sendPacket([1, 2, 3, 4])
       #expect(try await dfu.next() == answer)
@@ -68,7 +68,7 @@ import Testing
   ])
   func theSizeIsAnsweredWhenAllIsErased(size: Int, answer: String) throws {
     try withBoard("nordic-legacy") { board, clock in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       let begun = clock.now
       #expect(try await dfu.begin(size) == answer)
       if size == 5000 { #expect(begun.duration(to: clock.now) > .milliseconds(2 * 85)) }
@@ -79,7 +79,7 @@ import Testing
   @Test(arguments: [(4, 0, 0, "10 01 01"), (0, 8, 0, "10 01 01"), (4, 0, 4, "10 01 03")])
   func whatIsReplacedFollowsFromTheSizes(sizes: (Int, Int, Int, String)) throws {
     try withBoard("nordic-legacy") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       try await dfu.write("01 07")
       try await dfu.sendPacket(
         [sizes.0, sizes.1, sizes.2].flatMap { bytes(UInt32($0)) })
@@ -89,7 +89,7 @@ import Testing
 
   @Test func sizesAre12Bytes() throws {
     try withBoard("nordic-legacy") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       try await dfu.write("01 04")
       try await dfu.sendPacket(bytes(5000))
       #expect(try await dfu.next() == "10 01 03")
@@ -101,7 +101,7 @@ import Testing
   /// Whatever becomes of the transfer, the application that ran is gone.
   @Test func withOneBankTheApplicationIsGoneFromStartOn() throws {
     try withBoard("nordic-legacy") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
       #expect(try board.runningImage() == [])
       #expect(
@@ -109,14 +109,14 @@ import Testing
       try await dfu.write("06")
       await dfu.host.waitForEnd()
       let again = try await BareHost.connected(to: board, at: board.address.successor, mtu: 23)
-      #expect(again.has(LegacyDFUHost.packet), "its boot loader, since nothing else can run")
+      #expect(again.has(LegacyDFUHost.packet), "its bootloader, since nothing else can run")
     }
   }
 
   @Test func withTwoBanksARefusedImageLeavesTheOldOne() throws {
     try withBoard("nordic-legacy?banks=dual") { board, _ in
       let factory = try board.runningImage()
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
       _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Self.image, type: 7))
       try await dfu.write("06")
@@ -130,7 +130,7 @@ import Testing
   @Test(arguments: [("", 8), ("&variant=adafruit", 16), ("&pool=3x32", 3), ("&banks=dual", 99)])
   func theSettingsPageIsErasedBehindTheAnswer(settings: String, packets: Int) throws {
     try withBoard("nordic-legacy?interval=7.5ms&erase=200ms\(settings)") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
       _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Self.image))
       try await dfu.write("08 01 00")
@@ -143,7 +143,7 @@ import Testing
 
   @Test func theLastPacketIsAnsweredWhenItIsInFlash() throws {
     try withBoard("nordic-legacy?write=4s") { board, clock in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(100)
       _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: Array(Self.image.prefix(100))))
       let begun = clock.now
@@ -157,7 +157,7 @@ import Testing
 
   @Test func anotherHostFindsTheTransferOfTheFirst() throws {
     try withBoard("nordic-legacy") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
       dfu.host.link.close()
       dfu = LegacyDFUHost(
@@ -166,15 +166,15 @@ import Testing
       #expect(try await dfu.begin(5000) == "10 01 02")
       try await dfu.write("06")
       await dfu.host.waitForEnd()
-      dfu = try await LegacyDFUHost.atBootLoader(of: board)
+      dfu = try await LegacyDFUHost.atBootloader(of: board)
       #expect(try await dfu.begin(5000) == "10 01 01")
     }
   }
 
-  /// START's answer has no link, which is an assertion in the boot loader.
+  /// START's answer has no link, which is an assertion in the bootloader.
   @Test func aLinkThatIsLostDuringTheEraseEndsInAReset() throws {
     try withBoard("nordic-legacy?erase=2s") { board, clock in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       let resets = board.counters.resets
       try await dfu.write("01 04")
       try await dfu.sendPacket(bytes(0) + bytes(0) + bytes(8192))
@@ -189,7 +189,7 @@ import Testing
     try withBoard("nordic-legacy?banks=dual") { board, _ in
       let factory = try board.runningImage()
       var image = Self.image
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(image.count)
       _ = try await dfu.sendInit(LegacyDFUHost.initPacket(for: image))
       image[77] ^= 1
@@ -220,7 +220,7 @@ import Testing
       ),
     ]
     try withBoard("nordic-legacy") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
       for (packet, answer) in examples { #expect(try await dfu.sendInit(packet) == answer) }
     }
@@ -230,7 +230,7 @@ import Testing
   @Test(arguments: [(32, 0), (33, 1)])
   func anInitPacketHas128Bytes(parts: Int, refused: Int) throws {
     try withBoard("nordic-legacy") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
       try await dfu.write("02 00")
       for _ in 0..<parts { try await dfu.sendPacket([1, 2, 3]) }
@@ -272,7 +272,7 @@ import Testing
 
   @Test func adafruitsPacketsAreWholeWordsAtEveryMTU() throws {
     try withBoard("nordic-legacy?variant=adafruit") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       #expect(
         try await dfu.host.request(.exchangeMTU(clientReceiveMTU: 100))
           == .exchangeMTU(serverReceiveMTU: 99))
@@ -296,7 +296,7 @@ import Testing
   func aSilenceEndsInTheApplication(settings: String, seconds: Int) throws {
     try withBoard("nordic-legacy?banks=dual\(settings)") { board, clock in
       let begun = clock.now
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       await clock.pause(for: .seconds(seconds - 5))
       _ = try await dfu.ask("07")
       try await dfu.write("08 01 00")
@@ -306,9 +306,9 @@ import Testing
     }
   }
 
-  @Test func adafruitsBootLoaderTellsOfItself() throws {
+  @Test func adafruitsBootloaderTellsOfItself() throws {
     try withBoard("nordic-legacy?variant=adafruit") { board, _ in
-      var dfu = try await LegacyDFUHost.inBootLoader(of: board)
+      var dfu = try await LegacyDFUHost.inBootloader(of: board)
       let revision = try await dfu.host.read(BluetoothUUID(0x2A26))
       #expect(String(decoding: revision, as: UTF8.self) == "S132 6.1.1, 0.9.2")
       #expect(try await dfu.host.read(BluetoothUUID(0x2A00)) == Array("AdaDFU".utf8))
@@ -330,7 +330,7 @@ import Testing
         } catch BareHost.Fault.linkLost {
           continue
         } catch ConnectFault.deviceNotFound {
-          // Reset while it activated: a single bank is left with its boot loader.
+          // Reset while it activated: a single bank is left with its bootloader.
           continue
         }
       }

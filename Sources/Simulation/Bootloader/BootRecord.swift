@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// What a slot holds, as the boot loader and the OTA service name it.
+/// What a slot holds, as the bootloader and the OTA service name it.
 public struct SlotImage: Hashable, Sendable {
   /// In bytes; 0 = nothing.
   public var size: UInt32 = 0
@@ -12,7 +12,7 @@ public struct SlotImage: Hashable, Sendable {
   public var hardware = HardwareID(0)
 }
 
-/// The boot loader's memory: which slot runs, which is to run next. Two copies are kept, the one
+/// The bootloader's memory: which slot runs, which is to run next. Two copies are kept, the one
 /// with the higher sequence number counts.
 struct BootRecord: Hashable, Sendable {
   static let encodedSize = 48
@@ -66,7 +66,7 @@ struct BootRecord: Hashable, Sendable {
     }
   }
 
-  /// The boot loader shall run this image next.
+  /// The bootloader shall run this image next.
   ///
   /// - Parameter inPlace: the image lies over the one that ran before.
   mutating func markPending(_ image: SlotImage, inPlace: Bool = false) {

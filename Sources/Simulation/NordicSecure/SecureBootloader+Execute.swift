@@ -2,7 +2,7 @@ import Crypto
 import OtaflashFirmware
 
 /// Executing an object: an init packet is judged, bytes of the image are kept for good.
-extension SecureBootLoader {
+extension SecureBootloader {
   mutating func execute() {
     switch currentType {
     case .command: executeInitPacket()
@@ -20,7 +20,7 @@ extension SecureBootLoader {
     guard image == nil else { return succeed(0x04) }
     let check = InitPacketCheck(
       key: settings.publicKey, settings: settings, applicationVersion: record.applicationVersion,
-      bootLoaderVersion: record.bootLoaderVersion, room: parts.settings.slotSize)
+      bootloaderVersion: record.bootloaderVersion, room: parts.settings.slotSize)
     if let refusal = check.refusal(of: initPacket) { return fail(0x04, refusal) }
     image = Self.decoded(initPacket)
     record.initPacket = initPacket

@@ -1,5 +1,5 @@
 /// The Packet characteristic: sizes, init packet and image, as the last request had it.
-extension LegacyBootLoader {
+extension LegacyBootloader {
   mutating func packetWritten(_ bytes: [UInt8]) {
     switch expected {
     case .sizes:
@@ -19,7 +19,7 @@ extension LegacyBootLoader {
     sizes = wanted
     guard !wanted.isMixed, wanted.isInWords else { return .notSupported }
     let total =
-      UInt64(wanted.softDevice) + UInt64(wanted.bootLoader) + UInt64(wanted.application)
+      UInt64(wanted.softDevice) + UInt64(wanted.bootloader) + UInt64(wanted.application)
     guard total <= UInt64(parts.settings.slotSize) else { return .sizeExceedsLimit }
     guard phase == .idle else { return .invalidState }
     phase = .preparing

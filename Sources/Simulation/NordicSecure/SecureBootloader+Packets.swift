@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 /// The Packet characteristic: bytes of the object that was created last.
-extension SecureBootLoader {
+extension SecureBootloader {
   /// What cannot be taken is dropped without a word, unless a receipt is due.
   mutating func packetWritten(_ bytes: [UInt8]) {
     guard !bytes.isEmpty, buffersInUse < Self.packetBuffers else { return }

@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A Secure DFU boot loader on one connection.
-struct SecureDFUBootLoader: Sendable {
+/// A Secure DFU bootloader on one connection.
+struct SecureDFUBootloader: Sendable {
   /// Times that an init packet which did not arrive whole is sent again.
   private static let initPacketRepeatsMaximum = 3
 
@@ -16,7 +16,7 @@ struct SecureDFUBootLoader: Sendable {
 
   static func open(
     on client: GATTClient, _ context: UpdateContext, controlPoint: DiscoveredCharacteristic
-  ) async throws(UpdateFault) -> SecureDFUBootLoader {
+  ) async throws(UpdateFault) -> SecureDFUBootloader {
     let packet: DiscoveredCharacteristic
     let notices: NotificationStream
     do throws(GATTFault) {
@@ -27,7 +27,7 @@ struct SecureDFUBootLoader: Sendable {
     }
     let control = SecureDFUControl(
       client: client, characteristic: controlPoint, notices: notices, clock: context.clock)
-    return SecureDFUBootLoader(
+    return SecureDFUBootloader(
       client: client, context: context, packet: packet, control: control,
       initSelection: try await control.select(.command, .connect))
   }
@@ -48,7 +48,7 @@ struct SecureDFUBootLoader: Sendable {
       filling: client.bestCommandSize(unit: SecureDFUObjects.packetAlignment))
   }
 
-  /// Makes the boot loader accept the init packet, and asks where it stands in the image.
+  /// Makes the bootloader accept the init packet, and asks where it stands in the image.
   ///
   /// - Parameter restart: drop what it holds.
   func prepare(
@@ -71,7 +71,7 @@ struct SecureDFUBootLoader: Sendable {
     }
   }
 
-  /// The boot loader checks signature, versions and sizes. One that refuses is asked to start the
+  /// The bootloader checks signature, versions and sizes. One that refuses is asked to start the
   /// application again, which is untouched: else it would wait for two minutes.
   private func executeInitPacket(_ package: NordicInitPacket) async throws(UpdateFault) {
     switch try await control.exchange(.execute, .prepare) {
@@ -119,7 +119,7 @@ struct SecureDFUBootLoader: Sendable {
     }
   }
 
-  /// Executes the last object: the boot loader checks the image, answers, and restarts by itself.
+  /// Executes the last object: the bootloader checks the image, answers, and restarts by itself.
   func activate() async throws(UpdateFault) {
     switch try await control.exchange(.execute, .activate) {
     case .done: return

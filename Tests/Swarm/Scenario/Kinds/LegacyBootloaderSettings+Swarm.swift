@@ -1,7 +1,7 @@
 import OtaflashFirmware
 import OtaflashSimulation
 
-extension LegacyBootLoaderSettings: SwarmKind {
+extension LegacyBootloaderSettings: SwarmKind {
   static let days = ["nordic-legacy", "infinitime"]
   static let ways = ["entry=", "variant=", "banks="]
   static let samples =

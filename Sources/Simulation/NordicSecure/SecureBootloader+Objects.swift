@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 /// Creating and selecting objects, and what is told of them.
-extension SecureBootLoader {
+extension SecureBootloader {
   mutating func answerCreate(_ bytes: [UInt8]) {
     guard bytes.count == 6 else { return fail(0x01, .invalidParameter) }
     guard let type = ObjectType(rawValue: bytes[1]) else { return fail(0x01, .unsupportedType) }

@@ -1,10 +1,10 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The request handler of Nordic's Secure DFU boot loader (SDK 15): what its two characteristics
+/// The request handler of Nordic's Secure DFU bootloader (SDK 15): what its two characteristics
 /// take, what it answers, and what it has the flash do. It knows no link and no clock.
-struct SecureBootLoader: DFUMachine {
-  /// Packets of any size that the boot loader holds until they are in flash.
+struct SecureBootloader: DFUMachine {
+  /// Packets of any size that the bootloader holds until they are in flash.
   static let packetBuffers = 17
   /// Operations of the flash that may be queued, the running one among them.
   static let flashOperations = 16
@@ -30,13 +30,13 @@ struct SecureBootLoader: DFUMachine {
   }
 
   let parts: BoardParts
-  let settings: SecureBootLoaderSettings
+  let settings: SecureBootloaderSettings
   /// It resets after so long without a request.
   let silenceLimit: Duration?
   /// Where the image goes.
   let slot: Int
   let pages: RecordPages
-  let bootPages: BootLoader
+  let bootPages: Bootloader
   var record: SecureRecord
   var sequence: UInt32
   let bootRecord: BootRecord
@@ -62,7 +62,7 @@ struct SecureBootLoader: DFUMachine {
 
   /// Starts with what the settings page holds.
   init(
-    _ settings: SecureBootLoaderSettings, inactivity: Duration, record: SecureRecord,
+    _ settings: SecureBootloaderSettings, inactivity: Duration, record: SecureRecord,
     sequence: UInt32,
     bootRecord: BootRecord, lies: SecureLies, parts: BoardParts
   ) {
@@ -76,7 +76,7 @@ struct SecureBootLoader: DFUMachine {
     let layout = parts.settings.layout
     slot = layout.slot(settings.banks == .dual ? bootRecord.inactive : bootRecord.active)
     pages = RecordPages(flash: parts.flash, pages: layout.metadata)
-    bootPages = BootLoader(flash: parts.flash, layout: layout)
+    bootPages = Bootloader(flash: parts.flash, layout: layout)
     initPacket = record.initPacket
     initPacketSize = initPacket.count
     image = Self.decoded(initPacket)
@@ -156,6 +156,6 @@ struct SecureBootLoader: DFUMachine {
   }
 }
 
-extension SecureBootLoader.Progress {
+extension SecureBootloader.Progress {
   var bytes: [UInt8] { UInt32(offset).littleEndianBytes + crc32.littleEndianBytes }
 }
