@@ -23,7 +23,7 @@ public struct BluetoothAddress: Hashable, Sendable {
   }
 
   /// The address at `place`, seen from this one; `nil` for a place that is known by a name only.
-  public func at(_ place: Whereabouts) -> BluetoothAddress? {
+  public func at(_ place: DeviceLocation) -> BluetoothAddress? {
     var bytes = littleEndian
     guard let last = place.lastByte(from: bytes[0]) else { return nil }
     bytes[0] = last

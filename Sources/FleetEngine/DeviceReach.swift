@@ -15,7 +15,7 @@ package protocol DeviceReach: Sendable {
 
   /// Makes a connection; one at a time an adapter is asked for.
   func connect(
-    to device: FleetDevice.ID, at place: Whereabouts, on adapter: String
+    to device: FleetDevice.ID, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link
 
   /// Runs `body` while this process has the device for itself.

@@ -28,7 +28,7 @@ package struct SimulatedFleetReach: DeviceReach {
   }
 
   package func connect(
-    to device: FleetDevice.ID, at place: Whereabouts, on adapter: String
+    to device: FleetDevice.ID, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link {
     try await fleet.connect(to: board(device), at: place, on: adapter)
   }

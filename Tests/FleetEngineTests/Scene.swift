@@ -54,7 +54,7 @@ final class BoardReach: DeviceReach {
   }
 
   func connect(
-    to device: FleetDevice.ID, at place: Whereabouts, on adapter: String
+    to device: FleetDevice.ID, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link {
     guard adapters().contains(adapter), broken.withLock({ !$0.contains(adapter) }) else {
       throw .adapterUnavailable(cause: "The adapter is gone.", remedy: .plugInAdapter)

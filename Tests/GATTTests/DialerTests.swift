@@ -53,7 +53,7 @@ private final class TwoStraps: Central {
     return PipeLink.pair(capacity: 1).0
   }
 
-  func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
+  func id(of device: Advertisement, at place: DeviceLocation) -> Advertisement.ID? {
     switch place {
     case .home, .homeOrNewAddress: device.id
     case .nextAddress, .previousAddress, .flippedAddress:
@@ -65,7 +65,7 @@ private final class TwoStraps: Central {
 
 @Suite struct DialerTests {
   private static func connect(
-    _ turn: PeripheralTurn, at place: Whereabouts = .home
+    _ turn: PeripheralTurn, at place: DeviceLocation = .home
   ) async -> ConnectFault? {
     turn.move(to: place)
     do throws(ConnectFault) {

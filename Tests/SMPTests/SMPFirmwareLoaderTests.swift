@@ -60,7 +60,7 @@ import Testing
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
   }
 
-  private static func name(of place: Whereabouts) -> String {
+  private static func name(of place: DeviceLocation) -> String {
     switch place {
     case .home, .homeOrNewAddress: "home"
     case .flippedAddress: "address XOR 1"

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PlaceSearchTests {
   private struct Look: Equatable {
     let goesOn: Bool
-    let place: Whereabouts
+    let place: DeviceLocation
   }
 
   private func looks(_ search: inout PlaceSearch, _ count: Int) -> [Look] {

@@ -8,7 +8,7 @@ extension BluetoothAddress {
   ///
   /// - Throws: `.deviceNotFound` if no device advertises the name, or what the scan throws.
   package func search(
-    at place: Whereabouts, hearing scanner: some Scanner, on clock: any LinkClock
+    at place: DeviceLocation, hearing scanner: some Scanner, on clock: any LinkClock
   ) async throws(ConnectFault) -> BluetoothAddress {
     guard case .advertising(let name) = place else { return at(place) ?? self }
     let filter = AdvertisementFilter { $0 == name }

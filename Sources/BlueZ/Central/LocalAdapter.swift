@@ -70,7 +70,7 @@ public struct LocalAdapter: Central, AdapterMonitor {
     AdapterStates(adapter: number, open: open, switches: { RFKillSwitch.all() })
   }
 
-  public func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
+  public func id(of device: Advertisement, at place: DeviceLocation) -> Advertisement.ID? {
     BluetoothAddress(device.id)?.at(place)?.description
   }
 

@@ -38,7 +38,7 @@ public struct Dialer: Sendable {
 
   /// A dialer that can follow a device whose bootloader has another address.
   public init(
-    at dial: @escaping @Sendable (Whereabouts) async throws(ConnectFault) -> any Link
+    at dial: @escaping @Sendable (DeviceLocation) async throws(ConnectFault) -> any Link
   ) {
     self.init(reportsItsSteps: false) { (request) async throws(ConnectFault) -> any Link in
       try await dial(request.whereabouts)
@@ -57,7 +57,7 @@ public struct Dialer: Sendable {
 
   /// As `init(at:)`, for a closure with errors of any type (`init(_:)`).
   @_disfavoredOverload
-  public init(at dial: @escaping @Sendable (Whereabouts) async throws -> any Link) {
+  public init(at dial: @escaping @Sendable (DeviceLocation) async throws -> any Link) {
     self.init(at: { (place) async throws(ConnectFault) -> any Link in
       do { return try await dial(place) } catch { throw ConnectFault(any: error) }
     })
@@ -150,7 +150,7 @@ extension ConnectFault {
 
 /// What a peripheral asks of its dialer.
 struct DialRequest: Sendable {
-  let whereabouts: Whereabouts
+  let whereabouts: DeviceLocation
   /// Which device it was the first time.
   let pin: DevicePin
   let report: @Sendable (ConnectionInput) -> Void

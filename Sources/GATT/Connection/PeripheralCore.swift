@@ -18,7 +18,7 @@ final class PeripheralCore: Sendable {
   private struct State {
     var machine = ConnectionMachine()
     var client: GATTClient?
-    var whereabouts = Whereabouts.home
+    var whereabouts = DeviceLocation.home
     var observers: [Mailbox<ConnectionTransition>] = []
     var isClosed = false
   }
@@ -87,9 +87,9 @@ final class PeripheralCore: Sendable {
     return client
   }
 
-  var whereabouts: Whereabouts { state.withLock { $0.whereabouts } }
+  var whereabouts: DeviceLocation { state.withLock { $0.whereabouts } }
 
-  func move(to whereabouts: Whereabouts) {
+  func move(to whereabouts: DeviceLocation) {
     disconnect()
     state.withLock { $0.whereabouts = whereabouts }
   }

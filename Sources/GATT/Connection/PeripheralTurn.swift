@@ -43,11 +43,11 @@ public struct PeripheralTurn: Sendable {
   public func disconnect() { core.disconnect() }
 
   /// Where the next `connect` looks for the device.
-  public var whereabouts: Whereabouts { core.whereabouts }
+  public var whereabouts: DeviceLocation { core.whereabouts }
 
   /// Ends the connection and looks for the device elsewhere from now on, such as at its boot
   /// loader's own address.
-  public func move(to whereabouts: Whereabouts) { core.move(to: whereabouts) }
+  public func move(to whereabouts: DeviceLocation) { core.move(to: whereabouts) }
 }
 
 extension PeripheralTurn: ConnectedContext {

@@ -31,12 +31,12 @@ public protocol Central: Scanner {
 
   /// The name by which a device is connected that has moved to another address, as some do to run
   /// their bootloader; `nil` where this central knows of no addresses.
-  func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID?
+  func id(of device: Advertisement, at place: DeviceLocation) -> Advertisement.ID?
 }
 
 extension Central {
   /// By default a device is where it was heard, and nowhere else.
-  public func id(of device: Advertisement, at place: Whereabouts) -> Advertisement.ID? {
+  public func id(of device: Advertisement, at place: DeviceLocation) -> Advertisement.ID? {
     place.isHome ? device.id : nil
   }
 }

@@ -19,7 +19,7 @@ public struct DeviceAddress: Hashable, Sendable {
   }
 
   /// The address at `place`, seen from this one; `nil` for a place that is known by a name only.
-  func at(_ place: Whereabouts) -> DeviceAddress? {
+  func at(_ place: DeviceLocation) -> DeviceAddress? {
     place.lastByte(from: UInt8(truncatingIfNeeded: rawValue)).map {
       DeviceAddress(rawValue: rawValue & ~0xFF | UInt64($0))
     }

@@ -82,13 +82,13 @@ public final class SimulatedBoard: Sendable {
   ///
   /// - Throws: as `dial(within:)` does.
   public func dial(
-    at place: Whereabouts, within limit: Duration = .seconds(10)
+    at place: DeviceLocation, within limit: Duration = .seconds(10)
   ) async throws(ConnectFault) -> any Link {
     try await dial(within: limit, over: nil, isMeant(by: place))
   }
 
   /// Which advertisements a host connects to that searches for the device at `place`.
-  private func isMeant(by place: Whereabouts) -> @Sendable (Advertisement) -> Bool {
+  private func isMeant(by place: DeviceLocation) -> @Sendable (Advertisement) -> Bool {
     if case .advertising(let name) = place { return { $0.name == name } }
     guard settings.addressing == .random else {
       let id = address.at(place)?.description
@@ -116,7 +116,7 @@ public final class SimulatedBoard: Sendable {
   ///
   /// - Throws: as `dial(within:)` does; `.adapterUnavailable` also when the adapter is pulled.
   package func dial(
-    at place: Whereabouts, within limit: Duration = .seconds(10), over air: SharedRadio
+    at place: DeviceLocation, within limit: Duration = .seconds(10), over air: SharedRadio
   ) async throws(ConnectFault) -> any Link {
     try await dial(within: limit, over: air, isMeant(by: place))
   }

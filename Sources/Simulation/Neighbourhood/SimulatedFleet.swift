@@ -132,7 +132,7 @@ extension SimulatedFleet {
   ///
   /// - Throws: as `SimulatedBoard.dial` does; `.systemCall` when the storage of its flash fails.
   package func connect(
-    to id: String, at place: Whereabouts, on adapter: String
+    to id: String, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link {
     guard let radio = radio(of: adapter), radio.isPresent else {
       throw .adapterUnavailable(

@@ -15,7 +15,7 @@ public struct UpdateContext: Sendable {
   /// All images, where there are several; two may have one name.
   var parts: [FirmwareImage] = []
   /// Where the device of this connection was found.
-  public internal(set) var place = Whereabouts.home
+  public internal(set) var place = DeviceLocation.home
   /// What uploads waited for, over all connections.
   var meter: TransferMeter?
   /// What a protocol remembers of this device, for as long as the update runs.

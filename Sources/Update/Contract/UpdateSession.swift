@@ -20,7 +20,7 @@ public protocol UpdateSession: Sendable {
 
   /// Where a device may be before anything is done to it, in the order to look: elsewhere than at
   /// home where an earlier run was broken off in a bootloader.
-  static var places: [Whereabouts] { get }
+  static var places: [DeviceLocation] { get }
 
   /// Whether this protocol can carry the image at all.
   static func takes(_ image: FirmwareImage) -> Bool
@@ -35,10 +35,10 @@ public protocol UpdateSession: Sendable {
 
   /// Where the bootloader will be found, in the order to search, for a device that must first be
   /// sent there; empty if the device accepts an image as it is.
-  var bootloaderPlaces: [Whereabouts] { get }
+  var bootloaderPlaces: [DeviceLocation] { get }
 
   /// Where the device may be after the images were activated, in the order to look: one or more.
-  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts]
+  func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation]
 
   /// Compares image and device (`Preflight.check` does most of it). Nothing is written.
   func check(_ image: FirmwareImage) async throws(UpdateFault) -> Preflight
@@ -94,13 +94,13 @@ public protocol UpdateSession: Sendable {
 
 /// What most protocols have no use for.
 extension UpdateSession {
-  public static var places: [Whereabouts] { [.home] }
+  public static var places: [DeviceLocation] { [.home] }
 
   public static func takes(_ image: FirmwareImage) -> Bool { true }
 
-  public var bootloaderPlaces: [Whereabouts] { [] }
+  public var bootloaderPlaces: [DeviceLocation] { [] }
 
-  public func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] { [.home] }
+  public func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation] { [.home] }
 
   public func authorize(with key: [UInt8]) async throws(UpdateFault) {}
 

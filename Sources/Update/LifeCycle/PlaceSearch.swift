@@ -3,18 +3,18 @@ import OtaflashGATT
 /// Where to look for a device next: the places in their order, one turn while it was never found,
 /// round and round once a bootloader has taken it somewhere.
 struct PlaceSearch: Sendable {
-  private let places: [Whereabouts]
+  private let places: [DeviceLocation]
   private var index = 0
   private var looksLeft: Int
 
   /// - Parameter places: one or more.
-  init(_ places: [Whereabouts]) {
+  init(_ places: [DeviceLocation]) {
     precondition(!places.isEmpty, "a device that is nowhere")
     self.places = places
     looksLeft = places.count - 1
   }
 
-  var place: Whereabouts { places[index] }
+  var place: DeviceLocation { places[index] }
 
   /// The device answers here.
   mutating func found() { looksLeft = places.count - 1 }

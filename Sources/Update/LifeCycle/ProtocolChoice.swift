@@ -12,11 +12,11 @@ struct ProtocolChoice: Sendable {
   }
 
   /// Places where a device that could take the images may be, in the order to look.
-  func places(for images: [FirmwareImage], asked: UpdateProtocol?) -> [Whereabouts] {
+  func places(for images: [FirmwareImage], asked: UpdateProtocol?) -> [DeviceLocation] {
     let candidates =
       asked.map { asked in protocols.filter { $0.updateProtocol == asked } }
       ?? protocols.filter { images.allSatisfy($0.takes) }
-    let places = candidates.flatMap { $0.places }.reduce(into: [Whereabouts]()) { places, place in
+    let places = candidates.flatMap { $0.places }.reduce(into: [DeviceLocation]()) { places, place in
       if !places.contains(place) { places.append(place) }
     }
     return places.isEmpty ? [.home] : places

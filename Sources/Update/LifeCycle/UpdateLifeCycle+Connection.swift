@@ -4,7 +4,7 @@ import OtaflashGATT
 /// Connections of a life cycle: made, lost, waited for, left.
 extension UpdateLifeCycle {
   func openSession(
-    attempt: Int, at place: Whereabouts
+    attempt: Int, at place: DeviceLocation
   ) async throws(UpdateFault) -> any UpdateSession {
     if turn.whereabouts != place { turn.move(to: place) }
     context.observe(.connecting(attempt: attempt))
@@ -23,7 +23,7 @@ extension UpdateLifeCycle {
 
   /// The first connection settles the protocol.
   private func chosenSession(
-    on client: GATTClient, at place: Whereabouts
+    on client: GATTClient, at place: DeviceLocation
   ) async throws(UpdateFault) -> any UpdateSession.Type {
     if let settled = context.tally.session { return settled }
     let services: [DiscoveredService]

@@ -82,7 +82,7 @@ extension UpdateLifeCycle {
   }
 
   private func readOnce(
-    _ attempt: Int, at place: Whereabouts, before deadline: LinkInstant
+    _ attempt: Int, at place: DeviceLocation, before deadline: LinkInstant
   ) async throws(UpdateFault) -> RunningImage {
     try await withDeadline(
       deadline, on: context.clock, orThrow: .unreachableAfterActivation(.supervisionTimeout)

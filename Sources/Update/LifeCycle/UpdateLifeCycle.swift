@@ -21,7 +21,7 @@ struct UpdateLifeCycle: Sendable {
     case alreadyCurrent(RunningImage)
     case wouldFlash
     /// The device went to its bootloader, or may have: that is where to look first.
-    case detached(to: [Whereabouts])
+    case detached(to: [DeviceLocation])
     /// The device agreed to restart into the image, or may have: the answer was lost.
     case activated(Activation)
   }
@@ -29,7 +29,7 @@ struct UpdateLifeCycle: Sendable {
   private struct Activation {
     let isAnswered: Bool
     /// Where the device may be then.
-    let places: [Whereabouts]
+    let places: [DeviceLocation]
     /// How much longer than `UpdateOptions.rebootLimit` its bootloader may take.
     let startTime: Duration
     /// All that it holds was sent now, or compared.
@@ -51,7 +51,7 @@ struct UpdateLifeCycle: Sendable {
 
   /// - Parameter version: what ran before, as soon as the device has told it.
   func run(
-    from version: inout FirmwareVersion?, at places: [Whereabouts]
+    from version: inout FirmwareVersion?, at places: [DeviceLocation]
   ) async throws(UpdateFault) -> Outcome {
     var search = PlaceSearch(places)
     var unansweredActivations = 0

@@ -7,7 +7,7 @@ import OtaflashGATT
 struct LegacyDFUSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.nordicLegacy
   static let services = [LegacyDFU.service]
-  static let places: [Whereabouts] = [.home, .nextAddress]
+  static let places: [DeviceLocation] = [.home, .nextAddress]
 
   private enum Side {
     /// `nil` where the application offers no way to its bootloader.
@@ -79,7 +79,7 @@ struct LegacyDFUSession: UpdateSession {
 
   /// A bootloader that was given no bond advertises from the next address; one that was keeps it.
   /// It is looked for at the next address first, then at home.
-  var bootloaderPlaces: [Whereabouts] {
+  var bootloaderPlaces: [DeviceLocation] {
     guard case .application(.some) = side else { return [] }
     return [.nextAddress]
   }
@@ -145,7 +145,7 @@ struct LegacyDFUSession: UpdateSession {
 
   // MARK: After the restart
 
-  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] {
+  func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation] {
     if case .receiver(let receiver) = side, receiver.device.updatesInApplication { return [.home] }
     return context.place.after(images)
   }

@@ -27,7 +27,7 @@ struct ButtonlessEntry: Sendable {
 
   /// Where the bootloader will advertise. With bonds it keeps the address, since the keys belong
   /// to it; else its last byte is one higher, so that no host mistakes it for the application.
-  var bootloaderPlace: Whereabouts {
+  var bootloaderPlace: DeviceLocation {
     switch variant {
     case .withBonds: .home
     case .withoutBonds, .experimental: .nextAddress

@@ -7,7 +7,7 @@ import OtaflashGATT
 struct SecureDFUSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.nordicSecure
   static let services = [SecureDFU.service, ButtonlessVariant.experimental.service]
-  static let places: [Whereabouts] = [.home, .nextAddress]
+  static let places: [DeviceLocation] = [.home, .nextAddress]
 
   private enum Side {
     case application(ApplicationIdentity, ButtonlessEntry?)
@@ -63,7 +63,7 @@ struct SecureDFUSession: UpdateSession {
 
   // MARK: To the bootloader
 
-  var bootloaderPlaces: [Whereabouts] {
+  var bootloaderPlaces: [DeviceLocation] {
     guard case .application(_, let entry?) = side else { return [] }
     return [entry.bootloaderPlace]
   }
@@ -106,7 +106,7 @@ struct SecureDFUSession: UpdateSession {
 
   // MARK: After the restart
 
-  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] {
+  func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation] {
     context.place.after(images)
   }
 

@@ -16,9 +16,9 @@ extension FirmwareImage {
   var leavesBootloader: Bool { initPacket.map { $0.role != .application } ?? false }
 }
 
-extension Whereabouts {
+extension DeviceLocation {
   /// Where to look for what a bootloader has started that was itself found here.
-  func after(_ images: [FirmwareImage]) -> [Whereabouts] {
+  func after(_ images: [FirmwareImage]) -> [DeviceLocation] {
     if images.allSatisfy(\.leavesBootloader) { return [self] }
     // The bootloader's place comes last: to find it there again means that nothing was started.
     return self == .home ? [.home, .previousAddress] : [.home, self]

@@ -39,8 +39,8 @@ enum SMPFirmwareLoader {
   /// regular SDK's at the application's.
   ///
   /// - Parameter memory: contains the name that the loader was given, if it was given one.
-  static func places(_ memory: UpdateMemory) -> [Whereabouts] {
-    let name = memory.last(Name.self).map { Whereabouts.advertising(name: $0.text) }
+  static func places(_ memory: UpdateMemory) -> [DeviceLocation] {
+    let name = memory.last(Name.self).map { DeviceLocation.advertising(name: $0.text) }
     return [.flippedAddress] + [name].compactMap(\.self) + [.home]
   }
 
@@ -97,7 +97,7 @@ extension SMPFacts {
 
   /// Whether this may be the device that is searched for at `place`. At another place than its own
   /// only a loader counts, and after activation an application that has one.
-  func isExpected(at place: Whereabouts, afterActivation: Bool) -> Bool {
+  func isExpected(at place: DeviceLocation, afterActivation: Bool) -> Bool {
     place == .home || (afterActivation ? mode == .firmwareLoader : isLoader)
   }
 }

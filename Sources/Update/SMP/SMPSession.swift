@@ -15,7 +15,7 @@ struct SMPSession: UpdateSession {
   let device: DeviceReport
 
   /// An interrupted update may have left the device in its firmware loader.
-  static let places: [Whereabouts] = [.home, .flippedAddress]
+  static let places: [DeviceLocation] = [.home, .flippedAddress]
 
   static func takes(_ image: FirmwareImage) -> Bool { image.mcuboot != nil }
 
@@ -45,12 +45,12 @@ struct SMPSession: UpdateSession {
   }
 
   /// A recovery server in the bootloader keeps the address.
-  var bootloaderPlaces: [Whereabouts] {
+  var bootloaderPlaces: [DeviceLocation] {
     guard facts.mustLeaveApplication else { return [] }
     return facts.mode == .firmwareLoader ? SMPFirmwareLoader.places(context.memory) : [.home]
   }
 
-  func placesAfterActivation(of images: [FirmwareImage]) -> [Whereabouts] {
+  func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation] {
     guard facts.isLoader else { return [.home] }
     return images.contains { $0.installer != nil }
       ? SMPFirmwareLoader.places(context.memory) : [.home, .flippedAddress]

@@ -39,7 +39,7 @@ final class DeviceLocation: Sendable {
 
   /// The address at which to connect. Where the device may have a new one, this listens first.
   func address(
-    at place: Whereabouts, hearing scanner: some Scanner, on clock: any LinkClock
+    at place: DeviceLocation, hearing scanner: some Scanner, on clock: any LinkClock
   ) async throws(ConnectFault) -> BluetoothAddress {
     let known = address
     guard place == .homeOrNewAddress, let pattern else {

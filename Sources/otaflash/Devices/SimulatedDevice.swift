@@ -89,7 +89,7 @@ struct SimulatedDevice: Sendable {
   }
 
   /// Connects to the device where it went.
-  func dial(at place: Whereabouts) async throws(ConnectFault) -> any Link {
+  func dial(at place: DeviceLocation) async throws(ConnectFault) -> any Link {
     try await board.dial(at: place)
   }
 

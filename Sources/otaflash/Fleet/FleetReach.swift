@@ -66,7 +66,7 @@ final class FleetReach: DeviceReach {
   }
 
   func connect(
-    to device: FleetDevice.ID, at place: Whereabouts, on adapter: String
+    to device: FleetDevice.ID, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link {
     let limit = session.global.timeout?.duration ?? Self.connectLimit
     switch (held.withLock { $0[device] }, kinds[device]) {

@@ -1,7 +1,7 @@
 /// Where a device is to be found, seen from the address that it was first given by. A bootloader
 /// may have an address of its own beside the application's, so that no peer takes the one for the
 /// other.
-public enum Whereabouts: Hashable, Sendable {
+public enum DeviceLocation: Hashable, Sendable {
   /// At the address that was given.
   case home
   /// At the address that was given, or at a new one under which a device advertises that matches
