@@ -20,7 +20,7 @@ extension UpdateLifeCycle {
   ///   - isTaken: becomes `false` for a device that did not end the link for its restart, or only
   ///     when its inactivity timer may have ended.
   func prove(
-    _ search: inout PlaceSearch, _ startTime: Duration, before: FirmwareVersion?,
+    _ search: inout LocationSearch, _ startTime: Duration, before: FirmwareVersion?,
     isTaken: inout Bool
   ) async throws(UpdateFault) -> RunningImage {
     var looking = search
@@ -59,7 +59,7 @@ extension UpdateLifeCycle {
   }
 
   private func readAfterRestart(
-    _ search: inout PlaceSearch, before deadline: LinkInstant
+    _ search: inout LocationSearch, before deadline: LinkInstant
   ) async throws(UpdateFault) -> RunningImage {
     var loss = LinkLoss.supervisionTimeout
     var attempt = 0

@@ -53,7 +53,7 @@ struct UpdateLifeCycle: Sendable {
   func run(
     from version: inout FirmwareVersion?, at places: [DeviceLocation]
   ) async throws(UpdateFault) -> Outcome {
-    var search = PlaceSearch(places)
+    var search = LocationSearch(places)
     var unansweredActivations = 0
     var detachments = 0
     var restart = context.options.startsOver
@@ -67,10 +67,10 @@ struct UpdateLifeCycle: Sendable {
           throw .protocolViolation(
             .detach, "it was sent to its bootloader \(detachments - 1) times and did not stay")
         }
-        search = PlaceSearch(places + (places.contains(.home) ? [] : [.home]))
+        search = LocationSearch(places + (places.contains(.home) ? [] : [.home]))
       case .activated(let activation):
         // A device may draw another random address at each start.
-        search = PlaceSearch(activation.places.map { $0 == .home ? .homeOrNewAddress : $0 })
+        search = LocationSearch(activation.places.map { $0 == .home ? .homeOrNewAddress : $0 })
         var isTaken = activation.isAnswered
         do throws(UpdateFault) {
           let running = try await prove(
@@ -99,7 +99,7 @@ struct UpdateLifeCycle: Sendable {
   // MARK: Until activation
 
   private func transferUntilActivated(
-    from version: inout FirmwareVersion?, _ search: inout PlaceSearch, restart: Bool
+    from version: inout FirmwareVersion?, _ search: inout LocationSearch, restart: Bool
   ) async throws(UpdateFault) -> ConnectionOutcome {
     var attempt = 0
     var imageRepeats = 0

@@ -3,13 +3,13 @@ import Testing
 
 @testable import OtaflashUpdate
 
-@Suite struct PlaceSearchTests {
+@Suite struct LocationSearchTests {
   private struct Look: Equatable {
     let goesOn: Bool
     let place: DeviceLocation
   }
 
-  private func looks(_ search: inout PlaceSearch, _ count: Int) -> [Look] {
+  private func looks(_ search: inout LocationSearch, _ count: Int) -> [Look] {
     (0..<count).map { _ in
       let goesOn = search.moveOn()
       return Look(goesOn: goesOn, place: search.place)
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func oneTurnWhereNobodyAnswers() {
-    var search = PlaceSearch([.home, .nextAddress])
+    var search = LocationSearch([.home, .nextAddress])
     #expect(search.place == .home)
     #expect(
       looks(&search, 3) == [
@@ -27,12 +27,12 @@ import Testing
   }
 
   @Test func onlyOnePlaceIsNoSearch() {
-    var search = PlaceSearch([.home])
+    var search = LocationSearch([.home])
     #expect(looks(&search, 1) == [Look(goesOn: false, place: .home)])
   }
 
   @Test func aFoundDeviceIsLookedForEverywhereAgain() {
-    var search = PlaceSearch([.home, .nextAddress])
+    var search = LocationSearch([.home, .nextAddress])
     #expect(looks(&search, 1) == [Look(goesOn: true, place: .nextAddress)])
     search.found()
     #expect(

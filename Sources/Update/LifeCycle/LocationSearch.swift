@@ -2,7 +2,7 @@ import OtaflashGATT
 
 /// Where to look for a device next: the places in their order, one turn while it was never found,
 /// round and round once a bootloader has taken it somewhere.
-struct PlaceSearch: Sendable {
+struct LocationSearch: Sendable {
   private let places: [DeviceLocation]
   private var index = 0
   private var looksLeft: Int
