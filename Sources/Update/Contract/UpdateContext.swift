@@ -8,7 +8,7 @@ public struct UpdateContext: Sendable {
   public let clock: any LinkClock
   /// What the caller asked for.
   public let options: UpdateOptions
-  let tally: UpdateTally
+  let tally: UpdateProgressState
   /// Tells the caller what happens. The life cycle reports connections, stages and beginnings; a
   /// session reports `.deviceBusy` and `.rewound`, and its progress by `acknowledged`.
   public let observe: @Sendable (UpdateEvent) -> Void
@@ -22,7 +22,7 @@ public struct UpdateContext: Sendable {
   public let memory = UpdateMemory()
 
   init(
-    clock: any LinkClock, options: UpdateOptions, tally: UpdateTally,
+    clock: any LinkClock, options: UpdateOptions, tally: UpdateProgressState,
     meter: TransferMeter? = nil, observe: @escaping @Sendable (UpdateEvent) -> Void
   ) {
     self.clock = clock

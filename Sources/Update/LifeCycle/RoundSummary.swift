@@ -27,7 +27,7 @@ struct RoundSummary: Sendable {
     }
   }
 
-  func result(of counts: UpdateTally.Counts, took: Duration) -> UpdateResult {
+  func result(of counts: UpdateProgressState.Counts, took: Duration) -> UpdateResult {
     var result = UpdateResult(
       outcome: outcome, from: from, to: to, proof: proof, took: took,
       bytesSent: counts.bytesSent, uploadTook: counts.uploadTook, resumes: counts.resumes,

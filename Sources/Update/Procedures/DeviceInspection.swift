@@ -156,7 +156,7 @@ public struct DeviceInspection: Sendable {
       )
     }
     let context = UpdateContext(
-      clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
+      clock: clock, options: options, tally: UpdateProgressState(), observe: { _ in })
     let session = try await spoken.open(on: client, context)
     var prospects: [Inspection.Prospect] = []
     for image in images {

@@ -55,7 +55,7 @@ public struct FirmwareUpdate: Sendable {
   public var command: Command<PeripheralTurn, UpdateResult, UpdateFault> {
     Command("flash \(name)") { (turn) async throws(UpdateFault) -> UpdateResult in
       var context = UpdateContext(
-        clock: turn.clock, options: options, tally: UpdateTally(),
+        clock: turn.clock, options: options, tally: UpdateProgressState(),
         meter: TransferMeter(roundTrip: { _ in }), observe: observe)
       let parts = Array(rounds.joined())
       if parts.count > 1 { context.parts = parts }

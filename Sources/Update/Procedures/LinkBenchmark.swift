@@ -108,7 +108,7 @@ public struct LinkBenchmark: Sendable {
     options.triesSizes = false
     options.delta = setting.asksForPatches ? .auto : .never
     let opening = UpdateContext(
-      clock: clock, options: options, tally: UpdateTally(), observe: { _ in })
+      clock: clock, options: options, tally: UpdateProgressState(), observe: { _ in })
     let session = try await OTASession.open(on: client, opening)
     guard session.info.hasSink else { throw .declined(.prepare, .otaService(.wrongState)) }
     if session.info.needsAuthorization {
@@ -148,7 +148,7 @@ public struct LinkBenchmark: Sendable {
     let flow = FlowCounts()
     let meter = TransferMeter(roundTrip: observeRoundTrip)
     let context = UpdateContext(
-      clock: opened.context.clock, options: options, tally: UpdateTally(),
+      clock: opened.context.clock, options: options, tally: UpdateProgressState(),
       meter: meter, observe: flow.observe)
     let session = opened.reporting(to: context)
     try await session.beginSink(image, version: Self.version)

@@ -137,7 +137,7 @@ extension SMPChannel {
         ? .noUpdateService : .protocolNotOffered(asked: .smp, offered: offered)
     }
     let context = UpdateContext(
-      clock: turn.clock, options: options, tally: UpdateTally(), observe: { _ in })
+      clock: turn.clock, options: options, tally: UpdateProgressState(), observe: { _ in })
     try await self.init(on: client, context)
   }
 }

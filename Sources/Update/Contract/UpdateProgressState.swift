@@ -2,7 +2,7 @@ import OtaflashFirmware
 import Synchronization
 
 /// What an update has done so far, over all its connections: the one thing that its steps share.
-final class UpdateTally: Sendable {
+final class UpdateProgressState: Sendable {
   struct Counts: Equatable, Sendable {
     /// The furthest byte that the device has acknowledged, and that the last connection began at.
     var acknowledged = 0
