@@ -131,9 +131,9 @@ import Testing
 
   /// One device after the other: the second takes what was made for the first.
   @Test func whatWasMadeIsKept() throws {
-    let made = MadeStreams()
+    let made = PatchCache()
     var decision = Self.decision()
-    let pair = MadeStreams.Pair(
+    let pair = PatchCache.Pair(
       image: ContentIdentity(of: Self.new), base: Self.running,
       abilities: try #require(decision.abilities))
     let makings = Mutex(0)
@@ -183,8 +183,8 @@ import Testing
 
   /// What nobody waits for any more is not composed, and not kept.
   @Test func whatIsCancelledIsNeitherMadeNorKept() throws {
-    let shelf = MadeStreams().shelf(
-      for: MadeStreams.Pair(
+    let shelf = PatchCache().shelf(
+      for: PatchCache.Pair(
         image: ContentIdentity(of: Self.new), base: Self.running,
         abilities: try #require(Self.decision().abilities)))
     func decide(isCancelled: Bool) -> String {

@@ -16,7 +16,7 @@ public enum DeltaPolicy: String, Sendable, CaseIterable {
 public struct BaseFinder: Sendable {
   private let find: @Sendable (ContentIdentity) -> [UInt8]?
   let computation: Computation
-  let made = MadeStreams()
+  let made = PatchCache()
 
   /// - Parameters:
   ///   - computation: where images are looked for and patches made; by default where the update is.

@@ -82,7 +82,7 @@ extension OTASession {
       return decision(for: image, restart: restart, looks: false).decision(for: image.bytes)
     }
     let shelf = bases.made.shelf(
-      for: MadeStreams.Pair(
+      for: PatchCache.Pair(
         image: ContentIdentity(size: image.bytes.count, crc32: image.crc32),
         base: patching?.running, abilities: abilities))
     let made = await context.makingPatch(

@@ -4,7 +4,7 @@ import Synchronization
 
 /// What was made to be sent, of the last few images and bases: devices of one kind want the same,
 /// and making it takes a while. Whoever comes while it is being made waits for it.
-final class MadeStreams: Sendable {
+final class PatchCache: Sendable {
   /// What a stream depends on, beside the size of its parts.
   struct Pair: Hashable, Sendable {
     let image: ContentIdentity
@@ -15,7 +15,7 @@ final class MadeStreams: Sendable {
 
   /// The streams of one pair, made by one task at a time.
   final class Shelf: Sendable {
-    let gate = SerialGate(waitersMaximum: MadeStreams.waitersMaximum)
+    let gate = SerialGate(waitersMaximum: PatchCache.waitersMaximum)
     private let streams = Mutex<[DeliveryPlanner.Recipe: Delivery]>([:])
 
     /// What is kept; else what is made, which is kept where it is a stream.
