@@ -25,7 +25,7 @@ public struct UpdateOptions: Sendable {
   public var bases: BaseFinder?
   /// A patch that makes the image, to be sent instead of one that is made here. Where it does not
   /// suit the device, `delta` says what becomes of the update.
-  public var patch: ReadyPatch?
+  public var patch: PrebuiltPatch?
   /// The device's key, for a device that asks for authorization.
   public var key: [UInt8]?
   /// Send an image with a lower version than the one that runs.

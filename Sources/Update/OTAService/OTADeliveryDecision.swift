@@ -35,7 +35,7 @@ struct OTADeliveryDecision {
   /// The bytes of what runs, where they are here.
   var base: [UInt8]?
   /// A patch that was made elsewhere.
-  var given: ReadyPatch?
+  var given: PrebuiltPatch?
   /// Bytes of the image itself that the device holds of an earlier transfer.
   var held = 0
   /// The stream of which the device holds a part, and how many of its bytes.
@@ -54,7 +54,7 @@ struct OTADeliveryDecision {
   }
 
   /// Why the patch that was given cannot be sent, as far as is known before it was applied.
-  private func obstacle(to given: ReadyPatch) -> PatchObstacle? {
+  private func obstacle(to given: PrebuiltPatch) -> PatchObstacle? {
     guard let abilities else { return .notUnderstood }
     guard let running else { return absence }
     if let expected = given.base, expected != running {
@@ -90,7 +90,7 @@ struct OTADeliveryDecision {
   }
 
   private func ready(
-    _ given: ReadyPatch, by planner: DeliveryPlanner
+    _ given: PrebuiltPatch, by planner: DeliveryPlanner
   ) -> Result<Delivery, Unsuitable> {
     if let obstacle = obstacle(to: given) { return .failure(Unsuitable(value: obstacle)) }
     guard let running else { return .failure(Unsuitable(value: absence)) }

@@ -9,7 +9,7 @@ enum GivenPatch {
   /// The patch in a file, as far as it can be checked before the device is asked.
   static func load(
     _ path: String, for package: FirmwarePackage, madeOf base: [UInt8]?
-  ) throws(CommandFault) -> ReadyPatch {
+  ) throws(CommandFault) -> PrebuiltPatch {
     let file: [UInt8]
     do throws(FileFault) { file = try InputFile(path: path, limit: limit).read() } catch {
       throw .file(error)
@@ -18,8 +18,8 @@ enum GivenPatch {
     do throws(FirmwareFault) { image = try package.onlyImage() } catch {
       throw .image(.malformed(path: package.name, error))
     }
-    do throws(ReadyPatchFault) {
-      var patch = try ReadyPatch(file)
+    do throws(PrebuiltPatchFault) {
+      var patch = try PrebuiltPatch(file)
       try patch.check(makes: image.bytes, of: base)
       return patch
     } catch {

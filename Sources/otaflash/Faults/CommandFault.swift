@@ -19,7 +19,7 @@ enum CommandFault: Error {
   /// A patch where an image is wanted; without a path it is the run's image.
   case patchFile(name: String, path: String? = nil, PatchFile)
   /// What was given as a patch for the image.
-  case readyPatch(path: String, ReadyPatchFault)
+  case readyPatch(path: String, PrebuiltPatchFault)
   /// An image of which nobody says the version, the hardware, or both.
   case identityUnknown(name: String, version: Bool, hardware: Bool)
   /// An image that none of the device's protocols carries, and what is known of it.

@@ -7,7 +7,7 @@ import Testing
 @testable import OtaflashUpdate
 
 /// Patches that were made elsewhere, on whole boards: none ever makes another image run.
-@Suite struct ReadyPatchTests {
+@Suite struct PrebuiltPatchTests {
   private static let old = image(size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)
   /// The release before the old one: a patch against it takes bytes that the old one has not.
   private static let other = FirmwareImage(
@@ -35,7 +35,7 @@ import Testing
   }
 
   private func update(
-    _ storage: FlashMemory, with patch: ReadyPatch, profile: String = "plain",
+    _ storage: FlashMemory, with patch: PrebuiltPatch, profile: String = "plain",
     bases: [FirmwareImage] = [], _ policy: DeltaPolicy = .auto
   ) throws -> BenchResult {
     try flash(Self.new, onto: profile, storage: storage) {
@@ -51,7 +51,7 @@ import Testing
   func itIsSentWithoutItsBase(_ codec: PatchCodec) throws {
     let file = Self.file(codec: codec)
     for policy in [DeltaPolicy.auto, .require] {
-      let result = try update(try board(), with: try ReadyPatch(file), policy)
+      let result = try update(try board(), with: try PrebuiltPatch(file), policy)
       let update = try result.outcome.get()
       #expect(result.runningImage == Self.new.bytes && update.isVerified)
       // The header of its one part, and the file as it is.
@@ -64,14 +64,14 @@ import Testing
 
   @Test func theHeaderOfESPIsLeftOut() throws {
     let file = [0x10, 0xDE, 0xCD, 0xFC] + [UInt8](repeating: 7, count: 60) + Self.file()
-    let result = try update(try board(), with: try ReadyPatch(file))
+    let result = try update(try board(), with: try PrebuiltPatch(file))
     #expect(try result.outcome.get().bytesSent == file.count - 64 + 16)
     #expect(result.runningImage == Self.new.bytes)
   }
 
   /// Only the device can find out, and does: the image follows, or nothing.
   @Test func onePatchForAnotherBaseMakesNoImage() throws {
-    let patch = try ReadyPatch(Self.file(from: Self.other))
+    let patch = try PrebuiltPatch(Self.file(from: Self.other))
     let result = try update(try board(), with: patch)
     let update = try result.outcome.get()
     #expect(update.delivery?.content == .image && result.runningImage == Self.new.bytes)
@@ -83,7 +83,7 @@ import Testing
 
   /// The host can find out where it has the base: nothing of the patch is sent.
   @Test func aPatchForAnotherBaseIsFoundOutBefore() throws {
-    let patch = try ReadyPatch(Self.file(from: Self.other))
+    let patch = try PrebuiltPatch(Self.file(from: Self.other))
     let obstacle = PatchObstacle.givenForAnother(running: ContentIdentity(of: Self.old.bytes))
     let result = try update(try board(), with: patch, bases: [Self.old])
     let delivery = try #require(try result.outcome.get().delivery)
@@ -95,7 +95,7 @@ import Testing
 
   /// It was applied to a base that the device does not run.
   @Test func aBaseThatDoesNotRunIsToldBefore() throws {
-    var patch = try ReadyPatch(Self.file(from: Self.other))
+    var patch = try PrebuiltPatch(Self.file(from: Self.other))
     try patch.check(makes: Self.new.bytes, of: Self.other.bytes)
     let obstacle = PatchObstacle.otherBase(
       expected: ContentIdentity(of: Self.other.bytes), running: ContentIdentity(of: Self.old.bytes))
@@ -108,7 +108,7 @@ import Testing
 
   @Test func aDeviceThatHasNoSuchDecoderGetsAnother() throws {
     let codec = PatchCodec.heatshrink(HeatshrinkParameters(window: 12, lookahead: 8)!)
-    let patch = try ReadyPatch(Self.file(codec: codec))
+    let patch = try PrebuiltPatch(Self.file(codec: codec))
     let obstacle = PatchObstacle.givenNotUnderstood("heatshrink 12,8")
     let required = try update(try board(), with: patch, .require)
     #expect(required.outcome == .failure(.noPatch(obstacle)))
@@ -120,14 +120,14 @@ import Testing
 
   @Test func aDeviceWithoutPatchesGetsTheImageAndItIsTold() throws {
     let result = try update(
-      try board("plain?delta=no"), with: try ReadyPatch(Self.file()), profile: "plain?delta=no")
+      try board("plain?delta=no"), with: try PrebuiltPatch(Self.file()), profile: "plain?delta=no")
     let update = try result.outcome.get()
     #expect(update.delivery?.obstacle == .notUnderstood && update.bytesSent == Self.size)
     #expect(result.runningImage == Self.new.bytes)
   }
 
   @Test func itIsTakenUpInTheMiddle() throws {
-    let patch = try ReadyPatch(Self.file())
+    let patch = try PrebuiltPatch(Self.file())
     let storage = try board("fast")
     let result = try update(storage, with: patch, profile: "fast?cut-at-pdu=40")
     let update = try result.outcome.get()
@@ -149,9 +149,9 @@ import Testing
     for bit in stride(from: 0, to: 8 * file.count, by: 8 * file.count / 40 + 1) {
       var bytes = file
       bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-      let damaged: ReadyPatch
-      do throws(ReadyPatchFault) {
-        damaged = try ReadyPatch(bytes)
+      let damaged: PrebuiltPatch
+      do throws(PrebuiltPatchFault) {
+        damaged = try PrebuiltPatch(bytes)
       } catch {
         continue
       }
@@ -171,8 +171,8 @@ import Testing
   @Test func whatIsNoPatchIsToldWithItsReason() throws {
     let file = Self.file()
     func fault(_ bytes: [UInt8], image: [UInt8] = Self.new.bytes, base: [UInt8]? = nil) -> String {
-      do throws(ReadyPatchFault) {
-        var patch = try ReadyPatch(bytes)
+      do throws(PrebuiltPatchFault) {
+        var patch = try PrebuiltPatch(bytes)
         try patch.check(makes: image, of: base)
         return ""
       } catch {

@@ -7,7 +7,7 @@ import OtaflashFirmware
 /// A patch names neither the image that it makes nor the one that it was made against. So it is
 /// only a shorter way to send an image that is given, too: what a device makes of it is compared
 /// with that image, by the checksum of its part and by the image's own.
-public struct ReadyPatch: Equatable, Sendable {
+public struct PrebuiltPatch: Equatable, Sendable {
   /// Without any header.
   let bytes: [UInt8]
   let codec: PatchCodec
@@ -18,7 +18,7 @@ public struct ReadyPatch: Equatable, Sendable {
 
   /// - Parameter file: all bytes of a file.
   /// - Throws: why they are no patch that a device could be sent.
-  public init(_ file: [UInt8]) throws(ReadyPatchFault) {
+  public init(_ file: [UInt8]) throws(PrebuiltPatchFault) {
     guard !file.isEmpty else { throw .empty }
     bytes = Array(PatchFile.patch(in: file))
     let description: PatchDescription
@@ -40,7 +40,7 @@ public struct ReadyPatch: Equatable, Sendable {
   ///   - image: what is to run.
   ///   - base: what it is made against, where that is at hand: then the image is made of it.
   /// - Throws: `.makesAnotherSize`, `.makesAnother`.
-  public mutating func check(makes image: [UInt8], of base: [UInt8]?) throws(ReadyPatchFault) {
+  public mutating func check(makes image: [UInt8], of base: [UInt8]?) throws(PrebuiltPatchFault) {
     guard imageSize == image.count else {
       throw .makesAnotherSize(imageSize, image: image.count)
     }
@@ -60,7 +60,7 @@ public struct ReadyPatch: Equatable, Sendable {
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
-public enum ReadyPatchFault: Error, Equatable, Sendable {
+public enum PrebuiltPatchFault: Error, Equatable, Sendable {
   /// There is nothing in it.
   case empty
   /// It is none, or not whole; where and why.
@@ -73,7 +73,7 @@ public enum ReadyPatchFault: Error, Equatable, Sendable {
   case makesAnother(of: ContentIdentity)
 }
 
-extension ReadyPatchFault: CustomStringConvertible {
+extension PrebuiltPatchFault: CustomStringConvertible {
   /// What is wrong: a clause about the file.
   public var description: String {
     switch self {
