@@ -9,7 +9,7 @@ import Testing
 @Suite struct DiscoveryTests {
   private func near<Value: Sendable>(
     _ doors: [(name: String, rssi: Int)],
-    _ body: @escaping @Sendable (SimulatedNeighbourhood, VirtualClock) async throws -> Value
+    _ body: @escaping @Sendable (SimulatedAir, VirtualClock) async throws -> Value
   ) throws -> Value {
     try simulate(
       near: doors.map { door in

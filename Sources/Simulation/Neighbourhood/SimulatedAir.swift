@@ -5,8 +5,8 @@ import Synchronization
 /// Simulated devices within the range of one host: a scanner that hears their advertisements at
 /// their intervals, and connects to them over the modelled radio.
 ///
-/// Made by `withNeighbourhood`, and valid inside its body.
-public final class SimulatedNeighbourhood: Central {
+/// Made by `withAir`, and valid inside its body.
+public final class SimulatedAir: Central {
   /// The devices in range.
   public let peripherals: [SimulatedPeripheral]
   /// The clock of the simulation.
@@ -74,12 +74,12 @@ public final class SimulatedNeighbourhood: Central {
 ///   - clock: theirs and the host's.
 ///   - random: moves the advertisements in time, and loses packets where a radio model says so.
 ///   - body: the host's side.
-package func withNeighbourhood<Value: Sendable, Failure: Error>(
+package func withAir<Value: Sendable, Failure: Error>(
   _ peripherals: [SimulatedPeripheral], clock: any LinkClock,
   random: SeededRandom = SeededRandom(seed: 1),
-  _ body: @escaping @Sendable (SimulatedNeighbourhood) async throws(Failure) -> Value
+  _ body: @escaping @Sendable (SimulatedAir) async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
-  let neighbourhood = SimulatedNeighbourhood(peripherals, clock: clock, random: random)
+  let neighbourhood = SimulatedAir(peripherals, clock: clock, random: random)
   return try await withService {
     await neighbourhood.run()
   } stop: {
@@ -97,12 +97,12 @@ package func withNeighbourhood<Value: Sendable, Failure: Error>(
 /// - Throws: what the closures throw, and `SimulationFault`.
 public func simulate<Value: Sendable>(
   near makePeripherals: [(VirtualClock) throws -> SimulatedPeripheral],
-  _ body: @escaping @Sendable (SimulatedNeighbourhood, VirtualClock) async throws -> Value
+  _ body: @escaping @Sendable (SimulatedAir, VirtualClock) async throws -> Value
 ) throws -> Value {
   let timeline = VirtualTimeline()
   let peripherals = try makePeripherals.map { try $0(timeline.clock) }
   let result = try timeline.run { clock -> Result<Value, any Error> in
-    await withNeighbourhood(peripherals, clock: clock) { neighbourhood in
+    await withAir(peripherals, clock: clock) { neighbourhood in
       do { return .success(try await body(neighbourhood, clock)) } catch { return .failure(error) }
     }
   }

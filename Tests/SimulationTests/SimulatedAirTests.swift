@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-@Suite struct NeighbourhoodTests {
+@Suite struct SimulatedAirTests {
   private static let service = BluetoothUUID(0x180F)
   private static let level = BluetoothUUID(0x2A19)
 
@@ -108,7 +108,7 @@ import Testing
       let timeline = VirtualTimeline()
       let lamps = try (0..<8).map { try Self.lamp("\($0)", on: timeline.clock) }
       return try timeline.run { clock in
-        await withNeighbourhood(lamps, clock: clock, random: SeededRandom(seed: seed)) { central in
+        await withAir(lamps, clock: clock, random: SeededRandom(seed: seed)) { central in
           var moments: [LinkInstant] = []
           var devices = central.advertisements(matching: Self.near).makeAsyncIterator()
           for _ in lamps {
@@ -124,7 +124,7 @@ import Testing
   }
 
   private static func find(
-    _ central: SimulatedNeighbourhood, _ clock: VirtualClock
+    _ central: SimulatedAir, _ clock: VirtualClock
   ) async -> ScanFault? {
     do throws(ScanFault) {
       _ = try await central.first(matching: near, within: .seconds(5), on: clock)
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  private static func connect(_ central: SimulatedNeighbourhood) async -> ConnectFault? {
+  private static func connect(_ central: SimulatedAir) async -> ConnectFault? {
     do throws(ConnectFault) {
       let device = central.peripherals[0].advertisement
       try await central.connect(to: device, within: .seconds(5)).close()
