@@ -19,7 +19,7 @@ struct DeviceChoice: Sendable {
   /// The run that goes on with the chosen device.
   func ending() async throws(CommandFault) -> Ending {
     guard package != nil, Keyboard.isAvailable(in: session) else { throw try await refusal() }
-    let records = try DeviceRecords.open(session)
+    let records = try StateStore.open(session)
     let table = try table(records)
     session.console.note(title)
     let scan = LiveScan(
@@ -46,7 +46,7 @@ struct DeviceChoice: Sendable {
     return "\(style.bold(package.name))\(version)  \(Text.grouped(package.size)) B: which device?"
   }
 
-  private func table(_ records: DeviceRecords) throws(CommandFault) -> LiveTable {
+  private func table(_ records: StateStore) throws(CommandFault) -> LiveTable {
     let aliases = try records.aliases().all.map { ($0.device, $0.alias.description) }
     let last = try records.lastChosen()
     return LiveTable(

@@ -23,7 +23,7 @@ struct Devices: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let aliases = try DeviceRecords.reading(session).aliases()
+    let aliases = try StateStore.reading(session).aliases()
     let all = try KnownDevices(session).all()
     let devices = all.filter { fits($0) }
     let known = Set(all.map(\.id))
@@ -105,7 +105,7 @@ struct DevicesName: Subcommand {
     let alias: DeviceAlias
     do { alias = try checkedAlias() } catch { preconditionFailure("checked by validate") }
     let id = try DeviceLookup(environment: session.environment).resolved(device).id
-    let former = try DeviceRecords.open(session).name(id, alias)
+    let former = try StateStore.open(session).name(id, alias)
     session.console.event(alias, of: id)
     session.console.result("\(alias)  \(id)" + (former.map { "  (was \($0))" } ?? ""))
     session.console.result("next:   " + session.command("info", "-d", alias.description))
@@ -134,7 +134,7 @@ struct DevicesUnname: Subcommand {
       guard case .noSuchAlias(let alias, let nearest, _) = error else { throw error }
       throw .noSuchAlias(alias, nearest: nearest, mayBeDevice: false)
     }
-    try DeviceRecords.open(session).unname(name)
+    try StateStore.open(session).unname(name)
     session.console.result("\(name) is no alias any more; it was \(device)")
     return .done("unnamed", devices: [Ending.Device(id: device, outcome: "unnamed")])
   }

@@ -22,7 +22,7 @@ struct DevicesShow: Subcommand {
   var subject: Subject { Subject(device: device) }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let aliases = try DeviceRecords.open(session).aliases()
+    let aliases = try StateStore.open(session).aliases()
     let id = try id(in: session)
     let record = try KnownDevices(session).all().first { $0.id == id }
     let alias = aliases.alias(of: id)

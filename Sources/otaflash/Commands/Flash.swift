@@ -148,7 +148,7 @@ struct Flash: DeviceCommand {
     let destination = try await ResolvedDevice.resolve(
       device, in: session, tuning: link.tuning(else: .flashing),
       isTuningExplicit: link.asksForSomething)
-    let records = try DeviceRecords.open(session)
+    let records = try StateStore.open(session)
     options.bases = records.bases(besides: given)
     options.sizes = records.sizes(on: "hci\(session.global.adapterNumber ?? 0)")
     let lock = try destination.lock()
@@ -216,7 +216,7 @@ struct Flash: DeviceCommand {
   /// The fault, after it was noted in the list of devices.
   private func failed(
     _ fault: CommandFault, _ firmware: FirmwarePackage, _ destination: ResolvedDevice,
-    _ records: DeviceRecords
+    _ records: StateStore
   ) -> CommandFault {
     if fault.reachedDevice {
       records.flashed(destination, outcome: .failed, version: firmware.version)
@@ -226,7 +226,7 @@ struct Flash: DeviceCommand {
 
   private func finished(
     _ result: UpdateResult, of firmware: FirmwarePackage, _ destination: ResolvedDevice,
-    _ records: DeviceRecords, _ session: Session
+    _ records: StateStore, _ session: Session
   ) -> Ending {
     switch result.outcome {
     case .flashed: records.flashed(destination, outcome: .flashed, version: result.to)

@@ -101,9 +101,9 @@ struct Info: TargetedCommand {
   }
 
   /// A look at a device must work where nothing can be written.
-  private func recordsIfAny(_ session: Session) -> DeviceRecords? {
+  private func recordsIfAny(_ session: Session) -> StateStore? {
     do throws(CommandFault) {
-      return try DeviceRecords.open(session)
+      return try StateStore.open(session)
     } catch {
       session.console.note("note: the device was not added to the list", verbosity: 1)
       return nil

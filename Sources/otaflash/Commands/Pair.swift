@@ -36,7 +36,7 @@ struct Pair: TargetedCommand {
     let destination = try await ResolvedDevice.resolve(
       target.device, in: session, pairing: .always)
     // Without a place for the keys nothing is begun.
-    _ = try DeviceRecords.open(session)
+    _ = try StateStore.open(session)
     let lock = try destination.lock()
     let result = await destination.withDevice { await pair(destination) }
     lock.release()

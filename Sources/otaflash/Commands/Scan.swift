@@ -101,7 +101,7 @@ struct Scan: Subcommand {
   private func ended(
     _ found: [ScanResult], in session: Session
   ) throws(CommandFault) -> Ending {
-    if !found.isEmpty { try DeviceRecords.open(session).seen(found) }
+    if !found.isEmpty { try StateStore.open(session).seen(found) }
     return Ending(
       exit: session.interruption.signal.map { .signal($0) } ?? .done, outcome: "listed")
   }
@@ -124,7 +124,7 @@ struct Scan: Subcommand {
       list(scan.heard, on: session)
       return try ended(scan.heard, in: session)
     }
-    let records = try DeviceRecords.open(session)
+    let records = try StateStore.open(session)
     records.seen(scan.heard)
     records.chosen(id)
     let words = ["flash", image, "-d", id] + global.words

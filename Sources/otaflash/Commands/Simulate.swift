@@ -150,7 +150,7 @@ struct Simulate: Subcommand {
       try SimulatedDevice.checkIsFlash(path, of: profile)
     } else {
       path = try SimulatedDevice.flashPath(
-        "sim:" + self.profile, in: DeviceRecords.open(session).directory)
+        "sim:" + self.profile, in: StateStore.open(session).directory)
     }
     guard unlink(path) == 0 || errno == ENOENT else {
       let failure = errno

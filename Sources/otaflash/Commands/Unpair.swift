@@ -30,7 +30,7 @@ struct Unpair: TargetedCommand {
     let address = try await ResolvedDevice.address(of: target.device, in: session)
     let adapter = session.global.adapterNumber ?? 0
     // Before the kernel forgets the keys: what cannot be opened must not be half done.
-    let records = try DeviceRecords.open(session)
+    let records = try StateStore.open(session)
     let inKernel: PairingRemoval
     do throws(MgmtFault) {
       inKernel = try await PairingRemoval.perform(address, adapter: adapter)

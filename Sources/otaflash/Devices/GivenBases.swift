@@ -96,7 +96,7 @@ final class GivenBases: Sendable {
   }
 }
 
-extension DeviceRecords {
+extension StateStore {
   /// Where an update finds what devices run: among what the user gave, then what was kept.
   func bases(besides given: GivenBases?) -> BaseFinder {
     BaseFinder(computation: Self.computation) { running in

@@ -18,12 +18,12 @@ final class JournalWriter: Sendable {
     var isGivenUp = false
   }
 
-  private let records: DeviceRecords
+  private let records: StateStore
   private let journal: UpdateJournal
   private let sizes: [Int]
   private let page: Mutex<Page>
 
-  init(_ package: FirmwarePackage, on device: ResolvedDevice, in records: DeviceRecords) {
+  init(_ package: FirmwarePackage, on device: ResolvedDevice, in records: StateStore) {
     let now = Timestamp.secondsSince1970()
     self.records = records
     sizes = package.parts.map(\.bytes.count)

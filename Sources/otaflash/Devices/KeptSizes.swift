@@ -1,7 +1,7 @@
 import OtaflashState
 import OtaflashUpdate
 
-extension DeviceRecords {
+extension StateStore {
   /// Where updates over an adapter remember which sizes of data writes were the best.
   ///
   /// - Parameter adapter: its name, in campaigns and single updates alike: `hci0` …

@@ -87,7 +87,7 @@ struct SessionBonds: BondStore {
 
   private func files() throws(StateFault) -> BondFiles {
     let console = session.console
-    return BondFiles(in: try DeviceRecords(of: session).directory) { path in
+    return BondFiles(in: try StateStore(of: session).directory) { path in
       console.note("the damaged keys of a pairing are now \(path)")
     }
   }

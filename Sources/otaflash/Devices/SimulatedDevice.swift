@@ -28,7 +28,7 @@ struct SimulatedDevice: Sendable {
   static func persistent(
     _ text: String, _ profile: SimulationProfile, in session: Session
   ) throws(CommandFault) -> (SimulatedDevice, path: String) {
-    let path = try flashPath(text, in: DeviceRecords.open(session).directory)
+    let path = try flashPath(text, in: StateStore.open(session).directory)
     return (try SimulatedDevice(profile, storage: try file(path, for: profile)), path)
   }
 

@@ -35,7 +35,7 @@ struct FleetBoards: Sendable {
   private static func folder(
     of run: String, in session: Session
   ) throws(CommandFault) -> String {
-    let parent = SimulatedDevice.folder(in: try DeviceRecords.open(session).directory)
+    let parent = SimulatedDevice.folder(in: try StateStore.open(session).directory)
     for folder in [parent, "\(parent)/fleet-\(run)"] {
       guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
         let failure = errno

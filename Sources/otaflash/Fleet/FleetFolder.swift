@@ -28,7 +28,7 @@ struct FleetFolder: Sendable {
 
   /// The store, created if it does not exist. A damaged one is set aside and reported.
   func open() throws(CommandFault) -> FleetStore {
-    _ = try DeviceRecords.open(session)
+    _ = try StateStore.open(session)
     return try store(isReadOnly: false)
   }
 
@@ -44,7 +44,7 @@ struct FleetFolder: Sendable {
 
   /// The right to work on runs: one process at a time has it.
   func lock() throws(CommandFault) -> RunLock {
-    _ = try DeviceRecords.open(session)
+    _ = try StateStore.open(session)
     do throws(RunLockFault) { return try RunLock(store: store) } catch {
       throw .fleet(.held(error))
     }

@@ -30,14 +30,14 @@ struct FleetJob: Sendable {
 
   /// Works until the run has ended, or only a person could help and nobody is to be asked.
   func perform() async throws(CommandFault) -> FleetRun {
-    let records = try DeviceRecords.open(session)
+    let records = try StateStore.open(session)
     let run = try await perform(with: records)
     // What devices run now is what the next campaign's patches are made against.
     for package in packages.values { records.keep(package) }
     return run
   }
 
-  private func perform(with records: DeviceRecords) async throws(CommandFault) -> FleetRun {
+  private func perform(with records: StateStore) async throws(CommandFault) -> FleetRun {
     let result: Result<FleetRun, FleetEngineFault>
     switch try world() {
     case .real(let reach):
@@ -80,7 +80,7 @@ struct FleetJob: Sendable {
   }
 
   private func work(
-    on reach: any DeviceReach, _ clock: any LinkClock, _ records: DeviceRecords,
+    on reach: any DeviceReach, _ clock: any LinkClock, _ records: StateStore,
     wall: @escaping @Sendable () -> FleetTime
   ) async -> Result<FleetRun, FleetEngineFault> {
     let display = FleetDisplay(
@@ -126,7 +126,7 @@ struct FleetJob: Sendable {
   }
 
   private func engine(
-    on reach: any DeviceReach, _ clock: any LinkClock, _ records: DeviceRecords,
+    on reach: any DeviceReach, _ clock: any LinkClock, _ records: StateStore,
     _ wall: @escaping @Sendable () -> FleetTime, _ display: FleetDisplay,
     _ processes: ProcessHooks, _ hooks: RunHooks
   ) -> FleetEngine {

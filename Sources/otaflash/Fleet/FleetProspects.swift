@@ -49,7 +49,7 @@ struct FleetProspects: Sendable {
   init(_ campaign: LoadedCampaign, _ session: Session) throws(CommandFault) {
     self.campaign = campaign
     self.session = session
-    bases = try DeviceRecords.open(session).bases(besides: nil)
+    bases = try StateStore.open(session).bases(besides: nil)
   }
 
   func look() async throws(CommandFault) -> [FleetDevice.ID: Prospect] {

@@ -31,7 +31,7 @@ struct FleetScan: Sendable {
         "note: \(airs.count - heard.count) of \(airs.count) adapters did not scan")
     }
     let found = Self.merged(heard).filter { scan.takes(name: $0.name, rssi: $0.rssi) }
-    try DeviceRecords.open(session).seen(found)
+    try StateStore.open(session).seen(found)
     return found.map { scan.device($0.id, name: $0.name, rssi: $0.rssi) }
   }
 

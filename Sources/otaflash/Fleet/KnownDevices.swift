@@ -15,7 +15,7 @@ struct KnownDevices: Sendable {
 
   /// Last connected first, then last seen.
   func all() throws(CommandFault) -> [DeviceRecord] {
-    let listed = try DeviceRecords.reading(session).devices()
+    let listed = try StateStore.reading(session).devices()
     #if Fleet
     return Self.merged(listed, try ofCampaigns())
     #else
@@ -28,7 +28,7 @@ struct KnownDevices: Sendable {
 extension KnownDevices {
   /// The list of devices goes into the store once, so that campaigns know what was seen before.
   func takeOver(into store: FleetStore) throws(CommandFault) {
-    let listed = try DeviceRecords.open(session).devices()
+    let listed = try StateStore.open(session).devices()
     do throws(StorageFault) { try store.takeOver(listed.map { DeviceRow($0) }) } catch {
       throw .fleet(.store(error))
     }

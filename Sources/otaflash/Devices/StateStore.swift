@@ -5,7 +5,7 @@ import OtaflashUpdate
 /// What is kept on disk of the devices that this user flashes: who works on one now, what was
 /// begun, what runs. History is never worth failing an update for: what cannot be written after
 /// the lock was taken is noted, and the update goes on.
-struct DeviceRecords: Sendable {
+struct StateStore: Sendable {
   let directory: StateDirectory
   let console: Console
 
@@ -21,17 +21,17 @@ struct DeviceRecords: Sendable {
 
   /// The records for a command that only reads them: no directory is created, so a copy on a
   /// read-only file system can be read.
-  static func reading(_ session: Session) throws(CommandFault) -> DeviceRecords {
+  static func reading(_ session: Session) throws(CommandFault) -> StateStore {
     do throws(StateFault) {
-      return DeviceRecords(
+      return StateStore(
         try StateDirectory.locate(environment: session.environment), session.console)
     } catch {
       throw .state(error)
     }
   }
 
-  static func open(_ session: Session) throws(CommandFault) -> DeviceRecords {
-    do throws(StateFault) { return try DeviceRecords(of: session) } catch { throw .state(error) }
+  static func open(_ session: Session) throws(CommandFault) -> StateStore {
+    do throws(StateFault) { return try StateStore(of: session) } catch { throw .state(error) }
   }
 
   func devices() throws(CommandFault) -> [DeviceRecord] {
