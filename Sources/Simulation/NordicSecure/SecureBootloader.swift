@@ -40,7 +40,7 @@ struct SecureBootloader: DFUMachine {
   var record: SecureRecord
   var sequence: UInt32
   let bootRecord: BootRecord
-  var lies: SecureLies
+  var lies: SecureMisbehavior
 
   var isNotifying = false
   var currentType: ObjectType?
@@ -64,7 +64,7 @@ struct SecureBootloader: DFUMachine {
   init(
     _ settings: SecureBootloaderSettings, inactivity: Duration, record: SecureRecord,
     sequence: UInt32,
-    bootRecord: BootRecord, lies: SecureLies, parts: BoardParts
+    bootRecord: BootRecord, lies: SecureMisbehavior, parts: BoardParts
   ) {
     self.settings = settings
     silenceLimit = inactivity

@@ -20,7 +20,7 @@ final class SecureFirmware: BoardFirmware {
     /// A new application has been started.
     var hasActivated = false
     var bootloaderName = SecureFirmware.defaultName
-    var lies: SecureLies
+    var lies: SecureMisbehavior
   }
 
   private static let defaultName = "DfuTarg"
@@ -48,7 +48,7 @@ final class SecureFirmware: BoardFirmware {
             applicationVersion: settings.applicationVersion,
             bootloaderVersion: settings.bootloaderVersion),
         sequence: newest?.sequence ?? 0, isButtonHeld: settings.entry == .button,
-        lies: SecureLies(plan: parts.settings.faults)))
+        lies: SecureMisbehavior(plan: parts.settings.faults)))
   }
 
   /// Where a host first finds the device: a button starts the bootloader.
@@ -176,7 +176,7 @@ final class SecureFirmware: BoardFirmware {
     }
   }
 
-  func keep(_ lies: SecureLies) { state.withLock { $0.lies = lies } }
+  func keep(_ lies: SecureMisbehavior) { state.withLock { $0.lies = lies } }
 
   /// The text of the application's firmware revision: that of its descriptor, else the number of
   /// its init packet.

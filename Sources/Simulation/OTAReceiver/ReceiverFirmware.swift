@@ -8,7 +8,7 @@ final class ReceiverFirmware: BoardFirmware {
   private let parts: BoardParts
   private let loader: Bootloader
   private let record: Mutex<BootRecord>
-  private let lies: Shared<ReceiverLies>
+  private let lies: Shared<ReceiverMisbehavior>
 
   init(_ kind: ReceiverSettings, of parts: BoardParts) throws(FlashFault) {
     self.kind = kind
@@ -18,7 +18,7 @@ final class ReceiverFirmware: BoardFirmware {
     record = Mutex(
       try loader.record(
         orFactory: settings.version, settings.hardware, random: parts.factoryRandom))
-    lies = Shared(ReceiverLies(plan: settings.faults, random: parts.random.forked(for: 4)))
+    lies = Shared(ReceiverMisbehavior(plan: settings.faults, random: parts.random.forked(for: 4)))
   }
 
   var address: DeviceAddress { parts.settings.address }
@@ -59,7 +59,7 @@ final class ReceiverFirmware: BoardFirmware {
 
   /// What the receiver tells is changed by lies alone.
   func alteration(by device: DeviceAttributes) -> (any PDUAlteration)? {
-    parts.settings.faults.hasLies ? ReceiverAlteration(lies: lies, device: device) : nil
+    parts.settings.faults.misbehaves ? ReceiverAlteration(lies: lies, device: device) : nil
   }
 
   private func confirmTrial() -> Bool {

@@ -171,7 +171,7 @@ package struct FaultPlan: Hashable, Sendable {
   var isEmpty: Bool { entries.isEmpty }
 
   /// Whether any is more than what may happen to the link, the adapter, the flash or the reset.
-  var hasLies: Bool { entries.contains { !Fault.ofAnyDevice.contains($0.fault) } }
+  var misbehaves: Bool { entries.contains { !Fault.ofAnyDevice.contains($0.fault) } }
 
   func contains(_ fault: Fault) -> Bool { value(of: fault) != nil }
 

@@ -10,7 +10,7 @@ final class SMPFirmware: BoardFirmware {
     var images: [BootedImage]
     /// A register that outlives a reset and not a loss of power.
     var entersRecovery = false
-    var lies: SMPLies
+    var lies: SMPMisbehavior
     /// The name that the firmware loader was given, in memory that outlives a reset.
     var loaderName: String?
   }
@@ -38,7 +38,7 @@ final class SMPFirmware: BoardFirmware {
       let record = try loader.record { Self.factoryImage(index, of: parts) }
       images.append(BootedImage(loader: loader, record: record))
     }
-    state = Shared(State(images: images, lies: SMPLies(plan: parts.settings.faults)))
+    state = Shared(State(images: images, lies: SMPMisbehavior(plan: parts.settings.faults)))
   }
 
   private static func factoryImage(
@@ -214,7 +214,7 @@ final class SMPFirmware: BoardFirmware {
   /// The next boot shall be the bootloader's own server.
   func enterRecovery() { state.withLock { $0.entersRecovery = true } }
 
-  func keep(_ lies: SMPLies, loaderName: String?) {
+  func keep(_ lies: SMPMisbehavior, loaderName: String?) {
     state.withLock {
       $0.lies = lies
       $0.loaderName = loaderName

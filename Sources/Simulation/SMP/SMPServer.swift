@@ -37,7 +37,7 @@ struct SMPServer: Sendable {
   let isRecovery: Bool
   var images: [BootedImage]
   var upload: SMPUpload?
-  var lies: SMPLies
+  var lies: SMPMisbehavior
   private(set) var reassembly: SMPReassembly
   /// The boot mode asked for with a reset: 0 = the application.
   private(set) var resetMode: Int?
@@ -51,7 +51,7 @@ struct SMPServer: Sendable {
   private var busyRequests: Int
 
   init(
-    _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool, lies: SMPLies,
+    _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool, lies: SMPMisbehavior,
     parts: BoardParts
   ) {
     self.settings = settings

@@ -54,7 +54,7 @@ struct SMPUpload: Equatable, Sendable {
 
 /// What the faults of a plan do to what a server tells. Kept for the life of the board, so that
 /// what happens once happens once.
-struct SMPLies: Sendable {
+struct SMPMisbehavior: Sendable {
   private static let otherVersion = "0.0.1"
 
   private let plan: FaultPlan

@@ -1,6 +1,6 @@
 /// What the faults of a plan do to the progress that a bootloader tells. Kept for the life of the
 /// board, so that what happens once happens once.
-struct SecureLies: Sendable {
+struct SecureMisbehavior: Sendable {
   private let plan: FaultPlan
   private var hasCorruptedChecksum = false
   private var hasJumpedBack = false

@@ -2,7 +2,7 @@ import OtaflashATT
 
 /// The lies of a board in the connections of one boot.
 struct ReceiverAlteration: PDUAlteration {
-  let lies: Shared<ReceiverLies>
+  let lies: Shared<ReceiverMisbehavior>
   let device: DeviceAttributes
 
   func received(_ pdu: ATTPDU) { lies.withLock { $0.received(pdu, by: device) } }
@@ -12,7 +12,7 @@ struct ReceiverAlteration: PDUAlteration {
 
 /// What the faults of a plan do to what a receiver tells. Kept for the life of the board, so that
 /// what happens once happens once.
-struct ReceiverLies {
+struct ReceiverMisbehavior {
   private let plan: FaultPlan
   private var random: SeededRandom
   private var imageSize: UInt32 = 0
