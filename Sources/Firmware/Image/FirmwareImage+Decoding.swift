@@ -45,7 +45,7 @@ extension FirmwareFault.ForeignFormat {
   init?(of bytes: [UInt8], name: String) {
     if bytes.starts(with: [0x50, 0x4B, 0x05, 0x06]) {
       self = .emptyZip
-    } else if TextBeginning.isUTF16(bytes),
+    } else if TextPrefix.isUTF16(bytes),
       FirmwareImage.Format(text: bytes, name: name) != nil
     {
       self = .utf16

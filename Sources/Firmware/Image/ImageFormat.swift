@@ -76,7 +76,7 @@ extension FirmwareImage.Format {
 
   /// The format of a text; `nil` for a file that is none by its name or its beginning.
   init?(text file: [UInt8], name: String) {
-    let (name, line) = (name.lowercased(), TextBeginning.line(of: file))
+    let (name, line) = (name.lowercased(), TextPrefix.line(of: file))
     let named = Self.allCases.first { $0.row.sign.suffixes.contains(where: name.hasSuffix) }
     let format =
       named

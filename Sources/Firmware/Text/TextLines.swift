@@ -5,7 +5,7 @@ struct TextLines {
   private var rest: ArraySlice<UInt8>
 
   /// A byte order mark of UTF-8, which editors put first, is no part of the first line.
-  init(_ text: [UInt8]) { rest = text[...].dropFirst(TextBeginning.byteOrderMark(of: text)) }
+  init(_ text: [UInt8]) { rest = text[...].dropFirst(TextPrefix.byteOrderMark(of: text)) }
 
   mutating func next() -> ArraySlice<UInt8>? {
     guard !rest.isEmpty else { return nil }

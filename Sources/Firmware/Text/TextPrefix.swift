@@ -1,5 +1,5 @@
 /// How a file begins that may be a text of records.
-enum TextBeginning {
+enum TextPrefix {
   /// A longer first line than the longest record (521 characters) is no text.
   private static let lineLimit = 1024
   /// Of UTF-8.
