@@ -145,7 +145,7 @@ enum TestFault: Error, Equatable {
     let disconnect = Command<Log, Void, Never>("disconnect") { log in log.note("disconnect") }
     func concluded<Other: Error>(
       _ command: Command<Log, Void, TestFault>, _ conclusion: Command<Log, Void, Other>
-    ) throws -> CompoundFault<TestFault, Other>? {
+    ) throws -> MultipleFaults<TestFault, Other>? {
       try Self.run(log) { clock in
         command.followed(by: conclusion, within: .seconds(1), on: clock)
       }

@@ -179,7 +179,7 @@ private final class TwoStraps: Central {
       GATTFault.unsubscribed,
       SecurityFault.bondForgotten, QueueFault<PeripheralFault>.full(limit: 3),
       QueueFault<PeripheralFault>.failed(.connect(device)), ConnectionFailure.connect(device),
-      CompoundFault<ConnectFault, GATTFault>.main(device),
+      MultipleFaults<ConnectFault, GATTFault>.main(device),
       QueueFault<Never>.preparationFailed(device),
     ]
     for fault in faults {

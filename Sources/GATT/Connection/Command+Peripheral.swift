@@ -63,7 +63,7 @@ extension Command where Context == PeripheralTurn {
   public func followed<Ignored: Sendable, Other: Error>(
     by conclusion: Command<PeripheralTurn, Ignored, Other>,
     within limit: Duration = PeripheralTurn.conclusionLimitDefault
-  ) -> Command<PeripheralTurn, Output, CompoundFault<Failure, Other>> {
+  ) -> Command<PeripheralTurn, Output, MultipleFaults<Failure, Other>> {
     mapFailure { .main($0) }
       .followed(by: conclusion.mapFailure { .other($0) }, within: limit)
   }

@@ -96,7 +96,7 @@ extension QueueFault: ExplainedFault {
   }
 }
 
-extension CompoundFault: CustomStringConvertible {
+extension MultipleFaults: CustomStringConvertible {
   public var description: String {
     switch self {
     case .main(let fault): "\(fault)"

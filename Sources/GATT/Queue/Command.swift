@@ -99,14 +99,14 @@ public protocol TimeLimitedFault: Error {
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
-public enum CompoundFault<Main: Error, Other: Error>: Error {
+public enum MultipleFaults<Main: Error, Other: Error>: Error {
   /// The command itself.
   case main(Main)
   /// What was put before or behind it.
   case other(Other)
 }
 
-extension CompoundFault: Equatable where Main: Equatable, Other: Equatable {}
+extension MultipleFaults: Equatable where Main: Equatable, Other: Equatable {}
 
 extension Command {
   /// The same command with another kind of failure, so that it can be combined with others.
@@ -132,7 +132,7 @@ extension Command {
   /// As above, where the preparation fails in its own way.
   public func preceded<Ignored: Sendable, Other: Error>(
     by preparation: Command<Context, Ignored, Other>
-  ) -> Command<Context, Output, CompoundFault<Failure, Other>> {
+  ) -> Command<Context, Output, MultipleFaults<Failure, Other>> {
     mapFailure { .main($0) }.preceded(by: preparation.mapFailure { .other($0) })
   }
 
@@ -157,7 +157,7 @@ extension Command {
   public func followed<Ignored: Sendable, Other: Error>(
     by conclusion: Command<Context, Ignored, Other>, within limit: Duration,
     on clock: any LinkClock
-  ) -> Command<Context, Output, CompoundFault<Failure, Other>> {
+  ) -> Command<Context, Output, MultipleFaults<Failure, Other>> {
     mapFailure { .main($0) }
       .followed(by: conclusion.mapFailure { .other($0) }, within: limit, on: clock)
   }

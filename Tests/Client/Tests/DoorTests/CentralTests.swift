@@ -83,7 +83,7 @@ import Testing
       let lock = Command(onConnection: "lock") { (client) async throws(GATTFault) in
         try await client.write([1], to: try await client.characteristic(.doorLock, in: .door))
       }
-      do throws(QueueFault<CompoundFault<PeripheralFault, CodeFault>>) {
+      do throws(QueueFault<MultipleFaults<PeripheralFault, CodeFault>>) {
         try await peripheral.perform(lock.preceded(by: ask))
         Issue.record("the door was locked")
       } catch .failed(.other(.noCode)) {
