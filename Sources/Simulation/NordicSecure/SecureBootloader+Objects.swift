@@ -74,7 +74,7 @@ extension SecureBootloader {
     switch type {
     case .command:
       Progress(offset: initPacket.count, crc32: CRC32.checksum(initPacket))
-    case .data: lies.altered(queued, of: imageSize)
+    case .data: misbehavior.altered(queued, of: imageSize)
     }
   }
 }

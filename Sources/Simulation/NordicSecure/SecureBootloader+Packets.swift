@@ -53,7 +53,7 @@ extension SecureBootloader {
     let progress =
       currentType == .command
       ? Progress(offset: initPacket.count, crc32: CRC32.checksum(initPacket))
-      : lies.altered(queued, of: imageSize)
+      : misbehavior.altered(queued, of: imageSize)
     succeed(0x03, progress.bytes)
   }
 }

@@ -40,7 +40,7 @@ struct SecureBootloader: DFUMachine {
   var record: SecureRecord
   var sequence: UInt32
   let bootRecord: BootRecord
-  var lies: SecureMisbehavior
+  var misbehavior: SecureMisbehavior
 
   var isNotifying = false
   var currentType: ObjectType?
@@ -64,14 +64,14 @@ struct SecureBootloader: DFUMachine {
   init(
     _ settings: SecureBootloaderSettings, inactivity: Duration, record: SecureRecord,
     sequence: UInt32,
-    bootRecord: BootRecord, lies: SecureMisbehavior, parts: BoardParts
+    bootRecord: BootRecord, misbehavior: SecureMisbehavior, parts: BoardParts
   ) {
     self.settings = settings
     silenceLimit = inactivity
     self.record = record
     self.sequence = sequence
     self.bootRecord = bootRecord
-    self.lies = lies
+    self.misbehavior = misbehavior
     self.parts = parts
     let layout = parts.settings.layout
     slot = layout.slot(settings.banks == .dual ? bootRecord.inactive : bootRecord.active)

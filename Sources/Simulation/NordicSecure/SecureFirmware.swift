@@ -20,7 +20,7 @@ final class SecureFirmware: BoardFirmware {
     /// A new application has been started.
     var hasActivated = false
     var bootloaderName = SecureFirmware.defaultName
-    var lies: SecureMisbehavior
+    var misbehavior: SecureMisbehavior
   }
 
   private static let defaultName = "DfuTarg"
@@ -48,7 +48,7 @@ final class SecureFirmware: BoardFirmware {
             applicationVersion: settings.applicationVersion,
             bootloaderVersion: settings.bootloaderVersion),
         sequence: newest?.sequence ?? 0, isButtonHeld: settings.entry == .button,
-        lies: SecureMisbehavior(plan: parts.settings.faults)))
+        misbehavior: SecureMisbehavior(plan: parts.settings.faults)))
   }
 
   /// Where a host first finds the device: a button starts the bootloader.
@@ -154,7 +154,7 @@ final class SecureFirmware: BoardFirmware {
       return (
         SecureBootloader(
           settings, inactivity: inactivity, record: state.record, sequence: state.sequence,
-          bootRecord: state.bootRecord, lies: state.lies, parts: parts),
+          bootRecord: state.bootRecord, misbehavior: state.misbehavior, parts: parts),
         state.bootloaderName
       )
     }
@@ -162,7 +162,7 @@ final class SecureFirmware: BoardFirmware {
     return DFUProgram(
       machine, as: .secureDFU, name: name, address: bootloaderAddress,
       receiveMTU: ATTMTU(clamping: parts.settings.mtu), writesWholeWords: true,
-      keep: { [self] in keep($0.lies) }, with: parts,
+      keep: { [self] in keep($0.misbehavior) }, with: parts,
       random: parts.random.forked(for: 1000 + UInt64(number)))
   }
 
@@ -176,7 +176,7 @@ final class SecureFirmware: BoardFirmware {
     }
   }
 
-  func keep(_ lies: SecureMisbehavior) { state.withLock { $0.lies = lies } }
+  func keep(_ misbehavior: SecureMisbehavior) { state.withLock { $0.misbehavior = misbehavior } }
 
   /// The text of the application's firmware revision: that of its descriptor, else the number of
   /// its init packet.

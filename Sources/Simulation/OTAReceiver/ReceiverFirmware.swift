@@ -8,7 +8,7 @@ final class ReceiverFirmware: BoardFirmware {
   private let parts: BoardParts
   private let loader: Bootloader
   private let record: Mutex<BootRecord>
-  private let lies: Shared<ReceiverMisbehavior>
+  private let misbehavior: Shared<ReceiverMisbehavior>
 
   init(_ kind: ReceiverSettings, of parts: BoardParts) throws(FlashFault) {
     self.kind = kind
@@ -18,7 +18,7 @@ final class ReceiverFirmware: BoardFirmware {
     record = Mutex(
       try loader.record(
         orFactory: settings.version, settings.hardware, random: parts.factoryRandom))
-    lies = Shared(ReceiverMisbehavior(plan: settings.faults, random: parts.random.forked(for: 4)))
+    misbehavior = Shared(ReceiverMisbehavior(plan: settings.faults, random: parts.random.forked(for: 4)))
   }
 
   var address: DeviceAddress { parts.settings.address }
@@ -34,7 +34,7 @@ final class ReceiverFirmware: BoardFirmware {
     let (record, outcome) = try loader.boot(
       record.withLock { $0 }, faults: settings.faults, startsOnTrial: settings.startsOnTrial)
     self.record.withLock { $0 = record }
-    if outcome == .activated { lies.withLock { $0.noteActivation() } }
+    if outcome == .activated { misbehavior.withLock { $0.noteActivation() } }
     if settings.faults.contains(.badBlock) {
       parts.weakenPage(of: settings.layout.slot(record.inactive))
     }
@@ -59,7 +59,7 @@ final class ReceiverFirmware: BoardFirmware {
 
   /// What the receiver tells is changed by lies alone.
   func alteration(by device: DeviceAttributes) -> (any PDUAlteration)? {
-    parts.settings.faults.misbehaves ? ReceiverAlteration(lies: lies, device: device) : nil
+    parts.settings.faults.misbehaves ? ReceiverAlteration(misbehavior: misbehavior, device: device) : nil
   }
 
   private func confirmTrial() -> Bool {

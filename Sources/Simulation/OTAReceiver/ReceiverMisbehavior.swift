@@ -2,12 +2,12 @@ import OtaflashATT
 
 /// The lies of a board in the connections of one boot.
 struct ReceiverAlteration: PDUAlteration {
-  let lies: Shared<ReceiverMisbehavior>
+  let misbehavior: Shared<ReceiverMisbehavior>
   let device: DeviceAttributes
 
-  func received(_ pdu: ATTPDU) { lies.withLock { $0.received(pdu, by: device) } }
+  func received(_ pdu: ATTPDU) { misbehavior.withLock { $0.received(pdu, by: device) } }
 
-  func altered(_ pdu: ATTPDU) -> ATTPDU { lies.withLock { $0.altered(pdu, by: device) } }
+  func altered(_ pdu: ATTPDU) -> ATTPDU { misbehavior.withLock { $0.altered(pdu, by: device) } }
 }
 
 /// What the faults of a plan do to what a receiver tells. Kept for the life of the board, so that

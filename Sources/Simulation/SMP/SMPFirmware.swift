@@ -10,7 +10,7 @@ final class SMPFirmware: BoardFirmware {
     var images: [BootedImage]
     /// A register that outlives a reset and not a loss of power.
     var entersRecovery = false
-    var lies: SMPMisbehavior
+    var misbehavior: SMPMisbehavior
     /// The name that the firmware loader was given, in memory that outlives a reset.
     var loaderName: String?
   }
@@ -38,7 +38,7 @@ final class SMPFirmware: BoardFirmware {
       let record = try loader.record { Self.factoryImage(index, of: parts) }
       images.append(BootedImage(loader: loader, record: record))
     }
-    state = Shared(State(images: images, lies: SMPMisbehavior(plan: parts.settings.faults)))
+    state = Shared(State(images: images, misbehavior: SMPMisbehavior(plan: parts.settings.faults)))
   }
 
   private static func factoryImage(
@@ -96,15 +96,15 @@ final class SMPFirmware: BoardFirmware {
     for image in state.withLock({ $0.images }) { decisions.append(try decide(on: image)) }
     let isActivation = decisions.contains(where: \.isActivated)
     let (images, runs) = (decisions.map(\.image), decisions[0].running)
-    let (entersRecovery, lies) = state.withLock { state in
+    let (entersRecovery, misbehavior) = state.withLock { state in
       defer { state.entersRecovery = false }
       state.images = images
-      if isActivation { state.lies.noteActivation() }
+      if isActivation { state.misbehavior.noteActivation() }
       let enters = settings.mode.needsRecovery && (state.entersRecovery || runs.size == 0)
-      return (enters, state.lies)
+      return (enters, state.misbehavior)
     }
     var machine = SMPServer(
-      settings, images: images, isRecovery: entersRecovery, lies: lies, parts: parts)
+      settings, images: images, isRecovery: entersRecovery, misbehavior: misbehavior, parts: parts)
     machine.savedName = state.withLock { $0.loaderName }
     if parts.settings.faults.contains(.badBlock) {
       let record = images[0].record
@@ -214,9 +214,9 @@ final class SMPFirmware: BoardFirmware {
   /// The next boot shall be the bootloader's own server.
   func enterRecovery() { state.withLock { $0.entersRecovery = true } }
 
-  func keep(_ lies: SMPMisbehavior, loaderName: String?) {
+  func keep(_ misbehavior: SMPMisbehavior, loaderName: String?) {
     state.withLock {
-      $0.lies = lies
+      $0.misbehavior = misbehavior
       $0.loaderName = loaderName
     }
   }

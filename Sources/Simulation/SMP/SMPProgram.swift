@@ -158,10 +158,10 @@ final class SMPProgram: BoardProgram {
   }
 
   func leave(_ ending: BootEnding) {
-    let (lies, mode, name) = state.withLock {
-      ($0.server.lies, $0.isOver ? $0.server.resetMode : nil, $0.server.savedName)
+    let (misbehavior, mode, name) = state.withLock {
+      ($0.server.misbehavior, $0.isOver ? $0.server.resetMode : nil, $0.server.savedName)
     }
-    firmware.keep(lies, loaderName: name)
+    firmware.keep(misbehavior, loaderName: name)
     if mode == 1 { firmware.enterRecovery() }
   }
 }

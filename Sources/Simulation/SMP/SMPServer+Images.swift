@@ -49,7 +49,7 @@ extension SMPServer {
       guard let place = place(ofSlot: number), let image = image(in: place) else { return nil }
       var told = (version: image.version.description, hash: hash(of: image, in: place))
       if place == active(place.image) {
-        told = lies.altered(version: told.version, hash: told.hash)
+        told = misbehavior.altered(version: told.version, hash: told.hash)
       }
       return SMPImage.Slot(
         image: images.count > 1 ? place.image : nil, slot: number % Self.slotsPerImage,

@@ -120,12 +120,12 @@ extension SMPServer {
       ? holds(upload.sha, size: upload.size, in: upload.place) : nil
     return done(
       SMPImage.Upload.Response(
-        offset: lies.altered(offset: upload.size, of: upload.size), matches: matches
+        offset: misbehavior.altered(offset: upload.size, of: upload.size), matches: matches
       ).body)
   }
 
   private mutating func accepted(_ offset: Int, of size: Int) -> CBORMap {
-    done(SMPImage.Upload.Response(offset: lies.altered(offset: offset, of: size)).body)
+    done(SMPImage.Upload.Response(offset: misbehavior.altered(offset: offset, of: size)).body)
   }
 
   /// In 2021 a success says so.

@@ -37,7 +37,7 @@ struct SMPServer: Sendable {
   let isRecovery: Bool
   var images: [BootedImage]
   var upload: SMPUpload?
-  var lies: SMPMisbehavior
+  var misbehavior: SMPMisbehavior
   private(set) var reassembly: SMPReassembly
   /// The boot mode asked for with a reset: 0 = the application.
   private(set) var resetMode: Int?
@@ -51,13 +51,13 @@ struct SMPServer: Sendable {
   private var busyRequests: Int
 
   init(
-    _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool, lies: SMPMisbehavior,
+    _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool, misbehavior: SMPMisbehavior,
     parts: BoardParts
   ) {
     self.settings = settings
     self.images = images
     self.isRecovery = isRecovery
-    self.lies = lies
+    self.misbehavior = misbehavior
     self.parts = parts
     reassembly = SMPReassembly(settings)
     busyRequests = settings.busyRequests
