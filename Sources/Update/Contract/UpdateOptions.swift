@@ -71,8 +71,8 @@ public struct UpdateOptions: Sendable {
   /// may need to move images between slots: half a second a page of 4 KiB, or three times what
   /// sending them took.
   public var rebootLimit = Duration.seconds(60)
-  /// The longest time to say goodbye when cancelled.
-  public var farewellLimit = Duration.milliseconds(1500)
+  /// The longest time for telling the device that a cancelled update is over.
+  public var abortLimit = Duration.milliseconds(1500)
 
   /// The defaults.
   public init() {}

@@ -69,7 +69,7 @@ extension UpdateLifeCycle {
   }
 
   /// A fault of the link or of cancellation, with what the tally knows.
-  func attributed(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
+  func addingTransferState(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
     let counts = context.tally.now
     switch fault {
     case .gatt(_, .cancelled), .gatt(_, .linkLost(.cancelled)), .couldNotConnect(.cancelled),
@@ -96,11 +96,11 @@ extension UpdateLifeCycle {
   }
 
   /// Tells the device before leaving, within a bound, even when cancelled.
-  func farewell(
+  func notifyDeviceBeforeDisconnect(
     _ fault: UpdateFault, _ session: (any UpdateSession)?
   ) async -> UpdateFault {
     let clock = context.clock
-    let limit = context.options.farewellLimit
+    let limit = context.options.abortLimit
     if fault.isInterruption, let session {
       await shielded {
         do throws(UpdateFault) {

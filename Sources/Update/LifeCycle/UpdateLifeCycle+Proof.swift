@@ -68,7 +68,7 @@ extension UpdateLifeCycle {
       do throws(UpdateFault) {
         return try await readOnce(attempt, at: search.place, before: deadline)
       } catch {
-        let fault = attributed(error, .reconnect)
+        let fault = addingTransferState(error, .reconnect)
         guard let found = fault.linkLoss(afterConnecting: true) else { throw fault }
         loss = found
         if case .couldNotConnect(.deviceNotFound) = fault { _ = search.moveOn() }

@@ -124,10 +124,10 @@ struct UpdateLifeCycle: Sendable {
         context.tally.startOver()
         turn.disconnect()
       } catch {
-        let fault = attributed(error, stage)
+        let fault = addingTransferState(error, stage)
         if case .couldNotConnect(.deviceNotFound) = fault, search.moveOn() { continue }
         guard let loss = fault.linkLoss(afterConnecting: context.tally.wasConnected) else {
-          throw await farewell(fault, session)
+          throw await notifyDeviceBeforeDisconnect(fault, session)
         }
         // A device whose last answer was lost may have done what it was told: the next look tells.
         if let session, stage == .activate {

@@ -73,7 +73,7 @@ struct LegacyDFUReceiver: Sendable {
     let silence = UpdateFault.gatt(.prepare, .transactionTimedOut)
     do throws(UpdateFault) {
       try await withDeadline(
-        clock.now.advanced(by: context.options.farewellLimit), on: clock, orThrow: silence
+        clock.now.advanced(by: context.options.abortLimit), on: clock, orThrow: silence
       ) { () async throws(UpdateFault) in try await control.write(.reset, .prepare) }
     } catch {
       // One that was not told restarts by itself when nobody talks to it any more.
