@@ -14,8 +14,8 @@ import Testing
   }
 
   static let documents = [
-    "README.md", "Examples/README.md", "firmware-samples/README.md", "docs/fleet.md",
-    "docs/image-descriptor.md", "docs/image-formats.md", "docs/ota-service.md",
+    "README.md", "Examples/README.md", "firmware-samples/README.md", "docs/commands.md",
+    "docs/fleet.md", "docs/image-descriptor.md", "docs/image-formats.md", "docs/ota-service.md",
     "docs/performance.md", "docs/troubleshooting.md", "docs/your-device.md",
   ]
   /// Words in code that are no command: what the OTA service's proofs are made of.

@@ -1,8 +1,6 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app as its developer writes it. It depends on the package by its products alone, so nothing but
-// public declarations can be used here. `make client` builds and tests it.
 let package = Package(
   name: "door",
   dependencies: [
@@ -23,8 +21,10 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// The app uses only products of the package, and therefore only public declarations, like any
+// client. `make client` builds and tests it. `docs/library.md` shows the declaration above.
 package.targets += [
-  // Links, a scanner and a clock of one's own, for a system that has no BlueZ.
+  // Custom links, a scanner and a clock, for a system without BlueZ.
   .target(
     name: "Elsewhere", dependencies: [.product(name: "OtaflashCentral", package: "otaflash")]),
   .testTarget(
@@ -32,12 +32,12 @@ package.targets += [
     dependencies: [
       "Elsewhere", "Door", .product(name: "OtaflashSimulation", package: "otaflash"),
     ]),
-  // A package whose only business is to test an update needs no other product.
+  // A package that only tests an update needs no other product.
   .testTarget(
     name: "AloneTests", dependencies: [.product(name: "OtaflashSimulation", package: "otaflash")]),
 ]
 
-// Without BlueZ the app has no adapter, and no files of the command line's; all else is as it is.
+// Without BlueZ the app has no adapter and no files of the command line; the rest is unchanged.
 #if os(Linux)
 let hasBlueZ = Context.environment["OTAFLASH_BLUEZ"] != "none"
 #else

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The README and the overviews show code that is compiled and run: each of their snippets must be
-/// found, line by line and whatever its indentation, in an example, a test, or the client's manifest.
+/// The library's page and the overviews show code that is compiled and tested: each snippet must
+/// occur in an example, a test, or the client's manifest, line by line, with any indentation.
 @Suite struct DocumentationTests {
-  /// Each document, and how many snippets it has at least.
+  /// Each document, and the minimum number of its snippets.
   @Test(arguments: [
-    ("README.md", 4), (overview(of: "GATT"), 4), (overview(of: "Update"), 4),
+    ("docs/library.md", 4), (overview(of: "GATT"), 4), (overview(of: "Update"), 4),
     (overview(of: "Simulation"), 4), (overview(of: "BlueZ"), 4), (overview(of: "Firmware"), 1),
     (overview(of: "ATT"), 0), (overview(of: "Foundation"), 2), (overview(of: "State"), 0),
     (page("FirstCentral", of: "GATT"), 10), (page("AnotherSystem", of: "GATT"), 7),
@@ -26,9 +26,22 @@ import Testing
     }
   }
 
-  /// The guide to porting the receiver shows the ports that the tests in C update.
+  /// A snippet of the library's page is a complete file with its imports, or the first declaration of
+  /// the manifest.
+  @Test func everySnippetOfTheLibraryPageIsAFile() throws {
+    let page = try text(of: Self.root.appending(path: "docs/library.md"))
+    let files = try Self.swiftFiles(in: ["Tests/Client"]).map { Self.lines(try text(of: $0)) }
+    for snippet in Self.snippets(in: page) {
+      let isManifest = snippet.first?.hasPrefix("// swift-tools-version") == true
+      #expect(
+        files.contains { $0 == snippet || isManifest && $0.starts(with: snippet) },
+        "no file is this snippet:\n\(snippet.joined(separator: "\n"))")
+    }
+  }
+
+  /// The snippets of the porting guide come from the ports that the tests in C use.
   @Test(arguments: [("c", 5), ("dts", 1)])
-  func everySnippetOfAPortStandsInIt(_ language: String, atLeast count: Int) throws {
+  func everySnippetOfAPortIsInAPort(_ language: String, atLeast count: Int) throws {
     let guide = try text(of: Self.root.appending(path: "docs/your-device.md"))
     let ports = Self.root.appending(path: "Examples/Firmware")
     let sources = try FileManager.default.subpathsOfDirectory(atPath: ports.path())
@@ -41,7 +54,7 @@ import Testing
     }
   }
 
-  /// Where code is compiled and run.
+  /// The folders whose code is compiled and tested.
   private static let proven = [
     "Examples", "Tests/UpdateTests", "Tests/GATTTests", "Tests/SimulationTests",
     "Tests/FoundationTests", "Tests/CoreBluetoothTests", "Tests/Client",
@@ -74,7 +87,7 @@ import Testing
       .filter { !$0.isEmpty }
   }
 
-  /// The lines between fences of a kind.
+  /// The lines of each code block of a kind.
   private static func snippets(in markdown: String, _ kind: String = "swift") -> [[String]] {
     markdown.components(separatedBy: "```\(kind)\n").dropFirst().compactMap { rest in
       rest.components(separatedBy: "```").first.map(lines)

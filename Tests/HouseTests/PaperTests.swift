@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// What is written for people and has to agree with what is built.
+/// Documents that must agree with the program.
 @Suite struct PaperTests {
   static func lines(of path: String) throws -> [Substring] {
     try String(contentsOf: ImportTests.root.appending(path: path), encoding: .utf8)
       .split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  @Test func theNewestReleaseInTheChangelogIsThePrograms() throws {
+  @Test func theNewestReleaseInTheChangelogIsTheVersionOfTheProgram() throws {
     let sections = try Self.lines(of: "CHANGELOG.md").filter { $0.hasPrefix("## ") }
     #expect(sections.first == "## [Unreleased]")
     let newest = try #require(
@@ -17,8 +17,14 @@ import Testing
     #expect(release.contains("static let version = \"\(newest.1)\""))
   }
 
+  /// A reader decides within half a minute; details are on other pages.
+  @Test func theReadmeStaysShort() throws {
+    #expect(try Self.lines(of: "README.md").count <= 121)
+  }
+
   @Test(arguments: [
-    "CHANGELOG.md", "DESIGN.md", "README.md", "Sources/README.md",
+    "CHANGELOG.md", "CONTRIBUTING.md", "DESIGN.md", "README.md", "SECURITY.md",
+    "Sources/README.md", "docs/commands.md", "docs/library.md",
   ])
   func linesStayShort(_ path: String) throws {
     for (index, line) in try Self.lines(of: path).enumerated() where !line.hasPrefix("|") {
@@ -35,11 +41,11 @@ import Testing
     ).filter { try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }
     #expect(folders.count > 10)
     for name in folders.map(\.lastPathComponent) where !names.contains(Substring(name)) {
-      Issue.record("\(folder)/README.md does not tell of \(name)")
+      Issue.record("\(folder)/README.md does not mention \(name)")
     }
   }
 
-  /// Any machine can have a file of any name outside a test's own folder.
+  /// Outside a test's own folder, any file may exist on a computer.
   @Test func noTestReliesOnAMissingFileOutsideItsFolder() throws {
     let base = ImportTests.root.appending(path: "Tests")
     let names = ["nonexistent", "nowhere", "no/such", "no-such", "tmp/no-such"].map { "/" + $0 }
@@ -53,7 +59,7 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// A link to a file that was moved leads a newcomer nowhere.
+  /// A link to a moved file is broken.
   @Test func everyLinkLeadsToAFile() throws {
     let folders = ["", "docs/", "Sources/", "Tests/", "Examples/"]
     for folder in folders {
@@ -75,9 +81,9 @@ import Testing
     }
   }
 
-  /// Those commands of a Makefile that `make help` leaves out: it tells the first line of what is said right
-  /// above the line of a target.
-  static func untold(in lines: [Substring]) -> [Substring] {
+  /// The commands of a Makefile that `make help` omits: it prints the first line of the comment
+  /// directly above a target.
+  static func undocumented(in lines: [Substring]) -> [Substring] {
     let phony =
       lines.joined(separator: "\n").replacing("\\\n", with: " ").split(separator: "\n")
       .first { $0.hasPrefix(".PHONY:") } ?? ""
@@ -88,11 +94,12 @@ import Testing
     }
   }
 
-  @Test func helpTellsOfEveryCommand() throws {
-    #expect(try Self.untold(in: Self.lines(of: "Makefile")) == [])
+  @Test func helpListsEveryCommand() throws {
+    #expect(try Self.undocumented(in: Self.lines(of: "Makefile")) == [])
     let text =
       ".PHONY: one two \\\n  three\n# One.\none: a\n\ttwo\ntwo:\n\n# Three.\nX = 1\nthree: X = 2\nthree: a"
     #expect(
-      Self.untold(in: text.split(separator: "\n", omittingEmptySubsequences: false)) == ["two"])
+      Self.undocumented(in: text.split(separator: "\n", omittingEmptySubsequences: false))
+        == ["two"])
   }
 }

@@ -1,4 +1,4 @@
-"""Markdown documents of the tree as pages; their links lead to pages, or to the files themselves."""
+"""Markdown documents of the tree as pages; their links lead to pages, or to files of the tree."""
 
 import html
 import pathlib
@@ -17,12 +17,12 @@ FORMATTER = pygments.formatters.HtmlFormatter(nowrap=True)
 
 
 class DeadLink(Exception):
-    """A document leads to something that is not there."""
+    """A document links to a missing file."""
 
 
 def highlighted(code, language):
     if not language:
-        # A shell's lines, most of them: what is said beside them steps back.
+        # Mostly lines for a shell: comments are dimmed.
         lines = re.sub(r"(?m)(^|\s\s)(# .*)$", "\\1\x01\\2\x02", code)
         return html.escape(lines).replace("\x01", '<span class="c1">').replace("\x02", "</span>")
     try:
@@ -37,18 +37,18 @@ def block(code, language=""):
 
 
 class Documents:
-    """Turns documents into pages, and remembers which files they lead to."""
+    """Converts documents to pages, and records the files to which they link."""
 
     def __init__(self, root, paths, places):
         self.root = pathlib.Path(root)
         self.places = dict(places)  # from a path in the tree to one in the site
         self.places.update({path: path.removesuffix(".md") + ".html" for path in paths})
-        self.files = set()  # led to, and no document: to be shown as they are
+        self.files = set()  # linked files that are not documents, shown unchanged
         self.folders = set()
-        self.assets = set()  # pictures and other files that are no text
+        self.assets = set()  # pictures and other binary files
 
     def place(self, target, document):
-        """Where in the site a link of a document leads."""
+        """Returns the address in the site of a link in a document."""
         path, _, anchor = target.partition("#")
         path = posixpath.normpath(posixpath.join(posixpath.dirname(document), path)) if path else document
         anchor = "#" + anchor if anchor else ""
@@ -61,7 +61,7 @@ class Documents:
             self.folders.add(path)
             return f"source/{path}/index.html"
         if not file.is_file() or path.startswith(".."):
-            raise DeadLink(f"{document} leads to {target}, which is not there")
+            raise DeadLink(f"{document} links to {target}, which does not exist")
         if file.suffix in (".svg", ".png") or b"\0" in file.read_bytes():
             self.assets.add(path)
             return path
@@ -99,7 +99,7 @@ class Documents:
         return page
 
     def source(self, path):
-        """A file that is no document, with its text as it is."""
+        """Returns the page of a file that is not a document, with its unchanged text."""
         text = (self.root / path).read_text(encoding="utf-8")
         language = {".swift": "swift", ".c": "c", ".h": "c", ".json": "json", ".yaml": "yaml",
                     ".sh": "bash", ".py": "python", ".csv": "", ".overlay": "dts"}
@@ -109,7 +109,7 @@ class Documents:
                     kind="source")
 
     def folder(self, path):
-        """A folder without a README: its files, each led to."""
+        """Returns the page of a folder without a README: links to its files."""
         names = sorted(
             entry.name + ("/" if entry.is_dir() else "") for entry in (self.root / path).iterdir()
             if not entry.name.startswith(".") and entry.name != "__pycache__")
@@ -124,7 +124,7 @@ class Documents:
 
 
 def sections(body, title, tags="h[1-4]"):
-    """What search finds on a page: each heading with the text below it."""
+    """Returns the search entries of a page: each heading with the text below it."""
     parts = re.split(rf'<(?:{tags})[^>]* id="([^"]*)"[^>]*>(.*?)</(?:{tags})>', body, flags=re.DOTALL)
     found = [("", title, plain(parts[0]))]
     for index in range(1, len(parts), 3):

@@ -1,7 +1,7 @@
-"""The libraries' documentation, from the pages that DocC keeps as data in its archives.
+"""The documentation of the libraries, from the page data in DocC's archives.
 
-DocC's own site is an application that a web server has to serve. These are plain pages: one for each
-type, with its members on it, one for each module and article.
+DocC's own site is an application that needs a web server. These are plain pages: one for each
+type, with its members, one for each module and article.
 """
 
 import html
@@ -13,12 +13,12 @@ import re
 from documents import block
 from page import Page, plain, relative, slug
 
-# Symbols that have a page of their own; the others are told of on their type's.
+# Kinds of symbols with a page; other symbols are described on the page of their type.
 TYPES = {"module", "struct", "class", "enum", "protocol", "actor"}
 
 
 class Library:
-    """All archives together: a symbol of one is led to from another."""
+    """All archives together, so that the pages of one link to symbols of another."""
 
     def __init__(self, archives):
         self.nodes = {}  # by DocC's address
@@ -47,14 +47,14 @@ class Library:
             "symbol", "collectionGroup")
 
     def owner(self, address):
-        """The nearest symbol above that has a page."""
+        """Returns the nearest enclosing symbol with a page."""
         while address := posixpath.dirname(address).rstrip("/"):
             if address in self.places and "#" not in self.places[address]:
                 return address
         return None
 
     def own_place(self, address):
-        """library/OtaflashGATT/GATTClient.Subscription.html, in the letters of the source."""
+        """Returns the address of a page, such as library/OtaflashGATT/GATTClient.Subscription.html."""
         node = self.nodes[address]
         words = node["identifier"]["url"].split("/")[4:]
         name = ".".join(words[1:] if words and words[0] == node["module"] else words) or "index"
@@ -64,18 +64,18 @@ class Library:
         return self.nodes[address]["metadata"].get("title", posixpath.basename(address))
 
     def modules(self):
-        """Name and place of each."""
+        """Returns the name and place of each module."""
         return sorted(
             (self.title(address), self.places[address]) for address, node in self.nodes.items()
             if node["metadata"].get("symbolKind") == "module")
 
     def articles(self):
-        """Title and place of what is written beside the symbols."""
+        """Returns the title and place of each article."""
         return [(self.title(address), self.places[address]) for address in self.sources().values()
                 if self.nodes[address]["metadata"].get("role") == "article"]
 
     def sources(self):
-        """The documents in the tree that pages are made of."""
+        """Returns the documents in the tree from which pages are generated."""
         found = {}
         for address, node in sorted(self.nodes.items()):
             folder = f"Sources/{node['module'].removeprefix('Otaflash')}/Documentation.docc"
@@ -90,7 +90,7 @@ class Library:
 
 
 class Sheet:
-    """One page in the making."""
+    """One page under construction."""
 
     def __init__(self, library, address):
         self.library = library
@@ -121,7 +121,7 @@ class Sheet:
         abstract = self.inline(node.get("abstract", []), node)
         return f'<p class="abstract">{abstract}</p>' if abstract else ""
 
-    # A symbol's own: declaration, parameters, discussion.
+    # The content of a symbol: declaration, parameters, discussion.
 
     def content_of(self, node, level):
         parts = []
@@ -138,7 +138,7 @@ class Sheet:
             else:
                 content = section.get("content", [])
                 if content and content[0].get("text") in ("Overview", "Discussion"):
-                    # DocC's own heading above the author's.
+                    # DocC adds this heading above the author's.
                     content = [one | {"level": one["level"] - 1} if one["type"] == "heading" else one
                                for one in content[1:]]
                 parts.append(self.blocks(content, node, level))
@@ -155,7 +155,7 @@ class Sheet:
             parts.append(f'<span class="{name}">{text}</span>' if name else text)
         return f'<pre class="declaration" tabindex="0"><code>{"".join(parts)}</code></pre>'
 
-    # What a page lists.
+    # The lists of a page.
 
     def topic(self, topic, node):
         children = [address for address in map(lambda i: self.address_of(i, node), topic["identifiers"])
@@ -238,7 +238,7 @@ class Sheet:
             return "<hr>"
         if "content" in one:
             return self.blocks(one["content"], node, level)
-        raise ValueError(f"{self.address}: DocC has a block of kind {kind}, which is not known here")
+        raise ValueError(f"{self.address}: DocC has a block of kind {kind}, which is not supported")
 
     def inline(self, content, node):
         parts = []
@@ -254,7 +254,7 @@ class Sheet:
             elif kind in ("reference", "link"):
                 parts.append(self.reference(one, node))
             elif kind != "image":
-                raise ValueError(f"{self.address}: DocC has {kind} in a line, which is not known here")
+                raise ValueError(f"{self.address}: DocC has {kind} in a line, which is not supported")
         return "".join(parts)
 
     def reference(self, one, node):

@@ -1,4 +1,4 @@
-"""A page of the site: what it is made of, and the frame around it."""
+"""A page of the site: its content, and the frame around it."""
 
 import dataclasses
 import html
@@ -14,20 +14,20 @@ class Page:
     path: str  # in the site, with slashes
     title: str
     body: str
-    # What search finds: anchor ("" is the page itself), title, text.
+    # The search entries: anchor ("" is the page itself), title, text.
     sections: list = dataclasses.field(default_factory=list)
-    crumb: str = ""  # where it belongs, before its title
+    crumb: str = ""  # the place of the page, above its title
     toc: list = dataclasses.field(default_factory=list)  # (level, anchor, text)
     kind: str = "document"
 
 
 def plain(markup):
-    """The words of some HTML."""
+    """Returns the text of some HTML."""
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", markup))).strip()
 
 
 def relative(target, page):
-    """The address of a place in the site, as a page has to write it."""
+    """Returns the relative address of a place in the site, as seen from a page."""
     path, _, anchor = target.partition("#")
     if path == page:
         return "#" + anchor
@@ -36,7 +36,7 @@ def relative(target, page):
 
 
 def slug(text, taken):
-    """A heading's anchor, as forges make it."""
+    """Returns the anchor of a heading, in the notation of code forges."""
     base = re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-")
     name, number = base, 0
     while name in taken:
@@ -60,7 +60,7 @@ def navigation(groups, page):
 
 
 def frame(page, groups):
-    """The whole HTML of a page."""
+    """Returns the complete HTML of a page."""
     root = "../" * page.path.count("/")
     toc = ""
     entries = [entry for entry in page.toc if entry[0] in (2, 3)]

@@ -1,11 +1,11 @@
-// Search, and the choice between light and dark. Without it all pages are what they are.
+// Search, and the switch between light and dark. The pages also work without this script.
 "use strict";
-let searchIndex; // what search-index.js sets, once somebody wants to search
+let searchIndex; // set by search-index.js, which is loaded for the first search
 
 (() => {
   const root = document.currentScript.dataset.root;
   const store = {
-    // Storage may be forbidden, where pages are read from disk.
+    // The browser may forbid storage for pages from disk.
     get: () => { try { return localStorage.getItem("theme"); } catch { return null; } },
     set: (theme) => { try { localStorage.setItem("theme", theme); } catch { /* for this page only */ } },
   };
@@ -87,7 +87,7 @@ let searchIndex; // what search-index.js sets, once somebody wants to search
     });
   }
 
-  // Every word must occur; in a title it counts most, at the beginning of one most of all.
+  // Every word must occur. A match in a title has more weight, at the start of a title the most.
   function score([, title, text, counts], words) {
     const lowerTitle = title.toLowerCase();
     const lowerText = text.toLowerCase();

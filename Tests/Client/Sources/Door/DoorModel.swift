@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
 
-/// What a screen of the app holds: one door, for as long as the screen is there.
+/// The model of a screen of the app: one door, as long as the screen exists.
 public final class DoorModel: Sendable {
   public let peripheral: Peripheral
 
@@ -19,7 +19,7 @@ public final class DoorModel: Sendable {
     }
   }
 
-  /// All that the door offers, as a page for its maker shows it.
+  /// All attributes of the door, for a diagnosis page.
   public func inventory() async throws(PeripheralFault) -> [String] {
     try await peripheral.perform("inventory", within: .seconds(10)) {
       (client) async throws(GATTFault) -> [String] in
@@ -34,7 +34,7 @@ public final class DoorModel: Sendable {
     }
   }
 
-  /// Follows the door until `body` has seen enough, over as many connections as that takes.
+  /// Observes the door until `body` returns false, over as many connections as needed.
   public func follow(
     telling attempt: @escaping (ReconnectionEvent) -> Void,
     _ body: (DoorState) -> Bool
@@ -48,7 +48,7 @@ public final class DoorModel: Sendable {
     }
   }
 
-  /// Each command through this queue connects first, proves that it may, and ends in time.
+  /// Each command of this queue connects first, sends the code, and has a time limit.
   public func authorized(by code: UInt8) -> some CommandPerformer<PeripheralTurn> {
     let authorize = Command<PeripheralTurn, Void, PeripheralFault>(onConnection: "authorize") {
       (client) async throws(GATTFault) in
@@ -57,8 +57,8 @@ public final class DoorModel: Sendable {
     return peripheral.preceded(by: authorize).timeLimit(.seconds(10), on: peripheral.clock)
   }
 
-  /// The update takes its turn in the door's queue: nothing comes between its steps. What the door
-  /// keeps is gone on with, `attempts` times; every other failure is for the user to read.
+  /// The update runs in its turn of the door's queue: no other command interrupts it. An
+  /// interrupted update is resumed up to `attempts` times; the user sees every other failure.
   public func update(
     to image: FirmwareImage, options: UpdateOptions = UpdateOptions(), attempts: Int = 3,
     telling progress: @escaping @Sendable (Int) -> Void = { _ in }
@@ -77,7 +77,7 @@ public final class DoorModel: Sendable {
   }
 }
 
-/// A decorator of the app's own: notes how each command of a queue ended.
+/// A custom decorator: records the outcome of each command of a queue.
 public final class Logbook: CommandDecorator {
   public typealias Context = PeripheralTurn
 

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The service that the app and the door agree on.
+/// The service of app and door.
 extension BluetoothUUID {
   public static let door: BluetoothUUID = "8d5e0001-1c6b-4f1e-9b6a-2f0c7d3b5a10"
   /// Read and notified: 1 when the door is open.
@@ -12,7 +12,7 @@ extension BluetoothUUID {
   public static let doorCode: BluetoothUUID = "8d5e0004-1c6b-4f1e-9b6a-2f0c7d3b5a10"
 }
 
-/// An error of the app's own, thrown in the middle of work on a connection.
+/// A custom error of the app, thrown during work on a connection.
 public enum DoorError: Error, Equatable {
   case unreadable([UInt8])
   case nameTooLong(String)
@@ -29,5 +29,5 @@ public enum DoorState: UInt8, Sendable {
   }
 }
 
-/// The doors among all that advertises.
+/// Selects the doors among all advertising devices.
 public let doors = AdvertisementFilter(name: /^Door/, services: [.door], rssiMinimum: -90)

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// Finds the nearest door, connects, and asks whether it is open.
+/// Finds the nearest door, connects, and reads whether it is open.
 public func readNearestDoor(
   from central: some Central, on clock: any LinkClock
 ) async throws -> DoorState {
@@ -11,7 +11,7 @@ public func readNearestDoor(
   }
 }
 
-/// Watches a door until it has opened, and locks it in time: it tells no other state before that.
+/// Waits until a door has opened, and locks it.
 public func lockWhenOpened(_ door: Peripheral, with code: UInt8) async throws {
   let states = try await door.subscribe(to: .doorState, in: .door)
   for try await state in states where try DoorState(decoding: state.value) == .open { break }
@@ -19,7 +19,7 @@ public func lockWhenOpened(_ door: Peripheral, with code: UInt8) async throws {
   try await door.write([1], to: .doorLock, in: .door)
 }
 
-/// What a screen says when a door cannot be asked.
+/// The message for a door that cannot be read.
 public func words(for fault: PeripheralFault) -> String {
   switch fault {
   case .connect(.deviceNotFound): "Go nearer to the door."
@@ -30,7 +30,7 @@ public func words(for fault: PeripheralFault) -> String {
   }
 }
 
-/// Tells each change of a door for as long as the task runs, over as many connections as it takes.
+/// Reports each change of a door while the task runs, over as many connections as needed.
 public func followDoor(
   _ door: Peripheral, telling change: @escaping @Sendable (DoorState) -> Void
 ) async throws {

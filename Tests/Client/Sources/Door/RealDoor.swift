@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
 
-/// The app's own place for its keys; a real one asks the system's key store.
+/// The app's storage for its keys; a real app uses the system's key store.
 public final class KeysInMemory: BondStore {
   private let bonds = Mutex<[BluetoothAddress: Bond]>([:])
 
@@ -21,14 +21,14 @@ public final class KeysInMemory: BondStore {
   }
 }
 
-/// Is the nearest door open? Over the first Bluetooth adapter of this machine.
+/// Reads the state of the nearest door, with the first Bluetooth adapter of the computer.
 public func readNearestDoorHere() async throws -> DoorState {
   try await withTaskExecutorPreference(EventLoop.shared) {
     try await readNearestDoor(from: LocalAdapter(), on: EventLoopClock())
   }
 }
 
-/// The same app on a real adapter: pairs where the door wants it, and says whether it is open.
+/// The same app on a real adapter: pairs if the door requires it, and returns its state.
 public func stateOfTheNearestDoor() async throws -> DoorState {
   let agent = PairingAgent(
     adapter: 0, makesBonds: true, user: .nobody, store: KeysInMemory())

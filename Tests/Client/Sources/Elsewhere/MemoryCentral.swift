@@ -1,6 +1,6 @@
 import OtaflashGATT
 
-/// A scanner and central of your own: devices in this process, heard ten times a second.
+/// A custom scanner and central: devices in this process, each reported ten times a second.
 public struct MemoryCentral: Central {
   /// A device in range.
   public struct Device: Sendable {
@@ -8,8 +8,8 @@ public struct MemoryCentral: Central {
     let accept: @Sendable (OwnLink) -> Void
 
     /// - Parameters:
-    ///   - advertisement: as what it is heard; its `id` names it among the others.
-    ///   - accept: is given the device's end of each connection.
+    ///   - advertisement: the advertisement of the device; its `id` identifies the device.
+    ///   - accept: receives the device's end of each connection.
     public init(_ advertisement: Advertisement, accept: @escaping @Sendable (OwnLink) -> Void) {
       self.advertisement = advertisement
       self.accept = accept
@@ -19,7 +19,7 @@ public struct MemoryCentral: Central {
   private let devices: [Device]
   public let clock: any LinkClock
 
-  /// A neighbourhood that does not change.
+  /// An environment that does not change.
   public init(_ devices: [Device], on clock: any LinkClock) {
     self.devices = devices
     self.clock = clock
@@ -44,7 +44,8 @@ public struct MemoryCentral: Central {
   }
 }
 
-/// What a scan hears. It begins with the first element that is asked for, and ends with its reader.
+/// The advertisements of a scan. It starts when the first element is requested, and ends with its
+/// reader.
 public struct MemoryAdvertisements: AsyncSequence, Sendable {
   let devices: [Advertisement]
   let filter: AdvertisementFilter
@@ -56,7 +57,7 @@ public struct MemoryAdvertisements: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let scan: MemoryAdvertisements
     private var round: ArraySlice<Advertisement> = []
-    private var told: Set<Advertisement.ID> = []
+    private var reported: Set<Advertisement.ID> = []
 
     init(scan: MemoryAdvertisements) { self.scan = scan }
 
@@ -70,7 +71,7 @@ public struct MemoryAdvertisements: AsyncSequence, Sendable {
       while true {
         while let device = round.popFirst() {
           guard scan.filter.accepts(device) else { continue }
-          if !scan.eachOnce || told.insert(device.id).inserted { return device }
+          if !scan.eachOnce || reported.insert(device.id).inserted { return device }
         }
         guard await scan.clock.pause(for: .milliseconds(100)) else { throw .cancelled }
         round = scan.devices[...]

@@ -1,8 +1,9 @@
 import OtaflashGATT
 import Synchronization
 
-/// One end of a link in memory: all that a transport of your own has to do. In place of the two
-/// lanes stands a socket, a serial line, or what else carries whole PDUs in order.
+/// One end of a link in memory: the complete implementation of a custom transport. A real one uses
+/// a socket, a serial line, or another transport for complete, ordered PDUs in place of the two
+/// lanes.
 public final class OwnLink: Link {
   public let maximumPDUSize: Int
   private let incoming: Lane
@@ -14,7 +15,7 @@ public final class OwnLink: Link {
     self.maximumPDUSize = maximumPDUSize
   }
 
-  /// Two joined ends, the host's and the device's.
+  /// Two connected ends, the host's and the device's.
   ///
   /// - Parameters:
   ///   - capacity: PDUs that wait in one direction before `send` does, 1 or more.
@@ -43,7 +44,7 @@ public final class OwnLink: Link {
     outgoing.end(reader: .closedByPeer, writer: .closedLocally)
   }
 
-  /// The ends go out of each other's range: both notice, as a radio's do.
+  /// Both ends go out of range: both notice the loss, as on a radio.
   public func leaveRange() {
     for lane in [incoming, outgoing] {
       lane.end(reader: .supervisionTimeout, writer: .supervisionTimeout)
@@ -51,13 +52,13 @@ public final class OwnLink: Link {
   }
 }
 
-/// One direction: a bounded queue with one writer and one reader, either of which may have to wait.
+/// One direction: a bounded queue with one writer and one reader, each of which may wait.
 private final class Lane: Sendable {
   private struct State {
     var pdus: [[UInt8]] = []
     var reader: Waiter?
     var writer: Waiter?
-    /// What each side is told from now on; the first cause stays.
+    /// The loss for each side from now on; the first cause is kept.
     var readerLoss: LinkLoss?
     var writerLoss: LinkLoss?
   }
@@ -94,7 +95,7 @@ private final class Lane: Sendable {
           state.writer?.end()
           return (state.pdus.removeFirst(), arrival)
         }
-        // What was sent before the end has been delivered.
+        // PDUs sent before the end have been delivered.
         if let loss = state.readerLoss { throw loss }
         state.reader = arrival
         return (nil, arrival)

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The clock of the language's runtime, where there is no event loop of ours.
+/// The clock of the Swift runtime, for systems without the library's event loop.
 public struct SystemClock: LinkClock {
   private static let origin = ContinuousClock.now
 

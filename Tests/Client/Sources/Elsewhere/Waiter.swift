@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A wait that ends exactly once: by `end`, or with its task. What a system tells by a callback is
-/// bridged here, and nowhere else.
+/// A wait that ends exactly once: by `end`, or with its task. All callbacks of a system are bridged
+/// here.
 final class Waiter: Sendable {
   private enum State {
     case fresh

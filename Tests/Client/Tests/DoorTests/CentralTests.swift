@@ -5,10 +5,10 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// Scan, connect, discover, read, observe, reconnect; a service of one's own on both sides; the queue
-/// and its decorators; a peripheral that is held.
+/// Scan, connect, discover, read, observe, reconnect; a custom service on both sides; the queue and
+/// its decorators; a peripheral that the app owns.
 @Suite struct CentralTests {
-  @Test func theDoorsNearbyAreListedTheNearestFirst() throws {
+  @Test func theDoorsInRangeAreListedTheNearestFirst() throws {
     let (near, far) = (DoorFirmware(), DoorFirmware())
     let (collected, list) = try simulate(near: [
       { try far.peripheral("Door 8", rssi: -80, on: $0) },
@@ -17,7 +17,7 @@ import Testing
     ]) { central, clock in
       let collected = try await central.discovered(
         for: .seconds(2), matching: doors, on: clock)
-      // For a screen: one scan, however many look at it.
+      // For a screen: one scan for any number of readers.
       let scan = SharedScan(of: central, matching: doors)
       for try await list in scan.lists() where list.count == 2 {
         return (collected.map(\.name), list.map(\.name))
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func whatADoorShouldNotSayIsAnErrorOfTheAppsOwn() throws {
+  @Test func anInvalidValueIsACustomError() throws {
     let firmware = DoorFirmware(saysNonsense: true)
     try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
       let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func aQueueRetriesNotesAndDisconnectsBehindEachCommand() throws {
+  @Test func aQueueRetriesRecordsAndDisconnectsAfterEachCommand() throws {
     let firmware = DoorFirmware(busyReads: 2)
     let logbook = Logbook()
     try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
@@ -62,7 +62,7 @@ import Testing
         }
         .followed(by: disconnect)
       let state = try await careful.read(.doorState, in: .door, within: .seconds(2))
-      // The door has opened while it was asked again.
+      // The door has opened before the retry.
       #expect(state == [1])
       #expect(peripheral.connectionState == .idle)
       await peripheral.close()
@@ -71,7 +71,7 @@ import Testing
     #expect(logbook.lines == ["\(name): failed", "\(name): failed", "\(name): done"])
   }
 
-  @Test func commandsThatFailInTheirOwnWaysAreCombined() throws {
+  @Test func commandsWithDifferentErrorsAreCombined() throws {
     enum CodeFault: Error { case noCode }
     let firmware = DoorFirmware()
     try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
@@ -87,7 +87,7 @@ import Testing
         try await peripheral.perform(lock.preceded(by: ask))
         Issue.record("the door was locked")
       } catch .failed(.other(.noCode)) {
-        // Nothing was connected for it.
+        // The failure did not need a connection.
         #expect(peripheral.connectionState == .idle)
       }
       await peripheral.close()
@@ -95,7 +95,7 @@ import Testing
     #expect(firmware.locks.isEmpty)
   }
 
-  @Test func theNearestDoorIsFoundReadAndFollowedOverALoss() throws {
+  @Test func theNearestDoorIsFoundReadAndObservedAcrossALoss() throws {
     let firmware = DoorFirmware()
     let events = Mutex<[ReconnectionEvent]>([])
     let states = try simulate(
@@ -112,10 +112,10 @@ import Testing
       return states
     }
     #expect(states.count == 6)
-    let told = events.withLock { $0 }
+    let seen = events.withLock { $0 }
     #expect(
-      told.contains { if case .willReconnect(attempt: 1, _, _, _) = $0 { true } else { false } })
-    #expect(told.contains { if case .reconnected = $0 { true } else { false } })
+      seen.contains { if case .willReconnect(attempt: 1, _, _, _) = $0 { true } else { false } })
+    #expect(seen.contains { if case .reconnected = $0 { true } else { false } })
   }
 
   @Test func everyCommandOfADecoratedQueueIsAuthorized() throws {
@@ -123,7 +123,7 @@ import Testing
     try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
       let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
       let model = DoorModel(dialer, clock: clock)
-      // The door wants the code before each write.
+      // The door requires the code before each write.
       await #expect(throws: PeripheralFault.self) {
         try await model.peripheral.write([1], to: .doorLock, in: .door)
       }
@@ -137,7 +137,7 @@ import Testing
     #expect(firmware.locks == [1, 0])
   }
 
-  @Test func whatIsEnqueuedRunsInOrderAndCanBeCancelled() throws {
+  @Test func enqueuedCommandsRunInOrderAndCanBeCancelled() throws {
     let firmware = DoorFirmware()
     try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
       let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func aHeldPeripheralConnectsAndDisconnectsWhenAsked() throws {
+  @Test func anOwnedPeripheralConnectsAndDisconnectsOnRequest() throws {
     let firmware = DoorFirmware()
     try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
       let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)

@@ -5,7 +5,7 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// The connection and what waits on it: each wait ends once, one request at a time, every step told.
+/// The connection and its waits: each wait ends once, one request at a time, every step reported.
 @Suite struct ConnectionTests {
   private func withDoor<Value: Sendable>(
     _ firmware: DoorFirmware, leavingRangeAfter moves: Int? = nil,
@@ -38,7 +38,7 @@ import Testing
         }
         group.addTask {
           do throws(PeripheralFault) {
-            return try await door.perform("ask on and on") {
+            return try await door.perform("read repeatedly") {
               (client) async throws(GATTFault) -> GATTFault in
               let state = try await client.characteristic(.doorState, in: .door)
               while await clock.pause(for: .milliseconds(5)) { _ = try await client.read(state) }
@@ -55,11 +55,11 @@ import Testing
     #expect(endings == .init(repeating: .linkLost(.supervisionTimeout), count: 3))
   }
 
-  @Test func aWaitIsBoundedAndLeavesNothingBehind() throws {
+  @Test func aWaitIsBoundedAndLeavesNoTaskRunning() throws {
     try withDoor(DoorFirmware()) { door, clock in
       let states = try await door.subscribe(to: .doorState, in: .door)
       let soon = clock.now.advanced(by: .milliseconds(100))
-      // The door moves once a second.
+      // The door moves once per second.
       await #expect(throws: GATTFault.timedOut(after: .milliseconds(100))) {
         try await withDeadline(soon, on: clock, orThrow: .timedOut(after: .milliseconds(100))) {
           () async throws(GATTFault) in
@@ -72,15 +72,15 @@ import Testing
     }
   }
 
-  @Test func whoeverStopsListeningSilencesTheDevice() throws {
+  @Test func theLastReaderThatStopsUnsubscribes() throws {
     let firmware = DoorFirmware()
     try withDoor(firmware) { door, clock in
       for try await _ in try await door.subscribe(to: .doorState, in: .door) { break }
       await clock.pause(for: .seconds(1))
-      let told = firmware.notifications
+      let reported = firmware.notifications
       await clock.pause(for: .seconds(10))
-      #expect(firmware.notifications == told)
-      // A reader that is cancelled lets go just the same.
+      #expect(firmware.notifications == reported)
+      // A cancelled reader unsubscribes, too.
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
           await #expect(throws: (any Error).self) {
@@ -91,7 +91,7 @@ import Testing
         group.cancelAll()
       }
       await clock.pause(for: .seconds(1))
-      #expect(firmware.notifications > told)
+      #expect(firmware.notifications > reported)
       let after = firmware.notifications
       await clock.pause(for: .seconds(10))
       #expect(firmware.notifications == after)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func attributesAreFoundOnDemandAndKept() throws {
+  @Test func attributesAreDiscoveredOnDemandAndKept() throws {
     let requests = Mutex(0)
     let counts = try withDoor(
       DoorFirmware(),
@@ -152,7 +152,7 @@ import Testing
     #expect(counts[1] == 1)
   }
 
-  @Test func everyStepIsToldWithItsError() throws {
+  @Test func everyStepIsReportedWithItsError() throws {
     let steps = Mutex<[ConnectionTransition]>([])
     try withDoor(
       DoorFirmware(), leavingRangeAfter: 1,
@@ -166,18 +166,18 @@ import Testing
         await clock.pause(for: .milliseconds(1))
         #expect(door.connectionState == .idle)
       })
-    let told = steps.withLock { $0 }
-    let first = told.prefix { $0.to != .idle }.map(\.to)
+    let reported = steps.withLock { $0 }
+    let first = reported.prefix { $0.to != .idle }.map(\.to)
     #expect(
       first == [
         .scanning, .discovered, .connecting, .connected, .discoveringServices, .servicesReady,
         .subscribing, .ready,
       ])
     #expect(
-      told.first { $0.to == .idle }?.failure == .gatt(.linkLost(.supervisionTimeout)))
+      reported.first { $0.to == .idle }?.failure == .gatt(.linkLost(.supervisionTimeout)))
   }
 
-  @Test func anAttemptThatFailsIsAStepToo() throws {
+  @Test func aFailedAttemptIsAlsoAStep() throws {
     let steps = Mutex<[ConnectionTransition]>([])
     try simulate(near: []) { central, clock in
       let dialer = Dialer(to: doors, from: central, within: .seconds(1), on: clock)
@@ -187,15 +187,15 @@ import Testing
         #expect(door.connectionState == .idle)
       }
     }
-    let told = steps.withLock { $0 }
-    #expect(told.map(\.to) == [.scanning, .idle])
-    guard case .connect(.deviceNotFound) = told.last?.failure else {
-      Issue.record("\(told)")
+    let reported = steps.withLock { $0 }
+    #expect(reported.map(\.to) == [.scanning, .idle])
+    guard case .connect(.deviceNotFound) = reported.last?.failure else {
+      Issue.record("\(reported)")
       return
     }
   }
 
-  @Test func aSlowObserverHoldsUpNobody() throws {
+  @Test func aSlowObserverDelaysNoOther() throws {
     let (fast, slow) = try withDoor(DoorFirmware()) { door, clock in
       let quick = try await door.subscribe(to: .doorState, in: .door)
       let late = try await door.subscribe(to: .doorState, in: .door, buffering: 2)
@@ -219,7 +219,7 @@ import Testing
     (.exponential(base: .seconds(1), ceiling: .seconds(6), attempts: 4, jitter: 0), [1, 2, 4, 6]),
     (.custom(jitter: 0) { $0 < 3 ? .seconds(7 * $0) : nil }, [7, 14]),
   ])
-  func aStrategyWaitsAsItsNameSays(_ strategy: ReconnectionStrategy, _ seconds: [Int]) throws {
+  func aStrategyWaitsAsItsNameStates(_ strategy: ReconnectionStrategy, _ seconds: [Int]) throws {
     let waits = try simulate(near: []) { central, clock in
       let dialer = Dialer(to: doors, from: central, within: .seconds(1), on: clock)
       return await withPeripheral(dialer, clock: clock) { door in

@@ -17,9 +17,9 @@ import Testing
       }, body)
   }
 
-  @Test func aPatternServicesAndStrengthSayWhichDevice() throws {
+  @Test func aFilterSelectsByPatternServicesAndStrength() throws {
     let found = try near([("Door 7", -60), ("Door 8", -85), ("Window 7", -40)]) { central, clock in
-      // A pattern that a person has typed.
+      // A pattern that a user has entered.
       let pattern = try #require(NamePattern("^Door [0-9]$"))
       let filter = AdvertisementFilter(name: pattern, services: [.door], rssiMinimum: -70)
       return try await central.discovered(for: .seconds(2), matching: filter, on: clock)
@@ -27,7 +27,7 @@ import Testing
     #expect(found.map(\.name) == ["Door 7"])
   }
 
-  @Test func nobodyIsAwaitedForLongerThanWasSaid() throws {
+  @Test func aScanEndsAtItsTimeLimit() throws {
     try near([("Window 7", -40)]) { central, clock in
       await #expect(throws: ScanFault.notFound(within: .seconds(5))) {
         try await central.first(matching: doors, within: .seconds(5), on: clock)
@@ -63,7 +63,7 @@ import Testing
     #expect(far.notifications == 0)
   }
 
-  @Test func theRegistryKnowsWhoWasConnectedToLast() throws {
+  @Test func theRegistryKnowsTheLastConnectedDevice() throws {
     let (last, all) = try near([("Door 7", -50), ("Door 8", -60)]) { central, clock in
       let known = DoorList()
       for name in ["Door 7", "Door 8", "Door 7"] {

@@ -26,27 +26,27 @@ import Testing
     #expect(firmware.locks == [1])
   }
 
-  @Test func whatStandsInTheWayIsSaid() throws {
+  @Test func failuresAreExplained() throws {
     let firmware = DoorFirmware()
-    let told = try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
+    let messages = try simulate(near: [{ try firmware.peripheral(on: $0) }]) { central, clock in
       let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
-      let nobody = Dialer(
+      let noDoor = Dialer(
         to: AdvertisementFilter(name: /^Gate/), from: central, within: .seconds(1), on: clock)
-      var told: [String] = []
-      for dialer in [dialer, nobody] {
+      var messages: [String] = []
+      for dialer in [dialer, noDoor] {
         do throws(PeripheralFault) {
           let door = Peripheral(dialer, clock: clock)
           try await door.write([1], to: .doorLock, in: .door)
         } catch {
-          told.append(words(for: error))
+          messages.append(words(for: error))
         }
       }
-      return told
+      return messages
     }
-    #expect(told == ["The code is wrong.", "Go nearer to the door."])
+    #expect(messages == ["The code is wrong.", "Go nearer to the door."])
   }
 
-  @Test func aDoorIsFollowedOverALoss() throws {
+  @Test func aDoorIsObservedAcrossALoss() throws {
     let firmware = DoorFirmware()
     let states = Mutex<[DoorState]>([])
     let note: @Sendable (DoorState) -> Void = { state in states.withLock { $0.append(state) } }
@@ -56,7 +56,7 @@ import Testing
       let door = Peripheral(dialer, clock: clock)
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
-          // It ends with its task.
+          // The function ends with its task.
           await #expect(throws: PeripheralFault.self) {
             try await followDoor(door, telling: note)
           }

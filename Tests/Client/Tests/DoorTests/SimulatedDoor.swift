@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Synchronization
 
-/// The other side of the app's service: a door that opens and closes every second.
+/// The firmware of the service: a door that opens and closes every second.
 final class DoorFirmware: Sendable {
   private struct State {
     var busyReads: Int
@@ -18,15 +18,15 @@ final class DoorFirmware: Sendable {
   private static let code: UInt8 = 42
   private let state: Mutex<State>
 
-  /// - Parameter busyReads: so many reads are refused before the first that is answered.
+  /// - Parameter busyReads: the number of reads that are refused before the first response.
   init(busyReads: Int = 0, saysNonsense: Bool = false) {
     state = Mutex(State(busyReads: busyReads, saysNonsense: saysNonsense))
   }
 
-  /// What was written to the lock, in order.
+  /// The values written to the lock, in order.
   var locks: [UInt8] { state.withLock { $0.locks } }
 
-  /// How often the door has told somebody that it moved.
+  /// The number of notifications that the door has sent.
   var notifications: Int { state.withLock { $0.notifications } }
 
   private func read() -> Result<[UInt8], ATTErrorCode> {
@@ -46,7 +46,7 @@ final class DoorFirmware: Sendable {
     }
   }
 
-  /// What the door serves, over whatever link.
+  /// The attributes of the door, for any link.
   var table: AttributeTable {
     AttributeTable(services: [
       LocalService(

@@ -6,7 +6,7 @@ import OtaflashGATT
 import Synchronization
 import Testing
 
-/// The app against the same door in real time, over a socket of the kernel's.
+/// The app with the same door in real time, over a socket of the kernel.
 @Suite struct SocketTests {
   @Test func theSameDoorIsReadThroughASocket() async throws {
     let path = FileManager.default.temporaryDirectory

@@ -2,7 +2,7 @@ import Foundation
 import OtaflashState
 import Testing
 
-/// What outlives a run: an app may share it with the command line.
+/// State that persists between runs, and that an app may share with the command line.
 @Suite struct StateTests {
   @Test func aDeviceIsLockedAndItsUnfinishedUpdateRemembered() throws {
     let home = FileManager.default.temporaryDirectory.appending(path: "door-\(UUID())").path()

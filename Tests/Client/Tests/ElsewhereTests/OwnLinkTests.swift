@@ -2,9 +2,9 @@ import Elsewhere
 import OtaflashGATT
 import Testing
 
-/// What `Link` promises, a test a promise: for a link of your own, put it in the place of this one.
+/// The requirements of `Link`, one test each. To test a custom link, use it in place of this one.
 @Suite struct OwnLinkTests {
-  @Test func whatIsSentArrivesWholeAndInOrder() async throws {
+  @Test func pdusArriveCompleteAndInOrder() async throws {
     let (host, device) = OwnLink.pair()
     try await host.send([1])
     try await host.send([2, 2])
@@ -37,14 +37,14 @@ import Testing
     host.close()
     await #expect(throws: LinkLoss.closedLocally) { try await waiting.value }
     await #expect(throws: LinkLoss.closedLocally) { try await host.send([2]) }
-    // What was sent before is still delivered, and the loss is told again each time.
+    // Earlier PDUs are still delivered, and the loss is thrown again each time.
     #expect(try await device.receive() == [1])
     await #expect(throws: LinkLoss.closedByPeer) { try await device.receive() }
     await #expect(throws: LinkLoss.closedByPeer) { try await device.receive() }
     host.close()
   }
 
-  @Test func whatDoesNotFitIsNotSent() async throws {
+  @Test func aPDUThatIsTooLongIsNotSent() async throws {
     let (host, device) = OwnLink.pair(maximumPDUSize: 23)
     await #expect(throws: LinkLoss.tooLarge(bytes: 24, limit: 23)) {
       try await host.send([UInt8](repeating: 0, count: 24))
