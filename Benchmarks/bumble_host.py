@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Sends an image to a device's sink as Bumble's GATT client does it, and tells the processor time.
+"""Sends an image to a device's sink with Bumble's GATT client, and prints the CPU time.
 
 usage: bumble_host.py SOCKET MEGABYTES client|host|long-packets
 
-client:       the client's PDUs go to the socket as they are.
-host:         they go through Bumble's host, over its virtual controllers and link, to a second host,
-              which hands them to the socket: what Bumble has in place of a kernel.
-long-packets: the same with controllers that take 251 octets a packet, not Bumble's default of 27.
-Prints "OCTETS PROCESSOR-SECONDS", from the first data write to the Status that acknowledges the last octet.
+client:       the client writes its PDUs directly to the socket.
+host:         the PDUs pass through Bumble's host, its virtual controllers and link, to a second
+              host, which writes them to the socket: Bumble's replacement for a kernel.
+long-packets: like host, with controllers that accept packets of 251 bytes; Bumble's default is 27.
+Prints "BYTES CPU-SECONDS", from the first data write to the Status that acknowledges all bytes.
 """
 import asyncio
 import socket
@@ -36,7 +36,7 @@ ANSWER_LIMIT = 20.0
 
 
 class SocketBearer(EventEmitter):
-    """What a client wants of a connection, over the socket alone."""
+    """The members of a connection that a client needs, on the socket."""
 
     EVENT_DISCONNECTION = Connection.EVENT_DISCONNECTION
     handle = 1
@@ -111,7 +111,7 @@ class Update:
     def on_status(self, value: bytes) -> None:
         _state, error, window, self.next, self.crc32, _durable = struct.unpack("<BBHIII", value)
         if error:
-            raise SystemExit(f"the device says error {error} at {self.next}")
+            raise SystemExit(f"the device reports error {error} at {self.next}")
         self.limit = self.next + window
         self.moved.set()
 
@@ -122,7 +122,7 @@ class Update:
             raise SystemExit(f"operation {opcode} was answered with {answer.hex()}")
 
     async def send(self, image: bytes) -> float:
-        """Returns the processor time of the data alone."""
+        """Returns the CPU time of the data transfer."""
         begin = struct.pack(
             "<BIIBBHI", SINK_AND_DOWNGRADE, len(image), zlib.crc32(image), 255, 255, 65535, 0xA001
         )
@@ -140,7 +140,7 @@ class Update:
             sent += size
         took = time.process_time() - started
         if self.crc32 != zlib.crc32(image):
-            raise SystemExit("the device has other octets")
+            raise SystemExit("the device received other bytes")
         await self.perform(ABORT, b"\0")
         return took
 

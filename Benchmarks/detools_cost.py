@@ -1,6 +1,6 @@
-"""What it costs PyPI's detools to make a patch: detools_cost.py OLD NEW ROUNDS.
+"""Measures the creation of a patch by PyPI's detools: detools_cost.py OLD NEW ROUNDS.
 
-Prints the least processor time of some rounds, in seconds; heatshrink with a window of 2^10 octets.
+Prints the shortest CPU time of ROUNDS rounds, in seconds; heatshrink with a window of 2^10 bytes.
 """
 import io
 import pathlib

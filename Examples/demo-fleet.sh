@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A campaign over forty simulated boards: its forecast, the run itself, killed twice (kill -9) and gone on
-# with by the same command, and a page that tells what came of it. Leaves nothing but that page behind.
+# A campaign over forty simulated boards: its forecast, the run itself, killed twice (kill -9) and resumed by the
+# same command, and a report page. Only that page remains.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,12 +14,12 @@ trap 'rm -rf "$XDG_STATE_HOME"' EXIT
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
-# Runs the campaign for so many seconds, and pulls the plug.
+# Runs the campaign for a number of seconds, and kills it.
 run_and_kill() {
   local runner
   "$otaflash" fleet run "$campaign" --progress plain &
   runner=$!
-  disown "$runner" # the shell need not say that it was killed
+  disown "$runner" # no message of the shell about the killed process
   sleep "$1"
   if ! kill -9 "$runner" 2>/dev/null; then
     echo "the run ended before it was killed" >&2
@@ -34,11 +34,11 @@ say "\$ otaflash fleet plan $campaign --forecast --seeds 1"
 say "\$ otaflash fleet run $campaign"
 run_and_kill 10
 
-say "The plug was pulled (kill -9). The same command again:"
+say "The run was killed (kill -9). The same command again:"
 run_and_kill 10
 
-say "And once more. The same command again:"
-# Two boards are away and one takes the image back, by design: 3 says that some did not succeed.
+say "Killed again. The same command again:"
+# By design, two boards are absent and one reverts the image: exit code 3 means that some did not succeed.
 status=0
 "$otaflash" fleet run "$campaign" --progress plain || status=$?
 if ((status != 3)); then

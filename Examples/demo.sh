@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Flashes a sample image onto a simulated device, pulls the plug in the middle (kill -9), and runs the
-# same command again: it resumes, and proves the new version. Leaves nothing behind.
+# Flashes a sample image onto a simulated device, kills the process in the middle (kill -9), and runs the
+# same command again: it resumes, and verifies the new version. Leaves no files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,7 @@ XDG_RUNTIME_DIR=$XDG_STATE_HOME
 trap 'rm -rf "$XDG_STATE_HOME"' EXIT
 log=$XDG_STATE_HOME/first-run
 
-# The bound on each wait below, in tenths of a second.
+# The limit of each wait below, in tenths of a second.
 patience=600
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
@@ -20,11 +20,11 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 say "\$ otaflash flash $image -d sim: --delta never"
 "$otaflash" flash "$image" -d sim: --delta never --progress plain >"$log" 2>&1 &
 flasher=$!
-disown "$flasher" # the shell need not say that it was killed
+disown "$flasher" # no message of the shell about the killed process
 until grep -q ' [3-9][0-9]%' "$log"; do
   if ((patience-- == 0)) || ! kill -0 "$flasher" 2>/dev/null; then
     cat "$log"
-    echo "the first run did not get to a third" >&2
+    echo "the first run did not reach 30 %" >&2
     exit 1
   fi
   sleep 0.1
@@ -33,7 +33,7 @@ kill -9 "$flasher"
 while kill -0 "$flasher" 2>/dev/null; do sleep 0.1; done
 cat "$log"
 
-say "The plug was pulled (kill -9). The same command again:"
+say "The run was killed (kill -9). The same command again:"
 "$otaflash" flash "$image" -d sim: --delta never
 
 say "\$ otaflash info -d sim:"

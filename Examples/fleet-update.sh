@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Brings one image to many devices, several at a time, and prints a table of how each one ended.
+# Sends one image to many devices, several at a time, and prints a table of the outcomes.
 #
 #   fleet-update.sh [-j JOBS] [-r RETRIES] [-f FILE] [-o DIRECTORY] IMAGE [DEVICE...] [-- OPTION...]
 #
-#   -j  devices worked on at the same time (4)
-#   -r  further attempts for a device whose link was lost and whose resume point is kept (3)
-#   -f  a file with one DEVICE a line; blank lines and lines that start with # are skipped
-#   -o  where each device's event stream (JSON Lines) is kept; by default nowhere
-#   --  the rest goes to `otaflash flash`, such as --mtu 247
+#   -j  devices updated at the same time (4)
+#   -r  further attempts for a device whose link was lost and that can resume (3)
+#   -f  a file with one DEVICE per line; blank lines and lines that start with # are skipped
+#   -o  a folder for the event stream (JSON Lines) of each device; by default none
+#   --  the rest is passed to `otaflash flash`, such as --mtu 247
 #
 # OTAFLASH names the program (otaflash). Exit: 0 all devices done, 3 some failed, 64 usage.
-# Only POSIX tools are needed; jq is used when it is there.
+# Needs only POSIX tools; jq is used if available.
 set -u
 
 usage() {
@@ -56,8 +56,8 @@ fi
 
 work=$(mktemp -d) || exit 73
 children=()
-# The first signal reaches every otaflash, each of which keeps its resume point. What is known by then is
-# kept and printed.
+# The first signal is passed to every otaflash, each of which keeps its resume point. The results so far are
+# stored and printed.
 stop() {
   trap - INT TERM HUP
   for child in "${children[@]}"; do kill -TERM "$child" 2>/dev/null; done
@@ -72,8 +72,8 @@ trap 'stop TERM' TERM
 trap 'stop HUP' HUP
 trap 'rm -rf "$work"' EXIT
 
-# field TYPE NAME FILE: a member of the stream's last event of that type. Events are one line each,
-# and the members asked for are flat and hold no escaped quotes, so sed can do without jq.
+# field TYPE NAME FILE: a member of the last event of that type in the stream. Events are one line each,
+# and these members are flat and contain no escaped quotes, so sed is sufficient without jq.
 field() {
   if command -v jq >/dev/null 2>&1; then
     jq -r --arg type "$1" --arg name "$2" -s '
@@ -86,7 +86,7 @@ field() {
   fi
 }
 
-# One device, from its first attempt to its last. Writes its row for the table.
+# Updates one device, from its first attempt to its last. Writes its row of the table.
 update() {
   local number=$1 device=$2 stream=$work/$1.jsonl attempt=0 status child=
   trap '[ -z "$child" ] || kill -TERM "$child" 2>/dev/null' TERM
@@ -97,13 +97,13 @@ update() {
     child=$!
     wait "$child"
     status=$?
-    # A signal ends the wait, not yet the program.
+    # A signal ends the wait, but not yet the program.
     while kill -0 "$child" 2>/dev/null; do
       wait "$child"
       status=$?
     done
     cat "$work/$number.last" >>"$stream"
-    # 75: the link was lost and the device holds what it has; the same command goes on from there.
+    # 75: the link was lost and the device can resume; the same command continues from there.
     if [ "$status" -ne 75 ] || [ "$attempt" -ge "$retries" ]; then break; fi
     attempt=$((attempt + 1))
     sleep "$RETRY_PAUSE"
@@ -131,7 +131,7 @@ keep_streams() {
   done
 }
 
-# A row for each device; one that was not reached has no outcome.
+# Prints a row for each device; a device that was not reached has no outcome.
 table() {
   local number
   {

@@ -2,8 +2,8 @@
 """Checks one stream of `otaflash --json` on standard input against the rules and the schema.
 
 usage: check-events.py SCHEMA EXIT-CODE < stream
-Exit 0: fine; 1: not; the finding is on standard error. Without the jsonschema module only the
-rules of the stream are checked.
+Exit 0: no problem; 1: problems, on standard error. Without the jsonschema module only the rules of the
+stream are checked.
 """
 import json
 import sys
@@ -19,9 +19,9 @@ def main() -> None:
     events = [json.loads(line) for line in sys.stdin]
     problems = []
     if not events or events[0]["type"] != "hello":
-        problems.append("the first line is no hello")
+        problems.append("the first line is not a hello")
     if [e["type"] for e in events].count("result") != 1 or events[-1]["type"] != "result":
-        problems.append("there is not exactly one result, and last")
+        problems.append("the stream does not have exactly one result, at the end")
     elif events[-1]["exit"] != exit_code:
         problems.append(f"result.exit is {events[-1]['exit']}, the process ended with {exit_code}")
     if [e["seq"] for e in events] != list(range(len(events))):

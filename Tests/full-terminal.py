@@ -25,8 +25,8 @@ flash: {{mode: without-response, allow-downgrade: true}}
 
 
 def fill(screen: Screen) -> None:
-    """Fills the terminal through a descriptor of its own, until it accepts nothing more. The program writes,
-    too, so the terminal has to stay full for a while."""
+    """Fills the terminal through a separate descriptor until it accepts no more bytes. The program also writes,
+    so the terminal has to stay full for a while."""
     own = os.open(os.ttyname(screen.slave), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
     refused = 0
     while refused < 20:
@@ -97,13 +97,13 @@ def complete(program: str, home: str) -> None:
 
 
 def main_call(process: int) -> str:
-    """The number of the system call that the main thread waits in; "running" outside of one."""
+    """Returns the number of the system call in which the main thread waits; "running" outside of one."""
     with open(f"/proc/{process}/syscall", encoding="ascii") as file:
         return file.read().split()[0]
 
 
 def wakings(process: int) -> int:
-    """How often threads of a process have gone to sleep so far."""
+    """Returns how often threads of a process have gone to sleep so far."""
     folder = f"/proc/{process}/task"
     count = 0
     for thread in os.listdir(folder):
@@ -113,7 +113,7 @@ def wakings(process: int) -> int:
 
 
 def asleep(program: str, home: str) -> None:
-    """A command that has ended but for its output waits for the terminal asleep: no thread polls."""
+    """A command that only has output left waits for the terminal asleep: no thread polls."""
     run = Screen(program, ["scan", "--adapter", "sim:100", "--timeout", "2s"], home).wait("scanning")
     number = run.process.pid
     idle = {main_call(number), "running"}
@@ -121,7 +121,7 @@ def asleep(program: str, home: str) -> None:
     deadline = time.monotonic() + PATIENCE
     before, equal = 0, 0
     while equal < 30:
-        assert time.monotonic() < deadline, "some thread wakes up again and again"
+        assert time.monotonic() < deadline, "a thread wakes up repeatedly"
         count = wakings(number)
         equal = equal + 1 if count == before and main_call(number) not in idle else 0
         before = count

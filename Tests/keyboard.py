@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A person at a terminal: runs otaflash behind a pseudo-terminal, presses keys when their moment has come,
-and looks at what is left of the terminal.
+"""A user at a terminal: runs otaflash in a pseudo-terminal, presses keys after expected output, and checks
+the state of the terminal at the end.
 
 usage: keyboard.py OTAFLASH [SCENE ...]     all scenes by default
-Exit 0: all went as it must. Nothing here depends on how fast the machine is: each step waits for what is
-shown, at most as long as a program may take.
+Exit 0: all scenes ended as required. No scene depends on the speed of the machine: each step waits for
+output, at most for the time limit of a program.
 """
 import fcntl
 import os
@@ -24,7 +24,7 @@ CHOICE = ["flash", IMAGE, "--dry-run", "--adapter", "sim:2"]
 
 
 class Screen:
-    """One run of the program, its terminal, and what it has shown so far."""
+    """One run of the program, its terminal, and its output so far."""
 
     def __init__(self, program: str, words: list[str], home: str, columns: int = 80, **environment: str):
         self.master, self.slave = pty.openpty()
@@ -40,7 +40,7 @@ class Screen:
         self.words = words
 
     def wait(self, text: str) -> "Screen":
-        """Until `text` was shown behind what was waited for before."""
+        """Waits until `text` was shown, after the text of the previous wait."""
         deadline = time.monotonic() + PATIENCE
         while text not in self.shown:
             if not self.read(deadline - time.monotonic()):
@@ -60,8 +60,8 @@ class Screen:
         return self
 
     def end(self, status: int) -> str:
-        """Waits for the end, which must have that status (negative: the signal), and leave the terminal
-        as it was."""
+        """Waits for the end, which must have that status (negative: the signal) and leave the terminal
+        unchanged."""
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             self.read(0.05)
@@ -82,10 +82,10 @@ def choice(program: str, home: str, *more: str) -> Screen:
 
 
 def choose(program: str, home: str) -> None:
-    """Enter takes what is selected, and the run goes on with that device."""
+    """Enter selects a device, and the run continues with that device."""
     choice(program, home).press("j").wait("▸ 2").press("\x1b[A").wait("▸ 1").press("\r").wait(
         "-d 'sim:plain?seed=1'").wait("nothing stands in the way").end(0)
-    # It is offered first now, before anything was heard.
+    # The next run offers this device first, before any advertisement was received.
     Screen(program, CHOICE, home).wait("▸ ").wait("sim:plain?seed=1").press("q").end(64)
 
 
@@ -97,7 +97,7 @@ def leave(program: str, home: str) -> None:
 
 
 def die(program: str, home: str) -> None:
-    """Signals: of the keyboard, from elsewhere, and of a fault."""
+    """Signals: from the keyboard, from another process, and from a crash."""
     choice(program, home).press("\x03").end(-signal.SIGINT)
     for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV, signal.SIGABRT]:
         screen = choice(program, home)
@@ -106,16 +106,16 @@ def die(program: str, home: str) -> None:
 
 
 def watch(program: str, home: str) -> None:
-    """The table of a scan; the cursor that it hides is shown again."""
+    """The table of a scan; the hidden cursor is shown again."""
     scan = Screen(program, ["scan", "--watch", "--adapter", "sim:3"], home, columns=60)
     assert "\x1b[?25h" in scan.wait("\x1b[?25l").wait("3 devices heard").press("q").end(0)
-    # Enter flashes; Ctrl-C ends that at a safe point, as ever.
+    # Enter flashes; Ctrl-C stops at a safe point.
     flash = Screen(program, ["scan", "--watch", IMAGE, "--adapter", "sim:1"], home)
     flash.wait("▸ 1").press("\n").wait("flash " + IMAGE).wait("upload").press("\x03").end(-signal.SIGINT)
 
 
 def script(program: str, home: str) -> None:
-    """Nothing is asked where nobody could answer; and the bell, where it was asked for."""
+    """No question without a terminal for the answer; and the bell, if requested."""
     ways = [({}, [word]) for word in ["--no-input", "--quiet", "--json"]]
     for environment, words in ways + [({"TERM": "dumb"}, []), ({"CI": "true"}, [])]:
         shown = Screen(program, CHOICE + ["--timeout", "300ms"] + words, home, **environment).end(64)

@@ -1,5 +1,5 @@
-"""A headless Chromium, spoken to over a pipe (--remote-debugging-pipe): messages of JSON, each with a NUL
-behind it.
+"""A headless Chromium, controlled over a pipe (--remote-debugging-pipe): messages of JSON, each followed by
+a NUL.
 """
 
 import json
@@ -12,7 +12,7 @@ PATIENCE = 60  # seconds for one answer; ten thousand rows take one or two
 
 
 class Browser:
-    """One Chromium, and what it tells of the page that is open."""
+    """One Chromium, and the events of the open page."""
 
     def __init__(self, profile):
         to_browser, self.write_end = os.pipe()
@@ -49,10 +49,10 @@ class Browser:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self.read_end], [], [], left)[0]:
                 raise TimeoutError("Chromium does not answer")
-            octets = os.read(self.read_end, 1 << 20)
-            if not octets:
+            received = os.read(self.read_end, 1 << 20)
+            if not received:
                 raise EOFError("Chromium has ended")
-            self.unread += octets
+            self.unread += received
         first, self.unread = self.unread.split(b"\0", 1)
         return json.loads(first)
 
@@ -85,7 +85,7 @@ class Browser:
         return answer["result"].get("value")
 
     def longest_task(self, action):
-        """The processor time, in milliseconds, of the longest task of a page's main thread while `action` runs."""
+        """Returns the CPU time, in milliseconds, of the longest task of a page's main thread while `action` runs."""
         session, self.session = self.session, None
         self.call("Tracing.start", transferMode="ReportEvents", traceConfig={"includedCategories": ["toplevel"]})
         self.session = session
@@ -104,21 +104,21 @@ class Browser:
                    if entry["name"].endswith("RunTask") and (entry["pid"], entry["tid"]) in main)
 
     def complaints(self, address):
-        """What was said or asked for since the page was opened."""
+        """Returns the messages and requests since the page was opened."""
         found = []
         for event in self.events:
-            method, told = event.get("method"), event.get("params", {})
+            method, details = event.get("method"), event.get("params", {})
             if method == "Runtime.consoleAPICalled":
-                found.append(f"console: {told['args']}")
+                found.append(f"console: {details['args']}")
             elif method == "Runtime.exceptionThrown":
-                found.append(f"exception: {told['exceptionDetails']}")
+                found.append(f"exception: {details['exceptionDetails']}")
             elif method == "Log.entryAdded":
-                found.append(f"log: {told['entry']['text']}")
+                found.append(f"log: {details['entry']['text']}")
             elif method == "Page.javascriptDialogOpening":
-                found.append(f"a dialogue: {told['message']}")
+                found.append(f"a dialogue: {details['message']}")
             elif method == "Network.requestWillBeSent":
-                if told["request"]["url"] != address:
-                    found.append(f"a request: {told['request']['url']}")
+                if details["request"]["url"] != address:
+                    found.append(f"a request: {details['request']['url']}")
         return found
 
     def close(self):

@@ -1,8 +1,8 @@
-"""Small Cortex-M programs, each built several times: versions of one firmware, as releases are.
+"""Small Cortex-M programs, each built several times: versions of one firmware, like releases.
 
-A program is modules of C that a seed writes: state machines, parsers, tables, texts, and calls between
-them. A version names the seed of each module and what was changed in it, so that a change is as local,
-and moves as much, as one that a person makes. Modules that did not change are compiled once.
+A program consists of modules of C that are generated from a seed: state machines, parsers, tables, texts,
+and calls between them. A version names the seed of each module and its changes, so that a change is as
+local, and moves as much, as one by a developer. Unchanged modules are compiled once.
 """
 import hashlib
 import pathlib
@@ -28,7 +28,7 @@ WORDS = ("adc battery beacon bond boot buffer cable channel clock crc device ena
 
 
 class Module:
-    """One source file; `edits` are applied to what the seed writes: (function, kind)."""
+    """One source file; `edits` are applied to the generated code: (function, kind)."""
 
     def __init__(self, name, seed, functions, edits=()):
         self.name, self.seed, self.functions, self.edits = name, seed, functions, tuple(edits)
@@ -98,7 +98,7 @@ class Module:
 
 
 class Firmware:
-    """Modules and what else differs from build to build."""
+    """The modules and the other differences between builds."""
 
     def __init__(self, modules, version="1.0.0", cpu="cortex-m4", level="-Os", address=0x8000):
         self.modules, self.version, self.cpu = modules, version, cpu
@@ -158,7 +158,7 @@ def modules(seed, count, functions):
 
 
 def large():
-    """Two releases of half a MiB, for the time it takes."""
+    """Returns two releases of half a MiB, for measuring time."""
     first = modules(7, 20, 150)
     second = [m.edited((3, "constant"), (40, "branch")) if i % 5 == 2 else m
               for i, m in enumerate(first)]
@@ -167,7 +167,7 @@ def large():
 
 
 def versions():
-    """Pairs of firmware by name."""
+    """Returns pairs of firmware by name."""
     small = Firmware(modules(1, 10, 60))
     m = small.modules
 

@@ -1,8 +1,8 @@
-"""Our patches against those of detools: never larger with the same settings, each applied by the other.
+"""Compares otaflash's patches with those of detools: never larger with the same settings, each applied by the other.
 
-Pairs are versions of a small Cortex-M firmware that is built here, the samples, and octets from seeds.
-Prints a table of sizes for the document, what patches take to make, and one line of totals; ends with 1
-when a patch of ours is larger, or one cannot be applied.
+Pairs are versions of a small Cortex-M firmware that is built here, the samples, and bytes from seeds.
+Prints a table of sizes for the document, the time to create patches, and one line of totals; ends with 1
+if a patch of otaflash is larger, or if a patch cannot be applied.
 """
 import io
 import os
@@ -26,11 +26,11 @@ PART = 16384
 
 
 class Totals:
-    """`longer`: by 4 octets at most, where both are a few hundred: our last seek is 0, theirs any,
-    which may go on with what was before; and we do not miss a long match at the base's end."""
+    """`longer`: by at most 4 bytes, if both are a few hundred bytes long. otaflash's last seek is 0, that of
+    detools is any, which may continue the data before; and otaflash finds a long match at the end of the base."""
     compared = larger = longer = failed = 0
     ours = theirs = 0
-    # Mutated patches that were accepted.
+    # Mutated patches that both accepted.
     mutants = 0
 
 
@@ -55,7 +55,7 @@ def their_image(old, patch):
 
 
 class Ours:
-    """The codec of this project, as a process that is fed jobs."""
+    """The codec of this project, as a process that receives jobs."""
 
     def __init__(self, program, folder):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -66,9 +66,9 @@ class Ours:
         self.process.stdin.flush()
         return self.process.stdout.readline().rstrip("\n")
 
-    def write(self, name, octets):
+    def write(self, name, content):
         path = self.folder / name
-        path.write_bytes(octets)
+        path.write_bytes(content)
         return path
 
     def patch(self, old, new, codec):
@@ -95,7 +95,7 @@ def compare(ours, name, old, new, codec):
         print(f"LARGER: {name}, {codec}: {len(mine)}, detools {len(other)}")
     if their_image(old, mine) != new:
         Totals.failed += 1
-        print(f"FAILED: {name}, {codec}: detools makes another image of our patch")
+        print(f"FAILED: {name}, {codec}: detools creates another image from otaflash's patch")
     if ours.image(old, other) != new:
         Totals.failed += 1
         print(f"FAILED: {name}, {codec}: {ours.image(old, other)[:200]} of detools' patch")
@@ -126,7 +126,7 @@ def synthetic_pairs():
     words = bytearray(base)
     for at in range(0, len(words), 97):
         words[at] = (words[at] + 4) % 256
-    yield "random, an address in 97 octets", base, bytes(words)
+    yield "random, an address in 97 bytes", base, bytes(words)
     padded = base[:20000] + b"\xff" * 40000
     yield "padding that becomes data", padded, base[:23000] + b"\xff" * 37000
     yield "compressed, no base", b"", firmware_image()
@@ -137,7 +137,7 @@ def firmware_image():
 
 
 def small_pairs(count=250):
-    """Short octets of few kinds, where every corner of a format is near."""
+    """Short inputs with few values, to reach the edge cases of a format."""
     for seed in range(count):
         draw = random.Random(seed)
         kinds = draw.choice((1, 2, 3, 8, 256))
@@ -150,7 +150,7 @@ def small_pairs(count=250):
 
 
 def mutated(ours, name, old, new, codec, draw):
-    """A patch with a few wrong octets: what we accept of it, detools accepts, and it makes the same."""
+    """A patch with a few wrong bytes: if otaflash accepts it, detools accepts it, with the same result."""
     patch = bytearray(their_patch(old, new, codec))
     for _ in range(draw.choice((1, 1, 2, 3))):
         patch[draw.randrange(len(patch))] = draw.choice((0, 0x40, 0x80, draw.randrange(256)))
@@ -160,15 +160,15 @@ def mutated(ours, name, old, new, codec, draw):
     Totals.mutants += 1
     try:
         same = their_image(old, bytes(patch)) == mine
-    except Exception:  # detools has no kind of its own for each refusal
+    except Exception:  # detools has no separate type for each refusal
         same = False
     if not same:
         Totals.failed += 1
-        print(f"FAILED: {name}, {codec}: {patch.hex()} is accepted here, and not or otherwise by detools")
+        print(f"FAILED: {name}, {codec}: {patch.hex()} is accepted here, but refused or decoded differently by detools")
 
 
 def hdiffpatch_size(old, new):
-    """HPatchLite with tinyuz and 1 KiB: in the RAM class of heatshrink 10,8."""
+    """HPatchLite with tinyuz and 1 KiB: with about the same RAM as heatshrink 10,8."""
     config = hdiffpatch.TuzConfig(dict_size=1024)
     return len(hdiffpatch.diff_lite(old, new, compression=config))
 
@@ -185,13 +185,13 @@ def table(ours, pairs):
 
 
 def parts(ours, name, old, new):
-    """Each part is a patch of its own against the whole base."""
+    """Each part is a separate patch against the complete base."""
     for start in range(0, len(new), PART):
         compare(ours, f"{name}, part at {start}", old, new[start:start + PART], "heatshrink,10,8")
 
 
 def speed(program):
-    """Half a MiB, by turns, the best of five; and the memory that a process of its own takes."""
+    """Half a MiB, alternating, the best of five; and the memory of a separate process."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
     folder = cache / "otaflash" / "delta-firmware"
     old, new = (f.build(folder)[:512 * 1024] for f in firmware.large())
@@ -206,8 +206,8 @@ def speed(program):
         plan = ours.job("plan", ours.write("old", old), ours.write("new", new), 6000, 1, ours.folder / "x")
         ours.process.stdin.close()
         _, _, usage = os.wait4(ours.process.pid, 0)
-    print(f"\n{len(old)} → {len(new)} octets, heatshrink 10,8, processor time: {min(mine):.3f} s, "
-          f"detools {min(other):.3f} s ({min(mine) / min(other):.2f} times); choosing among all "
+    print(f"\n{len(old)} → {len(new)} bytes, heatshrink 10,8, CPU time: {min(mine):.3f} s, "
+          f"detools {min(other):.3f} s ({min(mine) / min(other):.2f} times); choosing among all codecs "
           f"{plan.split(chr(9))[-1]} s; {usage.ru_maxrss / 1024:.0f} MB at most")
 
 
@@ -226,8 +226,8 @@ def main():
                 mutated(ours, name, old, new, codec, draw)
     speed(program)
     print(f"{Totals.compared} patches compared: {Totals.larger} larger than detools' (and {Totals.longer} short "
-          f"ones by 4 octets at most), {Totals.failed} not "
-          f"applied; {Totals.ours} octets against {Totals.theirs}; {Totals.mutants} mutated patches accepted")
+          f"ones by at most 4 bytes), {Totals.failed} not "
+          f"applied; {Totals.ours} bytes against {Totals.theirs}; {Totals.mutants} mutated patches accepted")
     return 1 if Totals.larger or Totals.failed else 0
 
 

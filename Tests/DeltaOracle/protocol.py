@@ -1,9 +1,9 @@
-"""Patches made by PyPI's detools, sent by the OTA service (docs/ota-service.md, 13): both devices take them.
+"""Patches from PyPI's detools, sent over the OTA service (docs/ota-service.md, 13): both devices accept them.
 
     protocol.py OTAFLASH CODEC
 
-OTAFLASH is the program, whose `simulate` is the device in C; CODEC is this project's encoder (delta-codec), whose
-patches the device in Python takes. Ends with 1 when one of them does not.
+OTAFLASH is the program, whose `simulate` is the device in C. CODEC is this project's encoder (delta-codec), whose
+patches the device in Python must accept. Ends with 1 if a device refuses a patch.
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ import zlib
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "KernelLab" / "peers"))
 
-from compare_receivers import Model, Simulated, told  # noqa: E402
+from compare_receivers import Model, Simulated, status_fields  # noqa: E402
 from oracle import Ours, their_patch  # noqa: E402
 from ota_patch import HEADER, applied  # noqa: E402
 from ota_protocol import Board, Running, State  # noqa: E402
@@ -25,11 +25,11 @@ from patch_maker import announcement  # noqa: E402
 
 CODECS = ["none", "crle", "heatshrink,8,7", "heatshrink,10,8"]
 PARTS = [4096, 16384, 1 << 30]
-IMAGE = 30000  # each octet of it goes over a link that takes its time
+IMAGE = 30000  # small, because the link is slow
 
 
 def edited(old):
-    """A new version: octets inserted, changed and moved, and a stretch of zeros that is shorter."""
+    """Returns a new version: bytes inserted, changed and moved, and a shorter run of zeros."""
     draw = random.Random(7)
     new = bytearray(old)
     for _ in range(20):
@@ -40,22 +40,22 @@ def edited(old):
 
 
 def stream(old, new, codec, part):
-    octets = b""
+    content = b""
     for start in range(0, len(new), part):
         segment = new[start : start + part]
         patch = their_patch(old, segment, codec)
-        octets += HEADER.pack(start, len(segment), len(patch), zlib.crc32(new[: start + part])) + patch
-    return octets
+        content += HEADER.pack(start, len(segment), len(patch), zlib.crc32(new[: start + part])) + patch
+    return content
 
 
-def send(device, octets, chunk):
-    """By the window that the device grants, up to its end or the session's."""
+def send(device, content, chunk):
+    """Sends within the window that the device grants, up to the end of the data or of the session."""
     while True:
         status = device.status()
         state, _, window, start, _, _ = struct.unpack("<BBHIII", status)
-        if state != State.RECEIVING or start == len(octets):
+        if state != State.RECEIVING or start == len(content):
             return
-        piece = octets[start : start + min(chunk, window)]
+        piece = content[start : start + min(chunk, window)]
         device.data(struct.pack("<I", start) + piece, False)
 
 
@@ -63,20 +63,20 @@ def answer(device, request):
     return next(said[1] for said in device.control(request) if said[0] == "answered")
 
 
-def flash(device, old, octets, new, hardware, chunk):
-    """None, or what the device did not do."""
+def flash(device, old, content, new, hardware, chunk):
+    """Returns `None`, or the step that failed."""
     steps = {
-        "PATCH": announcement(old, octets),
+        "PATCH": announcement(old, content),
         "BEGIN": b"\x06"
         + struct.pack("<BIIBBHI", 16, len(new), zlib.crc32(new), 9, 9, 9, hardware),
     }
     for name, request in steps.items():
         if answer(device, request)[1]:
             return f"{name} is refused"
-    send(device, octets, chunk)
+    send(device, content, chunk)
     verified = answer(device, b"\x08")
     if verified != b"\x88\0" + struct.pack("<I", zlib.crc32(new)):
-        return f"VERIFY: {verified.hex()}, status {told(device.status())}"
+        return f"VERIFY: {verified.hex()}, status {status_fields(device.status())}"
     return None
 
 
@@ -103,14 +103,14 @@ def main():
             for codec in CODECS:
                 for part in PARTS:
                     for base in (old, b"") if part > len(new) else (old,):
-                        octets = stream(base, new, codec, part)
+                        content = stream(base, new, codec, part)
                         for name, device in (("C", simulated), ("Python", model)):
-                            fault = flash(device, base, octets, new, hardware, chunk)
+                            fault = flash(device, base, content, new, hardware, chunk)
                             count += 1
                             failures += fault is not None
                             if fault:
                                 print(f"FAILED: {codec}, parts of {part}, device in {name}: {fault}")
-            # The last of them is started, and runs.
+            # The last image is activated, and runs.
             try:
                 answer(simulated, b"\x09")
             except IndexError:

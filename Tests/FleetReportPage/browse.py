@@ -1,6 +1,6 @@
 """browse.py FOLDER [PICTURES]: opens each report of FOLDER in headless Chromium, narrow, wide, dark,
-without JavaScript and as paper. Fails on anything the console says, on any request, on a page that is
-wider than its screen, and on a table that does not sort and filter. PICTURES takes screenshots and PDFs.
+without JavaScript and as paper. Fails on any console message, on any request, on a page that is wider
+than its screen, and on a table that does not sort and filter. PICTURES stores screenshots and PDFs.
 """
 
 import base64
@@ -15,26 +15,26 @@ from chromium import Browser  # noqa: E402
 PAPER = 120  # seconds for a document
 
 
-# Of the page as a whole: what must hold for every report.
+# Conditions for the page of every report.
 SOUND = {
-    "one script, and it is ours": "document.scripts.length === 1",
-    "nothing that loads": "!document.querySelector('img, iframe, object, embed, link, audio, video')",
+    "one script, from the report": "document.scripts.length === 1",
+    "no loaded resource": "!document.querySelector('img, iframe, object, embed, link, audio, video')",
     "no handler in an attribute": """![...document.querySelectorAll('*')].some(
         (e) => [...e.attributes].some((a) => a.name.startsWith('on') || a.name === 'style'))""",
-    "no address that leads away": """![...document.querySelectorAll('*')].some((e) =>
+    "no external address": """![...document.querySelectorAll('*')].some((e) =>
         e.hasAttribute('href') || e.hasAttribute('src') || e.hasAttribute('xlink:href'))""",
     "headings in their order": """[...document.querySelectorAll('h1,h2,h3')].every(
         (e, i, all) => i === 0 ? e.tagName === 'H1' : e.tagName[1] - all[i - 1].tagName[1] <= 1)""",
     "one first heading": "document.querySelectorAll('h1').length === 1",
     "tables have captions": "[...document.querySelectorAll('table')].every((t) => t.caption)",
-    "pictures are told": """[...document.querySelectorAll('svg:not([aria-hidden])')].every(
+    "pictures have descriptions": """[...document.querySelectorAll('svg:not([aria-hidden])')].every(
         (s) => s.getAttribute('role') === 'img' && s.querySelector('title').textContent)""",
-    "no control in any text": r"!/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e]/.test(document.body.textContent)",
-    "a policy that forbids": """(document.querySelector('meta[http-equiv]') || { content: '' })
+    "no control character in any text": r"!/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e]/.test(document.body.textContent)",
+    "a policy that forbids loading": """(document.querySelector('meta[http-equiv]') || { content: '' })
         .content.startsWith("default-src 'none'")""",
 }
 
-# Of the table, with its script: by the second click on Took the longest is first; a filter leaves some.
+# The table, with its script: the second click on Took sorts the longest first; a filter keeps some rows.
 TABLE = r"""(() => {
   const rows = () => [...document.querySelectorAll('#table tbody tr')].filter((r) => !r.hidden);
   const all = rows().length;
@@ -45,7 +45,7 @@ TABLE = r"""(() => {
   button.click();
   const rising = values();
   if (rising.some((v, i) => i > 0 && v < rising[i - 1])) return 'does not sort';
-  if (heads[took].getAttribute('aria-sort') !== 'ascending') return 'does not say how it is sorted';
+  if (heads[took].getAttribute('aria-sort') !== 'ascending') return 'does not state its sort order';
   button.click();
   const falling = values();
   if (falling.some((v, i) => i > 0 && v > falling[i - 1])) return 'does not sort backwards';
@@ -58,7 +58,7 @@ TABLE = r"""(() => {
   const find = document.getElementById('find');
   find.value = 'no device has this name';
   find.dispatchEvent(new Event('input'));
-  if (rows().length !== 0) return 'finds what is not there';
+  if (rows().length !== 0) return 'finds a missing device';
   if (!document.getElementById('shown').textContent.startsWith('0 of')) return 'does not count';
   find.value = '';
   find.dispatchEvent(new Event('input'));
@@ -66,7 +66,7 @@ TABLE = r"""(() => {
   const pager = document.querySelector('.pager');
   const words = document.getElementById('shown').textContent.split(' ');
   const count = Number(words[0].replaceAll(',', ''));
-  if (pager.hidden !== (count === all)) return 'hides rows without a way to them';
+  if (pager.hidden !== (count === all)) return 'hides rows without a pager';
   const [previous, next] = pager.querySelectorAll('button');
   const seen = new Set(rows());
   while (!pager.hidden && !next.disabled) {
@@ -79,8 +79,8 @@ TABLE = r"""(() => {
   return rows().length === all ? 'sound' : 'does not page back';
 })()"""
 
-# Milliseconds of the slowest kind of a key in the filter and of a sort, layout included: the median of
-# seven each. The first of each kind is counted apart, because it prepares what the others use.
+# Milliseconds of a key in the filter and of a sort, layout included: the median of seven each. The first
+# sort is measured separately, because it prepares data for the others.
 COST = r"""(() => {
   const timed = (act) => {
     const began = performance.now();
@@ -102,9 +102,9 @@ COST = r"""(() => {
   const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
   return [median(cost.filter), median(cost.sort), cost.first, Math.max(...cost.filter)];
 })()"""
-# Ten times the devices may cost so many times as much.
+# The limit of the cost for ten times the devices, as a factor.
 RATIO_MAXIMUM = 12
-# Milliseconds; it takes 80 on an idle machine, and a loaded one is slower.
+# Milliseconds: 80 on an idle machine, more on a loaded one.
 TASK_MAXIMUM = 400
 
 WIDE = "document.documentElement.scrollWidth + ' of ' + innerWidth"
@@ -112,12 +112,12 @@ FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
 def look(browser, page, pictures):
-    """The complaints about one page, at every size."""
+    """Returns the complaints about one page, at every size."""
     address = page.resolve().as_uri()
     found = []
 
-    def say(where, words):
-        found.append(f"{page.name}, {where}: {words}")
+    def say(where, text):
+        found.append(f"{page.name}, {where}: {text}")
 
     for width, theme in ((360, "light"), (1280, "light"), (360, "dark"), (1280, "dark")):
         where = f"{width} px, {theme}"
@@ -131,7 +131,7 @@ def look(browser, page, pictures):
         if width == 1280 and theme == "light":
             for name, expression in SOUND.items():
                 if browser.value(expression) is not True:
-                    say(where, f"it does not hold: {name}")
+                    say(where, f"condition not met: {name}")
         if pictures:
             shot = browser.call("Page.captureScreenshot", captureBeyondViewport=True, clip={
                 "x": 0, "y": 0, "width": width, "scale": 1, "height":
@@ -161,28 +161,28 @@ def look(browser, page, pictures):
     browser.open(address)
     paper = browser.call("Page.printToPDF", patience=PAPER, preferCSSPageSize=True, printBackground=True,
                          transferMode="ReturnAsBase64")
-    octets = base64.b64decode(paper["data"])
-    if not octets.startswith(b"%PDF-") or len(octets) < 5000:
-        say("on paper", "there is none")
+    document = base64.b64decode(paper["data"])
+    if not document.startswith(b"%PDF-") or len(document) < 5000:
+        say("on paper", "no document")
     if pictures:
-        (pictures / f"{page.stem}.pdf").write_bytes(octets)
+        (pictures / f"{page.stem}.pdf").write_bytes(document)
     for complaint in browser.complaints(address):
         say("on paper", complaint)
     return found
 
 
 def load_task(browser, page):
-    """The longest task of opening a page."""
+    """Returns the longest task of opening a page."""
     def opened():
         browser.open(page.resolve().as_uri())
-        # Layout comes after the load; two frames later it is done.
+        # Layout follows the load event; two frames later it is complete.
         browser.call("Runtime.evaluate", awaitPromise=True, expression="""new Promise((done) =>
             requestAnimationFrame(() => requestAnimationFrame(done)))""")
     return browser.longest_task(opened)
 
 
 def costs(browser, small, large):
-    """The complaints about what a large table costs, compared with a tenth of it in one browser."""
+    """Returns the complaints about the cost of a large table, compared with a tenth of it in one browser."""
     figures = {}
     for page in (small, large):
         browser.open(page.resolve().as_uri())
@@ -193,10 +193,10 @@ def costs(browser, small, large):
                  "slowest filter {:.1f} ms")
         print(f"{page.name}: " + words.format(*figures[page]), flush=True)
     found = []
-    # A tenth of a millisecond is the clock's resolution.
+    # The resolution of the clock is a tenth of a millisecond.
     for name, few, many in zip(("filter", "sort", "load"), figures[small], figures[large]):
         if many / max(few, 0.1) > RATIO_MAXIMUM:
-            found.append(f"{name}: {many:.1f} ms for {few:.1f} ms of a tenth of the devices")
+            found.append(f"{name}: {many:.1f} ms, but {few:.1f} ms for a tenth of the devices")
     slowest = max(figures[large])
     if slowest > TASK_MAXIMUM:
         found.append(f"{large.name}: a task of {slowest:.0f} ms")
@@ -218,7 +218,7 @@ def main():
             for page in pages:
                 began = time.monotonic()
                 found += look(browser, page, pictures)
-                print(f"{page.name}: {page.stat().st_size:,} octets, "
+                print(f"{page.name}: {page.stat().st_size:,} bytes, "
                       f"{time.monotonic() - began:.1f} s", flush=True)
             small, large = folder / "thousand.html", folder / "ten-thousand.html"
             if small in pages and large in pages:

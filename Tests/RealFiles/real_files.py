@@ -1,8 +1,8 @@
-"""Firmware files by the makers' own tools, read and flashed by the program: real_files.py PROGRAM.
+"""Firmware files of the original tools, read and flashed by the program: real_files.py PROGRAM.
 
-Each file comes with the octets that another tool reads in it (objcopy, intelhex, srec_cat). The
-program must find the same, and an update of a simulated device must end with them running. What is
-no firmware must be called what it is, and every command that an error prints must work as printed.
+Each file is compared with the bytes that another tool reads in it (objcopy, intelhex, srec_cat). The
+program must find the same bytes, and an update of a simulated device must end with them running. Files
+that are not firmware must be named, and every command in an error message must work as printed.
 """
 import gzip
 import json
@@ -28,14 +28,14 @@ ENVIRONMENT = {**os.environ, "XDG_STATE_HOME": str(WORK / "state"), "XDG_RUNTIME
 counts = {"right": 0, "wrong": 0, "skipped": 0}
 
 
-def tell(name, problem=None):
+def report(name, problem=None):
     counts["wrong" if problem else "right"] += 1
     print(f"{'WRONG' if problem else 'right'}  {name}" + (f": {problem}" if problem else ""))
 
 
 def skip(name, tool):
     counts["skipped"] += 1
-    print(f"==== SKIPPED {name}: there is no {tool} ====")
+    print(f"==== SKIPPED {name}: {tool} is not installed ====")
 
 
 def has(name, *tools):
@@ -56,7 +56,7 @@ def otaflash(*words, **options):
 
 
 def image_of(path, *words):
-    """The program's description of a file; `None` with its error when it reads none."""
+    """Returns the program's description of a file; `None` with the error if the program refuses the file."""
     run = otaflash("--json", "image", "info", path, *words)
     events = [json.loads(line) for line in run.stdout.splitlines()]
     images = [event for event in events if event["type"] == "image"]
@@ -64,40 +64,40 @@ def image_of(path, *words):
 
 
 def taken(name, path, expected, *words, device="sim:fast?slot=1M", left_out=(), saying=SAID):
-    """The file holds these octets, and they run after an update."""
+    """The file contains these bytes, and they run after an update."""
     image, run = image_of(path, *words)
     if image is None:
-        return tell(name, run.stdout.splitlines()[-2])
+        return report(name, run.stdout.splitlines()[-2])
     found = (image["size"], image["crc32"])
     wanted = (len(expected), f"{zlib.crc32(expected):08x}")
     if found != wanted:
-        return tell(name, f"{found} and not {wanted}")
+        return report(name, f"{found} and not {wanted}")
     names = tuple(part.get("name") for part in image.get("left_out", []))
     if names != tuple(left_out):
-        return tell(name, f"left out {names} and not {left_out}")
+        return report(name, f"left out {names} and not {left_out}")
     verified = otaflash("image", "verify", path, "--crc32", wanted[1], *saying, *words)
     if verified.returncode:
-        return tell(name, verified.stderr)
+        return report(name, verified.stderr)
     flashed = otaflash("flash", path, "-d", device, "--force", *saying, *words)
     if flashed.returncode or "verified" not in flashed.stdout:
-        return tell(name, flashed.stderr + flashed.stdout)
-    return tell(f"{name}  {wanted[0]} B, {wanted[1]}, flashed")
+        return report(name, flashed.stderr + flashed.stdout)
+    return report(f"{name}  {wanted[0]} B, {wanted[1]}, flashed")
 
 
 def refused(name, path, status, saying, *words, then=None):
-    """The error's words and exit status; and, with `then`, the printed command's."""
+    """The error has this message and exit status; and, with `then`, the printed command has that status."""
     run = otaflash("flash", path, "-d", "sim:fast?slot=1M", *words)
     if run.returncode != status or saying not in run.stderr:
-        return tell(name, f"{run.returncode} {run.stderr}")
+        return report(name, f"{run.returncode} {run.stderr}")
     if "--allow-unknown" in run.stderr.split("help:")[-1]:
-        return tell(name, "it recommends to switch the check off")
+        return report(name, "it recommends to disable the check")
     if then is not None:
         help_line = run.stderr.split("help: ")[-1].strip()
         again = subprocess.run(["bash", "-c", help_line], capture_output=True, text=True, cwd=WORK,
                                env=ENVIRONMENT, timeout=60)
         if again.returncode != then:
-            return tell(name, f"'{help_line}' ended with {again.returncode}: {again.stderr}")
-    return tell(f"{name}  refused with {status}")
+            return report(name, f"'{help_line}' ended with {again.returncode}: {again.stderr}")
+    return report(f"{name}  refused with {status}")
 
 
 def write(name, content):
@@ -106,7 +106,7 @@ def write(name, content):
     return path
 
 
-# What linkers write.
+# Output of linkers.
 
 def linked():
     if not has("ELF by GNU ld", "arm-none-eabi-gcc", "arm-none-eabi-objcopy"):
@@ -126,8 +126,8 @@ def linked():
         expected = (WORK / f"{name}.bin").read_bytes()
         taken(f"ELF with UICR, {name}", f"{name}.elf", expected, left_out=["UICR"])
         for form in ("ihex", "srec"):
-            # Gaps are left to the reader: lld gives an empty .data an address in RAM, and objcopy
-            # would fill all that lies before it.
+            # The reader fills gaps: lld gives an empty .data an address in RAM, and objcopy would
+            # fill everything before it.
             tool(objcopy, "-O", form, "-R", ".uicr", f"{name}.elf", f"{name}-plain.{form}")
             taken(f"{form} of objcopy, {name}", f"{name}-plain.{form}",
                   contents(f"{name}-plain.{form}"))
@@ -137,7 +137,7 @@ def linked():
 
 
 def contents(name, start=None, end=None):
-    """What intelhex reads, srec_cat's help before it for S-records; gaps are 0xFF."""
+    """Returns the bytes that intelhex reads, with srec_cat's help for S-records; gaps are 0xFF."""
     path = WORK / name
     if path.suffix == ".srec":
         tool("arm-none-eabi-objcopy", "-I", "srec", "-O", "ihex", name, f"{name}.hex")
@@ -148,17 +148,17 @@ def contents(name, start=None, end=None):
     return bytes(memory.tobinarray(start=addresses[0], end=addresses[-1]))
 
 
-# What srec_cat writes.
+# Output of srec_cat.
 
 def srecords(body):
     if not has("S-records by srec_cat", "srec_cat"):
         return
     write("body.bin", body)
-    for octets in (2, 3, 4):
-        tool("srec_cat", "body.bin", "-binary", "-o", f"a{octets}.srec", f"-address-length={octets}")
-        last = (WORK / f"a{octets}.srec").read_text().splitlines()[-1]
+    for length in (2, 3, 4):
+        tool("srec_cat", "body.bin", "-binary", "-o", f"a{length}.srec", f"-address-length={length}")
+        last = (WORK / f"a{length}.srec").read_text().splitlines()[-1]
         assert last[:2] in ("S5", "S6"), last
-        taken(f"srec_cat, {octets} octets of address, ends with {last[:2]}", f"a{octets}.srec", body)
+        taken(f"srec_cat, {length} bytes of address, ends with {last[:2]}", f"a{length}.srec", body)
     tool("srec_cat", "body.bin", "-binary", "-o", "start.srec", "-execution-start-address=16")
     taken("srec_cat with a start address", "start.srec", body)
     tool("srec_cat", "body.bin", "-binary", "-offset", "0x8000000", "-o", "srec_cat.hex", "-Intel")
@@ -171,12 +171,12 @@ def srecords(body):
     refused("the same without its count", "cut.srec", 65, "cut off", *SAID, then=0)
 
 
-# What lies far away.
+# Data far from the image.
 
 def hexadecimal(name, places):
     memory = IntelHex()
-    for address, octets in places:
-        memory.puts(address, bytes(octets))
+    for address, data in places:
+        memory.puts(address, bytes(data))
     memory.write_hex_file(str(WORK / name))
     return name
 
@@ -203,11 +203,11 @@ def far(body):
     path = hexadecimal("unknown.hex", [(0x1000, body), (0x60000000, bytes(range(200, 209)))])
     refused("two places, neither known", path, 65, "far apart", *SAID, then=0)
     end = 0x1000 + len(body)
-    taken("the one of them", path, body, "--region", f"0x1000..{end:#x}", left_out=[None])
+    taken("the first of them", path, body, "--region", f"0x1000..{end:#x}", left_out=[None])
     taken("the other", path, bytes(range(200, 209)), "--region", "0x60000000..0x60000009", left_out=[None])
 
 
-# UF2 by hand, to the sources of pico-sdk (boot/uf2.h) and picotool (elf2uf2).
+# UF2 files written here, according to the sources of pico-sdk (boot/uf2.h) and picotool (elf2uf2).
 
 def uf2_block(number, count, address, family, payload, flags=0x2000, extension=b""):
     block = struct.pack("<8I", 0x0A324655, 0x9E5D5157, flags, address, len(payload), number, count,
@@ -227,7 +227,7 @@ def uf2(body):
         taken(f"UF2 for {name}", f"{name}.uf2", body)
 
 
-# What MCUboot's tool writes.
+# Output of MCUboot's tool.
 
 def imgtool(*words):
     subprocess.run([sys.executable, "-c", "from imgtool.main import imgtool; imgtool()",
@@ -247,7 +247,7 @@ def mcuboot(body):
     signed = sign("signed.bin")
     taken("MCUboot image", signed, (WORK / signed).read_bytes(), device="sim:smp", saying=[])
     for kind in ("lzma2", "lzma2armthumb"):
-        # imgtool leaves what does not get smaller as it is.
+        # imgtool does not compress an image that would not get smaller.
         write("soft.bin", body[:8] + bytes(range(200)) * 100)
         name = sign(f"{kind}.bin", "--compression", kind, source="soft.bin")
         image, _ = image_of(name)
@@ -256,32 +256,32 @@ def mcuboot(body):
         verified = otaflash("image", "verify", name).returncode
         wrong = verified or not any("LZMA2" in word for word in words) \
             or not any("decompressed hash" in entry for entry in entries)
-        tell(f"compressed with {kind}", f"{verified} {words} {entries}" if wrong else None)
+        report(f"compressed with {kind}", f"{verified} {words} {entries}" if wrong else None)
     installer(sign, body)
     path = sign("not-bootable.bin", "--non-bootable")
     smp_refuses("not bootable", path, "not to be started")
     path = sign("clear.bin", "--encrypt", "encrypt.pem", "--clear")
-    tell("--clear is whole", otaflash("image", "verify", path).stderr)
+    report("--clear is complete", otaflash("image", "verify", path).stderr)
     smp_refuses("--clear", path, "marked as encrypted")
     path = sign("encrypted.bin", "--encrypt", "encrypt.pem")
     run = otaflash("image", "verify", path)
-    tell("encrypted: its structure", None if run.returncode == 0 and "structure" in run.stdout
+    report("encrypted: its structure", None if run.returncode == 0 and "structure" in run.stdout
          else run.stderr + run.stdout)
-    # A whole flash: the boot loader, and the image in its slot.
+    # A complete flash: the bootloader, and the image in its slot.
     whole = hexadecimal("merged.hex", [(0, body[:0x4000]), (0xC000, (WORK / signed).read_bytes())])
     run = otaflash("flash", whole, "-d", "sim:smp")
     line = run.stderr.split("help: ")[-1].strip()
     end = 0xC000 + (WORK / signed).stat().st_size
     good = run.returncode == 5 and f"--region 0x0000C000..0x{end:08X}" in line \
         and "zephyr.signed.bin" in run.stderr
-    tell("merged HEX to SMP: where the image lies", None if good else run.stderr)
+    report("merged HEX to SMP: the address of the image", None if good else run.stderr)
     again = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=WORK,
                            env=ENVIRONMENT, timeout=300)
-    tell("  and its help line flashes it", again.stderr if again.returncode else None)
+    report("  and its help line flashes it", again.stderr if again.returncode else None)
 
 
 def installer(sign, body):
-    """As Nordic's bare-metal SDK builds it: program, table and two signed images, signed as one."""
+    """An image as built by Nordic's bare-metal SDK: program, table and two signed images, signed together."""
     def entry(number, address, offset, image):
         return struct.pack("<IIIIIBBBB", address, 0x10000, offset, len(image), zlib.crc32(image),
                            number, 255, 255, 255)
@@ -299,13 +299,13 @@ def installer(sign, body):
     hashes = [part.get("hash") for part in image.get("installs", [])]
     wanted = [image_of(name)[0]["mcuboot"]["hash"]
               for name in ("softdevice.signed.bin", "loader.signed.bin")]
-    tell("installer: what it installs", None if hashes == wanted else f"{hashes} {wanted}")
+    report("installer: its images", None if hashes == wanted else f"{hashes} {wanted}")
     smp_refuses("an installer for a device without a loader", path, "a firmware loader")
     device = ["-d", "sim:smp?mode=firmware-loader"]
     run = otaflash("flash", path, *device)
     good = run.returncode == 0 and "installed, verified" in run.stdout \
         and "no application: flash it now" in run.stdout
-    tell("installer: the loader in it runs", None if good else run.stderr + run.stdout)
+    report("installer: its loader runs", None if good else run.stderr + run.stdout)
     files = ", ".join(f'{{"file": "{name}"}}' for name in ("signed.bin", path))
     with zipfile.ZipFile(WORK / "both.zip", "w") as package:
         package.writestr("manifest.json", f'{{"format-version": 1, "files": [{files}]}}')
@@ -313,16 +313,16 @@ def installer(sign, body):
             package.write(WORK / name, name)
     run = otaflash("flash", "both.zip", *device)
     good = run.returncode == 0 and "running 2.1.3+7, verified" in run.stdout
-    tell("installer and application in one package", None if good else run.stderr + run.stdout)
+    report("installer and application in one package", None if good else run.stderr + run.stdout)
 
 
 def smp_refuses(name, path, saying):
     run = otaflash("flash", path, "-d", "sim:smp")
-    tell(f"{name}: refused before it is sent",
+    report(f"{name}: refused before it is sent",
          None if run.returncode == 5 and saying in run.stderr else run.stderr + run.stdout)
 
 
-# What is no firmware.
+# Files that are not firmware.
 
 def foreign(body):
     pointer = (b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32
@@ -349,12 +349,12 @@ def foreign(body):
     refused("Universal Hex", "universal.hex", 65, "Universal Hex", *SAID, then=0)
     write("cut.zip", (HERE / "../FirmwareTests/Fixtures/Nordic/app-signed.zip").read_bytes()[:-40])
     run = otaflash("flash", "cut.zip", "-d", "sim:fast")
-    tell("a ZIP archive that was cut off",
+    report("a truncated ZIP archive",
          None if run.returncode == 65 and "cut off" in run.stderr else run.stderr)
 
 
 def main():
-    # No vector table, no text: random octets behind a stack pointer and a reset vector.
+    # No vector table, no text: random bytes after a stack pointer and a reset vector.
     body = struct.pack("<II", 0x20010000, 0x00000401) + random.Random(1).randbytes(20_000)
     linked()
     srecords(body)

@@ -2,12 +2,12 @@
 
 usage: oracle.py CODEC COUNT SEED
 
-From here to there: random messages are made by `smp`, decoded to a typed value and encoded again by
-CODEC (Tests/SMPOracle/Codec); what comes back must mean the same to `smp`. From there to here: CODEC
-makes random messages; `smp` must take each and encode it to the same octets. What `smp` has no class
-for (slot info, the answer to the query "mode") is compared as CBOR, by cbor2.
+To otaflash: `smp` creates random messages, CODEC (Tests/SMPOracle/Codec) decodes each to a typed value and
+encodes it again; the result must mean the same to `smp`. From otaflash: CODEC creates random messages; `smp`
+must accept each and encode it to the same bytes. Messages without a class in `smp` (slot info, the answer to
+the query "mode") are compared as CBOR, by cbor2.
 
-Ends with 1 and names the seed at the first difference of a kind.
+Ends with 1 and prints the seed at the first difference of a kind.
 """
 
 import logging
@@ -24,7 +24,7 @@ FLAGS = ["bootable", "pending", "confirmed", "active", "permanent"]
 
 
 class Dice:
-    """Random fields of messages."""
+    """Random values for the fields of messages."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -38,33 +38,33 @@ class Dice:
         count = self.random.choice([0, 1, 7, 23, 24, 100, 300])
         return "".join(self.random.choices(LETTERS, k=count))
 
-    def octets(self, count: int) -> bytes:
+    def data(self, count: int) -> bytes:
         return self.random.randbytes(count)
 
     def flag(self) -> bool:
         return self.random.random() < 0.5
 
     def maybe(self, **fields) -> dict:
-        """Each field with an even chance; its value is made by a function."""
+        """Includes each field with a probability of one half; a function generates its value."""
         return {name: make() for name, make in fields.items() if self.flag()}
 
 
 def state(dice: Dice) -> dict:
-    """The fields of a list of slots."""
+    """Returns the fields of a list of slots."""
     slots = []
     for _ in range(dice.random.randrange(5)):
         fields = {"slot": dice.number(), "version": dice.text()}
-        fields |= dice.maybe(image=dice.number, hash=lambda: dice.octets(32))
+        fields |= dice.maybe(image=dice.number, hash=lambda: dice.data(32))
         fields |= dice.maybe(**{flag: dice.flag for flag in FLAGS})
         slots.append(image_management.ImageState(**fields))
     return {"images": slots} | dice.maybe(splitStatus=lambda: dice.random.randrange(-5, 100))
 
 
 def upload(dice: Dice) -> dict:
-    fields = {"off": dice.number(), "data": dice.octets(dice.random.randrange(2450))}
+    fields = {"off": dice.number(), "data": dice.data(dice.random.randrange(2450))}
     if dice.flag():
         fields["len"] = dice.number()
-        fields |= dice.maybe(image=dice.number, sha=lambda: dice.octets(32), upgrade=dice.flag)
+        fields |= dice.maybe(image=dice.number, sha=lambda: dice.data(32), upgrade=dice.flag)
     return fields
 
 
@@ -91,7 +91,7 @@ KINDS = {
     image_management.ImageStatesReadRequest: lambda d: {},
     image_management.ImageStatesReadResponse: state,
     image_management.ImageStatesWriteRequest: lambda d: (
-        {"hash": d.octets(32), "confirm": d.flag()} if d.flag() else {"confirm": True}
+        {"hash": d.data(32), "confirm": d.flag()} if d.flag() else {"confirm": True}
     ),
     image_management.ImageStatesWriteResponse: state,
     image_management.ImageUploadWriteRequest: upload,
@@ -108,7 +108,7 @@ KINDS = {
     },
 }
 
-# Errors belong to no command; these are the ones that the codec is asked about.
+# Errors belong to no command; these are the ones that the codec supports.
 ERRORS = {
     os_management.OSManagementErrorV1: (header.OP.READ_RSP, header.CommandId.OSManagement(6), 0),
     os_management.OSManagementErrorV2: (header.OP.READ_RSP, header.CommandId.OSManagement(6), 1),
@@ -129,7 +129,7 @@ GENERIC = {"SlotInfoRequest", "SlotInfoResponse", "BootloaderModeResponse"}
 
 
 def make(kind: type, dice: Dice) -> bytes:
-    """A random message of a kind, as octets."""
+    """Returns a random encoded message of a kind."""
     fields = KINDS[kind](dice)
     if kind in ERRORS:
         operation, command, version = ERRORS[kind]
@@ -145,16 +145,16 @@ def make(kind: type, dice: Dice) -> bytes:
         )
         return bytes(head) + body
     version = header.Version(dice.random.randrange(2))
-    octets = bytes(kind(version=version, sequence=dice.random.randrange(256), **fields))
+    data = bytes(kind(version=version, sequence=dice.random.randrange(256), **fields))
     if kind is image_management.ImageStatesWriteResponse:
-        # smp 4.2 calls it the answer to a read.
-        octets = bytes([octets[0] & ~7 | header.OP.WRITE_RSP]) + octets[1:]
-    return octets
+        # smp 4.2 encodes it as the answer to a read.
+        data = bytes([data[0] & ~7 | header.OP.WRITE_RSP]) + data[1:]
+    return data
 
 
-def meaning(kind: type, octets: bytes) -> tuple:
-    """What a message says, with flags that are left out as false."""
-    parsed: message._MessageBase = kind.loads(octets)
+def meaning(kind: type, data: bytes) -> tuple:
+    """Returns the meaning of a message, with missing flags as false."""
+    parsed: message._MessageBase = kind.loads(data)
     fields = parsed.model_dump(exclude={"header", "smp_data"}, exclude_none=True)
     for slot in fields.get("images", []):
         for flag in FLAGS:
@@ -171,7 +171,7 @@ def differs(kind: str, seed: int, number: int, sent: bytes, got: str) -> None:
 def from_here(codec: str, count: int, seed: int) -> int:
     dice = Dice(seed)
     sent = [(kind, make(kind, dice)) for _ in range(count) for kind in KINDS]
-    lines = "".join(octets.hex() + "\n" for _, octets in sent)
+    lines = "".join(data.hex() + "\n" for _, data in sent)
     run = subprocess.run(
         [codec, "again"], input=lines, capture_output=True, text=True, check=True
     )
@@ -179,13 +179,13 @@ def from_here(codec: str, count: int, seed: int) -> int:
     if len(answers) != len(sent):
         sys.exit(f"oracle: {len(sent)} messages sent, {len(answers)} came back (seed {seed})")
     same = 0
-    for number, ((kind, octets), got) in enumerate(zip(sent, answers)):
-        if got.startswith("refused") or meaning(kind, bytes.fromhex(got)) != meaning(kind, octets):
-            differs(kind.__name__, seed, number, octets, got)
-        same += got == octets.hex()
+    for number, ((kind, data), got) in enumerate(zip(sent, answers)):
+        if got.startswith("refused") or meaning(kind, bytes.fromhex(got)) != meaning(kind, data):
+            differs(kind.__name__, seed, number, data, got)
+        same += got == data.hex()
     print(
         f"oracle: {len(sent)} messages of {len(KINDS)} kinds from smp, {same} of them came back "
-        f"octet for octet, the others with flags that smp had left out (seed {seed})"
+        f"byte for byte, the others with flags that smp had left out (seed {seed})"
     )
     return len(sent)
 
@@ -199,25 +199,25 @@ def from_there(codec: str, count: int, seed: int) -> int:
     for number, line in enumerate(lines):
         name, digits = line.split()
         names.add(name)
-        octets = bytes.fromhex(digits)
-        body = octets[header.Header.SIZE :]
+        data = bytes.fromhex(digits)
+        body = data[header.Header.SIZE :]
         if name in GENERIC:
             if cbor2.dumps(cbor2.loads(body), canonical=True) != body:
-                differs(name, seed, number, octets, "as CBOR")
+                differs(name, seed, number, data, "as CBOR")
             continue
         kind = BY_NAME[name]
-        parsed = kind.loads(octets)
+        parsed = kind.loads(data)
         fields = parsed.model_dump(
             exclude_unset=True,
             exclude={"header", "version", "sequence", "smp_data"},
             exclude_none=True,
         )
         again = bytes(parsed.header) + cbor2.dumps(fields, canonical=True)
-        if again != octets:
-            differs(name, seed, number, octets, again.hex())
+        if again != data:
+            differs(name, seed, number, data, again.hex())
     missing = set(BY_NAME) - names
     if missing:
-        sys.exit(f"oracle: the codec made no {sorted(missing)}")
+        sys.exit(f"oracle: the codec created no {sorted(missing)}")
     print(f"oracle: {len(lines)} messages of {len(names)} kinds from otaflash (seed {seed})")
     return len(lines)
 
@@ -225,7 +225,7 @@ def from_there(codec: str, count: int, seed: int) -> int:
 def main() -> None:
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    # smp warns of each message that is not of the second version.
+    # smp warns about each message that is not of the second version.
     logging.disable(logging.WARNING)
     codec, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     from_here(codec, count, seed)

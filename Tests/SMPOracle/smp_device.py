@@ -1,9 +1,9 @@
-"""A device with MCUboot behind a Unix socket: ATT by hand, SMP by smp_rules.py.
+"""A device with MCUboot at a Unix socket: its own ATT code, SMP by smp_rules.py.
 
 usage: smp_device.py SOCKET IMAGE [LOST...]
 
 IMAGE runs at first. Upload requests number LOST (from 1) are lost. Serves one host after the other until
-it is killed; what runs is written to standard output at each start.
+it is killed; prints the running image to standard output at each start.
 """
 
 import os
@@ -21,7 +21,7 @@ MTU = 498
 
 
 class Connection:
-    """One host: the few ATT procedures that it needs."""
+    """One host: only the required ATT procedures."""
 
     def __init__(self, link: socket.socket, board: smp_rules.Board) -> None:
         self.link = link

@@ -1,4 +1,4 @@
-"""The rules of a device with MCUboot and the SMP service, whatever carries its messages; messages by the
+"""The rules of a device with MCUboot and the SMP service, independent of the transport; messages by the
 Python package `smp`. Written from Zephyr's documentation of the image group, and shares nothing with
 otaflash.
 """
@@ -16,7 +16,7 @@ BUFFER = 1200
 
 
 class Head(NamedTuple):
-    """A header; `smp`'s own knows no slot info."""
+    """A header; that of `smp` does not support slot info."""
 
     version: header.Version
     op: int
@@ -26,8 +26,8 @@ class Head(NamedTuple):
     command: int
 
     @classmethod
-    def of(cls, octets: bytes) -> "Head":
-        first, _, length, group, sequence, command = struct.unpack_from("!BBHHBB", octets)
+    def of(cls, data: bytes) -> "Head":
+        first, _, length, group, sequence, command = struct.unpack_from("!BBHHBB", data)
         return cls(header.Version(first >> 3 & 3), first & 7, length, group, sequence, command)
 
     def answered(self, body: bytes) -> bytes:
@@ -40,25 +40,25 @@ class Head(NamedTuple):
 class Image:
     """Version and hash of an MCUboot image."""
 
-    def __init__(self, octets: bytes) -> None:
-        magic, _, head, protected, size = struct.unpack_from("<IIHHI", octets)
+    def __init__(self, data: bytes) -> None:
+        magic, _, head, protected, size = struct.unpack_from("<IIHHI", data)
         if magic != 0x96F3B83D:
-            raise ValueError("no MCUboot image")
-        self.octets = octets
-        self.version = "{}.{}.{}.{}".format(*struct.unpack_from("<BBHI", octets, 20))
+            raise ValueError("not an MCUboot image")
+        self.data = data
+        self.version = "{}.{}.{}.{}".format(*struct.unpack_from("<BBHI", data, 20))
         offset = head + size + protected
-        end = offset + struct.unpack_from("<HH", octets, offset)[1]
+        end = offset + struct.unpack_from("<HH", data, offset)[1]
         offset += 4
         self.hash = b""
         while offset < end:
-            kind, length = struct.unpack_from("<HH", octets, offset)
+            kind, length = struct.unpack_from("<HH", data, offset)
             if kind == 0x10:
-                self.hash = octets[offset + 4 : offset + 4 + length]
+                self.hash = data[offset + 4 : offset + 4 + length]
             offset += 4 + length
 
 
 class Board:
-    """The image group's rules, and a boot loader that swaps. Of its upload requests, those numbered
+    """The rules of the image group, and a bootloader that swaps. The upload requests with the numbers in
     `lost` (from 1) are never answered.
     """
 
@@ -83,7 +83,7 @@ class Board:
         self.upload = None
 
     def answer(self, head: Head, body: dict):
-        """The response to a request; None where none is sent."""
+        """Returns the response to a request; `None` without a response."""
         write = head.op == header.OP.WRITE
         command = (head.group, head.command, write)
         if command == (0, 6, False):
@@ -151,14 +151,14 @@ class Board:
 
 
 class Conversation:
-    """One host's messages: requests arrive in parts of any length."""
+    """The messages of one host: requests arrive in parts of any length."""
 
     def __init__(self, board: Board) -> None:
         self.board = board
         self.gathered = b""
 
     def written(self, part: bytes) -> bytes | None:
-        """The response, if this part completes a request that is answered."""
+        """Returns the response, if this part completes a request with a response."""
         self.gathered += part
         if len(self.gathered) < header.Header.SIZE:
             return None
@@ -172,8 +172,8 @@ class Conversation:
 
     @staticmethod
     def encoded(head: Head, kind: type, fields: dict) -> bytes:
-        """The body as `smp` encodes it. The header is that of the request: errors belong to the command
-        that was asked, and `smp` calls the answer to a state write one to a read.
+        """Returns the body as `smp` encodes it. The header is that of the request: errors belong to the
+        requested command, and `smp` encodes the answer to a state write as one to a read.
         """
         if "Error" in kind.__name__:
             return head.answered(cbor2.dumps(fields))

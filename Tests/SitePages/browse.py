@@ -1,7 +1,7 @@
-"""browse.py SITE [PICTURES]: opens the site from disk in headless Chromium. Every page is opened; every
-link and anchor must lead somewhere, the console must be silent, nothing may be loaded from elsewhere,
-and no page may be wider than a telephone's or a desk's screen. Search must find; without JavaScript all
-is there but search. PICTURES takes screenshots of some pages.
+"""browse.py SITE [PICTURES]: opens every page of the site from disk in headless Chromium. Every link and
+anchor must have a target, the console must be silent, nothing may be loaded from elsewhere, and no page
+may be wider than the screen of a phone or a desktop. Search must find pages; without JavaScript everything
+but search must work. PICTURES stores screenshots of some pages.
 """
 
 import base64
@@ -15,9 +15,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Chromium")
 from chromium import Browser  # noqa: E402
 
 WIDTHS = (360, 1280)
-# Pages that are one file each, with tests of their own.
+# Self-contained pages with their own tests.
 OTHERS = ("samples/",)
-# What somebody types, and the page that has to be among the first three.
+# Search texts, each with the page that must be among the first three results.
 SEARCHES = {
     "link lost": "docs/troubleshooting.html#e-link-lost",
     "E-STALLED": "docs/troubleshooting.html#e-stalled",
@@ -33,7 +33,7 @@ PICTURED = (
     "library/OtaflashGATT/GATTClient.html",
 )
 
-# What a page is made of, gathered in it.
+# The facts of a page, gathered in the browser.
 FACTS = """(() => ({
   width: document.documentElement.scrollWidth,
   ids: [...document.querySelectorAll('[id]')].map((e) => e.id),
@@ -68,9 +68,9 @@ class Check:
         if facts["width"] > width:
             self.say(page, f"is {facts['width']} pixels wide on a screen of {width}")
         if facts["headings"] != 1:
-            self.say(page, f"has {facts['headings']} first headings")
+            self.say(page, f"has {facts['headings']} headings of level 1")
         for picture in facts["broken"]:
-            self.say(page, f"shows no {picture}")
+            self.say(page, f"does not show {picture}")
         for source in facts["loaded"]:
             if not source.startswith(self.root):
                 self.say(page, f"loads {source}")
@@ -80,25 +80,25 @@ class Check:
         self.ids[page] = set(facts["ids"])
         if len(self.ids[page]) != len(facts["ids"]):
             twice = {one for one in facts["ids"] if facts["ids"].count(one) > 1}
-            self.say(page, f"has anchors twice: {', '.join(sorted(twice)[:5])}")
+            self.say(page, f"has duplicate anchors: {', '.join(sorted(twice)[:5])}")
         self.links[page] = set(facts["links"])
 
     def follow(self):
-        """Every link of every page that was opened."""
+        """Checks every link of every opened page."""
         for page, links in self.links.items():
             for link in links:
                 if not link.startswith("file:"):
                     continue
                 target, _, anchor = link.partition("#")
                 if not target.startswith(self.root):
-                    self.say(page, f"leads out of the site, to {link}")
+                    self.say(page, f"links to {link}, outside the site")
                     continue
                 path = urllib.parse.unquote(target.removeprefix(self.root))
                 anchor = urllib.parse.unquote(anchor)
                 if not (self.site / path).is_file():
-                    self.say(page, f"leads to {path}, which is not there")
+                    self.say(page, f"links to {path}, which does not exist")
                 elif anchor and path in self.ids and anchor not in self.ids[path]:
-                    self.say(page, f"leads to {path}#{anchor}, which is not there")
+                    self.say(page, f"links to {path}#{anchor}, which does not exist")
 
     def search(self):
         self.browser.open(self.root + "docs/fleet.html")
@@ -121,10 +121,10 @@ class Check:
             if not any(hit.startswith(self.root + wanted) for hit in hits[:3]):
                 self.say("search", f"'{words}' finds {hits[:3]}, not {wanted}")
         if results("xyzzyplugh"):
-            self.say("search", "finds what is not there")
+            self.say("search", "finds a missing text")
         for address in results("otaflash"):
             if not (self.site / address.removeprefix(self.root).partition("#")[0]).is_file():
-                self.say("search", f"leads to {address}, which is not there")
+                self.say("search", f"links to {address}, which does not exist")
         results("link lost")
         self.picture("search", 1280)
 
@@ -159,7 +159,7 @@ def main():
             check = Check(browser, site, pictures)
             for width in WIDTHS:
                 screen(browser, width)
-                # What fits the small screen and is made alike need not be opened on the large one.
+                # Generated pages that fit the small screen are not opened again on the large one.
                 alike = ("library/", "source/") if width > min(WIDTHS) else ()
                 for page in pages:
                     if page.startswith(alike) and page not in PICTURED:

@@ -1,7 +1,7 @@
-"""An ATT server with the OTA service and nothing else (Core 5.4, Vol 3, Part F; docs/ota-service.md, 1).
+"""An ATT server with only the OTA service (Core 5.4, Vol 3, Part F; docs/ota-service.md, 1).
 
-PDUs in, PDUs out: nothing here waits or knows of sockets. What Control, Data and Status do is the
-business of whoever the server is made for.
+PDUs in, PDUs out: this module does not wait and knows no sockets. Its caller implements Control, Data and
+Status.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PRIMARY, CHARACTERISTIC, CCCD = short(0x2800), short(0x2803), short(0x2902)
 
 
 class Device(Protocol):
-    """What stands behind the service: ATT error codes, 0 = none."""
+    """The device of the service. Writes return ATT error codes, 0 = none."""
 
     def control_write(self, value: bytes) -> int: ...
     def data_write(self, value: bytes, command: bool) -> int: ...
@@ -74,7 +74,7 @@ class Refused(Exception):
 
 
 class ATTServer:
-    """One connection's end of it."""
+    """The server of one connection."""
 
     def __init__(self, device: Device, mtu: int = MTU_OURS):
         self._device = device
@@ -92,7 +92,7 @@ class ATTServer:
         }
 
     def received(self, pdu: bytes) -> bytes | None:
-        """The response to a request; nothing for what has none."""
+        """Returns the response to a request, or nothing for a PDU without response."""
         if not pdu:
             return None
         opcode = pdu[0]

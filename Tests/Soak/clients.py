@@ -1,4 +1,4 @@
-"""Hostile hosts for a simulated device: connections that do what no host should, drawn from a seed."""
+"""Hostile hosts for a simulated device: connections that break the rules of hosts, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ANSWER_LIMIT = 0.2
 
 
 def visit(path: str, seed: int) -> None:
-    """One connection. Ends in its own time, whatever the device does."""
+    """One connection. Ends after its own time, whatever the device does."""
     draw = random.Random(seed)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
         peer.settimeout(1)
@@ -23,7 +23,7 @@ def visit(path: str, seed: int) -> None:
             for _ in range(draw.randrange(STEPS_MAXIMUM)):
                 style(peer, draw)
         except OSError:
-            pass  # the device may end the link, or have nobody free to take it
+            pass  # the device may end the link, or accept none at the moment
 
 
 def _receive(peer: socket.socket) -> None:
@@ -64,7 +64,7 @@ def _random(peer: socket.socket, draw: random.Random) -> None:
 
 
 def _hasty(peer: socket.socket, draw: random.Random) -> None:
-    """Requests without waiting for their answers."""
+    """Sends requests without waiting for their answers."""
     peer.send(_request(draw))
 
 

@@ -1,6 +1,6 @@
-"""A device of the OTA service behind a Unix socket, honest or hostile, in a thread of its own.
+"""A device of the OTA service at a Unix socket, honest or hostile, in its own thread.
 
-The rules are those of Tests/KernelLab/peers, written from docs/ota-service.md alone.
+The rules are those of Tests/KernelLab/peers, written only from docs/ota-service.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LOOK_SECONDS = 0.1
 class SoakDevice(threading.Thread):
     """Serves one connection after the other at `path` until it is stopped.
 
-    `directory` keeps its flash and its images over the objects that use it in turn.
+    `directory` stores its flash and its images across the objects that use it in turn.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SoakDevice(threading.Thread):
 
     @property
     def running(self) -> tuple[int, int]:
-        """Size and CRC32 of what runs."""
+        """Size and CRC32 of the running image."""
         return self._receiver.running.size, self._receiver.running.crc
 
     def run(self) -> None:
@@ -146,7 +146,7 @@ class SoakDevice(threading.Thread):
             self._activated = None
             self._boot()
 
-    # What the ATT server asks.
+    # Called by the ATT server.
 
     def control_write(self, value: bytes) -> int:
         return self._receiver.control_write(value)

@@ -1,6 +1,6 @@
-"""What a hostile device does, drawn from a seed: the same seed does the same again.
+"""The behavior of a hostile device, drawn from a seed: the same seed repeats the behavior.
 
-It stands between a device that keeps to docs/ota-service.md and the socket, and changes what goes out.
+It is placed between a device that follows docs/ota-service.md and the socket, and changes the outgoing PDUs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Hostility:
         self._count = 0
         self._flips = 0
         self.pause = 0.0
-        # What the host was told last of what runs: nothing else may be called a success.
+        # The running image as last reported to the host: only this may be called a success.
         self.told_running = b""
 
     @property
@@ -43,7 +43,7 @@ class Hostility:
         return any(name in STUBBORN for name in self.names)
 
     def outgoing(self, pdu: bytes, request: bytes) -> Iterator[bytes]:
-        """What goes out instead of a PDU. `request`: what it answers, if anything."""
+        """Yields the PDUs that replace a PDU. `request`: the request that it answers, if any."""
         self._count += 1
         pdus = [pdu]
         for name in self.names:
@@ -56,7 +56,7 @@ class Hostility:
     def happens(self) -> bool:
         return self._count > self._first and self._random.random() < self._often
 
-    # Each takes a PDU and gives those that go out for it.
+    # Each of these receives a PDU and returns its replacements.
 
     def honest(self, pdu: bytes, request: bytes) -> list[bytes]:
         return [pdu]
@@ -64,10 +64,10 @@ class Hostility:
     def flip(self, pdu: bytes, request: bytes) -> list[bytes]:
         if not self.happens():
             return [pdu]
-        octets = bytearray(pdu)
+        data = bytearray(pdu)
         for _ in range(self._random.choice((1, 1, 4))):
-            octets[self._random.randrange(len(octets))] ^= 1 << self._random.randrange(8)
-        return [bytes(octets)]
+            data[self._random.randrange(len(data))] ^= 1 << self._random.randrange(8)
+        return [bytes(data)]
 
     def drop(self, pdu: bytes, request: bytes) -> list[bytes]:
         return [] if self.happens() else [pdu]
@@ -110,7 +110,7 @@ class Hostility:
         return [] if self._count > self._first + 20 else [pdu]
 
     def lie(self, pdu: bytes, request: bytes) -> list[bytes]:
-        """A Status whose fields are anybody's guess."""
+        """A Status with random fields."""
         status = self._status(pdu, request)
         if status is None or not self.happens():
             return [pdu]
@@ -144,7 +144,7 @@ class Hostility:
             return [struct.pack("<BBHB", 1, 0x12, struct.unpack_from("<H", request, 1)[0], code)]
         return [pdu]
 
-    # These never take anything: the host must give up by itself.
+    # These never accept data: the host must give up without help.
 
     def flap(self, pdu: bytes, request: bytes) -> list[bytes]:
         return [self._withheld(pdu, request, lambda: (self._flip(), None))]
@@ -157,7 +157,7 @@ class Hostility:
         return [self._withheld(pdu, request, lambda: (0, self._random.randrange(7)))]
 
     def always_busy(self, pdu: bytes, request: bytes) -> list[bytes]:
-        """The window stands open, and each write into it is refused."""
+        """The window is open, and each write into it is refused."""
         if pdu == b"\x13" and request[:3] == struct.pack("<BH", 0x12, DATA):
             return [struct.pack("<BBHB", 1, 0x12, DATA, BUSY)]
         return [self._withheld(pdu, request, lambda: (1024, 0))]

@@ -1,4 +1,4 @@
-"""One run of the program, watched: how it ends, what it says, and what it takes meanwhile."""
+"""One observed run of the program: its end, its output, and its use of resources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAST_WORDS = ("Fatal error", "Crash", "Thread 0", "Illegal instruction")
 
 
 def descriptors(pid: int) -> int:
-    """Open ones of a process; 0 when it has ended."""
+    """Returns the number of open descriptors of a process; 0 if it has ended."""
     try:
         return len(os.listdir(f"/proc/{pid}/fd"))
     except OSError:
@@ -28,7 +28,7 @@ def descriptors(pid: int) -> int:
 
 
 def resident_kb(pid: int) -> int:
-    """What a process has in memory; 0 when it has ended."""
+    """Returns the resident memory of a process; 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
     except (OSError, IndexError):
@@ -37,7 +37,7 @@ def resident_kb(pid: int) -> int:
 
 @dataclass
 class Run:
-    """What a run of a command came to."""
+    """The result of a run of a command."""
 
     command: list[str]
     seconds: float
@@ -57,23 +57,23 @@ class Run:
         return [json.loads(line) for line in self.output.splitlines()]
 
     def judge(self) -> None:
-        """Notes what is wrong whatever the device did."""
+        """Records errors that do not depend on the device."""
         say = self.complaints.append
         if self.code not in EXIT_CODES:
             say(f"it ended with {self.code}")
         if any(words in self.errors for words in LAST_WORDS):
             say("it crashed")
         if self.memory_kb > MEMORY_MAXIMUM_KB:
-            say(f"it took {self.memory_kb} kB")
+            say(f"it used {self.memory_kb} kB")
         if self.descriptors > DESCRIPTORS_MAXIMUM:
-            say(f"it had {self.descriptors} descriptors")
+            say(f"it had {self.descriptors} open descriptors")
         try:
             events = self._events()
         except json.JSONDecodeError:
-            return say("it wrote something that is no JSON line")
+            return say("it wrote a line that is not JSON")
         kinds = [event.get("type") for event in events]
         if not kinds or kinds[0] != "hello" or kinds.count("result") != 1 or kinds[-1] != "result":
-            return say(f"its stream begins and ends with {kinds[:1]} and {kinds[-1:]}")
+            return say(f"its stream starts and ends with {kinds[:1]} and {kinds[-1:]}")
         if [event.get("seq") for event in events] != list(range(len(events))):
             say("its sequence numbers have gaps")
         if events[-1]["exit"] != self.code:
@@ -81,7 +81,7 @@ class Run:
 
 
 def run(command: list[str], home: Path, limit: float) -> Run:
-    """Runs a command; one that does not end within the limit is killed and complained of."""
+    """Runs a command; if it does not end within the limit, it is killed and a complaint recorded."""
     environment = {**os.environ, "XDG_STATE_HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
     environment["SWIFT_BACKTRACE"] = "enable=no"
     began, most = time.monotonic(), 0

@@ -1,9 +1,9 @@
-"""Our reader for ZIP archives against Python's zipfile and Info-ZIP: compare.py READER [COUNT [SEED]].
+"""Compares otaflash's reader for ZIP archives with Python's zipfile and Info-ZIP: compare.py READER [COUNT [SEED]].
 
-COUNT archives (1000) are made from the seed by zipfile and, where it is installed, by zip: half of
-them are left as they are, and all readers must find the same files in them. The others are damaged:
-octets changed, cut, put in, fields of headers set to what they must not be, names changed in one of
-two places. What our reader takes of these, the others must take too, with the same names and octets.
+COUNT archives (1000) are created from the seed by zipfile and, if installed, by zip. Half of them are
+unchanged, and all readers must find the same files in them. The others are damaged: bytes changed, cut or
+inserted, fields of headers set to forbidden values, names changed in one of two places. If otaflash's reader
+accepts a damaged archive, the others must accept it too, with the same names and bytes.
 """
 import collections
 import io
@@ -30,13 +30,13 @@ class Unseekable(io.RawIOBase):
 
     def __init__(self):
         super().__init__()
-        self.octets = bytearray()
+        self.data = bytearray()
 
     def writable(self):
         return True
 
     def write(self, part):
-        self.octets += part
+        self.data += part
         return len(part)
 
 
@@ -71,7 +71,7 @@ def by_python(draw):
                              compresslevel=draw.randrange(10))
         if draw.random() < 0.2:
             archive.comment = draw.randbytes(draw.randrange(200)).replace(b"PK", b"kp")
-    return bytes(stream.octets if isinstance(stream, Unseekable) else stream.getvalue())
+    return bytes(stream.data if isinstance(stream, Unseekable) else stream.getvalue())
 
 
 def by_info_zip(draw, folder):
@@ -80,76 +80,76 @@ def by_info_zip(draw, folder):
         (source / f"file{number}.bin").write_bytes(content(draw))
     words = [ZIP, "-q", "-r", *draw.choice([[], ["-0"], ["-9"], ["-X"], ["-D"]]), "out.zip", "."]
     subprocess.run(words, cwd=source, check=True)
-    octets = (source / "out.zip").read_bytes()
+    data = (source / "out.zip").read_bytes()
     shutil.rmtree(source)
-    return octets
+    return data
 
 
 def damaged(draw, whole):
-    octets = bytearray(whole)
-    end = octets.rfind(b"PK\x05\x06")
-    directory = struct.unpack_from("<I", octets, end + 16)[0]
-    kind = draw.choice(["octet", "octet", "header", "cut", "insert", "name", "field", "end", "double",
+    data = bytearray(whole)
+    end = data.rfind(b"PK\x05\x06")
+    directory = struct.unpack_from("<I", data, end + 16)[0]
+    kind = draw.choice(["byte", "byte", "header", "cut", "insert", "name", "field", "end", "double",
                         "trailing", "shift"])
-    if kind == "octet":
+    if kind == "byte":
         for _ in range(draw.choice([1, 1, 3])):
-            octets[draw.randrange(len(octets))] ^= 1 << draw.randrange(8)
+            data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
     elif kind == "header":
-        octets[draw.randrange(directory, len(octets))] = draw.randrange(256)
+        data[draw.randrange(directory, len(data))] = draw.randrange(256)
     elif kind == "cut":
-        del octets[draw.randrange(len(octets)):]
+        del data[draw.randrange(len(data)):]
     elif kind == "insert":
-        at = draw.randrange(len(octets))
-        octets[at:at] = draw.randbytes(draw.choice([1, 4, 30]))
+        at = draw.randrange(len(data))
+        data[at:at] = draw.randbytes(draw.choice([1, 4, 30]))
     elif kind == "name":
-        length = struct.unpack_from("<H", octets, directory + 28)[0]
+        length = struct.unpack_from("<H", data, directory + 28)[0]
         new = draw.choice([b"../x", b"/etc", b"a\\b", b"C:\\a", b"\0", b"b"])[:length]
-        octets[directory + 46:directory + 46 + len(new)] = new
+        data[directory + 46:directory + 46 + len(new)] = new
         if draw.random() < 0.5:
-            octets[30:30 + len(new)] = new
+            data[30:30 + len(new)] = new
     elif kind == "field":
         at, form = draw.choice([(6, "H"), (8, "H"), (10, "H"), (16, "I"), (20, "I"), (24, "I"), (28, "H"),
                                 (30, "H"), (32, "H"), (34, "H"), (42, "I")])
         value = draw.choice([0, 1, 8, 9, 12, 0x0800, 0xFFFF if form == "H" else 0xFFFFFFFF,
                              draw.randrange(1 << 16)])
-        struct.pack_into("<" + form, octets, directory + at, value)
+        struct.pack_into("<" + form, data, directory + at, value)
         twin = {6: 4, 8: 6, 10: 8, 16: 14, 20: 18, 24: 22, 28: 26, 30: 28}.get(at)
         if twin and draw.random() < 0.5:
-            struct.pack_into("<" + form, octets, twin, value)
+            struct.pack_into("<" + form, data, twin, value)
     elif kind == "end":
         at, form = draw.choice([(4, "H"), (6, "H"), (8, "H"), (10, "H"), (12, "I"), (16, "I"), (20, "H")])
         value = draw.choice([0, 1, 2, 0xFFFF if form == "H" else 0xFFFFFFFF, draw.randrange(1 << 16)])
-        struct.pack_into("<" + form, octets, end + at, value)
+        struct.pack_into("<" + form, data, end + at, value)
     elif kind == "double":
-        # A second entry for the first file's octets.
-        length = sum(struct.unpack_from("<HHH", octets, directory + 28)) + 46
-        entry = bytes(octets[directory:directory + length])
+        # A second entry for the bytes of the first file.
+        length = sum(struct.unpack_from("<HHH", data, directory + 28)) + 46
+        entry = bytes(data[directory:directory + length])
         if draw.random() < 0.5 and length > 47:
             entry = entry[:46] + bytes([entry[46] ^ 1]) + entry[47:]
-        octets[end:end] = entry
+        data[end:end] = entry
         end += length
-        count = struct.unpack_from("<H", octets, end + 8)[0] + 1
-        size = struct.unpack_from("<I", octets, end + 12)[0] + length
-        struct.pack_into("<HHI", octets, end + 8, count, count, size)
+        count = struct.unpack_from("<H", data, end + 8)[0] + 1
+        size = struct.unpack_from("<I", data, end + 12)[0] + length
+        struct.pack_into("<HHI", data, end + 8, count, count, size)
     elif kind == "trailing":
-        octets += draw.randbytes(draw.choice([1, 22, 100]))
+        data += draw.randbytes(draw.choice([1, 22, 100]))
     elif kind == "shift":
-        octets[0:0] = draw.choice([b"#!/bin/sh\n", bytes(octets[:40]), b"PK\x03\x04"])
-    return kind, bytes(octets)
+        data[0:0] = draw.choice([b"#!/bin/sh\n", bytes(data[:40]), b"PK\x03\x04"])
+    return kind, bytes(data)
 
 
 def by_zipfile(path):
-    """Names, sizes and CRC32 as Python reads them; `None` when it refuses."""
+    """Returns names, sizes and CRC32s as Python reads them; `None` if it refuses the archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             found = []
             for info in archive.infolist():
                 if info.file_size > LIMIT:
                     return None
-                octets = archive.read(info)
+                data = archive.read(info)
                 if not info.filename.endswith("/"):
                     name = info.orig_filename.encode("utf-8" if info.flag_bits & 0x800 else "cp437")
-                    found.append((name.hex(), len(octets), zlib.crc32(octets)))
+                    found.append((name.hex(), len(data), zlib.crc32(data)))
             return found
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError,
             UnicodeError, ValueError, struct.error):
@@ -157,7 +157,7 @@ def by_zipfile(path):
 
 
 def by_unzip(path):
-    """Whether Info-ZIP's test finds no fault; 1 is a warning."""
+    """Returns whether Info-ZIP's test finds no error; 1 is a warning."""
     return INFO_ZIP is None or subprocess.run(
         [INFO_ZIP, "-tqq", "-P", "none", path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL).returncode == 0
@@ -191,9 +191,9 @@ def main():
         else:
             good = kind != "whole"
         seen[("right" if good else "WRONG", "whole" if kind == "whole" else "damaged",
-              "taken" if ours is not None else "refused",
-              "by the others too" if (ours is None) == (python is None or not unzip)
-              else "by us alone")] += 1
+              "accepted" if ours is not None else "refused",
+              "also by the others" if (ours is None) == (python is None or not unzip)
+              else "only by otaflash")] += 1
         if not good:
             wrong += 1
             print(f"WRONG {number} ({kind}): {answer[:200]}; zipfile {python and python[:3]}, unzip {unzip}")

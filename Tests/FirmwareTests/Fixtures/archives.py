@@ -1,4 +1,4 @@
-"""Device Manager packages of imgtool's images, and archives that nobody should unpack."""
+"""Device Manager packages of imgtool's images, and hostile archives."""
 import io
 import pathlib
 import struct
@@ -9,8 +9,8 @@ HERE = pathlib.Path(sys.argv[1])
 SIGNED = (HERE / "MCUboot/ed25519.bin").read_bytes()
 DATE = (2026, 11, 21, 12, 0, 0)
 
-# As the build system of nRF Connect SDK writes it: numbers as strings, and a load address that is
-# no JSON.
+# In the format of nRF Connect SDK's build system: numbers as strings, and a load address that is
+# not valid JSON.
 MANIFEST = """{
     "format-version": 1,
     "time": 1763726400,

@@ -1,4 +1,4 @@
-"""Images compressed by imgtool, unsigned, beside the same image as it is: no key is needed, so they
+"""Images compressed by imgtool, unsigned, and the same image uncompressed: they need no key, so they
 are the same every time."""
 import pathlib
 import random
@@ -11,7 +11,7 @@ IMGTOOL = [sys.executable, "-c", "from imgtool.main import imgtool; imgtool()"]
 
 
 def body() -> bytes:
-    """Code that repeats, with calls of one function whose distance is another each time."""
+    """Returns code that repeats, with calls of one function at a different distance each time."""
     draw = random.Random(7)
     pieces = [draw.randbytes(24) for _ in range(5)]
     code = b""

@@ -1,7 +1,7 @@
-"""Legacy DFU packages made by adafruit-nrfutil's command line, and what it reads in them (adafruit.json).
+"""Legacy DFU packages created by adafruit-nrfutil's command line, and their contents as read by it (adafruit.json).
 
-Versions 0.7 and 0.8 of the init packet have been out of its reach since it left Python 2: three places
-take bytes for text there, and are mended here.
+The tool has not supported versions 0.7 and 0.8 of the init packet since it left Python 2: three places confuse
+bytes with text, and are fixed here.
 """
 import json
 import pathlib
@@ -25,7 +25,7 @@ def load_key(signing: Signing, path: str) -> None:
     signing.sk = SigningKey.from_pem(pathlib.Path(path).read_text())
 
 
-manifest.binascii = types.SimpleNamespace(hexlify=lambda octets: octets.hex())
+manifest.binascii = types.SimpleNamespace(hexlify=lambda data: data.hex())
 Signing.load_key = load_key
 
 
@@ -40,7 +40,7 @@ def package(name: str, *words) -> None:
 
 
 def display(path: pathlib.Path) -> dict:
-    """What the tool's own reader finds in a package."""
+    """Returns the contents of a package, as read by the tool."""
     said = Package.unpack_package(str(path), str(WORK / path.stem))
     parts = {role: getattr(said, role)
              for role in ["softdevice_bootloader", "softdevice", "bootloader", "application"]}
@@ -74,7 +74,7 @@ def main() -> None:
             "--key-file", str(pem))
     said = {path.stem: display(path) for path in sorted(OUT.glob("legacy-*.zip"))}
     (OUT / "adafruit.json").write_text(json.dumps(said, indent=1) + "\n")
-    # The layout leaves no field out, but the tool does when it is told to.
+    # The layout requires every field, but the tool can omit one.
     package("no-type", *BOARD[2:], "--dev-type", "none", "--application", app)
 
 

@@ -1,4 +1,4 @@
-"""Images signed by imgtool with every algorithm, and what imgtool reads in them (dumpinfo.json)."""
+"""Images signed by imgtool with every algorithm, and their contents as read by imgtool (dumpinfo.json)."""
 import json
 import pathlib
 import random
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def twice_signed() -> bytes:
-    """The entries of two images of the same bytes, which differ in the key only."""
+    """Returns the entries of two images of the same bytes, which differ only in the key."""
     first, second = ((OUT / f"{key}.bin").read_bytes() for key in ["rsa-2048", "ed25519"])
     area = 32 + 300
     assert first[:area] == second[:area]
@@ -65,7 +65,7 @@ def twice_signed() -> bytes:
 
 
 def facts(path: pathlib.Path) -> dict:
-    """What imgtool's own reader finds, bytes as hexadecimal digits."""
+    """Returns the contents as read by imgtool, with bytes as hexadecimal digits."""
     said = dumpinfo._read_imginfo(str(path))
     entries = lambda key: [[e["type"], bytes(e["data"]).hex()] for e in said["tlv_area"][key]]
     trailer = {k: v for k, v in said["trailer"].items() if k in ("image_ok", "copy_done", "swap_info")}

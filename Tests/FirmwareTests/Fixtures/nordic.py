@@ -1,4 +1,4 @@
-"""Secure DFU packages made by nrfutil, and what nrfutil reads in their init packets (nrfutil.json)."""
+"""Secure DFU packages created by nrfutil, and their init packets as read by nrfutil (nrfutil.json)."""
 import json
 import pathlib
 import random
@@ -26,7 +26,7 @@ def package(name: str, **arguments) -> None:
 
 
 def display(name: str) -> dict:
-    """Each init packet of a package, field by field."""
+    """Returns each init packet of a package, field by field."""
     said = {}
     with zipfile.ZipFile(OUT / f"{name}.zip") as archive:
         for dat in sorted(n for n in archive.namelist() if n.endswith(".dat")):
@@ -45,7 +45,7 @@ def display(name: str) -> dict:
 
 
 def sign_with_ed25519(source: str, target: str) -> None:
-    """nrfutil signs by ECDSA only; the packet format has Ed25519 too."""
+    """nrfutil signs only by ECDSA; the packet format supports Ed25519 too."""
     key = Ed25519PrivateKey.generate()
     (OUT / "ed25519.pub.pem").write_bytes(key.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))

@@ -1,4 +1,4 @@
-"""UF2 files made by uf2utils: an image in one piece, and two pieces with a gap."""
+"""UF2 files created by uf2utils: an image in one piece, and two pieces with a gap."""
 import pathlib
 import sys
 

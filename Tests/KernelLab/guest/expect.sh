@@ -1,21 +1,21 @@
 # shellcheck shell=bash
-# What the scenarios have in common. A scenario ends at its first expectation that is not met.
+# The common functions of the scenarios. A scenario ends at its first expectation that is not met.
 set -euo pipefail
 # shellcheck source=air.sh
 . "$LAB/guest/air.sh"
 cd "$WORK"
-# Records of former runs must not reach the next one.
+# State of previous runs must not affect the next one.
 export XDG_STATE_HOME=$WORK/state XDG_RUNTIME_DIR=$WORK/runtime
 mkdir -p "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
 
-# What btvirt calls hci1.
+# The address that btvirt gives to hci1.
 # shellcheck disable=SC2034
 readonly DEVICE_ADDRESS=00:AA:01:01:00:01
 
 fail() { echo "expectation not met: $*"; exit 1; }
 
-# Runs a command and shows it with its output, which stays in ./out; its exit status in $status.
-# The seconds are those of the scenario so far.
+# Runs a command and prints it with its output, which is stored in ./out; its exit status is in $status.
+# The seconds are those since the start of the scenario.
 try() {
   echo "+ $*"
   status=0
@@ -37,15 +37,15 @@ says_not() { ! grep -qE -- "$1" out || fail "the output does not say '$1'"; }
 
 otaflash() { "$OTAFLASH" --adapter hci0 "$@"; }
 
-# image FILE OCTETS: an image that compresses badly, is the same in every run, and shares nothing with
-# one of another size.
+# image FILE BYTES: an image that compresses badly, is the same in every run, and has nothing in common with
+# an image of another size.
 image() {
   head -c "$2" /dev/zero |
     openssl enc -aes-128-ctr -K "$(printf '%032d' 7)" -iv "$(printf '%032d' "$2")" >"$1"
 }
 
-# bootable FILE VERSION OCTETS: an MCUboot image with so much in it, signed with ./key.pem, which is made
-# with ./public.pem where there is none.
+# bootable FILE VERSION BYTES: an MCUboot image with BYTES bytes in it, signed with ./key.pem, which is created
+# together with ./public.pem if missing.
 bootable() {
   [[ -e key.pem ]] || {
     openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem
@@ -56,7 +56,7 @@ bootable() {
     --pad-header --slot-size 0x40000 body "$1" >/dev/null
 }
 
-# device_up [OPTIONS...]: our simulated device on hci1, its flash in ./flash, its words in ./device.
+# device_up [OPTIONS...]: the simulated device on hci1, its flash in ./flash, its output in ./device.
 device_up() {
   "$OTAFLASH" simulate -v --adapter hci1 --flash-file "$WORK/flash" "$@" >>device 2>&1 &
   device=$!
@@ -69,7 +69,7 @@ device_down() {
   : >device
 }
 
-# flash_holds FILE [FLASH]: whether the image in FILE lies whole in the device's flash.
+# flash_holds FILE [FLASH]: checks that the device's flash contains the complete image in FILE.
 flash_holds() {
   /usr/bin/python3 -S -E - "${2:-$WORK/flash}" "$1" <<'END' || fail "the flash holds $1 byte for byte"
 import sys
@@ -78,16 +78,16 @@ sys.exit(image not in flash)
 END
 }
 
-# The kernel keeps a link for 2 s after its last user, and would hand it to the next one.
+# The kernel keeps a link for 2 s after its last user, and would reuse it for the next one.
 link_ends() {
   sleep 2
   within 10 has_no_link
 }
 has_no_link() { ! hcitool -i hci0 con | grep -q handle; }
 
-# trace_begins, trace_ends: what the kernel saw in between, in ./trace as text and in ./trace.btsnoop.
-# btmon 5.66 ends with a segmentation fault when it meets a link whose beginning it has missed; the
-# kernel drops what has no room in its socket; and what it has not written when it ends is lost.
+# trace_begins, trace_ends: the kernel's trace of the time in between, in ./trace as text and in ./trace.btsnoop.
+# btmon 5.66 ends with a segmentation fault if it missed the start of a link; the kernel drops packets without
+# room in its socket; and packets that btmon has not written when it ends are lost.
 trace_begins() {
   local room
   room=$(cat /proc/sys/net/core/rmem_default)
@@ -111,7 +111,7 @@ trace_ends() {
   wait "$monitor" || true
 }
 
-# Bumble in its server lets go of a controller a moment after its caller was killed.
+# Bumble in its server releases a controller a moment after its caller was killed.
 hciconfig() {
   if [[ ${2:-} = down ]]; then within 5 command hciconfig "$@"; else command hciconfig "$@"; fi
 }

@@ -1,10 +1,10 @@
-"""OTA devices that keep to the specification and are hard on a client all the same.
+"""OTA devices that follow the specification but are difficult for a client.
 
     awkward.py TRANSPORT ADDRESS DIRECTORY
 
-Each line on the standard input names one of CASES: it becomes that device, with flash of its own in
-DIRECTORY/NAME, once nobody is connected. One process serves all cases, because Bumble takes long to
-start under emulation.
+Each line on the standard input names one of CASES: the process becomes that device, with its own flash in
+DIRECTORY/NAME, when no client is connected. One process serves all cases, because Bumble starts slowly
+under emulation.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def battery(level: int) -> gatt.Service:
 
 
 def custom(number: int) -> gatt.Service:
-    """A service of 128 bits whose characteristics have UUIDs of either length in turn."""
+    """A service with a 128-bit UUID whose characteristics have alternating lengths of UUIDs."""
     return gatt.Service(
         CUSTOM_UUID.format(number),
         [
@@ -61,18 +61,18 @@ def information(*entries: tuple[UUID, bytes, int]) -> gatt.Service:
 
 
 class Crowd(OTADevice):
-    """Services of both UUID lengths in turn, several with the same UUID, no MTU but the smallest,
-    and values that end exactly where a response, a first part or an attribute does."""
+    """Services with alternating lengths of UUIDs, several with the same UUID, only the smallest MTU,
+    and values that end exactly at the end of a response, a first part or an attribute."""
 
     def _services(self) -> list[gatt.Service]:
         self._server.max_mtu = att.ATT_DEFAULT_MTU
         longest = "".join(f"{number:04d} " for number in range(103))[:512].encode()
         strings = information(
             (gatt.GATT_MANUFACTURER_NAME_STRING_CHARACTERISTIC, longest, READABLE),
-            (gatt.GATT_MODEL_NUMBER_STRING_CHARACTERISTIC, b"22 octets: MTU minus 1", READABLE),
+            (gatt.GATT_MODEL_NUMBER_STRING_CHARACTERISTIC, b"22 bytes: MTU less one", READABLE),
             (
                 gatt.GATT_SERIAL_NUMBER_STRING_CHARACTERISTIC,
-                b"44 octets: two parts, nothing in a third one",
+                b"44 bytes: two parts, nothing in a third part",
                 READABLE,
             ),
             (
@@ -97,7 +97,7 @@ class Crowd(OTADevice):
 
     @staticmethod
     def _half() -> gatt.Service:
-        """The service's UUID with a Control that nobody answers."""
+        """The service's UUID with a Control that never answers."""
         properties = gatt.Characteristic.Properties
         return gatt.Service(
             SERVICE_UUID,
@@ -110,7 +110,7 @@ class Crowd(OTADevice):
 
 
 class Asking(OTADevice):
-    """A client itself: asks for our MTU and our attributes, and says what nobody asked for."""
+    """Also a client: requests the MTU and the attributes of the host, and sends PDUs without a request."""
 
     QUESTIONS = {
         "MTU": "020502",
@@ -124,7 +124,7 @@ class Asking(OTADevice):
         "prepared write": "1603000000ff",
         "unknown": "2e0102",
     }
-    # A Write Command, a signed one, an unknown command, notifications of nobody's, several in one.
+    # A Write Command, a signed one, an unknown command, notifications of unknown handles, several in one.
     REMARKS = ["520300ff", "d20300" + 13 * "00", "7f01", "1bff7f01", "1b0000", "23f07f0100aaf17f0000"]
     INDICATION = "1dff7f01"
 
@@ -146,7 +146,7 @@ class Asking(OTADevice):
             for remark in self.REMARKS:
                 self._put(connection, remark)
             async with self._server.indication_semaphores[connection]:
-                # Raw, as Bumble indicates only what is in its table.
+                # A raw PDU, because Bumble only indicates handles of its table.
                 self._remark_confirmed = asyncio.get_running_loop().create_future()
                 self._put(connection, self.INDICATION)
                 await self._remark_confirmed
@@ -166,7 +166,7 @@ class Asking(OTADevice):
 
 
 class Late(OTADevice):
-    """Answers each connection's first Write Request when the client is about to give up."""
+    """Answers the first Write Request of each connection shortly before the client gives up."""
 
     SECONDS = 27
 
@@ -189,7 +189,7 @@ class Silent(OTADevice):
 
 
 class Flooding(OTADevice):
-    """Notifies every status many times over, as fast as the link takes it."""
+    """Notifies every status many times, as fast as the link accepts it."""
 
     TIMES = 100
 
@@ -199,12 +199,12 @@ class Flooding(OTADevice):
             if connection is not self._connection:
                 return
             await super()._notify(status)
-            # What queues up in here would hold up our own responses, which is not what is tried.
+            # Queued notifications would delay the responses of this device, which is not part of the test.
             await self._device.host.get_data_packet_queue(connection.handle).drain(connection.handle)
 
 
 class Moving(OTADevice):
-    """Has another table after each reset, and says so as soon as somebody connects."""
+    """Has another table after each reset, and indicates this after each connection."""
 
     _boots = 0
 
@@ -222,13 +222,13 @@ class Moving(OTADevice):
 
     async def _tell_change(self, connection: Connection) -> None:
         changed = self._device.gatt_service.service_changed_characteristic
-        indicate = self._server._indicate_single_bearer  # the public one notifies when forced
+        indicate = self._server._indicate_single_bearer  # the public method notifies if forced
         await indicate(connection, changed, bytes.fromhex("0100ffff"), force=True)
         say("the change is confirmed")
 
 
 class Indicating(OTADevice):
-    """Against the document: Status can be indicated only."""
+    """Violates the document: Status can only be indicated."""
 
     def _ota_service(self) -> gatt.Service:
         service = super()._ota_service()
@@ -242,7 +242,7 @@ CASES = {
 
 
 async def lines() -> AsyncIterator[str]:
-    """The standard input's, until it ends."""
+    """Yields the lines of the standard input."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin

@@ -1,10 +1,10 @@
-"""Two devices from one document: the receiver in C behind `otaflash simulate`, and the one in Python.
+"""Two devices from one document: the receiver in C in `otaflash simulate`, and the one in Python.
 
     compare_receivers.py OTAFLASH [SEEDS] [FIRST SEED]
 
-Both get the same random requests, data and connections, right and wrong ones, and must say the same:
-ATT errors, answers, states, errors told, offsets and checksums. Window and durable offset are each
-device's own affair.
+Both receive the same random requests, data and connections, valid and invalid ones, and must behave the same:
+ATT errors, answers, states, reported errors, offsets and checksums. Window and durable offset are not
+compared.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ LIMIT_SECONDS = 20
 Said = list[tuple]
 
 
-def told(status: bytes) -> tuple:
+def status_fields(status: bytes) -> tuple:
     state, error, _, following, crc, _ = struct.unpack("<BBHIII", status)
     return state, error, following, crc
 
 
 class Model:
-    """The receiver in Python, with nothing between."""
+    """The receiver in Python, called directly."""
 
     def __init__(self, board: Board, running: Running, page_size: int):
         flash = Flash(
@@ -90,7 +90,7 @@ class Model:
         while self._receiver.outbox:
             match self._receiver.outbox.popleft():
                 case Notification(value) if value[1]:
-                    said.append(("told", *told(value)))
+                    said.append(("reported", *status_fields(value)))
                 case Indication(value, _):
                     said.append(("answered", value))
                     self._receiver.indication_ended()
@@ -98,7 +98,7 @@ class Model:
 
 
 class Simulated:
-    """A device behind a Unix socket, by raw ATT PDUs."""
+    """A device at a Unix socket, with raw ATT PDUs."""
 
     MTU = 517
 
@@ -110,7 +110,7 @@ class Simulated:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         deadline = time.monotonic() + LIMIT_SECONDS
         while self._socket.connect_ex(self._path):
-            assert time.monotonic() < deadline, "nobody listens"
+            assert time.monotonic() < deadline, "no process listens"
             time.sleep(0.02)
         self._said: Said = []
         self._exchange(struct.pack("<BH", 2, self.MTU))
@@ -142,7 +142,7 @@ class Simulated:
         return self._exchange(struct.pack("<BH", 0x0A, self._status))[1:]
 
     def _settled(self) -> Said:
-        """What was said, once the device has no more to say: a notification comes before the answer."""
+        """Returns the output since the last call, once it is complete: a notification comes before the answer."""
         self.status()
         self.status()
         said, self._said = self._said, []
@@ -156,7 +156,7 @@ class Simulated:
 
     def _receive(self) -> bytes:
         ready, _, _ = select.select([self._socket], [], [], LIMIT_SECONDS)
-        assert ready, "the device says nothing"
+        assert ready, "the device sends nothing"
         return self._socket.recv(1024)
 
     def _take(self, pdu: bytes) -> None:
@@ -164,7 +164,7 @@ class Simulated:
             self._socket.send(b"\x1e")
             self._said.append(("answered", pdu[3:]))
         elif pdu[4]:
-            self._said.append(("told", *told(pdu[3:])))
+            self._said.append(("reported", *status_fields(pdu[3:])))
 
     def _find(self) -> None:
         handles, start = {}, 1
@@ -180,7 +180,7 @@ class Simulated:
 
 
 class Comparison:
-    """One seed's steps, each done to both."""
+    """The steps of one seed, each done with both devices."""
 
     def __init__(self, seed: int, simulated: Simulated, flash: Path):
         self._random = random.Random(seed)
@@ -191,7 +191,7 @@ class Comparison:
         size, crc = struct.unpack_from("<II", running, 6)
         self._hardware, self._chunk, self._page = hardware, chunk, page
         bits = simulated.control(b"\x0d")[0][1][5:7]
-        # What runs lies in its first slot.
+        # The running image is in the first slot.
         base = flash.read_bytes()[:size]
         assert zlib.crc32(base) == crc
         self._model = Model(
@@ -221,38 +221,38 @@ class Comparison:
         )
         actions, weights = zip(*steps)
         for _ in range(STEPS):
-            receiving = told(self._model.status())[0] == State.RECEIVING
+            receiving = status_fields(self._model.status())[0] == State.RECEIVING
             if not receiving and self._random.random() < 0.5:
                 if self._random.random() < 0.5:
                     self._authorize()
                 self._begin_stream() if self._random.random() < 0.5 else self._begin_well()
             else:
                 self._random.choices(actions, weights)[0]()
-            mine, theirs = told(self._model.status()), told(self._simulated.status())
+            mine, theirs = status_fields(self._model.status()), status_fields(self._simulated.status())
             assert mine == theirs, f"status: {mine} and {theirs}"
 
     def _both(self, what: str, act) -> None:
         mine, theirs = act(self._model), act(self._simulated)
-        # The order of a notification and an indication with the same cause is open.
+        # The order of a notification and an indication with the same cause is not specified.
         assert sorted(mine) == sorted(theirs), f"{what}: {mine} and {theirs}"
 
     def _control(self, request: bytes) -> None:
         self._both(request.hex(), lambda device: device.control(request))
 
     def _drawn_stream(self, base: bytes) -> tuple[bytes, bytes, bytes]:
-        """A base, a stream, and the image; now and then the stream has a wrong bit."""
+        """Returns a base, a stream, and the image; occasionally the stream has a wrong bit."""
         base = self._random.choice((base, base, b""))
         size = self._random.choice((1, 900, self._page, 2 * self._page + 77))
         parts = self._random.choice((self._page, 4 * self._page))
-        octets, image, _ = stream(self._random, base, size, parts)
+        content, image, _ = stream(self._random, base, size, parts)
         if self._random.random() < 0.4:
-            place = self._random.randrange(len(octets))
-            octets = octets[:place] + bytes([octets[place] ^ 1 << self._random.randrange(8)]) + octets[place + 1 :]
-        return base, octets, image
+            place = self._random.randrange(len(content))
+            content = content[:place] + bytes([content[place] ^ 1 << self._random.randrange(8)]) + content[place + 1 :]
+        return base, content, image
 
     def _announce(self) -> None:
-        base, octets, _ = self._random.choice(self._streams)
-        request = bytearray(announcement(base, octets))
+        base, content, _ = self._random.choice(self._streams)
+        request = bytearray(announcement(base, content))
         if self._random.random() < 0.3:
             request[self._random.randrange(1, len(request))] ^= self._random.randrange(256)
         self._control(bytes(request))
@@ -289,12 +289,12 @@ class Comparison:
         )
 
     def _data_in_order(self) -> None:
-        start = told(self._model.status())[2]
+        start = status_fields(self._model.status())[2]
         size = self._random.choice((1, self._chunk, self._random.randint(1, self._chunk)))
         self._write(start, self._sent[start : start + size] or b"x")
 
     def _data_anywhere(self) -> None:
-        following = told(self._model.status())[2]
+        following = status_fields(self._model.status())[2]
         start = self._random.choice(
             (0, max(following - 1, 0), following, following + 1, len(self._sent), 1 << 31)
         )
@@ -302,9 +302,9 @@ class Comparison:
             start, self._random.randbytes(self._random.choice((0, 1, 50, self._chunk, self._chunk + 1)))
         )
 
-    def _write(self, start: int, octets: bytes) -> None:
-        value, command = struct.pack("<I", start) + octets, self._random.random() < 0.5
-        self._both(f"data of {len(octets)} at {start}", lambda device: device.data(value, command))
+    def _write(self, start: int, content: bytes) -> None:
+        value, command = struct.pack("<I", start) + content, self._random.random() < 0.5
+        self._both(f"data of {len(content)} at {start}", lambda device: device.data(value, command))
 
     def _rewind(self) -> None:
         offset = self._random.choice((0, self._page, self._random.randrange(4 * self._page)))
@@ -314,7 +314,7 @@ class Comparison:
         self._control(b"\x08")
 
     def _other_request(self) -> None:
-        # Not CHALLENGE, whose answer is anybody's guess; not ACTIVATE, after which the process is another.
+        # No CHALLENGE, because its answer is random; no ACTIVATE, because it restarts the process.
         self._control(
             self._random.choice(
                 (
@@ -331,7 +331,7 @@ class Comparison:
         )
 
     def _authorize(self) -> None:
-        """A proof, mostly right; each device checks it against a challenge of its own."""
+        """Sends a proof, mostly correct; each device checks it against its own challenge."""
         right = self._random.random() < 0.7
 
         def prove(device: Model | Simulated) -> Said:

@@ -1,10 +1,10 @@
 """Runs Bumble programs without the ten seconds that loading Bumble takes under emulation.
 
     loaded.py serve SOCKET                  loads Bumble once, then runs each program in a fork
-    loaded.py run SOCKET SCRIPT ARGUMENT... has SCRIPT run there, and ends as it does
+    loaded.py run SOCKET SCRIPT ARGUMENT... runs SCRIPT in the server, and ends with its status
 
 The program has the caller's folder, environment and standard streams. It is killed when its caller
-is gone.
+ends.
 """
 
 import json
@@ -53,7 +53,7 @@ def attend(caller):
 
 
 def become(request, streams):
-    """Turns this fork into the program."""
+    """Replaces this fork by the program."""
     import runpy
 
     for number, stream in enumerate(streams):
@@ -75,7 +75,7 @@ def run(path, words):
     socket.send_fds(server, [json.dumps(request).encode()], range(STREAMS))
     answer = server.recv(16)
     if not answer:
-        sys.exit('the server that has Bumble loaded is gone; see /run/lab-bumble.log')
+        sys.exit('the server with Bumble loaded has ended; see /run/lab-bumble.log')
     status = int(answer)
     if status < 0:
         os.kill(os.getpid(), -status)

@@ -1,7 +1,7 @@
-"""A boot loader that runs a new image on trial, and keeps the one before for when it is not confirmed.
+"""A bootloader that runs a new image on trial, and keeps the previous one until the new one is confirmed.
 
-Its memory is a directory: `boot.json` is what it knows, `image` the running image, `image.before` the
-one to go back to, `flash` the cells that the receiver writes.
+Its memory is a directory: `boot.json` is its state, `image` the running image, `image.before` the previous
+image, `flash` the cells that the receiver writes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FACTORY_IMAGE = b"factory " * 125
 
 class BootLoader:
     def __init__(self, directory: Path, flash_size: int, slot: int):
-        """Finds what a former run left, or makes a device as it leaves the factory."""
+        """Loads the state of a previous run, or creates a device in its factory state."""
         self._image = directory / "image"
         self._image_before = directory / "image.before"
         self._memory_path = directory / "boot.json"
@@ -41,7 +41,7 @@ class BootLoader:
         self._remember()
 
     def boot(self) -> Running:
-        """Takes up an activated image, or goes back from one that nobody confirmed."""
+        """Starts an activated image, or reverts an unconfirmed one."""
         memory, outcome = self._memory, BootOutcome.NORMAL
         if memory["activated"]:
             outcome = (
@@ -58,7 +58,7 @@ class BootLoader:
         return Running(version, running["size"], running["crc"], outcome, trial=bool(memory["before"]))
 
     def activate(self, offer: Offer) -> None:
-        """Has the next boot run what lies in the slot."""
+        """Selects the image in the slot for the next boot."""
         self._memory["activated"] = self._entry(offer)
         self._remember()
 
@@ -78,7 +78,7 @@ class BootLoader:
 
     @staticmethod
     def _flash_file(path: Path, size: int) -> mmap.mmap:
-        """The cells, in a file that survives the process being killed."""
+        """The cells, in a file that survives a kill of the process."""
         if not path.exists():
             path.write_bytes(bytes([ERASED]) * size)
         with path.open("r+b") as file:

@@ -1,9 +1,9 @@
-"""A host of the OTA service on Bumble's GATT client, from docs/ota-service.md alone. It uses procedures
-that otaflash itself never does: Prepare Write, Read Multiple, a confirmation withheld.
+"""A host of the OTA service on Bumble's GATT client, only from docs/ota-service.md. It uses procedures that
+otaflash never uses: Prepare Write, Read Multiple, a delayed confirmation.
 
     ota_client.py TRANSPORT ADDRESS
 
-Ends with 0 when a device behaves in all of them and runs a new image in the end.
+Ends with 0 if a device passes all procedures and runs a new image in the end.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Host:
         self.statuses: asyncio.Queue[Status] = asyncio.Queue()
 
     async def discover(self) -> list[str]:
-        """Finds the characteristics; the UUIDs of all services in their order."""
+        """Finds the characteristics; returns the UUIDs of all services in their order."""
         peer = Peer(self.connection)
         services = await peer.discover_services()
         for service in services:
@@ -93,7 +93,7 @@ class Host:
         )
 
     async def request(self, pdu: att.ATT_PDU) -> bytes | int:
-        """The response as it came, or the code of the error."""
+        """Returns the raw response, or the code of the error."""
         response = await self.client.send_request(pdu)
         return response.error_code if isinstance(response, att.ATT_Error_Response) else bytes(response)
 
@@ -105,8 +105,8 @@ class Host:
         return await asyncio.wait_for(self._answers.get(), ANSWER_SECONDS)
 
     async def operate(self, opcode: Opcode, payload: bytes = b"") -> bytes:
-        """The payload of the answer to a request that must be done."""
-        expect(f"{opcode.name} is taken", await self.write(self.control, bytes([opcode]) + payload), 0)
+        """Returns the payload of the answer to a request that must be done."""
+        expect(f"{opcode.name} is accepted", await self.write(self.control, bytes([opcode]) + payload), 0)
         answer = await self.answer()
         expect(f"{opcode.name} is done", answer[:2], bytes([opcode | 0x80, Result.DONE]))
         return answer[2:]
@@ -120,13 +120,13 @@ class Host:
         return struct.unpack("<II", answer)[0]
 
     async def send(self, image: bytes, start: int) -> None:
-        """Write Commands within the window, until the device has the whole image."""
-        octets = self.connection.att_mtu - 3 - 4
+        """Sends Write Commands within the window, until the device has the complete image."""
+        size = self.connection.att_mtu - 3 - 4
         sent, status = start, await self.read_status()
         while status.following < len(image):
             limit = min(status.following + status.window, len(image))
             while sent < limit:
-                chunk = image[sent : min(sent + octets, limit)]
+                chunk = image[sent : min(sent + size, limit)]
                 await self.client.write_value(self.data, struct.pack("<I", sent) + chunk)
                 sent += len(chunk)
             try:
@@ -142,7 +142,7 @@ class Host:
 
 
 async def small_mtu(host: Host) -> None:
-    """Procedures at the smallest MTU, before anything is exchanged."""
+    """Procedures at the smallest MTU, before an MTU exchange."""
     handle = host.name.handle
     blob = att.ATT_Read_Blob_Request
     expect("a read", await host.client.read_value(host.name), NAME)
@@ -160,7 +160,7 @@ async def small_mtu(host: Host) -> None:
         (b"\x0f" + NAME + bytes(16))[:23],
     )
     nothing = att.ATT_Read_Request(0xFFF0)
-    expect("a handle that is not there", await host.request(nothing), att.ErrorCode.INVALID_HANDLE)
+    expect("an unknown handle", await host.request(nothing), att.ErrorCode.INVALID_HANDLE)
     expect(
         "Control cannot be read",
         await host.request(att.ATT_Read_Request(host.control.handle)),
@@ -174,7 +174,7 @@ async def small_mtu(host: Host) -> None:
 async def unconfirmed(host: Host) -> None:
     """An operation has ended when its indication is confirmed, not before."""
     confirm, host.client.send_confirmation = host.client.send_confirmation, lambda _: None
-    expect("RUNNING is taken", await host.write(host.control, bytes([Opcode.RUNNING])), 0)
+    expect("RUNNING is accepted", await host.write(host.control, bytes([Opcode.RUNNING])), 0)
     await host.answer()
     expect(
         "busy until it is confirmed",
@@ -187,7 +187,7 @@ async def unconfirmed(host: Host) -> None:
 
 
 async def prepare(host: Host, value: bytes, start: int = 0) -> None:
-    """Queues a value in the parts that the MTU allows; each is echoed."""
+    """Queues a value in parts of the size that the MTU allows; each part is echoed."""
     size = host.connection.att_mtu - 5
     for offset in range(start, start + len(value), size):
         part = value[offset - start : offset - start + size]
@@ -196,7 +196,7 @@ async def prepare(host: Host, value: bytes, start: int = 0) -> None:
 
 
 async def prepared_writes(host: Host, image: bytes) -> None:
-    """Data written in parts counts as one write, when and if it is executed."""
+    """Data written in parts counts as one write, if and when it is executed."""
     execute = att.ATT_Execute_Write_Request
     data = struct.pack("<I", 0) + image[:100]
     await prepare(host, data)
@@ -209,9 +209,9 @@ async def prepared_writes(host: Host, image: bytes) -> None:
     status = await host.read_status()
     expect("written as one", (status.following, status.crc), (100, zlib.crc32(image[:100])))
     await prepare(host, data)
-    expect("the device's own refusal comes through", await host.request(execute(1)), ATTError.GAP)
+    expect("the refusal of the device is passed on", await host.request(execute(1)), ATTError.GAP)
     await prepare(host, image[:10], start=5)
-    expect("a part behind a hole", await host.request(execute(1)), att.ErrorCode.INVALID_OFFSET)
+    expect("a part after a gap", await host.request(execute(1)), att.ErrorCode.INVALID_OFFSET)
     expect("neither was written", (await host.read_status()).following, 100)
 
 
@@ -228,17 +228,17 @@ async def update(device: Device, address: hci.Address, own: hci.OwnAddressType) 
     info = struct.unpack("<BBIIIHH", await host.operate(Opcode.INFO, b"\x01"))
     await unconfirmed(host)
 
-    octets = random.Random(5).randbytes(9000)
-    await host.begin(octets[:1000], info[2], SINK)
-    await prepared_writes(host, octets[:1000])
+    content = random.Random(5).randbytes(9000)
+    await host.begin(content[:1000], info[2], SINK)
+    await prepared_writes(host, content[:1000])
     expect("the smaller MTU holds", await host.client.request_mtu(MTU), MTU)
-    await host.send(octets[:1000], 100)
-    await host.verify(octets[:1000])
+    await host.send(content[:1000], 100)
+    await host.verify(content[:1000])
     await host.operate(Opcode.ABORT, b"\0")
 
-    start = await host.begin(octets, info[2], 0)
-    await host.send(octets, start)
-    await host.verify(octets)
+    start = await host.begin(content, info[2], 0)
+    await host.send(content, start)
+    await host.verify(content)
     expect("verified", (await host.read_status()).state, State.VERIFIED)
     gone = asyncio.get_running_loop().create_future()
     host.connection.on(host.connection.EVENT_DISCONNECTION, gone.set_result)
@@ -249,26 +249,26 @@ async def update(device: Device, address: hci.Address, own: hci.OwnAddressType) 
     host = await connect(device, address, own)
     await host.discover()
     await host.subscribe()
-    wanted = VERSION + struct.pack("<II", len(octets), zlib.crc32(octets))
+    wanted = VERSION + struct.pack("<II", len(content), zlib.crc32(content))
     running = await host.operate(Opcode.RUNNING)
     expect("the new image runs, activated", running[:13], wanted + b"\x01")
     if running[13]:
         await host.operate(Opcode.CONFIRM)
         running = await host.operate(Opcode.RUNNING)
-    expect("for good", running[13], 0)
+    expect("permanently", running[13], 0)
     await come_back(host, device, address, own)
 
 
 async def come_back(
     host: Host, device: Device, address: hci.Address, own: hci.OwnAddressType
 ) -> None:
-    """Ends the link and makes the next one at once: the device must not end that one for the other."""
+    """Ends the link and creates the next one immediately: the device must not end that one instead."""
     for _ in range(RETURNS):
         await host.connection.disconnect()
         host = await connect(device, address, own)
         await host.discover()
         await asyncio.sleep(LINK_SECONDS)
-        expect("back at once", await host.client.read_value(host.name), NAME)
+        expect("connected again immediately", await host.client.read_value(host.name), NAME)
     await host.connection.disconnect()
 
 

@@ -1,9 +1,9 @@
-"""The OTA service on Bumble's GATT server, written from docs/ota-service.md alone.
+"""The OTA service on Bumble's GATT server, written only from docs/ota-service.md.
 
     ota_device.py TRANSPORT ADDRESS DIRECTORY [--key-file FILE]
 
-TRANSPORT is a Bumble transport (hci-socket:1) or unix:PATH; DIRECTORY keeps flash and images.
-Prints "advertising" whenever it can be connected to.
+TRANSPORT is a Bumble transport (hci-socket:1) or unix:PATH; DIRECTORY stores flash and images.
+Prints "advertising" whenever a host can connect.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class OTADevice:
         self._input = asyncio.Event()  # there may be work for the flash
         self._output = asyncio.Event()  # there may be something to send
         self._confirmation: asyncio.Task | None = None
-        self._return: asyncio.Task | None = None  # on the air, after a link
+        self._return: asyncio.Task | None = None  # to advertising, after a link
 
     @property
     def is_connected(self) -> bool:
@@ -86,7 +86,7 @@ class OTADevice:
             await asyncio.gather(self._work_on_flash(), self._send())
         finally:
             self._device.remove_listener(self._device.EVENT_CONNECTION, self._connected)
-            # Whoever has the controller next would otherwise start and stop the same advertising.
+            # The next user of the controller would otherwise start and stop the same advertising.
             if self._return is not None:
                 await self._return
 
@@ -97,9 +97,9 @@ class OTADevice:
         self._server = self._device.gatt_server = gatt_server.Server(self._device)
         self._device.add_default_services()
         self._server.add_services(self._services())
-        # Bumble calls the same for a Write Request and a Write Command; the service tells them apart.
+        # Bumble calls the same method for a Write Request and a Write Command; the service distinguishes them.
         self._server.on_att_write_command = utils.AsyncRunner.run_in_task()(self._data_commanded)
-        # Bumble wakes a task for a confirmation; a request right behind it would come first.
+        # Bumble wakes a task for a confirmation; a request that follows directly would overtake it.
         self._take_confirmation = self._server.on_att_handle_value_confirmation
         self._server.on_att_handle_value_confirmation = self._confirmed
 
@@ -124,7 +124,7 @@ class OTADevice:
     # The service
 
     def _services(self) -> list[gatt.Service]:
-        """The table behind the default services, in its order."""
+        """The table after the default services, in its order."""
         return [self._ota_service()]
 
     def _ota_service(self) -> gatt.Service:
@@ -161,7 +161,7 @@ class OTADevice:
             characteristic.descriptors = (self._cccd(characteristic, *cccd),)
         return characteristic
 
-    def _cccd(self, characteristic, permitted, tell) -> gatt.Descriptor:
+    def _cccd(self, characteristic, permitted, report) -> gatt.Descriptor:
         def write(bearer: Connection, value: bytes) -> None:
             if len(value) != 2:
                 refuse(att.ATT_INVALID_ATTRIBUTE_LENGTH_ERROR)
@@ -169,7 +169,7 @@ class OTADevice:
             if bits not in (0, permitted):
                 refuse(att.ErrorCode.VALUE_NOT_ALLOWED)
             self._server.write_cccd(bearer, characteristic, value)
-            tell(bits)
+            report(bits)
 
         return gatt.Descriptor(
             gatt.GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR,
@@ -271,7 +271,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("transport", help="a Bumble transport, or unix:PATH")
     parser.add_argument("address", help="the device's address")
-    parser.add_argument("directory", type=Path, help="keeps its flash and its images")
+    parser.add_argument("directory", type=Path, help="stores its flash and its images")
     return parser
 
 
@@ -282,7 +282,7 @@ def boot_loader(directory: Path) -> BootLoader:
 async def with_device(
     options: argparse.Namespace, body: Callable[[Device, hci.OwnAddressType], Awaitable[None]]
 ) -> None:
-    """Runs body with a Bumble device on the transport of the command line."""
+    """Runs `body` with a Bumble device on the transport of the command line."""
     if options.transport.startswith("unix:"):
         air = UnixAir(options.transport.removeprefix("unix:"))
         device = air.device(NAME, options.address)
@@ -302,7 +302,7 @@ def run(main: Coroutine[None, None, None]) -> None:
 
 async def main() -> None:
     parser = arguments("An OTA device on Bumble.")
-    parser.add_argument("--key-file", type=Path, help="asks for authorization with this key")
+    parser.add_argument("--key-file", type=Path, help="requires authorization with this key")
     options = parser.parse_args()
     key = options.key_file.read_bytes() if options.key_file else None
     loader = boot_loader(options.directory)

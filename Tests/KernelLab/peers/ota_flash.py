@@ -1,4 +1,4 @@
-"""A NOR flash: pages are erased to 0xFF, rows are programmed whole and once after each erase."""
+"""A NOR flash: pages are erased to 0xFF, rows are programmed completely and once after each erase."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import mmap
 from collections.abc import Generator
 from dataclasses import dataclass
 
-# Work on the flash: yields the seconds that each of its operations takes, after it was done. It is
-# run to its end, or the power fails.
+# Work on the flash: yields the time of each of its operations in seconds, after the operation. It runs to
+# its end, unless the power fails.
 Work = Generator[float, None, None]
 
 ERASED = 0xFF
 
 
 class FlashFault(Exception):
-    """An operation failed, or a row did not read back as it was programmed."""
+    """An operation failed, or a row did not read back as programmed."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What the operations take, in seconds."""
+    """The time of each operation, in seconds."""
 
     erase: float = 0.020
     program: float = 0.0004
@@ -27,10 +27,10 @@ class Timing:
 
 
 class Flash:
-    """The cells, and the two rules that a real part has and a file has not.
+    """The cells, and the two rules of a real part that a file does not have.
 
-    A row counts as blank only after an erase that this run of the device saw end: one that the power
-    cut short leaves cells that may read as 0xFF and lose what is programmed into them.
+    A row counts as blank only after an erase whose end this run of the device observed: an interrupted erase
+    leaves cells that may read as 0xFF but lose their programmed content.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Flash:
         return bytes(self.cells[offset : offset + size])
 
     def erase(self, offset: int) -> Work:
-        """Erases the page that starts at offset, and checks that it is blank."""
+        """Erases the page at offset, and checks that it is blank."""
         assert offset % self.page_size == 0, f"no page starts at {offset:#x}"
         rows = range(offset, offset + self.page_size, self.row_size)
         self._blank.difference_update(rows)
@@ -57,12 +57,12 @@ class Flash:
         if any(cell != ERASED for cell in self.read(offset, self.page_size)):
             raise FlashFault(f"page {offset:#x} did not erase")
 
-    def program(self, offset: int, octets: bytes) -> Work:
+    def program(self, offset: int, data: bytes) -> Work:
         """Programs the row at offset, filled up with 0xFF, and reads it back."""
         assert offset % self.row_size == 0, f"no row starts at {offset:#x}"
-        assert 0 < len(octets) <= self.row_size
+        assert 0 < len(data) <= self.row_size
         assert offset in self._blank, f"row {offset:#x} was not erased"
-        row = octets.ljust(self.row_size, bytes([ERASED]))
+        row = data.ljust(self.row_size, bytes([ERASED]))
         self._blank.remove(offset)
         self._program_cells(offset, row)
         yield self.timing.program

@@ -1,4 +1,4 @@
-"""Streams of patches, written from docs/delta.md alone: octets in, octets of the image out."""
+"""Streams of patches, written only from docs/delta.md: bytes in, bytes of the image out."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import zlib
 from collections.abc import Generator
 from dataclasses import dataclass
 
-HEADER = struct.Struct("<IIII")  # image offset, octets made, octets of the patch, crc of the image so far
+HEADER = struct.Struct("<IIII")  # image offset, bytes created, bytes of the patch, crc of the image so far
 NUMBER_BITS = 31
 EMPTY_TRIPLES_MAXIMUM = 64
 NONE, CRLE, HEATSHRINK = 0, 2, 4
 
-# A piece of the decoder: asks for octets of the stream by None, gives octets of the image by bytes.
+# A piece of the decoder: yields None to request a byte of the stream, or bytes of the image.
 Steps = Generator[bytes | None, int | None, None]
 
 
 class PatchRefused(Exception):
-    """The stream is not what the format permits."""
+    """The format does not permit this stream."""
 
 
 class PartMismatch(Exception):
-    """A part made something else than it was made for."""
+    """A part created other bytes than announced."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """What PATCH announces."""
+    """The announcement of PATCH."""
 
     base_size: int
     base_crc: int
@@ -36,7 +36,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Boundary:
-    """The end of a part: all that is remembered between two of them."""
+    """The end of a part: the complete state between two parts."""
 
     stream_offset: int
     image_offset: int
@@ -49,7 +49,7 @@ def refuse_unless(condition: bool, what: str) -> None:
 
 
 class Part:
-    """One part, as it arrives: `steps` yields None for each octet that it wants."""
+    """One part, as it arrives: `steps` yields None for each byte that it needs."""
 
     def __init__(self, decoder: Decoder):
         self._decoder = decoder
@@ -65,11 +65,11 @@ class Part:
         offset, size, self._patch_left, self.crc = HEADER.unpack(header)
         left = decoder.image_size - decoder.boundary.image_offset
         stream_left = decoder.stream_size - decoder.boundary.stream_offset - HEADER.size
-        refuse_unless(offset == decoder.boundary.image_offset, "it begins elsewhere")
-        refuse_unless(0 < size <= left, "it does not end in the image")
-        refuse_unless(size == left or size % decoder.page_size == 0, "it ends within a page")
-        refuse_unless(self._patch_left <= stream_left, "it ends behind the stream")
-        refuse_unless((size == left) == (self._patch_left == stream_left), "another is the last")
+        refuse_unless(offset == decoder.boundary.image_offset, "wrong start")
+        refuse_unless(0 < size <= left, "end outside the image")
+        refuse_unless(size == left or size % decoder.page_size == 0, "end within a page")
+        refuse_unless(self._patch_left <= stream_left, "end after the stream")
+        refuse_unless((size == left) == (self._patch_left == stream_left), "the last part is another")
         self.size = size
         yield from self._patch()
 
@@ -97,32 +97,32 @@ class Part:
         while True:
             negative, count = yield from self._number()
             refuse_unless(not negative and count <= left, "a difference")
-            refuse_unless(count <= len(base) - place, "a difference to what is not there")
+            refuse_unless(count <= len(base) - place, "a difference outside the base")
             left -= count
-            for octet in base[place : place + count]:
-                more = yield from self._octet()
-                yield bytes([(octet + more) & 0xFF])
+            for value in base[place : place + count]:
+                more = yield from self._next_value()
+                yield bytes([(value + more) & 0xFF])
             place += count
             negative, extra = yield from self._number()
-            refuse_unless(not negative and extra <= left, "new octets")
+            refuse_unless(not negative and extra <= left, "new bytes")
             left -= extra
             for _ in range(extra):
-                octet = yield from self._octet()
-                yield bytes([octet])
+                value = yield from self._next_value()
+                yield bytes([value])
             negative, seek = yield from self._number()
             if left == 0:
                 return
             empty = 0 if count or extra else empty + 1
-            refuse_unless(empty <= EMPTY_TRIPLES_MAXIMUM, "nothing but empty triples")
+            refuse_unless(empty <= EMPTY_TRIPLES_MAXIMUM, "only empty triples")
             place += -seek if negative else seek
             refuse_unless(0 <= place <= len(base), "a seek")
 
     def _number(self):
-        octet = yield from self._octet()
-        negative, number, shift = bool(octet & 0x40), octet & 0x3F, 6
-        while octet & 0x80:
-            octet = yield from self._octet()
-            number = self._grown(number, octet & 0x7F, shift)
+        value = yield from self._next_value()
+        negative, number, shift = bool(value & 0x40), value & 0x3F, 6
+        while value & 0x80:
+            value = yield from self._next_value()
+            number = self._grown(number, value & 0x7F, shift)
             shift += 7
         return negative, number
 
@@ -132,10 +132,10 @@ class Part:
         refuse_unless(shift < NUMBER_BITS and number < 1 << NUMBER_BITS, "too large a number")
         return number
 
-    # The codecs: each yields None, or bytes of one octet that it has made.
+    # The codecs: each yields None, or one byte that it created.
 
-    def _octet(self):
-        """The next decompressed octet."""
+    def _next_value(self):
+        """Returns the next decompressed byte."""
         while True:
             try:
                 made = next(self._plain)
@@ -146,22 +146,22 @@ class Part:
                 raise PatchRefused("it is too short") from None
 
     def _octets(self, count: int):
-        octets = bytearray()
-        while len(octets) < count:
-            octet = yield from self._take()
-            octets.append(octet)
-        return bytes(octets)
+        data = bytearray()
+        while len(data) < count:
+            value = yield from self._take()
+            data.append(value)
+        return bytes(data)
 
     def _take(self):
         refuse_unless(self._patch_left > 0, "it is too short")
-        octet = yield None
+        value = yield None
         self._patch_left -= 1
-        return octet
+        return value
 
     def _stored(self) -> Steps:
         while True:
-            octet = yield from self._take()
-            yield bytes([octet])
+            value = yield from self._take()
+            yield bytes([value])
 
     def _runs(self) -> Steps:
         while True:
@@ -172,36 +172,36 @@ class Part:
                 more = yield from self._take()
                 count = self._grown(count, more & 0x7F, shift)
                 shift += 7
-            octet = (yield from self._take()) if kind else 0
+            value = (yield from self._take()) if kind else 0
             self._run_left = count
             while self._run_left:
                 if not kind:
-                    octet = yield from self._take()
+                    value = yield from self._take()
                 self._run_left -= 1
-                yield bytes([octet])
+                yield bytes([value])
 
     def _references(self, window: int, lookahead: int) -> Steps:
         past = bytearray(1 << window)
         while True:
             if (yield from self._read_bits(1)):
-                octet = yield from self._read_bits(8)
-                past = past[1:] + bytes([octet])
-                yield bytes([octet])
+                value = yield from self._read_bits(8)
+                past = past[1:] + bytes([value])
+                yield bytes([value])
                 continue
-            # Both fields at once: no octet is wanted before all of them are.
+            # Both fields together: no byte of the image is needed before both are complete.
             both = yield from self._read_bits(window + lookahead)
             distance = (both >> lookahead) + 1
             self._run_left = (both & ((1 << lookahead) - 1)) + 1
             while self._run_left:
-                octet = past[-distance]
-                past = past[1:] + bytes([octet])
+                value = past[-distance]
+                past = past[1:] + bytes([value])
                 self._run_left -= 1
-                yield bytes([octet])
+                yield bytes([value])
 
     def _read_bits(self, count: int):
         while self._bit_count < count:
-            octet = yield from self._take()
-            self._bits = self._bits << 8 | octet
+            value = yield from self._take()
+            self._bits = self._bits << 8 | value
             self._bit_count += 8
         self._bit_count -= count
         bits, self._bits = self._bits >> self._bit_count, self._bits & ((1 << self._bit_count) - 1)
@@ -209,7 +209,7 @@ class Part:
 
 
 class Decoder:
-    """All parts of a stream, from a boundary between two of them on."""
+    """All parts of a stream, starting at a boundary between two of them."""
 
     def __init__(
         self,
@@ -235,10 +235,10 @@ class Decoder:
     def is_complete(self) -> bool:
         return self.boundary.image_offset == self.image_size
 
-    def feed(self, octets: bytes, room: int) -> tuple[int, bytes]:
-        """Takes octets until they are used up, `room` octets of image are made, or a part ends.
+    def feed(self, data: bytes, room: int) -> tuple[int, bytes]:
+        """Decodes until the input is used up, `room` bytes of the image are created, or a part ends.
 
-        How many it is done with, and what it made. Throws PatchRefused, PartMismatch.
+        Returns the number of used bytes, and the created bytes. Raises PatchRefused, PartMismatch.
         """
         used, made = 0, bytearray()
         while not self.is_complete and len(made) < room:
@@ -247,11 +247,11 @@ class Decoder:
                 self._steps, self._wants = self._part.steps(), False
             try:
                 if self._wants:
-                    if used == len(octets):
+                    if used == len(data):
                         if self._offset == self.stream_size:
                             raise PatchRefused("the stream ends within a part")
                         break
-                    output = self._steps.send(octets[used])
+                    output = self._steps.send(data[used])
                     used += 1
                     self._offset += 1
                 else:
@@ -279,7 +279,7 @@ class Decoder:
 def applied(
     stream: bytes, base: bytes, image_size: int, page_size: int, window_bits: int = 11
 ) -> bytes:
-    """The image that a whole stream makes."""
+    """Returns the image that a complete stream creates."""
     decoder = Decoder(base, image_size, len(stream), page_size, window_bits, 11)
     image, at = b"", 0
     while not decoder.is_complete:

@@ -1,4 +1,4 @@
-"""The words of docs/ota-service.md: its UUIDs, its numbers, and what a device is and says."""
+"""The terms of docs/ota-service.md: its UUIDs, its numbers, and the values of a device."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Result(IntEnum):
 
 
 class ATTError(IntEnum):
-    """What a Write Request is refused with; NONE is a Write Response."""
+    """The ATT error of a refused Write Request; NONE is a Write Response."""
 
     NONE = 0x00
     INVALID_LENGTH = 0x0D
@@ -98,27 +98,27 @@ class BootOutcome(IntEnum):
 
 @dataclass(frozen=True)
 class Board:
-    """What INFO tells of a device, its key if it asks for authorization, and how it takes patches."""
+    """The values of INFO, the key if authorization is required, and the support of patches."""
 
     hardware: int
     slot_size: int
     chunk: int
     buffer_size: int
     key: bytes | None = None
-    window_bits: int | None = None  # of heatshrink; None = it takes no patches
+    window_bits: int | None = None  # of heatshrink; None = no patches
     lookahead_bits: int = 10
 
 
 @dataclass
 class Running:
-    """What RUNNING tells."""
+    """The values of RUNNING."""
 
     version: bytes
     size: int
     crc: int
     outcome: BootOutcome = BootOutcome.NORMAL
     trial: bool = False
-    image: bytes | None = None  # its octets, where the device can read them
+    image: bytes | None = None  # its bytes, if the device can read them
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Notification:
 
 @dataclass(frozen=True)
 class Indication:
-    """A value of Control; tell `indication_confirmed`, or that time is up after `limit` seconds."""
+    """A value of Control; report `indication_confirmed`, or the end of the time limit after `limit` seconds."""
 
     value: bytes
     limit: float
@@ -138,6 +138,6 @@ class Indication:
 
 @dataclass(frozen=True)
 class Reset:
-    """The device must mark the slot for its boot loader and reset."""
+    """The device must mark the slot for its bootloader and reset."""
 
     offer: Offer

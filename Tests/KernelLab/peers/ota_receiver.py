@@ -1,7 +1,7 @@
-"""The device side of the OTA service, as docs/ota-service.md says: events in, octets out.
+"""The device side of the OTA service, according to docs/ota-service.md: events in, bytes out.
 
-Nothing here waits, reads a clock or knows of Bluetooth. Whoever holds a Receiver tells it what the
-link brought, calls `step` for as long as there is work for the flash, and sends what is in `outbox`.
+This module does not wait, read a clock or use Bluetooth. The owner of a Receiver passes it the events of the
+link, calls `step` as long as there is work for the flash, and sends the content of `outbox`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ota_patch import PatchRefused, Stream
 from ota_record import Offer, ResumePoint, ResumeRecord
 from ota_session import FlashSession, PatchSession, SinkSession
 
-# The answer to a request. An operation may work on the flash before it has one.
+# The answer to a request. An operation may work on the flash before it answers.
 Answer = tuple[Result, bytes]
 Operation = Generator[float, None, Answer]
 
@@ -53,7 +53,7 @@ class Receiver:
         entropy: Callable[[int], bytes],
         confirm: Callable[[], None],
     ):
-        """Boots: the record lies in the first two pages of the flash, the slot behind them."""
+        """Boots: the record is in the first two pages of the flash, the slot after them."""
         self.board = board
         self.running = running
         self.flash = flash
@@ -66,13 +66,13 @@ class Receiver:
         self._held = self._held_in_flash()
         self._session: FlashSession | PatchSession | SinkSession | None = None
         self._ended_by = StatusError.NONE
-        self._base_is_right: bool | None = None  # not looked at yet
+        self._base_is_right: bool | None = None  # not checked yet
         self._activated: Offer | None = None
         self._wrong_proofs = 0
-        self._connection = 0  # counts them; answers go to the one that asked
+        self._connection = 0  # a counter; an answer belongs to the connection of its request
         self._request: tuple[int, bytes] | None = None
         self._work: Work | None = None
-        self._operating = False  # BEGIN or REWIND, which take no data meanwhile
+        self._operating = False  # BEGIN or REWIND, which accept no data meanwhile
         self._drop_connection()
         if running.outcome is not BootOutcome.NORMAL:
             self._work = self._forget_at_boot()
@@ -87,7 +87,7 @@ class Receiver:
         self._drop_connection()
         self._request = None
         if self.state is State.VERIFYING:
-            self.state = State.RECEIVING  # its operation sees that and ends
+            self.state = State.RECEIVING  # its operation detects this and ends
         self._reset_if_activated()
 
     def control_cccd(self, value: int) -> None:
@@ -108,7 +108,7 @@ class Receiver:
         return ATTError.NONE
 
     def indication_ended(self) -> None:
-        """The indication was confirmed, or its limit is over."""
+        """The indication was confirmed, or its time limit has expired."""
         self._operation_open = False
         self._reset_if_activated()
 
@@ -117,10 +117,10 @@ class Receiver:
         if refused is None:
             self._accept_data(value[4:])
             return ATTError.NONE
-        error, told = refused
-        if command and told is not None and told not in self._told_errors:
-            self._told_errors.add(told)
-            self._notify(told)
+        error, reported = refused
+        if command and reported is not None and reported not in self._told_errors:
+            self._told_errors.add(reported)
+            self._notify(reported)
         return error
 
     def status_read(self) -> bytes:
@@ -129,7 +129,7 @@ class Receiver:
     # The flash
 
     def step(self) -> float | None:
-        """Does the next piece of work: the seconds that the flash takes for it, None if idle."""
+        """Does the next piece of work; returns the seconds of flash time, or None if idle."""
         while self._work is not None or self._find_work():
             try:
                 return next(self._work)
@@ -165,7 +165,7 @@ class Receiver:
             self._notify()
 
     def _flash_failed(self) -> None:
-        """Ends the session that works on the flash; what the record vouches for stays held."""
+        """Ends the session that works on the flash; data covered by the record stays held."""
         ended = self._session is not None and self._session is self._held
         self._record.distrust()
         self._held = self._held_in_flash()
@@ -180,7 +180,7 @@ class Receiver:
         self._notify(error)
 
     def _patch_refused(self) -> Work:
-        """Nothing of the session is held any more."""
+        """Discards the complete session."""
         ended = self._session is not None and self._session is self._held
         self._held = None
         if ended:
@@ -228,10 +228,10 @@ class Receiver:
             return ATTError.BUSY, StatusError.OVERRUN
         return None
 
-    def _accept_data(self, octets: bytes) -> None:
+    def _accept_data(self, data: bytes) -> None:
         session = self._session
         block_before = session.next // self._block
-        session.accept(octets)
+        session.accept(data)
         self._told_errors.clear()
         whole = session.next == session.size
         if session.next // self._block != block_before or whole or self._window_moved():
@@ -262,7 +262,7 @@ class Receiver:
         window, chunk = self._window, self.board.chunk
         moved = self._session.next + window - self._told_limit
         reopened = self._told_window < chunk <= window
-        # Less than a chunk is left of what was told, and the flash will make no more room.
+        # Less than a chunk is left of the reported limit, and the flash will create no more room.
         waited_for = (
             self._told_limit - self._session.next < chunk <= window and not self._session.row_ready
         )
@@ -295,7 +295,7 @@ class Receiver:
         self.outbox.append(Indication(bytes([request[0] | 0x80, result]) + payload, limit))
 
     def _perform(self, request: bytes) -> Operation:
-        """The checks in the document's order, then the operation."""
+        """Makes the checks in the document's order, then the operation."""
         known = OPERATIONS.get(request[0])
         takes_patches = self.board.window_bits is not None
         if known is None or known.patches and not takes_patches:
@@ -353,7 +353,7 @@ class Receiver:
         return Result.DONE, struct.pack("<IIII", held.offer.size, held.offer.crc, held.next, held.crc)
 
     def _base(self) -> tuple[int, int]:
-        """What patches can be made against, as far as is known."""
+        """The base of patches, as far as it is known."""
         if self.running.image is None or self._base_is_right is False:
             return 0, 0
         return self.running.size, self.running.crc
@@ -432,7 +432,7 @@ class Receiver:
         ):
             return Result.DOWNGRADE, b""
         if self.running.trial and not flags & BeginFlags.SINK:
-            # The data overwrites the image that the bootloader would return to.
+            # The data overwrites the image to which the bootloader would revert.
             yield from self._confirm()
         offer = Offer(size, crc, version, hardware, stream)
         self._announced = None
@@ -544,7 +544,7 @@ class Receiver:
         return Result.DONE, b""
 
     def _drop_connection(self) -> None:
-        """What dies with a connection, and is not there when one begins."""
+        """Resets the state that ends with a connection."""
         self._authorized = False
         self._challenge: bytes | None = None
         self._announced: Stream | None = None
@@ -561,10 +561,10 @@ class Receiver:
 class KnownOperation:
     perform: Callable[..., Operation]
     payload: struct.Struct = struct.Struct("")
-    flags: int | None = None  # those defined, where the payload starts with flags
+    flags: int | None = None  # the defined flags, if the payload starts with flags
     authorized: bool = False
     states: frozenset[State] = frozenset(State)
-    patches: bool = False  # only a device that takes patches knows it
+    patches: bool = False  # only for devices with patches
 
 
 NOT_ACTIVATING = frozenset(State) - {State.ACTIVATING}

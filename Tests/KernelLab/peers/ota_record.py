@@ -1,8 +1,8 @@
-"""The resume record: what survives a reset of an image that is not whole yet.
+"""The resume record: the state of an incomplete image that survives a reset.
 
-Two pages take turns. Each holds a header (a session, and a first point in it) and behind it marks
-that move the point on, one a row. The whole header with the higher sequence number counts; one
-without a session says that nothing is held.
+Two pages are used alternately. Each holds a header (a session, and a first point in it) followed by marks
+that move the point on, one per row. The complete header with the higher sequence number is valid; a header
+without a session means that nothing is held.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ ATTEMPTS = 3  # to write a record, before the flash counts as faulty
 
 @dataclass(frozen=True)
 class Offer:
-    """What BEGIN says of an image; a session goes on only for the same."""
+    """The description of an image in BEGIN; a session only resumes for an equal offer."""
 
     size: int
     crc: int
     version: bytes  # major u8, minor u8, patch u16
     hardware: int
-    stream: Stream | None = None  # of patches, which makes it
+    stream: Stream | None = None  # of patches, which creates the image
 
 
 @dataclass(frozen=True)
 class ResumePoint:
     offer: Offer
-    offset: int  # octets of the image in flash
-    crc: int  # of these octets
-    stream_offset: int = 0  # octets of the stream that made them
+    offset: int  # bytes of the image in flash
+    crc: int  # of these bytes
+    stream_offset: int = 0  # bytes of the stream that created them
     stream_crc: int = 0
 
 
 class ResumeRecord:
     MAGIC = b"otaR"
-    # magic, sequence, size, crc, version, hardware; the stream, of size 0 where there is none; a mark
+    # magic, sequence, size, crc, version, hardware; the stream, with size 0 if absent; a mark
     HEADER = struct.Struct("<4sIII4sI" + "IIII" + "IIII")
-    MARK = struct.Struct("<IIII")  # offset, crc of the octets before it; the same of the stream
+    MARK = struct.Struct("<IIII")  # offset, crc of the bytes before it; the same of the stream
     CHECK = struct.Struct("<I")
 
     def __init__(self, flash: Flash):
@@ -58,21 +58,21 @@ class ResumeRecord:
             (self._sequence, self.point), self._page = max(whole, key=lambda pair: pair[0][0])
         if self.point is not None:
             self.point = self._last_mark(self.point)
-        # Rows of a former run are never added to: the last may be half programmed.
+        # Rows of a previous run are never continued: the last one may be half programmed.
         self._next_row: int | None = None
 
     @property
     def takes_marks(self) -> bool:
-        """Whether marks can be added to the record as it is."""
+        """Whether marks can be added to the current record."""
         return self._next_row is not None
 
     @property
     def covered(self) -> int:
-        """Octets of the image that the record vouches for."""
+        """Bytes of the image that the record covers."""
         return 0 if self.point is None else self.point.offset
 
     def write(self, point: ResumePoint | None) -> Work:
-        """Replaces the record, in the other page, so that at each moment one of the two is whole."""
+        """Replaces the record, in the other page, so that one of the two is complete at any moment."""
         for attempt in range(ATTEMPTS):
             try:
                 yield from self._write(self.flash.page_size - self._page, point)
@@ -82,7 +82,7 @@ class ResumeRecord:
                     raise
 
     def mark(self, offset: int, crc: int, stream_offset: int = 0, stream_crc: int = 0) -> Work:
-        """Moves the point on to offset. All octets before it are in flash and were read back."""
+        """Moves the point to offset. All bytes before it are in flash and were read back."""
         assert self.point is not None and offset > self.point.offset
         point = ResumePoint(self.point.offer, offset, crc, stream_offset, stream_crc)
         if self._next_row is None or self._next_row == self._page + self.flash.page_size:
@@ -96,12 +96,12 @@ class ResumeRecord:
             yield from self.write(point)
 
     def forget(self) -> Work:
-        """Holds nothing from here on."""
+        """Discards the held session."""
         if self.point is not None:
             yield from self.write(None)
 
     def distrust(self) -> None:
-        """Has the next session write a record of its own, after a fault of the flash."""
+        """Makes the next session write a new record, after a fault of the flash."""
         self._next_row = None
 
     def _write(self, page: int, point: ResumePoint | None) -> Work:
@@ -134,10 +134,10 @@ class ResumeRecord:
         self._next_row = page + self._header_rows * self.flash.row_size
 
     def _header(self, page: int) -> tuple[int, ResumePoint | None] | None:
-        octets = self._unchecked(self.flash.read(page, self.HEADER.size + self.CHECK.size))
-        if octets is None:
+        data = self._unchecked(self.flash.read(page, self.HEADER.size + self.CHECK.size))
+        if data is None:
             return None
-        magic, sequence, size, crc, version, hardware, *rest = self.HEADER.unpack(octets)
+        magic, sequence, size, crc, version, hardware, *rest = self.HEADER.unpack(data)
         if magic != self.MAGIC:
             return None
         stream = Stream(*rest[:4])
@@ -152,18 +152,18 @@ class ResumeRecord:
             self.flash.row_size,
         )
         for row in rows:
-            octets = self._unchecked(self.flash.read(row, self.MARK.size + self.CHECK.size))
-            if octets is None:
+            data = self._unchecked(self.flash.read(row, self.MARK.size + self.CHECK.size))
+            if data is None:
                 break
-            point = ResumePoint(point.offer, *self.MARK.unpack(octets))
+            point = ResumePoint(point.offer, *self.MARK.unpack(data))
         return point
 
     def _mark(self, point: ResumePoint) -> bytes:
         return self.MARK.pack(point.offset, point.crc, point.stream_offset, point.stream_crc)
 
-    def _checked(self, octets: bytes) -> bytes:
-        return octets + self.CHECK.pack(zlib.crc32(octets))
+    def _checked(self, data: bytes) -> bytes:
+        return data + self.CHECK.pack(zlib.crc32(data))
 
-    def _unchecked(self, octets: bytes) -> bytes | None:
-        content, check = octets[: -self.CHECK.size], octets[-self.CHECK.size :]
+    def _unchecked(self, data: bytes) -> bytes | None:
+        content, check = data[: -self.CHECK.size], data[-self.CHECK.size :]
         return content if self.CHECK.pack(zlib.crc32(content)) == check else None

@@ -1,4 +1,4 @@
-"""The sessions that BEGIN makes: one that ends up in flash, and one that is only counted."""
+"""The sessions that BEGIN creates: one that is stored in flash, and one that is only counted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE_ATTEMPTS = 3  # to fill a page, before the flash counts as faulty
 
 
 class SinkSession:
-    """Octets are counted and their CRC32 is computed; no flash is touched."""
+    """Counts bytes and computes their CRC32; touches no flash."""
 
     def __init__(self, offer: Offer, buffer_size: int):
         self.offer = offer
@@ -33,9 +33,9 @@ class SinkSession:
     def row_ready(self) -> bool:
         return False
 
-    def accept(self, octets: bytes) -> None:
-        self.crc = zlib.crc32(octets, self.crc)
-        self.next += len(octets)
+    def accept(self, data: bytes) -> None:
+        self.crc = zlib.crc32(data, self.crc)
+        self.next += len(data)
 
 
 class FlashSession:
@@ -56,7 +56,7 @@ class FlashSession:
 
     @property
     def size(self) -> int:
-        """Octets that Data brings."""
+        """The number of bytes in Data."""
         return self.offer.size
 
     @property
@@ -69,19 +69,19 @@ class FlashSession:
 
     @property
     def row_ready(self) -> bool:
-        """Whether a row can be programmed: a full one, or the last."""
+        """Whether a row can be programmed: a complete one, or the last."""
         whole = self.next == self.offer.size
         return len(self._buffer) >= self._flash.row_size or bool(whole and self._buffer)
 
-    def accept(self, octets: bytes) -> None:
-        self.crc = zlib.crc32(octets, self.crc)
-        self.next += len(octets)
-        self._buffer += octets
+    def accept(self, data: bytes) -> None:
+        self.crc = zlib.crc32(data, self.crc)
+        self.next += len(data)
+        self._buffer += data
 
     def program_row(self) -> Work:
-        """Moves a row from RAM to flash; a page that would not hold it sends the session back.
+        """Moves a row from RAM to flash; if a page does not hold it, the session goes back.
 
-        Throws FlashFault once a page failed too often, or the record cannot be written.
+        Raises FlashFault if a page failed too often, or if the record cannot be written.
         """
         try:
             yield from self._program_row()
@@ -97,7 +97,7 @@ class FlashSession:
             self.durable = self.programmed
 
     def rewind(self, offset: int) -> Work:
-        """Discards what comes after offset, which is that of a page."""
+        """Discards the data after offset, which is the start of a page."""
         if offset > self.programmed:
             del self._buffer[offset - self.programmed :]
             self.next, self.crc = offset, zlib.crc32(self._buffer, self._programmed_crc)
@@ -105,7 +105,7 @@ class FlashSession:
         self._go_back_to(offset)
         if offset < self.durable:
             self.durable = offset
-            # Before any page that its marks cover is erased.
+            # Before the erase of any page that its marks cover.
             yield from self._record.write(self.point)
 
     def prefix_crc(self, size: int) -> int:
@@ -127,7 +127,7 @@ class FlashSession:
 
 
 class PatchSession:
-    """A stream on its way into the slot: what waits for the flash waits as it came."""
+    """A stream on its way into the slot: data that waits for the flash stays encoded."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class PatchSession:
         self._restart(point)
 
     def _restart(self, point: ResumePoint) -> None:
-        """Goes on from the beginning of a part."""
+        """Continues at the start of a part."""
         self.point = point
         self.next = self._decoded = point.stream_offset
         self.crc = self._decoded_crc = point.stream_crc
@@ -186,16 +186,16 @@ class PatchSession:
     def row_ready(self) -> bool:
         return self._can_decode
 
-    def accept(self, octets: bytes) -> None:
-        self.crc = zlib.crc32(octets, self.crc)
-        self.next += len(octets)
-        self._buffer += octets
+    def accept(self, data: bytes) -> None:
+        self.crc = zlib.crc32(data, self.crc)
+        self.next += len(data)
+        self._buffer += data
         self._can_decode = True
 
     def program_row(self) -> Work:
-        """Decodes up to a row and moves it to flash; goes back to the part's beginning where it fails.
+        """Decodes up to a row and moves it to flash; after a failure goes back to the start of the part.
 
-        Throws FlashFault as FlashSession does, and PatchRefused.
+        Raises FlashFault as FlashSession does, and PatchRefused.
         """
         try:
             yield from self._decode_row()
@@ -206,7 +206,7 @@ class PatchSession:
             self._restart(self.point)
         except PartMismatch:
             if self._has_mismatched:
-                raise PatchRefused("it makes something else, twice") from None
+                raise PatchRefused("wrong bytes, twice") from None
             self._has_mismatched = True
             self._restart(self.point)
 
@@ -235,7 +235,7 @@ class PatchSession:
             self._failures, self._has_mismatched = 0, False
 
     def rewind(self, offset: int) -> Work:
-        """Goes back to the beginning of the part under way, or of the stream."""
+        """Goes back to the start of the part in progress, or of the stream."""
         if offset < self.durable:
             self._restart(ResumePoint(self.offer, 0, 0))
             yield from self._record.write(self.point)

@@ -1,9 +1,9 @@
-"""The data writes of `otaflash bench`, made by Bumble as a client: what they take, for comparison.
+"""Makes the data writes of `otaflash bench` with Bumble as a client, and measures their time for comparison.
 
-    ota_writer.py TRANSPORT OWN_ADDRESS DEVICE OCTETS MODE/MTU/CHUNK...
+    ota_writer.py TRANSPORT OWN_ADDRESS DEVICE BYTES MODE/MTU/CHUNK...
 
-Sends so many octets to the device's sink for each setting, in chunks of its size, from the first data
-write to the last acknowledgement. Prints a line for each: MODE MTU OCTETS_PER_SECOND.
+Sends BYTES bytes to the device's sink for each setting, in chunks of its size, from the first data
+write to the last acknowledgement. Prints a line for each: MODE MTU BYTES_PER_SECOND.
 """
 
 import asyncio
@@ -34,9 +34,9 @@ class Writer:
 
     async def subscribe(self):
         await self.control.subscribe(self.answers.put_nowait, prefer_notify=False)
-        await self.status.subscribe(self.heard)
+        await self.status.subscribe(self.received)
 
-    def heard(self, status):
+    def received(self, status):
         _, error, window, self.acknowledged = struct.unpack_from('<BBHI', status)
         assert error == 0, f'the device reports error {error}'
         self.limit = self.acknowledged + window
@@ -48,7 +48,7 @@ class Writer:
         assert answer[:2] == bytes([opcode | 0x80, 0]), f'the device answers {answer.hex()}'
 
     async def send(self, image, chunk, with_response):
-        """Seconds for the whole image."""
+        """Returns the seconds for the complete image."""
         self.limit = 0
         await self.operate(BEGIN, struct.pack(
             '<BIIBBHI', SINK, len(image), zlib.crc32(image), *VERSION, HARDWARE))
@@ -85,17 +85,17 @@ async def measure(device, address, mtu, settings, image):
         seconds = await writer.send(image, chunk, mode == 'with-response')
         print(mode, mtu, round(len(image) / seconds), flush=True)
     await connection.disconnect()
-    # The device ends its side of the link, and would end a new one that comes before that.
+    # The device ends its side of the link, and would also end a new link that comes earlier.
     await asyncio.sleep(1)
 
 
 async def main():
-    transport_name, own_address, address, octets = sys.argv[1:5]
+    transport_name, own_address, address, size = sys.argv[1:5]
     settings = {}
     for text in sys.argv[5:]:
         mode, mtu, chunk = text.split('/')
         settings.setdefault(int(mtu), []).append((mode, int(chunk)))
-    image = bytes(n * n % 251 for n in range(int(octets)))
+    image = bytes(n * n % 251 for n in range(int(size)))
     async with await open_transport(transport_name) as transport:
         device = Device.with_hci(
             'writer', Address(own_address, Address.PUBLIC_DEVICE_ADDRESS), transport.source,

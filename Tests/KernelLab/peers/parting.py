@@ -1,9 +1,9 @@
-"""A peripheral that asks before it answers, and talks while it leaves.
+"""A peripheral that sends a request before it answers, and notifications while it disconnects.
 
     parting.py TRANSPORT ADDRESS FILE
 
-Its first PDU is an Exchange MTU Request of its own; the central's stays open until FILE exists. Then
-come the response and ten notifications, and the link is ended. Speaks octets: no GATT of anybody's.
+Its first PDU is an Exchange MTU Request from the device; the central's request stays open until FILE exists.
+Then the response and ten notifications follow, and the link is ended. Uses raw PDUs, without a GATT library.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ def say(*words):
 
 def received(_handle, pdu):
     if pdu[0] == EXCHANGE_MTU_RESPONSE:
-        say('the central takes', int.from_bytes(pdu[1:3], 'little'))
+        say('the central accepts', int.from_bytes(pdu[1:3], 'little'))
     else:
         say('from the central:', pdu.hex(' '))
 
 
 async def converse(connection, file):
-    def send(opcode, *octets):
-        connection.send_l2cap_pdu(ATT_CID, bytes([opcode, *octets]))
+    def send(opcode, *values):
+        connection.send_l2cap_pdu(ATT_CID, bytes([opcode, *values]))
 
     say('connected')
     send(EXCHANGE_MTU_REQUEST, *OWN_MTU.to_bytes(2, 'little'))
@@ -43,7 +43,7 @@ async def converse(connection, file):
     send(EXCHANGE_MTU_RESPONSE, *OWN_MTU.to_bytes(2, 'little'))
     for word in range(LAST_WORDS):
         send(NOTIFICATION, *HANDLE.to_bytes(2, 'little'), word)
-    # A controller that is told to end the link may drop what it has not sent.
+    # A controller that ends the link may drop PDUs that it has not sent.
     await asyncio.sleep(0.5)
     await connection.disconnect()
     say('gone')

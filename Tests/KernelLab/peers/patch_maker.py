@@ -1,4 +1,4 @@
-"""Streams of patches drawn at random, by the format alone, and the images that they make."""
+"""Random streams of patches, created only from the format, and the images that they create."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from ota_patch import CRLE, HEADER, HEATSHRINK, NONE
 
 
 def number(value: int) -> bytes:
-    magnitude, octets = abs(value), bytearray()
-    octets.append(magnitude & 0x3F | (0x40 if value < 0 else 0))
+    magnitude, data = abs(value), bytearray()
+    data.append(magnitude & 0x3F | (0x40 if value < 0 else 0))
     magnitude >>= 6
     while magnitude:
-        octets[-1] |= 0x80
-        octets.append(magnitude & 0x7F)
+        data[-1] |= 0x80
+        data.append(magnitude & 0x7F)
         magnitude >>= 7
-    return bytes(octets)
+    return bytes(data)
 
 
 def length(value: int) -> bytes:
-    octets = bytearray([value & 0x7F])
+    data = bytearray([value & 0x7F])
     while value := value >> 7:
-        octets[-1] |= 0x80
-        octets.append(value & 0x7F)
-    return bytes(octets)
+        data[-1] |= 0x80
+        data.append(value & 0x7F)
+    return bytes(data)
 
 
 def triples(draw: random.Random, base: bytes, size: int) -> tuple[bytes, bytes]:
-    """A patch before it is compressed, and what it makes."""
+    """A patch before its compression, and the bytes that it creates."""
     patch, image, place = bytearray(number(0)), bytearray(), 0
     while len(image) < size:
         left = size - len(image)
@@ -63,7 +63,7 @@ def runs(draw: random.Random, plain: bytes) -> bytes:
 
 
 def references(draw: random.Random, plain: bytes) -> bytes:
-    """Every run of octets as a reference one back, the first of them before the beginning; else literals."""
+    """Encodes every run of bytes as a reference one back, the first one before the start; else literals."""
     window, lookahead = 8 + draw.randrange(3), 4 + draw.randrange(4)
     bits, at = "", 0
     while at < len(plain):
@@ -78,18 +78,18 @@ def references(draw: random.Random, plain: bytes) -> bytes:
             bits += f"1{plain[at]:08b}"
         at += run
     bits += "0" * (-len(bits) % 8)
-    octets = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8))
-    return bytes([(window - 4) << 4 | lookahead - 3]) + octets
+    data = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8))
+    return bytes([(window - 4) << 4 | lookahead - 3]) + data
 
 
 def part(draw: random.Random, base: bytes, image: bytes, size: int) -> tuple[bytes, bytes]:
-    """The octets of a part that begins where `image` ends, and the image with what it makes."""
+    """Returns a part that starts at the end of `image`, and the image with the bytes of the part."""
     plain, made = triples(draw, base, size)
     codec = draw.choice((NONE, CRLE, HEATSHRINK))
-    octets = {NONE: lambda: plain, CRLE: lambda: runs(draw, plain)}.get(
+    data = {NONE: lambda: plain, CRLE: lambda: runs(draw, plain)}.get(
         codec, lambda: references(draw, plain)
     )()
-    patch = bytes([codec]) + number(size) + octets
+    patch = bytes([codec]) + number(size) + data
     whole = image + made
     header = HEADER.pack(len(image), size, len(patch), zlib.crc32(whole))
     return header + patch, whole
@@ -98,17 +98,17 @@ def part(draw: random.Random, base: bytes, image: bytes, size: int) -> tuple[byt
 def stream(
     draw: random.Random, base: bytes, size: int, part_size: int
 ) -> tuple[bytes, bytes, list[int]]:
-    """A whole stream, the image that it makes, and where its parts begin."""
-    octets, image, starts = b"", b"", []
+    """Returns a complete stream, the image that it creates, and the starts of its parts."""
+    data, image, starts = b"", b"", []
     while len(image) < size:
-        starts.append(len(octets))
+        starts.append(len(data))
         more, image = part(draw, base, image, min(part_size, size - len(image)))
-        octets += more
-    return octets, image, starts
+        data += more
+    return data, image, starts
 
 
-def announcement(base: bytes, octets: bytes) -> bytes:
-    """The request PATCH."""
+def announcement(base: bytes, data: bytes) -> bytes:
+    """Returns the request PATCH."""
     return b"\x0e" + struct.pack(
-        "<IIII", len(base), zlib.crc32(base), len(octets), zlib.crc32(octets)
+        "<IIII", len(base), zlib.crc32(base), len(data), zlib.crc32(data)
     )

@@ -2,8 +2,8 @@
 
     smp_client.py TRANSPORT NAME IMAGE
 
-NAME is what the device advertises. The image is uploaded, tried, taken back because nobody confirmed
-it, tried again and confirmed; each step is read back. Ends with 0 when the device did all of it.
+NAME is the advertised name of the device. The image is uploaded, tried, reverted because it is not confirmed,
+tried again and confirmed; each step is read back. Ends with 0 if the device passes all steps.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ota_client import expect
 from ota_device import run, say
 
 OWN_ADDRESS = Address("F0:00:00:00:00:04", Address.RANDOM_DEVICE_ADDRESS)
-# A request on a busy emulated machine; smpclient's own 2.5 s are for real ones.
+# A request on a busy emulated machine; smpclient's own 2.5 s are for real machines.
 ANSWER_SECONDS = 20
 REBOOT_SECONDS = 1
 ECHO = "a text that is longer than one write of the smallest ATT_MTU"
@@ -48,7 +48,7 @@ async def ask(client: SMPClient, request: SMPRequest):
 
 
 def slots(response: image_management.ImageStatesReadResponse) -> list[tuple]:
-    """What the device says of its slots, in their order: hash, and the flags that are set."""
+    """Returns the reported slots, in their order: hash, and the flags that are set."""
     flags = ("active", "confirmed", "pending", "permanent")
     return [
         (bytes(image.hash), *(flag for flag in flags if getattr(image, flag)))
@@ -59,12 +59,12 @@ def slots(response: image_management.ImageStatesReadResponse) -> list[tuple]:
 async def upload(client: SMPClient, image: bytes) -> None:
     offsets = [offset async for offset in client.upload(image)]
     expect("the upload goes forward", offsets, sorted(set(offsets)))
-    expect("the whole image is there", offsets[-1], len(image))
+    expect("the complete image is held", offsets[-1], len(image))
     say("ok", len(offsets), "requests")
 
 
 async def restart(client: SMPClient) -> None:
-    """The answer comes first; the device starts over a moment later."""
+    """The answer comes first; the device restarts a moment later."""
     await ask(client, ResetWrite())
     await client.disconnect()
     await asyncio.sleep(REBOOT_SECONDS)
@@ -79,7 +79,7 @@ async def update(transport: str, name: str, path: Path) -> None:
         expect("one image at first", found, ["active", "confirmed"])
         await upload(client, image)
         running = (old, "active", "confirmed")
-        expect("it lies there", slots(await ask(client, ImageStatesRead())), [running, (new,)])
+        expect("it is in the slot", slots(await ask(client, ImageStatesRead())), [running, (new,)])
         pending = [running, (new, "pending")]
         answer = await ask(client, ImageStatesWrite(hash=new))
         expect("it is to be tried", slots(answer), pending)
@@ -91,7 +91,7 @@ async def update(transport: str, name: str, path: Path) -> None:
         await restart(client)
 
     async with connected(transport, name) as client:
-        expect("taken back", slots(await ask(client, ImageStatesRead())), [running, (new,)])
+        expect("reverted", slots(await ask(client, ImageStatesRead())), [running, (new,)])
         await ask(client, ImageStatesWrite(hash=new))
         await restart(client)
 
@@ -103,7 +103,7 @@ async def update(transport: str, name: str, path: Path) -> None:
         await restart(client)
 
     async with connected(transport, name) as client:
-        expect("it stays", slots(await ask(client, ImageStatesRead())), done)
+        expect("it is permanent", slots(await ask(client, ImageStatesRead())), done)
 
 
 if __name__ == "__main__":

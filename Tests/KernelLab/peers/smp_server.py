@@ -4,10 +4,10 @@
                   [--new-address]
 
 TRANSPORT is a Bumble transport (hci-socket:1) or unix:PATH. DIRECTORY/image is the MCUboot image that
-runs: at first, and after each reset. Prints "advertising" whenever it can be connected to, and "runs
-VERSION" at each start. With --authenticated only a host with an authenticated key is served; the
-passkey of a pairing is printed. --encrypted serves encrypted links only, --asks sends a Security Request
-after each connection, --forgetful loses its keys at each restart, and --new-address draws another static
+runs, at first and after each reset. Prints "advertising" whenever a host can connect, and "runs
+VERSION" at each start. With --authenticated it serves only hosts with an authenticated key, and prints the
+passkey of a pairing. --encrypted serves only encrypted links, --asks sends a Security Request
+after each connection, --forgetful loses its keys at each restart, and --new-address uses another static
 random address at each start.
 """
 
@@ -33,7 +33,7 @@ NAME = b"bumble-smp"
 
 
 class Display(PairingDelegate):
-    """Shows a passkey, and can do nothing else."""
+    """Shows a passkey, without any input."""
 
     def __init__(self):
         super().__init__(PairingDelegate.DISPLAY_OUTPUT_ONLY)
@@ -76,7 +76,7 @@ class SMPServer:
         self._device.add_default_services()
         self._smp = self._characteristic()
         self._server.add_service(gatt.Service(smp_rules.SERVICE, [self._smp]))
-        self._image.write_bytes(self._board.running.octets)
+        self._image.write_bytes(self._board.running.data)
         say("runs", self._board.running.version)
 
     async def _draw_address(self) -> None:
@@ -131,7 +131,7 @@ class SMPServer:
         return characteristic
 
     async def _judge(self, connection: Connection) -> None:
-        """Bumble takes every encrypted link for an authenticated one; the key tells."""
+        """Bumble treats every encrypted link as authenticated; the key shows the difference."""
         if self._is_encrypted and not connection.is_encrypted:
             raise att.ATT_Error(att.ATT_INSUFFICIENT_ENCRYPTION_ERROR)
         if not self._is_guarded:
@@ -171,7 +171,7 @@ class SMPServer:
             utils.AsyncRunner.spawn(self._advertise())
 
     async def _reset(self) -> None:
-        # What was answered last is still on its way.
+        # The last answer is still being sent.
         await asyncio.sleep(REBOOT_SECONDS)
         say("reset")
         if self._connection is not None:
@@ -187,11 +187,11 @@ class SMPServer:
 
 async def main() -> None:
     parser = arguments("A device with MCUboot and SMP on Bumble.")
-    parser.add_argument("--authenticated", action="store_true", help="serves paired hosts only")
-    parser.add_argument("--encrypted", action="store_true", help="serves encrypted links only")
-    parser.add_argument("--asks", action="store_true", help="asks for a pairing after each connection")
+    parser.add_argument("--authenticated", action="store_true", help="serves only paired hosts")
+    parser.add_argument("--encrypted", action="store_true", help="serves only encrypted links")
+    parser.add_argument("--asks", action="store_true", help="requests a pairing after each connection")
     parser.add_argument("--forgetful", action="store_true", help="loses its keys at each restart")
-    parser.add_argument("--new-address", action="store_true", help="draws an address at each start")
+    parser.add_argument("--new-address", action="store_true", help="uses a new address at each start")
     options = parser.parse_args()
     await with_device(options, lambda device, address: SMPServer(device, options).run(address))
 

@@ -1,4 +1,4 @@
-"""Patch sessions: the vectors of docs/ota-service.md, 11.1, and power that fails in any flash operation."""
+"""Patch sessions: the vectors of docs/ota-service.md, 11.1, and a power failure in any flash operation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PowerFailure(Exception):
 
 
 class FailingFlash(Flash):
-    """The power fails within an operation, counted from 1; 0 = it does not."""
+    """The operation, counted from 1, in which the power fails; 0 = none."""
 
     def __init__(self, cells: bytearray, fails_in: int, draw: random.Random):
         super().__init__(cells, PAGE, ROW)
@@ -51,7 +51,7 @@ class FailingFlash(Flash):
 
 
 class Host:
-    """A link to a receiver that takes patches, with nothing between."""
+    """A direct connection to a receiver with patches."""
 
     def __init__(self, base: bytes, flash: Flash | None = None, window_bits: int | None = 10):
         self.flash = flash or Flash(bytearray([ERASED]) * (SLOT + 2 * PAGE), PAGE, ROW)
@@ -100,29 +100,29 @@ class Host:
     def state(self) -> int:
         return self.receiver.status_read()[0]
 
-    def send(self, octets: bytes, end: int | None = None) -> None:
-        """From where the device stands; it may go back."""
-        end = len(octets) if end is None else end
-        for _ in range(4 * len(octets)):
+    def send(self, content: bytes, end: int | None = None) -> None:
+        """Sends from the device's offset, which may go back."""
+        end = len(content) if end is None else end
+        for _ in range(4 * len(content)):
             if self.state != 1 or self.next >= end:
                 return
             offset = self.next
-            chunk = octets[offset : min(offset + 100, end)]
+            chunk = content[offset : min(offset + 100, end)]
             assert self.receiver.data_write(struct.pack("<I", offset) + chunk, False) == 0
             self.run()
 
-    def update(self, base: bytes, octets: bytes, image: bytes) -> bytes | None:
-        """What VERIFY answers at the end."""
-        assert self.request(announcement(base, octets)) == b"\x8e\x00"
+    def update(self, base: bytes, content: bytes, image: bytes) -> bytes | None:
+        """Returns the answer to VERIFY at the end."""
+        assert self.request(announcement(base, content)) == b"\x8e\x00"
         assert self.begin(image)[:2] == b"\x86\x00"
-        self.send(octets)
+        self.send(content)
         return self.request(b"\x08")
 
     def slot(self, size: int) -> bytes:
         return self.flash.read(2 * PAGE, size)
 
 
-def octets(text: str) -> bytes:
+def from_hex(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
@@ -131,42 +131,42 @@ def verified(image: bytes) -> bytes:
 
 
 class VectorTests(unittest.TestCase):
-    """Section 11.1, in its order; this device erases nothing ahead."""
+    """Section 11.1, in its order; this device does not erase ahead."""
 
     def test_vectors(self):
         host = Host(BASE)
-        info = host.request(octets("0101"))
-        self.assertEqual(info, octets("8100010C01A000000040000000040000 64000004"))
+        info = host.request(from_hex("0101"))
+        self.assertEqual(info, from_hex("8100010C01A000000040000000040000 64000004"))
         self.assertEqual(
-            host.request(octets("0D")), octets("8D000215000A0A00040000400000008CCE0E10")
+            host.request(from_hex("0D")), from_hex("8D000215000A0A00040000400000008CCE0E10")
         )
-        self.assertEqual(host.request(octets("0F")), octets("8F00") + bytes(16))
-        self.assertEqual(host.begin(IMAGE), octets("8603"))
+        self.assertEqual(host.request(from_hex("0F")), from_hex("8F00") + bytes(16))
+        self.assertEqual(host.begin(IMAGE), from_hex("8603"))
         self.assertEqual(
-            host.request(octets("0E400000008DCE0E102E0000008CA024DF")),
-            octets("8E0F400000008CCE0E10"),
+            host.request(from_hex("0E400000008DCE0E102E0000008CA024DF")),
+            from_hex("8E0F400000008CCE0E10"),
         )
-        patch = octets("0E400000008CCE0E102E0000008CA024DF")
+        patch = from_hex("0E400000008CCE0E102E0000008CA024DF")
         self.assertEqual(patch, announcement(BASE, STREAM))
-        self.assertEqual(host.request(patch), octets("8E00"))
-        self.assertEqual(host.begin(IMAGE), octets("8600") + bytes(8))
+        self.assertEqual(host.request(patch), from_hex("8E00"))
+        self.assertEqual(host.begin(IMAGE), from_hex("8600") + bytes(8))
         host.send(STREAM, 20)
         self.assertEqual(
-            host.request(octets("0F")), octets("8F002E0000008CA024DF1400000000000000")
+            host.request(from_hex("0F")), from_hex("8F002E0000008CA024DF1400000000000000")
         )
-        self.assertEqual(host.request(octets("03")), octets("8300") + bytes(16))
+        self.assertEqual(host.request(from_hex("03")), from_hex("8300") + bytes(16))
         host.send(STREAM)
-        self.assertEqual(host.request(octets("08")), octets("88008FF8BA74"))
+        self.assertEqual(host.request(from_hex("08")), from_hex("88008FF8BA74"))
         self.assertEqual(host.slot(67), IMAGE)
-        self.assertEqual(host.request(octets("09")), octets("8900"))
+        self.assertEqual(host.request(from_hex("09")), from_hex("8900"))
         self.assertEqual(host.reset.offer.crc, zlib.crc32(IMAGE))
 
     def test_a_device_without_patches_knows_none_of_it(self):
         host = Host(BASE, window_bits=None)
-        self.assertEqual(host.request(octets("0101"))[3], 4)
+        self.assertEqual(host.request(from_hex("0101"))[3], 4)
         for request in (b"\x0d", announcement(BASE, STREAM), b"\x0f"):
             self.assertEqual(host.request(request), bytes([request[0] | 0x80, 1]))
-        self.assertEqual(host.begin(IMAGE), octets("8602"))
+        self.assertEqual(host.begin(IMAGE), from_hex("8602"))
 
 
 class SessionTests(unittest.TestCase):
@@ -235,17 +235,17 @@ class SessionTests(unittest.TestCase):
         host = Host(BASE)
         host.request(announcement(BASE, STREAM))
         host.begin(IMAGE)
-        host.receiver._held._decoder.base = other  # it changes after it was read
+        host.receiver._held._decoder.base = other  # changed after it was read
         host.receiver._held._base = other
         host.send(STREAM)
         self.assertEqual([status[1] for status in host.statuses if status[1]], [1, 6])
-        self.assertEqual(host.request(b"\x0f"), octets("8F00") + bytes(16))
+        self.assertEqual(host.request(b"\x0f"), from_hex("8F00") + bytes(16))
 
     def test_a_base_that_is_not_what_it_was(self):
         host = Host(BASE)
         host.running.image = bytes(64)
         for _ in range(2):
-            self.assertEqual(host.request(announcement(BASE, STREAM)), octets("8E0F") + bytes(8))
+            self.assertEqual(host.request(announcement(BASE, STREAM)), from_hex("8E0F") + bytes(8))
         self.assertEqual(host.request(b"\x0d")[11:], bytes(8))
 
     def test_rewind_goes_to_the_part_or_to_the_beginning(self):
@@ -267,20 +267,20 @@ class SessionTests(unittest.TestCase):
         host.request(announcement(BASE, STREAM))
         host.begin(IMAGE)
         host.send(STREAM, 30)
-        self.assertEqual(host.begin(IMAGE, 0), octets("8600") + bytes(8))
-        self.assertEqual(host.request(b"\x0f"), octets("8F00") + bytes(16))
+        self.assertEqual(host.begin(IMAGE, 0), from_hex("8600") + bytes(8))
+        self.assertEqual(host.request(b"\x0f"), from_hex("8F00") + bytes(16))
         host.send(IMAGE, 40)
         host.request(announcement(BASE, STREAM))
-        self.assertEqual(host.begin(IMAGE), octets("8600") + bytes(8))
-        self.assertEqual(host.begin(IMAGE), octets("8603"))
+        self.assertEqual(host.begin(IMAGE), from_hex("8600") + bytes(8))
+        self.assertEqual(host.begin(IMAGE), from_hex("8603"))
 
 
 class DecoderTests(unittest.TestCase):
     """The table of docs/delta.md, 3."""
 
     def refused(self, patch: str) -> None:
-        octets_of = bytes.fromhex(patch)
-        whole = struct.pack("<IIII", 0, 67, len(octets_of), zlib.crc32(IMAGE)) + octets_of
+        encoded = bytes.fromhex(patch)
+        whole = struct.pack("<IIII", 0, 67, len(encoded), zlib.crc32(IMAGE)) + encoded
         with self.assertRaises((PatchRefused, PartMismatch)):
             applied(whole, BASE, 67, PAGE)
 
@@ -307,7 +307,7 @@ class DecoderTests(unittest.TestCase):
             self.refused(patch)
 
     def test_other_octets_for_the_same_image(self):
-        """No encoder writes them; detools 0.53.0 reads each, too."""
+        """No encoder writes them, but detools 0.53.0 accepts each."""
         for head, tail in (
             ("00 8301 00 00 8301", "60"),
             ("00 8301 00 00 8301", "BFFFFFFF0F"),

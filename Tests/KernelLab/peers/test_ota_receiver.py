@@ -1,4 +1,4 @@
-"""The receiver against the test vectors of docs/ota-service.md, and against power that fails anywhere."""
+"""The receiver: the test vectors of docs/ota-service.md, and a power failure at any moment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ IMAGE = b"123456789"
 HARDWARE = 0xA001
 
 
-def octets(text: str) -> bytes:
+def from_hex(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
@@ -38,7 +38,7 @@ def noise(size: int, seed: int = 7) -> bytes:
 
 
 class Host:
-    """A link to a receiver, with nothing between."""
+    """A direct connection to a receiver."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Host:
         self.receiver.status_cccd(int(subscribed))
 
     def run(self, steps: int = 1_000_000) -> bytes | None:
-        """Works until nothing is left, and says what was indicated."""
+        """Works until no work is left, and returns the indications."""
         answer = None
         while steps and self.receiver.step() is not None:
             steps -= 1
@@ -93,7 +93,7 @@ class Host:
 
     def authorize(self) -> None:
         self.request(b"\x04")
-        assert self.request(octets("05B84A17FEBF504C51A96FD8E950573189")) == b"\x85\x00"
+        assert self.request(from_hex("05B84A17FEBF504C51A96FD8E950573189")) == b"\x85\x00"
 
 
 class VectorTests(unittest.TestCase):
@@ -102,35 +102,35 @@ class VectorTests(unittest.TestCase):
     def test_vectors(self):
         host = Host(key=KEY)
         request, receiver = host.request, host.receiver
-        self.assertEqual(request(octets("0101")), octets("8100010501A000000040000000040000 64000004"))
-        self.assertEqual(request(octets("0100")), octets("810A0101"))
-        self.assertEqual(request(octets("02")), octets("820001020300E803000044332211 0000"))
-        self.assertEqual(request(octets("03")), octets("8300") + bytes(16))
-        self.assertEqual(request(octets("04")), octets("8400000102030405060708090A0B0C0D0E0F"))
-        self.assertEqual(request(b"\x05" + bytes(16)), octets("850B"))
+        self.assertEqual(request(from_hex("0101")), from_hex("8100010501A000000040000000040000 64000004"))
+        self.assertEqual(request(from_hex("0100")), from_hex("810A0101"))
+        self.assertEqual(request(from_hex("02")), from_hex("820001020300E803000044332211 0000"))
+        self.assertEqual(request(from_hex("03")), from_hex("8300") + bytes(16))
+        self.assertEqual(request(from_hex("04")), from_hex("8400000102030405060708090A0B0C0D0E0F"))
+        self.assertEqual(request(b"\x05" + bytes(16)), from_hex("850B"))
         host.authorize()
-        self.assertEqual(request(begin(IMAGE)), octets("8600") + bytes(8))
-        self.assertEqual(begin(IMAGE), octets("0600090000002639F4CB0103000001A00000"))
-        self.assertEqual(host.statuses[-1], octets("01000004") + bytes(12))
-        self.assertEqual(receiver.data_write(octets("0000000031323334"), False), 0)
-        self.assertEqual(receiver.status_read(), octets("0100FC0304000000A3E0E39B00000000"))
-        self.assertEqual(request(octets("03")), octets("8300090000002639F4CB04000000A3E0E39B"))
-        self.assertEqual(receiver.data_write(octets("0500000036373839"), True), ATTError.GAP)
+        self.assertEqual(request(begin(IMAGE)), from_hex("8600") + bytes(8))
+        self.assertEqual(begin(IMAGE), from_hex("0600090000002639F4CB0103000001A00000"))
+        self.assertEqual(host.statuses[-1], from_hex("01000004") + bytes(12))
+        self.assertEqual(receiver.data_write(from_hex("0000000031323334"), False), 0)
+        self.assertEqual(receiver.status_read(), from_hex("0100FC0304000000A3E0E39B00000000"))
+        self.assertEqual(request(from_hex("03")), from_hex("8300090000002639F4CB04000000A3E0E39B"))
+        self.assertEqual(receiver.data_write(from_hex("0500000036373839"), True), ATTError.GAP)
         host.run()
-        self.assertEqual(host.statuses[-1], octets("0101FC0304000000A3E0E39B00000000"))
-        self.assertEqual(request(octets("0704000000")), octets("8700") + bytes(8))
+        self.assertEqual(host.statuses[-1], from_hex("0101FC0304000000A3E0E39B00000000"))
+        self.assertEqual(request(from_hex("0704000000")), from_hex("8700") + bytes(8))
         host.send(IMAGE)
-        self.assertEqual(request(octets("08")), octets("88002639F4CB"))
-        self.assertEqual(request(octets("0A")), octets("8A0E"))
-        self.assertEqual(request(octets("09")), octets("8900"))
+        self.assertEqual(request(from_hex("08")), from_hex("88002639F4CB"))
+        self.assertEqual(request(from_hex("0A")), from_hex("8A0E"))
+        self.assertEqual(request(from_hex("09")), from_hex("8900"))
         self.assertEqual(host.reset.offer.crc, zlib.crc32(IMAGE))
 
     def test_an_aborted_session_is_gone_when_discarded(self):
         host = Host()
         host.request(begin(IMAGE))
-        self.assertEqual(host.request(octets("0B01")), octets("8B00"))
-        self.assertEqual(host.request(octets("03")), octets("8300") + bytes(16))
-        self.assertEqual(host.request(octets("0C")), octets("8C01"))
+        self.assertEqual(host.request(from_hex("0B01")), from_hex("8B00"))
+        self.assertEqual(host.request(from_hex("03")), from_hex("8300") + bytes(16))
+        self.assertEqual(host.request(from_hex("0C")), from_hex("8C01"))
 
 
 class RuleTests(unittest.TestCase):
@@ -138,39 +138,39 @@ class RuleTests(unittest.TestCase):
         host = Host(key=KEY)
         for _ in range(5):
             host.request(b"\x04")
-            self.assertEqual(host.request(b"\x05" + bytes(16)), octets("850B"))
-        self.assertEqual(host.request(b"\x04"), octets("840C"))
-        self.assertEqual(host.request(b"\x05" + bytes(16)), octets("850C"))
+            self.assertEqual(host.request(b"\x05" + bytes(16)), from_hex("850B"))
+        self.assertEqual(host.request(b"\x04"), from_hex("840C"))
+        self.assertEqual(host.request(b"\x05" + bytes(16)), from_hex("850C"))
         host.receiver.disconnected()
         host.connect()
-        self.assertEqual(host.request(b"\x04"), octets("840C"))
+        self.assertEqual(host.request(b"\x04"), from_hex("840C"))
 
     def test_a_wrong_proof_uses_up_its_challenge_and_closes_nothing(self):
         host = Host(key=KEY)
         host.authorize()
         host.request(b"\x04")
-        self.assertEqual(host.request(b"\x05" + bytes(16)), octets("850B"))
-        self.assertEqual(host.request(b"\x05" + bytes(16)), octets("8503"))
-        self.assertEqual(host.request(octets("0101"))[3], 7)
-        self.assertEqual(host.request(begin(IMAGE))[:2], octets("8600"))
+        self.assertEqual(host.request(b"\x05" + bytes(16)), from_hex("850B"))
+        self.assertEqual(host.request(b"\x05" + bytes(16)), from_hex("8503"))
+        self.assertEqual(host.request(from_hex("0101"))[3], 7)
+        self.assertEqual(host.request(begin(IMAGE))[:2], from_hex("8600"))
 
     def test_authorization_dies_with_the_connection(self):
         host = Host(key=KEY)
         host.authorize()
-        self.assertEqual(host.request(octets("0101"))[3], 7)
+        self.assertEqual(host.request(from_hex("0101"))[3], 7)
         host.receiver.disconnected()
         host.connect()
-        self.assertEqual(host.request(begin(IMAGE)), octets("8604"))
+        self.assertEqual(host.request(begin(IMAGE)), from_hex("8604"))
         self.assertEqual(host.receiver.data_write(bytes(5), False), ATTError.NOT_AUTHORIZED)
 
     def test_refusals_of_begin_in_their_order(self):
         host = Host()
         old = (1, 2, 2)
-        self.assertEqual(host.request(begin(bytes(SLOT + 1), version=old, hardware=1)), octets("8606"))
-        self.assertEqual(host.request(begin(IMAGE, version=old, hardware=1)), octets("8605"))
-        self.assertEqual(host.request(begin(IMAGE, 4, version=old, hardware=1)), octets("8607"))
-        self.assertEqual(host.request(begin(IMAGE, 6, version=old, hardware=1))[:2], octets("8600"))
-        self.assertEqual(host.request(begin(IMAGE, 16)), octets("8602"))
+        self.assertEqual(host.request(begin(bytes(SLOT + 1), version=old, hardware=1)), from_hex("8606"))
+        self.assertEqual(host.request(begin(IMAGE, version=old, hardware=1)), from_hex("8605"))
+        self.assertEqual(host.request(begin(IMAGE, 4, version=old, hardware=1)), from_hex("8607"))
+        self.assertEqual(host.request(begin(IMAGE, 6, version=old, hardware=1))[:2], from_hex("8600"))
+        self.assertEqual(host.request(begin(IMAGE, 16)), from_hex("8602"))
 
     def test_requests_that_att_refuses(self):
         host = Host()
@@ -190,7 +190,7 @@ class RuleTests(unittest.TestCase):
         image = noise(2000)
         host.request(begin(image))
         self.assertEqual(write(struct.pack("<I", 2000) + bytes(1), False), ATTError.GAP)
-        for offset in range(0, 1000, 100):  # no step between: nothing leaves the buffer
+        for offset in range(0, 1000, 100):  # no step in between, so the buffer fills
             self.assertEqual(write(struct.pack("<I", offset) + image[offset : offset + 100], True), 0)
         self.assertEqual(write(struct.pack("<I", 1000) + bytes(25), False), ATTError.BUSY)
         host.run()
@@ -200,12 +200,12 @@ class RuleTests(unittest.TestCase):
     def test_a_gap_is_told_once(self):
         host = Host()
         host.request(begin(noise(2000)))
-        told = len(host.statuses)
+        reported = len(host.statuses)
         for _ in range(3):
             host.receiver.data_write(struct.pack("<I", 500) + bytes(9), True)
         host.receiver.data_write(struct.pack("<I", 500) + bytes(9), False)
         host.run()
-        self.assertEqual([status[1] for status in host.statuses[told:]], [1])
+        self.assertEqual([status[1] for status in host.statuses[reported:]], [1])
 
     def test_a_sink_leaves_what_is_held(self):
         host = Host()
@@ -213,15 +213,15 @@ class RuleTests(unittest.TestCase):
         host.request(begin(image))
         host.send(image, 0, 1500)
         cells = bytes(host.flash.cells)
-        self.assertEqual(host.request(begin(other, 8)), octets("8600") + bytes(8))
+        self.assertEqual(host.request(begin(other, 8)), from_hex("8600") + bytes(8))
         host.send(other)
-        self.assertEqual(host.request(b"\x08"), octets("8800") + struct.pack("<I", zlib.crc32(other)))
-        self.assertEqual(host.request(b"\x09"), octets("8903"))
-        self.assertEqual(host.request(b"\x0b\x00"), octets("8B00"))
+        self.assertEqual(host.request(b"\x08"), from_hex("8800") + struct.pack("<I", zlib.crc32(other)))
+        self.assertEqual(host.request(b"\x09"), from_hex("8903"))
+        self.assertEqual(host.request(b"\x0b\x00"), from_hex("8B00"))
         self.assertEqual(bytes(host.flash.cells), cells)
         self.assertEqual(
             host.request(begin(image)),
-            octets("8600") + struct.pack("<II", 1500, zlib.crc32(image[:1500])),
+            from_hex("8600") + struct.pack("<II", 1500, zlib.crc32(image[:1500])),
         )
 
     def test_a_wrong_crc_discards_the_session(self):
@@ -230,8 +230,8 @@ class RuleTests(unittest.TestCase):
         wrong = image[:-1] + b"\x00"
         host.request(begin(image))
         host.send(wrong)
-        self.assertEqual(host.request(b"\x08"), octets("8808") + struct.pack("<I", zlib.crc32(wrong)))
-        self.assertEqual(host.request(octets("03")), octets("8300") + bytes(16))
+        self.assertEqual(host.request(b"\x08"), from_hex("8808") + struct.pack("<I", zlib.crc32(wrong)))
+        self.assertEqual(host.request(from_hex("03")), from_hex("8300") + bytes(16))
         self.assertEqual(host.statuses[-1][0], 0)
 
     def test_a_disconnection_stops_verify(self):
@@ -246,7 +246,7 @@ class RuleTests(unittest.TestCase):
         self.assertEqual(host.receiver.status_read()[0], 1)
         host.connect()
         self.assertEqual(host.request(b"\x03")[10:14], struct.pack("<I", 8000))
-        self.assertEqual(host.request(b"\x08")[:2], octets("8800"))
+        self.assertEqual(host.request(b"\x08")[:2], from_hex("8800"))
 
     def test_activation_does_not_need_the_connection(self):
         host = Host()
@@ -272,12 +272,12 @@ class RuleTests(unittest.TestCase):
         host.request(begin(image))
         host.send(image, 0, 3000)
         host = Host(host.flash, outcome=BootOutcome.REVERTED)
-        self.assertEqual(host.request(b"\x03"), octets("8300") + bytes(16))
+        self.assertEqual(host.request(b"\x03"), from_hex("8300") + bytes(16))
 
 
 class WindowTests(unittest.TestCase):
     def test_a_host_that_waits_for_a_whole_chunk_is_never_left_waiting(self):
-        """Row and chunk do not divide each other, and the buffer is the smallest allowed."""
+        """Row and chunk do not divide each other, and the buffer has the minimum size."""
         for buffer_size in (192, 256, 1024):
             host = Host(buffer_size=buffer_size)
             image = noise(8000)
@@ -294,7 +294,7 @@ class WindowTests(unittest.TestCase):
                     offset += size
                     size = min(100, len(image) - offset)
                 host.run()
-            self.assertEqual(host.request(b"\x08")[:2], octets("8800"))
+            self.assertEqual(host.request(b"\x08")[:2], from_hex("8800"))
 
 
 class PowerLoss(Exception):
@@ -302,7 +302,7 @@ class PowerLoss(Exception):
 
 
 class FragileFlash(Flash):
-    """Loses power within one operation, or does some of them badly."""
+    """Loses power within one operation, or corrupts some operations."""
 
     def __init__(self, cells, page_size, row_size, cut: int | None = None, bad=lambda operation: False):
         super().__init__(cells, page_size, row_size)
@@ -312,11 +312,11 @@ class FragileFlash(Flash):
         self._random = random.Random(cut)
 
     def _damage(self, offset: int, wanted: bytes) -> None:
-        """Each octet is new, old, or something else."""
-        for index, octet in enumerate(wanted):
+        """Sets each byte to its new, its old, or another value."""
+        for index, new_byte in enumerate(wanted):
             position = offset + index
             choice = self._random.randrange(3)
-            self.cells[position] = (octet, self.cells[position], self._random.randrange(256))[choice]
+            self.cells[position] = (new_byte, self.cells[position], self._random.randrange(256))[choice]
 
     def _operate(self, offset: int, wanted: bytes) -> None:
         number, self.operations = self.operations, self.operations + 1
@@ -335,12 +335,12 @@ class FragileFlash(Flash):
 
 
 class PowerLossTests(unittest.TestCase):
-    """Counts the flash operations of a clean run, cuts the power at each, reboots and goes on."""
+    """Counts the flash operations of an undisturbed run, cuts the power at each, reboots and continues."""
 
     IMAGE = noise(13 * 1024 + 77)
 
     def update(self, host: Host) -> None:
-        """Sends most of another image, rewinds in it, and then the whole image."""
+        """Sends most of another image, rewinds, and then sends the complete image."""
         other = noise(6000, 9)
         host.request(begin(other))
         host.send(other)
@@ -353,7 +353,7 @@ class PowerLossTests(unittest.TestCase):
         offset, crc = struct.unpack("<II", answer[2:])
         self.assertEqual(crc, zlib.crc32(self.IMAGE[:offset]))
         host.send(self.IMAGE, offset)
-        self.assertEqual(host.request(b"\x08")[:2], octets("8800"))
+        self.assertEqual(host.request(b"\x08")[:2], from_hex("8800"))
 
     def fragile(self, cells: bytearray, cut: int | None = None) -> FragileFlash:
         return FragileFlash(cells, PAGE, ROW, cut)
@@ -382,7 +382,7 @@ class PowerLossTests(unittest.TestCase):
         self.assertGreater(resumed, total // 2)
 
     def test_a_second_cut_while_it_goes_on(self):
-        """The first cut leaves a record of a former run; the second hits what is made of it."""
+        """The first cut leaves a record of a previous run; the second hits the record that follows it."""
         size = SLOT + 2 * PAGE
         for second in range(60):
             with self.subTest(second=second):
@@ -409,7 +409,7 @@ class FaultTests(unittest.TestCase):
         self.assertEqual(len(gaps), 1)
         self.assertEqual(struct.unpack_from("<I", gaps[0], 4), (1024,))
         host.send(image, 1024)
-        self.assertEqual(host.request(b"\x08")[:2], octets("8800"))
+        self.assertEqual(host.request(b"\x08")[:2], from_hex("8800"))
 
     def test_a_page_that_never_holds_ends_the_session(self):
         host = self.host(lambda operation: operation >= 23)
@@ -417,16 +417,16 @@ class FaultTests(unittest.TestCase):
         host.request(begin(image))
         host.send(image, 0, 1300)
         for _ in range(2):
-            self.assertEqual(host.statuses[-1][:2], octets("0101"))
+            self.assertEqual(host.statuses[-1][:2], from_hex("0101"))
             host.send(image, 1024, 1124)
-        self.assertEqual(host.statuses[-1][:2], octets("0003"))
-        self.assertEqual(host.receiver.status_read()[:2], octets("0003"))
+        self.assertEqual(host.statuses[-1][:2], from_hex("0003"))
+        self.assertEqual(host.receiver.status_read()[:2], from_hex("0003"))
         held = struct.unpack("<IIII", host.request(b"\x03")[2:])
         self.assertEqual(held, (3000, zlib.crc32(image), 1024, zlib.crc32(image[:1024])))
 
     def test_a_record_that_cannot_be_written_refuses_begin(self):
         host = self.host(lambda operation: True)
-        self.assertEqual(host.request(begin(IMAGE)), octets("8609"))
+        self.assertEqual(host.request(begin(IMAGE)), from_hex("8609"))
 
 
 if __name__ == "__main__":

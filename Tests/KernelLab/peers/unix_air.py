@@ -1,8 +1,8 @@
-"""An air without a radio: a Unix SEQPACKET socket is the link between a Bumble device and whoever holds
-the other end. One packet is one ATT PDU.
+"""A link without a radio: a Unix SEQPACKET socket connects a Bumble device with the process at the other end.
+One packet is one ATT PDU.
 
-A second Bumble device stands in for the other end: PDUs of the socket go out through its host and
-controller, so that the whole stack of the device under test takes part.
+A second Bumble device represents the other end: PDUs of the socket pass through its host and controller, so
+that the complete stack of the device under test is used.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class UnixAir:
         self._stand_in = self.device("stand-in", self.STAND_IN_ADDRESS)
 
     def device(self, name: str, address: str) -> Device:
-        """A device of this air; random addresses are the only ones that Bumble's LocalLink knows."""
+        """Returns a device on this link; Bumble's LocalLink supports only random addresses."""
         controller = Controller(name, link=self._link, public_address=address)
         config = DeviceConfiguration(name=name, address=hci.Address(address))
         return Device(config=config, host=Host(controller, AsyncPipeSink(controller)))
 
     async def serve(self, peripheral: Device) -> None:
-        """Listens at the path, and connects whoever comes to the peripheral once that advertises."""
+        """Listens at the path, and connects each client to the peripheral once that advertises."""
         await self._stand_in.power_on()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
@@ -52,7 +52,7 @@ class UnixAir:
                     await self._bridge(peer, connection)
 
     async def reach(self) -> None:
-        """Advertises at STAND_IN_ADDRESS, and connects whoever comes to the socket at the path."""
+        """Advertises at STAND_IN_ADDRESS, and connects each central to the socket at the path."""
         connections: asyncio.Queue[Connection] = asyncio.Queue()
         self._stand_in.on(self._stand_in.EVENT_CONNECTION, connections.put_nowait)
         await self._stand_in.power_on()
@@ -64,7 +64,7 @@ class UnixAir:
                 await self._bridge(peer, connection)
 
     async def _bridge(self, peer: socket.socket, connection: Connection) -> None:
-        """Carries PDUs until one of the two ends."""
+        """Transfers PDUs until one of the two ends."""
         loop = asyncio.get_running_loop()
         peer.setblocking(False)
         ended = asyncio.Event()
@@ -80,7 +80,7 @@ class UnixAir:
         async def receive() -> None:
             while pdu := await loop.sock_recv(peer, PDU_MAXIMUM):
                 self._stand_in.send_l2cap_pdu(connection.handle, att.ATT_CID, pdu)
-                # Bumble's host queues without limit; what the link has not taken stays in the socket.
+                # Bumble's host queues without limit; PDUs that the link has not accepted stay in the socket.
                 await asyncio.sleep(0)
 
         tasks = [asyncio.create_task(work) for work in (send(), receive(), ended.wait())]

@@ -4,20 +4,20 @@
 readonly SERVICE=2f3e0001-21b4-4807-8bdc-74db56699529
 device_up --name lab-device
 
-# A virtual controller reports an advertiser once a scan, at its very start, and a kernel that has
-# not yet noted that the discovery runs drops the report. A radio would repeat it.
-hears() {
+# A virtual controller reports an advertiser once per scan, at its start, and a kernel that has not yet
+# noted the start of the discovery drops the report. A real radio would repeat it.
+finds() {
   local pattern=$1 tries=3
   shift
   until expect 0 otaflash scan --timeout 2s "$@" && grep -qE -- "$pattern" out; do
-    ((--tries > 0)) || fail "a scan hears '$pattern'"
+    ((--tries > 0)) || fail "a scan finds '$pattern'"
   done
 }
 
-hears "$DEVICE_ADDRESS .*lab-device .*$SERVICE"
-hears "$DEVICE_ADDRESS" --name '^lab-d'
-hears "$DEVICE_ADDRESS" --service "$SERVICE"
-# Virtual controllers do not know the strength (127), and the kernel lets nothing unknown pass.
+finds "$DEVICE_ADDRESS .*lab-device .*$SERVICE"
+finds "$DEVICE_ADDRESS" --name '^lab-d'
+finds "$DEVICE_ADDRESS" --service "$SERVICE"
+# Virtual controllers report an unknown strength (127), which the kernel's filter never passes.
 expect 0 otaflash scan --timeout 1s --rssi -90
 says 'no device was heard'
 expect 0 otaflash scan --timeout 1s --name other
@@ -25,14 +25,14 @@ says 'no device was heard'
 expect 0 otaflash scan --timeout 1s --service 180D
 says 'no device was heard'
 
-# The time limit holds, and the discovery is over when the command is.
+# The time limit is kept, and the discovery ends with the command.
 started=$(date +%s%N)
 expect 0 otaflash scan --timeout 2s --name other
 took=$((($(date +%s%N) - started) / 1000000))
 ((took < 8000)) || fail "2 s of scanning take less than 8 s, start of the program included; took $took ms"
 
-# Ctrl-C: dies by the signal, the discovery has been stopped, and the next one works at once.
-# A shell's background jobs ignore SIGINT unless told otherwise.
+# Ctrl-C: the scan ends by the signal, the discovery stops, and the next one works immediately.
+# A shell's background jobs ignore SIGINT by default.
 env --default-signal=INT "$OTAFLASH" -v --adapter hci0 scan --watch --timeout 60s >watch 2>&1 &
 scanner=$!
 within 10 grep -q scanning watch
@@ -40,5 +40,5 @@ sleep 1
 kill -INT "$scanner"
 status=0
 wait "$scanner" || status=$?
-[[ $status = 130 ]] || { cat watch; fail "an interrupted scan dies by SIGINT, not with $status"; }
-hears lab-device
+[[ $status = 130 ]] || { cat watch; fail "an interrupted scan ends by SIGINT, not with $status"; }
+finds lab-device

@@ -1,8 +1,8 @@
-# info, and flash at every MTU that matters with and without response, against our own peripheral.
+# info, and flash at every relevant MTU with and without response, with otaflash's own peripheral.
 # limit: 240
 . "$LAB/guest/expect.sh"
 # Two pages of flash and a part of a third.
-readonly OCTETS=9000
+readonly BYTES=9000
 device_up --profile fast
 
 expect 0 otaflash info -d "$DEVICE_ADDRESS"
@@ -12,8 +12,8 @@ says '2f3e0004-21b4-4807-8bdc-74db56699529'
 minor=3
 for mtu in 23 185 247 512 517; do
   for mode in with-response without-response; do
-    # Each its own content: what one run has left in the flash proves nothing for the next.
-    image "image-$minor" "$((OCTETS + minor))"
+    # Different content each time: the flash of the previous run verifies nothing for the next.
+    image "image-$minor" "$((BYTES + minor))"
     expect 0 otaflash flash "image-$minor" --image-version "1.$minor.0" --allow-unknown \
       -d "$DEVICE_ADDRESS" --mtu "$mtu" --mode "$mode"
     says "MTU $mtu"

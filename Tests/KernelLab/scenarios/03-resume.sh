@@ -1,19 +1,19 @@
-# An update that is broken off goes on where it stopped, and ends in the new version verified.
+# An interrupted update resumes at its offset, and ends with the new version verified.
 # limit: 300
 . "$LAB/guest/expect.sh"
-readonly OCTETS=80000
-# The image as it is, a write at a time: there is time to break it off.
+readonly BYTES=80000
+# The complete image, one write at a time, so that there is time to interrupt it.
 readonly SLOWLY=(--mode with-response --delta never)
 device_up --profile 'plain?erase=100ms'
 
-# start MINOR: begins an update to version 1.MINOR.0 and returns when a fifth is acknowledged.
+# start MINOR: starts an update to version 1.MINOR.0 and returns when a fifth is acknowledged.
 start() {
   minor=$1
-  image "image-$minor" "$((OCTETS + minor))"
+  image "image-$minor" "$((BYTES + minor))"
   "$OTAFLASH" --adapter hci0 --timeout 6s --json flash "image-$minor" --image-version "1.$minor.0" \
     --allow-unknown "${SLOWLY[@]}" -d "$DEVICE_ADDRESS" >events 2>&1 </dev/null &
   flasher=$!
-  within 30 acknowledged "$((OCTETS / 5))" || { cat events; fail "the update gets going"; }
+  within 30 acknowledged "$((BYTES / 5))" || { cat events; fail "the update makes progress"; }
 }
 
 acknowledged() {
@@ -21,13 +21,13 @@ acknowledged() {
     awk -v least="$1" '$1 >= least { found = 1 } END { exit !found }'
 }
 
-# The end of the update under way; where it ended with a kept resume point, by the same command.
+# Waits for the end of the running update; if it ended with a resume point, resumes it with the same command.
 finish() {
   status=0
   wait "$flasher" || status=$?
   grep -E '"type":"(link|error|result)"' events | sed 's/^/  /' || true
   case $status in
-    0) grep -q '"resumes":[1-9]' events || fail "the update went on by itself after a loss" ;;
+    0) grep -q '"resumes":[1-9]' events || fail "the update resumed automatically after a loss" ;;
     75 | 137) expect 0 otaflash --timeout 6s --json flash "image-$minor" --image-version "1.$minor.0" \
       --allow-unknown "${SLOWLY[@]}" -d "$DEVICE_ADDRESS"
       says '"resumed":true' ;;
@@ -43,7 +43,7 @@ start 3
 kill -KILL "$flasher"
 finish
 
-echo "== the device is killed, and comes back"
+echo "== the device is killed and restarted"
 start 4
 kill -KILL "$device"
 wait "$device" || true
@@ -59,9 +59,9 @@ finish
 
 echo "== the link is lost by supervision timeout"
 start 6
-# A virtual controller hands on whatever reason it is told, so the kernel sees HCI error 0x08.
+# A virtual controller passes on the given reason, so the kernel sees HCI error 0x08.
 handle=$(hcitool -i hci1 con | sed -n 's/.*handle \([0-9]*\).*/\1/p')
 hcitool -i hci1 cmd 0x01 0x0006 "$(printf '0x%02x' "$((handle & 255))")" \
   "$(printf '0x%02x' "$((handle >> 8))")" 0x08
 finish
-grep -q 'supervision timeout' events || fail "the loss is called a supervision timeout"
+grep -q 'supervision timeout' events || fail "the reported reason is a supervision timeout"

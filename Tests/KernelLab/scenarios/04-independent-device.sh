@@ -1,4 +1,4 @@
-# An OTA device that was written from docs/ota-service.md alone, on Bumble: flash and resume.
+# An OTA device written only from docs/ota-service.md, on Bumble: flash and resume.
 # limit: 300
 . "$LAB/guest/expect.sh"
 readonly PAGE=4096
@@ -19,11 +19,11 @@ peer_up() {
   within 60 grep -q '^advertising' peer || { cat peer; fail "the Bumble device advertises"; }
 }
 
-# flash MINOR OPTIONS...: image-MINOR as version 1.MINOR.0. In place of a shell with EXEC=exec.
+# flash MINOR OPTIONS...: flashes image-MINOR as version 1.MINOR.0. EXEC=exec replaces the shell.
 flash() {
   local minor=$1
   shift
-  # shellcheck disable=SC2086  # no word where there is none
+  # shellcheck disable=SC2086  # no word if empty
   ${EXEC:-} "$OTAFLASH" --adapter hci0 --json flash "image-$minor" --image-version "1.$minor.0" --allow-unknown \
     -d "$DEVICE_ADDRESS" "$@"
 }
@@ -32,18 +32,18 @@ device_runs() {
   cmp "image-$1" bumble-flash/image || { cat peer; fail "the device has image-$1 byte for byte"; }
 }
 
-# kill_flasher MINOR OPTIONS...: kills an update when so much is acknowledged, which is in $acknowledged.
+# kill_flasher MINOR OPTIONS...: kills an update after some progress, which is then in $acknowledged.
 kill_flasher() {
   EXEC="exec" flash "$@" >events 2>&1 </dev/null &
   flasher=$!
-  within 30 grep -qE '"done":[1-9][0-9]{4}' events || { cat events; fail "the update gets going"; }
+  within 30 grep -qE '"done":[1-9][0-9]{4}' events || { cat events; fail "the update makes progress"; }
   kill -KILL "$flasher"
   wait "$flasher" || true
   acknowledged=$(sed -n 's/.*"task_progress".*"done":\([0-9]*\).*/\1/p' events | tail -n 1)
   link_ends
 }
 
-# Where the update in ./out went on.
+# Prints the offset at which the update in ./out resumed.
 offset() { sed -n 's/.*"task":"upload".*"offset":\([0-9]*\),"resumed":true.*/\1/p' out | head -n 1; }
 
 peer_up
@@ -55,18 +55,18 @@ expect 0 flash 3 --mode without-response
 says '"outcome":"flashed".*"to":"1\.3\.0","verified":true'
 device_runs 3
 
-echo "== the flasher is killed: nothing that was acknowledged is sent again"
+echo "== the host is killed: no acknowledged data is sent again"
 kill_flasher 4 --mode without-response
 expect 0 flash 4 --mode without-response
-(($(offset) >= acknowledged)) || fail "goes on at $acknowledged or later"
+(($(offset) >= acknowledged)) || fail "resumes at $acknowledged or later"
 device_runs 4
 
-echo "== flasher and device are killed: it goes on from what was durable, now with a key"
+echo "== host and device are killed: the update resumes at the durable offset, now with a key"
 kill_flasher 5 --mode with-response --mtu 185
 kill -KILL "$device"
 wait "$device" || true
 peer_up --key-file key
 expect 77 flash 5 --mode with-response
 expect 0 flash 5 --mode with-response --key-file key
-(($(offset) > 0 && $(offset) % PAGE == 0)) || fail "goes on from a page that was durable"
+(($(offset) > 0 && $(offset) % PAGE == 0)) || fail "resumes at a durable page"
 device_runs 5

@@ -1,5 +1,5 @@
-# gatttool, BlueZ's btgatt-client and Bumble see exactly the table that our GATT server declares, and
-# what it sends; and a device that asks for our MTU and then leaves is understood.
+# gatttool, BlueZ's btgatt-client and Bumble see exactly the table and the PDUs of the simulated GATT server;
+# and otaflash supports a device that requests the MTU and then disconnects.
 # limit: 200
 . "$LAB/guest/expect.sh"
 device_up --profile fast
@@ -36,59 +36,59 @@ echo "== a request without the CCCD is refused"
 expect 0 gatt --char-write-req --handle 0x0015 --value 0101
 says 'Characteristic Write Request failed'
 
-# dialogue NAME COMMAND...: an interactive client, its words in ./NAME.
+# dialogue NAME COMMAND...: runs an interactive client, with its output in ./NAME.
 dialogue() {
-  spoken=$1
+  output=$1
   shift
-  rm -f tell
-  mkfifo tell
-  # There to be looked at before the client has opened it.
-  : >"$spoken"
-  stdbuf -oL "$@" <tell >"$spoken" 2>&1 &
+  rm -f input
+  mkfifo input
+  # Create the output file before the client opens it.
+  : >"$output"
+  stdbuf -oL "$@" <input >"$output" 2>&1 &
   client=$!
-  exec 3>tell
-  heard_so_far=0
+  exec 3>input
+  read_so_far=0
 }
-said() { tail -c "+$((heard_so_far + 1))" "$spoken" | grep -qE -- "$1"; }
-# say LINE PATTERN: a line for the client, and what it must say then.
+printed() { tail -c "+$((read_so_far + 1))" "$output" | grep -qE -- "$1"; }
+# say LINE PATTERN: sends a line to the client, and waits for its output.
 say() {
-  heard_so_far=$(wc -c <"$spoken")
+  read_so_far=$(wc -c <"$output")
   echo "$1" >&3
-  hears "$2"
+  prints "$2"
 }
-hears() { within 10 said "$1" || { cat "$spoken"; fail "$spoken says '$1'"; }; }
-# The kernel keeps the link of a process that has ended for 2 s, and a server the client's settings.
+prints() { within 10 printed "$1" || { cat "$output"; fail "$output contains '$1'"; }; }
+# The kernel keeps the link of an ended process for 2 s, and a server keeps the client's settings.
 dialogue_ends() {
   exec 3>&-
   kill "$client" 2>/dev/null || true
   wait "$client" || true
-  sed 's/\x1b\[[0-9;]*m//g; s/^/  /' "$spoken"
+  sed 's/\x1b\[[0-9;]*m//g; s/^/  /' "$output"
   link_ends
 }
 
-echo "== gatttool hears the indication and the notification that a BEGIN leads to"
-# A sink session of 4096 octets, CRC32 0x78563412, version 1.3.0, hardware 0x0000A001.
+echo "== gatttool receives the indication and the notification after a BEGIN"
+# A sink session of 4096 bytes, CRC32 0x78563412, version 1.3.0, hardware 0x0000A001.
 readonly BEGIN=060800100000123456780103000001a00000
 dialogue gatttool-words gatttool -i hci0 -b "$DEVICE_ADDRESS" -I
 say connect 'Connection successful'
 say 'char-write-req 0x0016 0200' 'written successfully'
 say 'char-write-req 0x001b 0100' 'written successfully'
 say "char-write-req 0x0015 $BEGIN" 'written successfully'
-hears 'Indication +handle = 0x0015 value: 86 00( 00){8}'
-hears 'Notification handle = 0x001a value: 01 00 00 20( 00){12}'
+prints 'Indication +handle = 0x0015 value: 86 00( 00){8}'
+prints 'Notification handle = 0x001a value: 01 00 00 20( 00){12}'
 dialogue_ends
 
-echo "== btgatt-client writes long values and prepared ones"
+echo "== btgatt-client makes long and prepared writes"
 dialogue btgatt-words "$LAB_CACHE/btgatt-client" -i hci0 -d "$DEVICE_ADDRESS" -t public -m 64
-hears 'GATT discovery procedures complete'
+prints 'GATT discovery procedures complete'
 say 'register-notify 0x0015' 'Registered notify handler'
 say "write-long-value 0x0015 0$(sed 's/../ 0x&/g' <<<"$BEGIN")" 'Write successful'
-hears 'Not/Ind: 0x0015 - \(10 bytes\): 86 00( 00){8}'
-# A data write of 4 octets of offset and 96 of image: more than one PDU at this MTU.
+prints 'Not/Ind: 0x0015 - \(10 bytes\): 86 00( 00){8}'
+# A data write of 4 bytes of offset and 96 of image: more than one PDU at this MTU.
 say "write-long-value -r 0x0018 0$(printf ' 0x%02x' 0 0 0 0 {1..96})" 'Write successful'
 say 'read-value 0x001a' 'Read value \(16 bytes\): 01 00 00 20 60 00 00 00'
 say "write-long-value 0x0018 0$(printf ' 0x%02x' 0 0 0 0 {1..96})" 'Write failed: .*\(0x81\)'
-# One value in two parts, executed; and one that is cancelled.
+# One value in two parts, executed; and another that is cancelled.
 say 'write-prepare 0x001b 0 0x01' 'Session id'
 session=$(sed -n 's/.*Session id: \([0-9]*\).*/\1/p' btgatt-words | tail -n 1)
 say "write-prepare -s $session 0x001b 1 0x00" 'Prepare write success'
@@ -110,15 +110,15 @@ device_down
 sleep 1
 hciconfig hci0 up
 
-echo "== a device asks for our MTU, and its last words are heard after it has gone"
+echo "== a device requests the MTU, and its last PDUs are received after its disconnection"
 hciconfig hci1 down
 "$BUMBLE" "$LAB/peers/parting.py" hci-socket:1 "$DEVICE_ADDRESS" "$WORK/leave" >peer 2>&1 &
 within 60 grep -q '^advertising' peer || { cat peer; fail "the peripheral advertises"; }
 "$OTAFLASH" -vvv --adapter hci0 --timeout 10s info -d "$DEVICE_ADDRESS" >traced 2>&1 </dev/null &
 listener=$!
-within 20 grep -q 'the central takes 512' peer ||
-  { cat peer traced; fail "an Exchange MTU Request of the device's own is answered"; }
-# While it is stopped, everything that the device has to say queues up before the end of the link.
+within 20 grep -q 'the central accepts 512' peer ||
+  { cat peer traced; fail "an Exchange MTU Request from the device is answered"; }
+# While the process is stopped, all PDUs of the device are queued before the end of the link.
 kill -STOP "$listener"
 touch leave
 within 10 grep -q gone peer
@@ -127,6 +127,6 @@ kill -CONT "$listener"
 status=0
 wait "$listener" || status=$?
 cat traced
-[[ $status = 7[45] ]] || fail "a device that leaves is a lost link (74 or 75), not $status"
+[[ $status = 7[45] ]] || fail "a disconnected device is a lost link (74 or 75), not $status"
 [[ $(grep -c 'HandleValueNotification 0x0042' traced) = 10 ]] ||
-  fail "all ten notifications are taken from a link that is gone"
+  fail "all ten notifications are read from the closed link"

@@ -1,5 +1,5 @@
-# A host on Bumble, written from docs/ota-service.md alone, updates our simulated device: its own MTU
-# exchange, discovery, subscriptions, prepared writes. Every line of it is an expectation.
+# A host on Bumble, written only from docs/ota-service.md, updates the simulated device: its own MTU
+# exchange, discovery, subscriptions, prepared writes. Every line of its output is an expectation.
 # limit: 240
 . "$LAB/guest/expect.sh"
 device_up --profile fast
@@ -11,7 +11,7 @@ says '^ok written as one$'
 says '^ok busy until it is confirmed$'
 says '^ok the new image runs, activated$'
 
-echo "== and ours finds what it left"
+echo "== and otaflash finds the result"
 within 8 hciconfig hci0 up
 expect 0 otaflash info -d "$DEVICE_ADDRESS"
 says 'running +7\.1\.0$'

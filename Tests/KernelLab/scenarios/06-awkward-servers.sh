@@ -1,4 +1,4 @@
-# Servers on Bumble that keep to the specification and are hard on a client: peers/awkward.py.
+# Servers on Bumble that follow the specification but are difficult for a client: peers/awkward.py.
 # limit: 600
 . "$LAB/guest/expect.sh"
 image small 4000
@@ -9,14 +9,14 @@ mkfifo cases
 "$BUMBLE" "$LAB/peers/awkward.py" hci-socket:1 "$DEVICE_ADDRESS" "$WORK/awkward" <cases >>peer 2>&1 &
 exec 3>cases
 
-# become CASE: the server of that kind, its words in ./peer.
+# become CASE: starts the server of that kind, with its output in ./peer.
 become() {
   echo "== $1"
   : >peer
   echo "$1" >&3
   within 60 advertises "$1" || { cat peer; fail "the server is '$1'"; }
 }
-# The server before it advertises again too, once its link has ended.
+# The server before it also advertises again after the end of its link.
 advertises() {
   awk -v name="case $1" '$0 == name { is_up = 1 } is_up && /^advertising/ { found = 1 } END { exit !found }' peer
 }
@@ -45,12 +45,12 @@ cat >expected <<'END_OF_TABLE'
 180F 2A19
 5a0e0000-6b1f-4f3c-9d57-2f1d6f0c4b20 2A01 5a0e0000-6b1f-4f3c-9d57-2f1d6f0c4b21 2A19 5a0e0000-6b1f-4f3c-9d57-2f1d6f0c4b22 5a0e0000-6b1f-4f3c-9d57-2f1d6f0c4b23
 5a0e0000-6b1f-4f3c-9d57-2f1d6f0c4b20 2A01 5a0e0000-6b1f-4f3c-9d57-2f1d6f0c4b21 2A19 5a0e0000-6b1f-4f3c-9d57-2f1d6f0c4b22 5a0e0000-6b1f-4f3c-9d57-2f1d6f0c4b23
-manufacturer=512 octets, md5 LONGEST
-model=22 octets: MTU minus 1
-serial number=44 octets: two parts, nothing in a third one
+manufacturer=512 bytes, md5 LONGEST
+model=22 bytes: MTU less one
+serial number=44 bytes: two parts, nothing in a third part
 software=
 END_OF_TABLE
-# What info told of the table, in the same form. A string that is refused is left out.
+# The table as printed by info, in the same form. A string that is refused is left out.
 /usr/bin/python3 - >found <<'END_OF_SCRIPT'
 import json
 longest = "".join(f"{number:04d} " for number in range(103))[:512]
@@ -59,11 +59,11 @@ for line in open("out"):
     if event["type"] == "service":
         print(event["uuid"], *event["characteristics"])
     elif event["type"] == "information":
-        value = "512 octets, md5 LONGEST" if event["value"] == longest else event["value"]
+        value = "512 bytes, md5 LONGEST" if event["value"] == longest else event["value"]
         print(f"{event['name']}={value}")
 END_OF_SCRIPT
-diff <(sort expected) <(sort found) || fail "info tells the whole table"
-diff <(grep -v = expected) <(grep -v = found) || fail "info tells the services in their order"
+diff <(sort expected) <(sort found) || fail "info prints the complete table"
+diff <(grep -v = expected) <(grep -v = found) || fail "info prints the services in their order"
 says '"mtu":23'
 expect 0 flash small
 says '"outcome":"flashed".*"verified":true'
@@ -74,7 +74,7 @@ expect 0 flash large --mtu 185
 says '"outcome":"flashed".*"verified":true'
 says '"mtu":185'
 device_has asking large
-# The same MTU in both directions (Core 5.4, Vol 3, Part F, 3.4.2.2); no attributes to find or read.
+# The same MTU in both directions (Core 5.4, Vol 3, Part F, 3.4.2.2); no attributes to discover or read.
 device_says '^asked MTU: 03b900$'
 device_says '^asked information: 010401000a$'
 device_says '^asked by type value: 010601000a$'
@@ -102,7 +102,7 @@ device_has moving small
 become late
 started=$SECONDS
 expect 0 info
-((SECONDS - started >= 27)) || fail "the answer is waited for"
+((SECONDS - started >= 27)) || fail "info waits for the answer"
 
 become silent
 started=$SECONDS

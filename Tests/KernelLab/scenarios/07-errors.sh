@@ -1,4 +1,4 @@
-# What the kernel refuses is explained, with a remedy and the exit code of the command line.
+# Errors of the kernel are explained, with a remedy and the exit code of the command line.
 # limit: 300
 . "$LAB/guest/expect.sh"
 image image-3 90000
@@ -11,7 +11,7 @@ expect 69 "$OTAFLASH" --adapter hci7 info -d "$DEVICE_ADDRESS"
 says 'error\[E-NO-ADAPTER\]'
 says 'btmgmt info'
 
-echo "== nobody advertises"
+echo "== no device advertises"
 expect 69 otaflash --timeout 3s info -d "$DEVICE_ADDRESS"
 says 'error\[E-DEVICE-NOT-FOUND\]'
 says 'did not advertise within the time limit'
@@ -52,7 +52,7 @@ expect 69 otaflash doctor
 says 'hci0 .* is off'
 mgmt 0 power on
 
-echo "== the device is gone for good in the middle"
+echo "== the device vanishes permanently in the middle"
 flash --json --time-limit 15s >events 2>&1 </dev/null &
 flasher=$!
 within 30 grep -q '"done":[1-9]' events

@@ -1,16 +1,16 @@
-# Devices that want a paired host: Just Works, a passkey, stored keys, a forgotten bond, no right.
+# Devices that require a paired host: Just Works, a passkey, stored keys, a forgotten bond, no capability.
 # limit: 400
 . "$LAB/guest/expect.sh"
-# What btvirt calls hci0.
+# The address that btvirt gives to hci0.
 readonly HOST_ADDRESS=00:AA:01:00:00:00
 image image-3 6000
 flash() { otaflash flash image-3 --image-version 1.3.0 --allow-unknown -d "$DEVICE_ADDRESS" "$@"; }
-# The pairings of hci0 that lie on disk.
+# Prints the pairings of hci0 on disk.
 bonds() { find state/otaflash/bonds -name '*.json'; }
-# Takes the keys from the kernel's memory, as a restart of the computer would, but not from disk.
+# Deletes the keys from the kernel's memory, as a restart of the computer does, but not from disk.
 forget_in_kernel() { mgmt 0 power off; mgmt 0 ltks; mgmt 0 irks; mgmt 0 power on; }
 
-echo "== an adapter that was switched on past the management interface has no Security Manager"
+echo "== an adapter that was switched on without the management interface has no Security Manager"
 device_up --profile 'fast?security=encrypted'
 expect 77 otaflash pair -d "$DEVICE_ADDRESS"
 says 'error\[E-PAIRING-FAILED\]'
@@ -21,20 +21,20 @@ for index in 0 1; do
   mgmt "$index" power on
 done
 
-echo "== a device that wants an encrypted link: info says so, flash pairs by itself"
+echo "== a device that requires an encrypted link: info reports this, flash pairs automatically"
 device_up --profile 'fast?security=encrypted'
 expect 77 otaflash info -d "$DEVICE_ADDRESS"
 says 'error\[E-NOT-PAIRED\]'
 says 'ATT error 0x0f'
 says 'otaflash --adapter hci0 pair -d'
-[[ -z $(bonds) ]] || fail "info makes no pairing"
+[[ -z $(bonds) ]] || fail "info does not pair"
 expect 0 flash
 says 'running 1\.3\.0, verified'
-[[ $(bonds | wc -l) = 1 ]] || fail "one pairing is kept"
+[[ $(bonds | wc -l) = 1 ]] || fail "one pairing is stored"
 [[ $(stat -c %a "$(bonds)") = 600 ]] || fail "only the owner may read the keys"
 grep -q '"kind" : "secure-connections"' "$(bonds)" || { cat "$(bonds)"; fail "it is LE Secure Connections"; }
 
-echo "== the keys on disk are enough: no second pairing"
+echo "== the keys on disk are sufficient: no second pairing"
 before=$(md5sum "$(bonds)")
 forget_in_kernel
 trace_begins
@@ -42,7 +42,7 @@ expect 0 otaflash info -d "$DEVICE_ADDRESS"
 says 'running +1\.3\.0'
 trace_ends
 grep -q 'LE Start Encryption' trace || fail "the link was encrypted"
-! grep -q 'SMP: Pairing Request' trace || fail "nothing was paired"
+! grep -q 'SMP: Pairing Request' trace || fail "there was no pairing"
 [[ $(md5sum "$(bonds)") = "$before" ]] || fail "the keys are the same"
 
 echo "== a device that has forgotten the pairing"
@@ -53,7 +53,7 @@ says 'error\[E-BOND-FORGOTTEN\]'
 says 'otaflash --adapter hci0 unpair -d .* && .*otaflash --adapter hci0 pair -d'
 expect 0 otaflash unpair -d "$DEVICE_ADDRESS"
 says 'forgotten'
-[[ -z $(bonds) ]] || fail "the keys are gone"
+[[ -z $(bonds) ]] || fail "the keys are deleted"
 expect 0 otaflash unpair -d "$DEVICE_ADDRESS"
 says 'not paired'
 expect 0 otaflash pair -d "$DEVICE_ADDRESS"
@@ -68,7 +68,7 @@ link_ends
 
 echo "== a passkey that the device shows"
 device_up --profile 'fast?security=authenticated'
-# Answers what the device shows, or 000000 when told to.
+# Answers with the passkey of the device, or with the given one.
 answer() {
   local passkey
   within 30 grep -q '^passkey' device
@@ -77,8 +77,8 @@ answer() {
 }
 : >device
 status=0
-# Before the kernel's own threads it asks the moment the link stands, when the kernel's Security Manager
-# has not come to it yet.
+# With a higher priority than the kernel's threads, so that it pairs immediately after the connection, before
+# the kernel's Security Manager is ready.
 answer | chrt --fifo 50 "$OTAFLASH" --adapter hci0 pair --authenticated -d "$DEVICE_ADDRESS" >out 2>&1 ||
   status=$?
 cat out
@@ -92,7 +92,7 @@ says 'verified'
 expect 0 otaflash unpair -d "$DEVICE_ADDRESS"
 link_ends
 
-echo "== a wrong passkey, and nobody to ask"
+echo "== a wrong passkey, and no operator to ask"
 : >device
 status=0
 answer 000000 | otaflash pair -d "$DEVICE_ADDRESS" >out 2>&1 || status=$?

@@ -1,27 +1,27 @@
-# Interval, supervision timeout, PHY and packet length: asked, read back, put back, or said not to be.
+# Interval, supervision timeout, PHY and packet length: requested, read back, restored, or reported as refused.
 # limit: 400
 . "$LAB/guest/expect.sh"
 image image-3 6000
-# The device's kernel would ask for its own 30 to 50 ms at any moment after a faster link stands.
+# The device's kernel would otherwise request its own 30 to 50 ms at some moment after a faster connection.
 echo 6 >/sys/kernel/debug/bluetooth/hci1/conn_min_interval
 device_up --profile fast
 
 info() { otaflash -v info -d "$DEVICE_ADDRESS" "$@"; }
 
-# What the kernel asks for where nobody tells it otherwise: 30 to 50 ms, 420 ms.
-echo "== nothing is asked: the link is as it comes"
+# The kernel's defaults: 30 to 50 ms, 420 ms.
+echo "== no request: the link has its defaults"
 expect 0 info
 says '^link +MTU 512 - 1M - 50 ms|^link +MTU 512 . 1M . 50 ms'
 says 'lost after +0\.42 s'
 says_not 'asked'
 
-echo "== to flash, the kernel connects as fast as it may"
+echo "== for flash, the kernel connects with the shortest interval"
 link_ends
 trace_begins
 expect 0 otaflash -v flash image-3 --image-version 1.3.0 --allow-unknown -d "$DEVICE_ADDRESS"
 says 'interval 7\.5…15 ms asked, granted: (7\.5|15) ms'
 says 'MTU 512.*(7\.5|15) ms'
-# The virtual controllers know neither command.
+# The virtual controllers support neither command.
 says 'PHY 2M asked, not granted: unknown command \(HCI error 0x01\)'
 says 'packet 251 B asked, not granted: unknown command \(HCI error 0x01\)'
 trace_ends
@@ -29,13 +29,13 @@ grep -A 14 'LE Create Connection\|LE Extended Create Connection' trace |
   grep -q 'Max connection interval: 15.00 msec' || { head -n 80 trace; fail "the kernel asked for 15 ms"; }
 grep -q 'Supervision timeout: 2000 msec' trace || fail "the kernel asked for 2 s"
 
-echo "== and it is put back"
+echo "== and the interval is restored"
 link_ends
 expect 0 info
 says '50 ms'
 says 'lost after +0\.42 s'
 
-echo "== what was asked for is read back"
+echo "== requested values are read back"
 link_ends
 expect 0 info --interval 30ms --supervision 5s
 says 'interval 30 ms asked, granted: 30 ms'
@@ -48,7 +48,7 @@ expect 64 info --interval 5ms
 expect 64 info --interval 100ms --supervision 150ms
 expect 64 otaflash info -d sim: --phy 2M
 
-echo "== with CAP_NET_RAW alone the standing link is updated"
+echo "== with only CAP_NET_RAW the existing link is updated"
 link_ends
 mkdir other && chmod 777 . other
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -60,10 +60,10 @@ says 'interval 15 ms asked, granted: 15 ms'
 says '^link .* 15 ms'
 trace_ends
 grep -A 10 'LE Connection Update (0x08|0x0013)' trace >update || { tail -n 60 trace; fail "the link was updated"; }
-# 0.625 ms here would make some controllers send one packet an event.
+# 0.625 ms here would make some controllers send one packet per event.
 grep -q 'Max connection length: 0.000 msec' update || { cat update; fail "no hint about the length of events"; }
 
-echo "== without a capability it is said"
+echo "== without a capability the reason is reported"
 link_ends
 expect 0 "${as_nobody[@]}" --inh-caps=-all env "${paths[@]}" \
   "$OTAFLASH" --adapter hci0 -v info -d "$DEVICE_ADDRESS" --interval 15ms

@@ -1,9 +1,9 @@
-# Eight devices at once from one adapter: one process each, then one process for all.
+# Eight devices at the same time from one adapter: one process each, then one process for all.
 # limit: 300
 # controllers: 9
 . "$LAB/guest/expect.sh"
 readonly DEVICES=8
-# What btvirt calls hci0.
+# The address that btvirt gives to hci0.
 readonly ADAPTER_ADDRESS=00:AA:01:00:00:00
 
 addresses=()
@@ -21,7 +21,7 @@ each_flash_holds() {
   for ((number = 1; number <= DEVICES; number++)); do flash_holds "$1" "flash-$number"; done
 }
 
-# Notes how many links hci0 has, again and again, until links_end; $links is then the most there were.
+# Records the number of links of hci0 repeatedly, until links_end; $links is then the maximum.
 links_begin() {
   : >links
   while hcitool -i hci0 con | grep -c handle >>links || true; do sleep 0.1; done &
@@ -45,13 +45,13 @@ grep -h '"type":"error"' streams/* || true
 says "$DEVICES of $DEVICES devices done"
 [[ $(grep -c ' flashed .* 1\.3\.0 ' out) = "$DEVICES" ]] || fail "each device runs 1.3.0"
 [[ $(grep -l '"to":"1\.3\.0","verified":true' streams/* | wc -l) = "$DEVICES" ]] ||
-  fail "each device was asked, and runs 1.3.0"
+  fail "each device reports 1.3.0 after the update"
 each_flash_holds image-3
 first=$((($(date +%s%N) - started) / 1000000))
-figure "$DEVICES processes $first ms, $links links at once"
+figure "$DEVICES processes $first ms, $links concurrent links"
 
 echo "== one process, with a link to each device"
-# Large enough that the first link still stands when the last one begins.
+# Large enough that the first link still exists when the last one starts.
 image image-4 80004
 link_ends
 started=$(date +%s%N)
@@ -59,7 +59,7 @@ links_begin
 expect 0 "$FLEET_FLASH" image-4 1.4.0 "$ADAPTER_ADDRESS" "${addresses[@]}"
 links_end
 [[ $(grep -c '1\.3\.0 -> 1\.4\.0, verified' out) = "$DEVICES" ]] || fail "each device runs 1.4.0"
-((links == DEVICES)) || fail "there were $DEVICES links at once, not $links"
+((links == DEVICES)) || fail "there were $DEVICES concurrent links, not $links"
 each_flash_holds image-4
 second=$((($(date +%s%N) - started) / 1000000))
-figure "one process $second ms, $links links at once"
+figure "one process $second ms, $links concurrent links"

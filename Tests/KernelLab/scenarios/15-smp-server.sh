@@ -1,5 +1,5 @@
-# A device with MCUboot of another make: SMP by PyPI's smp on Bumble's GATT server, its images by imgtool.
-# Upload, trial, reset, confirmation; a killed flasher; a device that serves paired hosts only.
+# An independent device with MCUboot: SMP by PyPI's smp on Bumble's GATT server, its images by imgtool. Upload,
+# trial, reset, confirmation; a killed host; a device that serves only paired hosts.
 # limit: 450
 . "$LAB/guest/expect.sh"
 bootable image-2 1.2.0 20000
@@ -8,7 +8,7 @@ bootable image-4 1.4.0 240000
 mkdir board
 cp image-2 board/image
 
-# peer_up [OPTIONS...]: the device, and what it runs in ./board.
+# peer_up [OPTIONS...]: starts the device, with its running image in ./board.
 peer_up() {
   : >peer
   hciconfig hci1 down
@@ -33,10 +33,10 @@ expect 0 otaflash reset -d "$DEVICE_ADDRESS"
 within 10 bash -c 'grep "^runs" peer | tail -n 1 | grep -q 1.3.0'
 link_ends
 
-echo "== the flasher is killed: the device's offset tells where to go on"
+echo "== the host is killed: the update resumes at the device's offset"
 "$OTAFLASH" --adapter hci0 --json flash image-4 -d "$DEVICE_ADDRESS" >events 2>&1 </dev/null &
 flasher=$!
-within 30 grep -qE '"done":[1-9][0-9]{4}' events || { cat events; fail "the update gets going"; }
+within 30 grep -qE '"done":[1-9][0-9]{4}' events || { cat events; fail "the update makes progress"; }
 kill -KILL "$flasher"
 wait "$flasher" || true
 acknowledged=$(sed -n 's/.*"task_progress".*"done":\([0-9]*\).*/\1/p' events | tail -n 1)
@@ -44,14 +44,14 @@ link_ends
 expect 0 otaflash --json flash image-4 -d "$DEVICE_ADDRESS"
 says '"to":"1\.4\.0".*"verified":true'
 offset=$(sed -n 's/.*"task":"upload".*"offset":\([0-9]*\),"resumed":true.*/\1/p' out | head -n 1)
-((${offset:-0} >= acknowledged)) || fail "goes on at $acknowledged or later"
+((${offset:-0} >= acknowledged)) || fail "resumes at $acknowledged or later"
 device_runs 4
 figure "resumed at $offset of $(stat -c %s image-4)"
 kill -KILL "$device"
 wait "$device" || true
 link_ends
 
-echo "== a device that serves paired hosts only: a passkey that it shows"
+echo "== a device that serves only paired hosts, and shows a passkey"
 # Only an adapter that was switched on by the management interface has a Security Manager.
 mgmt 0 power off
 mgmt 0 power on

@@ -1,4 +1,4 @@
-# Our simulated device on an adapter that bluetoothd has as well: Linux takes both listeners on the
+# The simulated device on an adapter that bluetoothd uses as well: Linux accepts both listeners on the
 # attribute channel, and hosts reach the one that came last.
 # limit: 120
 . "$LAB/guest/expect.sh"

@@ -1,4 +1,4 @@
-# Eight devices, updated by one campaign over two adapters, of which one is switched off in the middle.
+# Eight devices, updated by one campaign over two adapters, one of which is switched off in the middle.
 # limit: 120
 # controllers: 10
 . "$LAB/guest/expect.sh"
@@ -17,7 +17,7 @@ for ((number = 1; number <= DEVICES; number++)); do
     { cat "device-$number"; fail "device $number listens"; }
 done
 
-# Large enough, in small packets, that links stand when the adapter is switched off.
+# Large enough, in small packets, that links exist when the adapter is switched off.
 cp "$LAB/../../firmware-samples/app-1.3.0.bin" image-3
 {
   printf '%s\n' 'campaign: eight doors' 'image: image-3' 'devices:'
@@ -26,27 +26,27 @@ cp "$LAB/../../firmware-samples/app-1.3.0.bin" image-3
     'flash: {mtu: 64}'
 } >campaign.yaml
 
-# How often the run has told of something.
-told() { grep -cE -- "$1" events || true; }
-# Links stand on both adapters, and data has gone over them.
+# Prints how often the run has reported a pattern.
+reported() { grep -cE -- "$1" events || true; }
+# Checks that both adapters have links, and that data was sent over them.
 is_under_way() {
   local adapter
   for adapter in hci0 "$OTHER"; do
     grep -q "\"event\":\"placed\".*\"adapter\":\"$adapter\"" events &&
       hcitool -i "$adapter" con | grep -q handle || return 1
   done
-  (($(told '"type":"task_progress","task":"upload"') > 8))
+  (($(reported '"type":"task_progress","task":"upload"') > 8))
 }
 
-echo "== one run, two adapters, and one of them goes"
+echo "== one run, two adapters, one of which vanishes"
 started=$(date +%s%N)
-"$OTAFLASH" --json fleet run --adapters "hci0,$OTHER" campaign.yaml >events 2>words &
+"$OTAFLASH" --json fleet run --adapters "hci0,$OTHER" campaign.yaml >events 2>messages &
 run=$!
-within 60 is_under_way || { cat words events; fail "the run is under way on both adapters"; }
+within 60 is_under_way || { cat messages events; fail "the run uses both adapters"; }
 mgmt 9 power off
 within 20 grep -q "\"event\":\"lost\",\"adapter\":\"$OTHER\"" events ||
-  { cat words; fail "the run tells that $OTHER is gone"; }
-# One that it had is taken up by the other adapter, which had its own devices to finish first.
+  { cat messages; fail "the run reports that $OTHER vanished"; }
+# The other adapter continues one of its devices, after it finished its own devices.
 has_moved() {
   local device
   for device in $(sed -n 's/.*"event":"ended","device":"\([^"]*\)".*"code":"adapter-lost".*/\1/p' events); do
@@ -54,21 +54,21 @@ has_moved() {
   done
   return 1
 }
-within 60 has_moved || { cat words events; fail "a device of $OTHER is taken up by hci0"; }
+within 60 has_moved || { cat messages events; fail "hci0 continues a device of $OTHER"; }
 mgmt 9 power on
 within 20 grep -q "\"event\":\"back\",\"adapter\":\"$OTHER\"" events ||
-  { cat words; fail "the run tells that $OTHER is back"; }
+  { cat messages; fail "the run reports that $OTHER is back"; }
 status=0
 wait "$run" || status=$?
-sed 's/^/  /' words
-# What the run told, without each device's progress.
+sed 's/^/  /' messages
+# The events of the run, without the progress of each device.
 grep -E '"event":"(placed|ended|settled|lost|back)"' events | sed 's/^/  /'
 took=$((($(date +%s%N) - started) / 1000000))
 [[ $status = 0 ]] || { tail -n 5 events; fail "exit 0, not $status"; }
 
-[[ $(told '"event":"settled".*"outcome":"flashed"') = "$DEVICES" ]] || fail "each device is flashed"
-[[ $(told '"event":"ended".*"outcome":"failed"') = 0 ]] || fail "an adapter that goes is no failure"
-grep -q '"event":"paused"' events && fail "one adapter is enough to go on"
+[[ $(reported '"event":"settled".*"outcome":"flashed"') = "$DEVICES" ]] || fail "each device is flashed"
+[[ $(reported '"event":"ended".*"outcome":"failed"') = 0 ]] || fail "a vanished adapter is not a failure"
+grep -q '"event":"paused"' events && fail "the run continues with one adapter"
 for ((number = 1; number <= DEVICES; number++)); do flash_holds image-3 "flash-$number"; done
 expect 0 "$OTAFLASH" fleet report --verify
 says 'none changed'
@@ -77,4 +77,4 @@ for address in "${addresses[@]}"; do
   expect 0 otaflash info -d "$address"
   says 'running +1\.3\.0'
 done
-figure "one run $took ms, $(told '"code":"adapter-lost"') devices moved"
+figure "one run $took ms, $(reported '"code":"adapter-lost"') devices moved"

@@ -1,5 +1,5 @@
-# A device that loses its keys at its restart: one error that says so, unpair, the same command confirms.
-# A device that asks for a pairing and does without: no keys are left behind.
+# A device that loses its keys at its restart: one error reports this; after unpair the same command confirms.
+# A device that requests a pairing but does not require it: no keys remain.
 # limit: 150
 . "$LAB/guest/expect.sh"
 bootable image-2 1.2.0 4000
@@ -9,7 +9,7 @@ mkdir board
 cp image-2 board/image
 bonds() { find state/otaflash/bonds -name '*.json'; }
 
-# peer_up [OPTIONS...]: the device, and what it runs in ./board.
+# peer_up [OPTIONS...]: starts the device, with its running image in ./board.
 peer_up() {
   : >peer
   hciconfig hci1 down
@@ -22,11 +22,11 @@ peer_up() {
 mgmt 0 power off
 mgmt 0 power on
 
-echo "== a device that asks for a pairing, and does without"
+echo "== a device that requests a pairing, but does not require it"
 peer_up --asks
 expect 0 otaflash flash image-3 -d "$DEVICE_ADDRESS"
 says 'running 1\.3\.0, verified'
-[[ -z $(bonds) ]] || fail "no pairing is kept for a device that needs none"
+[[ -z $(bonds) ]] || fail "no pairing is stored for a device that does not require one"
 link_ends
 kill -KILL "$device"
 wait "$device" || true
