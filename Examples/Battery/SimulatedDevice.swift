@@ -3,7 +3,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Synchronization
 
-/// A device whose battery loses a percent each second (Battery Service 1.0, 3.1).
+/// A device whose battery loses one percent per second (Battery Service 1.0, 3.1).
 func simulatedDevice(on clock: any LinkClock) throws(RadioModelFault) -> SimulatedPeripheral {
   let battery = SimulatedBattery()
   let table = AttributeTable(services: [

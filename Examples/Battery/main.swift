@@ -1,9 +1,9 @@
-// Two observers of one battery level: a display that takes every value at once, and a logger that
-// needs five seconds for each. The slow one cannot hold up the quick one or the link; it is told
-// how many values it missed.
+// Two observers of one battery level: a display that shows every value immediately, and a logger
+// that needs five seconds for each. The slow one cannot delay the fast one or the link; it receives
+// the number of values that it missed.
 //
-// The device is simulated here, and time is virtual. With a real one (import OtaflashBlueZ) the last
-// statement is
+// The device is simulated here, and time is virtual. With a real device (import OtaflashBlueZ) the
+// last statement is
 //   try await watchBattery(downTo: 80, from: LocalAdapter(), on: EventLoopClock())
 
 import OtaflashATT

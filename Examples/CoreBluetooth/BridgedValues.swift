@@ -3,13 +3,13 @@ import Foundation
 import OtaflashGATT
 import Synchronization
 
-/// Why an operation of Core Bluetooth had no result.
+/// The reason an operation of Core Bluetooth had no result.
 enum BridgeFault: Error, Equatable {
-  /// The device refused it.
+  /// The device refused the operation.
   case refused(ATTErrorCode)
   /// The connection ended.
   case lost(LinkLoss)
-  /// The task that waited was cancelled.
+  /// The waiting task was cancelled.
   case cancelled
   /// The system failed. `reason` is its message.
   case failed(reason: String)
@@ -29,7 +29,7 @@ enum BridgeFault: Error, Equatable {
     }
   }
 
-  /// The answer to the library's request.
+  /// The error code for the response to the library's request.
   var code: ATTErrorCode {
     switch self {
     case .refused(let code): code
@@ -52,7 +52,7 @@ enum BridgeFault: Error, Equatable {
 }
 
 extension LinkLoss {
-  /// - Parameter error: that of a disconnection; `nil` when this side ended the connection.
+  /// - Parameter error: the error of a disconnection; `nil` if the host ended the connection.
   init(coreBluetooth error: (any Error)?) {
     let any: Any? = error
     guard let any else {
@@ -67,7 +67,7 @@ extension LinkLoss {
   }
 }
 
-/// One callback, waited for by one task. Ends once: by `end`, or with the task.
+/// One callback, awaited by one task. Ends once: by `end`, or with the task.
 final class Callback: Sendable {
   typealias Outcome = Result<[UInt8], BridgeFault>
 
@@ -111,7 +111,7 @@ final class Callback: Sendable {
 }
 
 extension BluetoothUUID {
-  /// Core Bluetooth's bytes are most significant first, and short where the UUID is.
+  /// Core Bluetooth's bytes are most significant first, in the short form if the UUID has one.
   init(_ uuid: CBUUID) {
     let bytes = Array(uuid.data)
     if bytes.count == 4 {
@@ -148,7 +148,7 @@ extension Advertisement {
 }
 
 extension AdapterState {
-  /// `nil` while the system does not know.
+  /// `nil` if the system does not know the state.
   init?(_ state: CBManagerState) {
     switch state {
     case .unknown, .resetting: return nil
@@ -162,7 +162,7 @@ extension AdapterState {
 }
 
 extension ScanFault {
-  /// `nil` while the system does not know, and when Bluetooth is on.
+  /// `nil` if the system does not know the state, and if Bluetooth is on.
   init?(_ state: CBManagerState) {
     switch state {
     case .unknown, .resetting, .poweredOn: return nil

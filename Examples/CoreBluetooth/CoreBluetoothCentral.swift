@@ -4,11 +4,11 @@ import Foundation
 import OtaflashGATT
 import Synchronization
 
-/// A central on Core Bluetooth. The library connects to its links as to those of an adapter.
+/// A central on Core Bluetooth. The library uses its links like those of an adapter.
 ///
-/// Core Bluetooth shows services and characteristics instead of the attribute protocol. So each
-/// connection is a link in memory whose other end is a GATT server with the device's table:
-/// `CoreBluetoothConnection`.
+/// Core Bluetooth offers services and characteristics instead of the attribute protocol. Each
+/// connection is therefore a link in memory whose other end is a GATT server with the device's
+/// table: `CoreBluetoothConnection`.
 public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
   CBCentralManagerDelegate,
   Sendable
@@ -44,7 +44,7 @@ public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
   private let executor: (any TaskExecutor)?
   private let state = Mutex(State())
 
-  /// A central with a manager and a queue of its own. The system asks the user for permission now.
+  /// A central with its own manager and queue. The system asks the user for permission now.
   public convenience init(clock: any LinkClock = SystemClock()) {
     let queue = DispatchQueue(label: "otaflash.core-bluetooth")
     self.init(CBCentralManager(delegate: nil, queue: queue), clock: clock) { block in
@@ -53,8 +53,8 @@ public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
   }
 
   /// - Parameters:
-  ///   - manager: its delegate is this central from now on.
-  ///   - clock: measures the time limits.
+  ///   - manager: its delegate becomes this central.
+  ///   - clock: for the time limits.
   ///   - executor: runs the servers of the connections; `nil` is the global executor.
   ///   - perform: runs a block on the queue that the manager was created with.
   public init(
@@ -92,7 +92,7 @@ public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
     }
   }
 
-  /// One scan of the manager serves all readers. An app in the background has to name services.
+  /// One scan of the manager serves all readers. An app in the background must specify services.
   private func updateScan() {
     let (adapter, scans) = state.withLock { ($0.adapter, $0.scans) }
     guard adapter == .poweredOn else {
@@ -150,7 +150,7 @@ public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
 
   // MARK: Connecting
 
-  /// Connects to a device that this computer knows: one that a scan has reported, or one whose
+  /// Connects to a device that the system knows: one that a scan has reported, or one whose
   /// identifier was stored.
   public func connect(
     to device: Advertisement, within limit: Duration
@@ -175,7 +175,7 @@ public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
     }
   }
 
-  /// Waits until an earlier connection to the device has ended: the system needs time for it.
+  /// Waits until an earlier connection to the device has ended, which needs time in the system.
   private func register(
     _ connection: CoreBluetoothConnection, for identifier: UUID
   ) async throws(ConnectFault) {
@@ -245,7 +245,7 @@ extension CoreBluetoothCentral.State {
     return (Array(monitors.values), Array(connections.values))
   }
 
-  /// The readers that a device is for.
+  /// Returns the readers that a device is reported to.
   fileprivate mutating func report(
     _ device: Advertisement
   ) -> [ScanStream<Advertisement>.Continuation] {

@@ -6,7 +6,7 @@ import Synchronization
 /// A connection of Core Bluetooth as a link: a GATT server in memory has the services of the
 /// device, and its handlers read and write the device's characteristics.
 final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
-  /// A callback that is waited for. The server processes a request at a time, so there is one.
+  /// The awaited callback. The server processes one request at a time, so there is only one.
   private enum Expectation: Equatable {
     case connection
     case services
@@ -44,7 +44,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
 
   // MARK: Life
 
-  /// Connects, discovers, and serves the link's other end until one of the two ends.
+  /// Connects, discovers, and serves the other end of the link until one of the two ends.
   func open(
     clock: any LinkClock, executor: (any TaskExecutor)?
   ) async throws(ConnectFault) -> any Link {
@@ -82,7 +82,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     return host
   }
 
-  /// Ends the connection from this side.
+  /// Ends the connection from the host.
   func cancel() {
     perform { [manager, peripheral] in
       if peripheral.state != .disconnected { manager.cancelPeripheralConnection(peripheral) }
@@ -94,7 +94,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     complete(.connection, nil)
   }
 
-  /// - Parameter error: the system's; `nil` when this side ended the connection.
+  /// - Parameter error: the system's error; `nil` if the host ended the connection.
   func disconnected(because error: (any Error)?) {
     let loss = LinkLoss(coreBluetooth: error)
     let (waiting, end) = state.withLock { state in
@@ -106,7 +106,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     if loss == .supervisionTimeout { end?.loseSupervision() } else { end?.close() }
   }
 
-  /// `false` when the task was cancelled.
+  /// `false` if the task was cancelled.
   func waitUntilEnded() async -> Bool {
     let callback = Callback()
     let hasEnded = state.withLock { state in
@@ -152,7 +152,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
 
   // MARK: Operations
 
-  /// The parts of a long value come from one read of the device.
+  /// The parts of a long value are from one read of the device.
   private func read(
     _ characteristic: CBCharacteristic, _ context: AttributeContext
   ) async -> Result<[UInt8], ATTErrorCode> {
@@ -172,7 +172,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
   ) async -> ATTErrorCode? {
     do throws(BridgeFault) {
       if context.isCommand {
-        // A command has no answer: its flow control is the system's queue.
+        // A command has no response: its flow control is the system's queue.
         if !peripheral.canSendWriteWithoutResponse {
           _ = try await call(.room) { [self] in
             if $0.canSendWriteWithoutResponse { complete(.room, nil) }
@@ -215,9 +215,9 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
       isNotified ? server.notify(handle, value) : server.indicate(handle, value)
     }
     var outcome = offer(Array(value))
-    // As the device does: one PDU carries no more (Core 5.4, Vol 3, Part F, 3.4.7.1).
+    // Same as on the device: one PDU carries no more (Core 5.4, Vol 3, Part F, 3.4.7.1).
     if case .tooLong(let limit) = outcome { outcome = offer(Array(value.prefix(limit))) }
-    // A value that would be lost without notice ends the connection instead.
+    // The connection ends instead of losing a value silently.
     if case .queueFull = outcome { cancel() }
   }
 
@@ -243,7 +243,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     try await call(expectation) { peripheral, _ in start(peripheral) }
   }
 
-  /// `false` when nothing waits for this callback.
+  /// `false` if nothing waits for this callback.
   @discardableResult
   private func complete(
     _ expectation: Expectation, _ error: (any Error)?, value: Data? = nil
@@ -269,8 +269,8 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     complete(.characteristics(ObjectIdentifier(service)), error)
   }
 
-  /// Core Bluetooth reports answers to reads and notifications in the same way: while a read waits,
-  /// a notified value is its answer, and the answer is delivered as a notification.
+  /// Core Bluetooth reports the responses to reads and notifications in the same way: while a read
+  /// waits, a notified value becomes its response, and the response is delivered as a notification.
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic,
     error: (any Error)?
@@ -287,7 +287,8 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     complete(.written(ObjectIdentifier(characteristic)), error)
   }
 
-  /// The server has accepted the subscription, so a device that refuses it ends the connection.
+  /// The server has already accepted the subscription, so a refusal by the device ends the
+  /// connection.
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic,
     error: (any Error)?

@@ -3,8 +3,8 @@ import OtaflashGATT
 import OtaflashSimulation
 import Synchronization
 
-/// A device with five of the six strings. The model number is longer than one response carries, and
-/// the first read of the serial number finds the device short of memory.
+/// A device with five of the six strings. The model number is longer than one response, and the
+/// first read of the serial number fails because the device has insufficient resources.
 func simulatedDevice(on clock: any LinkClock) throws(RadioModelFault) -> SimulatedPeripheral {
   let texts: [InformationField: String] = [
     .modelNumber: "Door sensor, long range, outdoor use", .firmwareRevision: "1.2.0",

@@ -1,8 +1,8 @@
-// Prints who made a device. Six reads wait in the device's command queue at once, run one after the
-// other, and are bounded and repeated each on its own.
+// Prints the manufacturer information of a device. Six reads wait in the device's command queue at
+// the same time and run one after the other. Each has its own time limit and retries.
 //
-// The device is simulated here, and time is virtual. With a real one (import OtaflashBlueZ) the last
-// statement is
+// The device is simulated here, and time is virtual. With a real device (import OtaflashBlueZ) the
+// last statement is
 //   try await printDeviceInformation(from: LocalAdapter(), on: EventLoopClock())
 
 import OtaflashATT
@@ -31,7 +31,7 @@ func printField(_ field: InformationField, of peripheral: Peripheral) async thro
   }
 }
 
-/// A read that may take 5 seconds, and is tried again when the device is short of memory.
+/// A read with a time limit of 5 seconds, and a retry if the device has insufficient resources.
 func readCommand(
   for field: InformationField, on clock: any LinkClock
 ) -> Command<PeripheralTurn, String, PeripheralFault> {

@@ -1,10 +1,10 @@
-// Brings one image to many devices at once, in one process: a task for each device, and all their
-// links on one event loop.
+// Updates many devices with one image at the same time, in one process: one task per device, and
+// all links on one event loop.
 //
 //   FleetFlash                                      eight simulated devices, in virtual time
-//   FleetFlash IMAGE VERSION ADAPTER DEVICE...      devices in the air; ADAPTER and DEVICE are addresses
+//   FleetFlash IMAGE VERSION ADAPTER DEVICE...      real devices; ADAPTER and DEVICE are addresses
 //
-// Prints a line for each device as it is done. Exit status 1 when one was not updated.
+// Prints a line for each device when it is done. The exit status is 1 if a device was not updated.
 
 import FoundationEssentials
 import Glibc
@@ -19,14 +19,14 @@ struct FleetDevice {
   let dialer: Dialer
 }
 
-/// How the update of a device ended. Not a tuple: as the result of a child task, Swift 6.3 loses its
-/// contents in the released configuration.
+/// The outcome of the update of a device. Not a tuple: as the result of a child task, Swift 6.3
+/// loses its contents in the release configuration.
 struct FleetOutcome {
   let name: String
   let result: Result<UpdateResult, UpdateFault>
 }
 
-/// Updates all devices at the same time, and returns how many of them failed.
+/// Updates all devices at the same time, and returns the number of failures.
 func flash(_ devices: [FleetDevice], with update: FirmwareUpdate, on clock: any LinkClock) async
   -> Int
 {
@@ -56,7 +56,7 @@ func flash(_ devices: [FleetDevice], with update: FirmwareUpdate, on clock: any 
   }
 }
 
-/// The devices that the arguments name, over the kernel's Bluetooth.
+/// The devices in the arguments, over the kernel's Bluetooth.
 func flashInTheAir(_ arguments: [String]) async throws -> Int {
   guard arguments.count >= 4, let version = FirmwareVersion(arguments[1]),
     let adapter = BluetoothAddress(arguments[2])
@@ -74,7 +74,7 @@ func flashInTheAir(_ arguments: [String]) async throws -> Int {
   }
 }
 
-/// Eight boards of this process, each with its own radio and its own luck.
+/// Eight boards in this process, each with its own radio and seed.
 func flashSimulated() throws -> Int {
   let image = FirmwareImage(
     name: "example", format: .binary, bytes: (0..<20_000).map { UInt8(truncatingIfNeeded: $0 / 3) },
@@ -101,7 +101,7 @@ func flashSimulated() throws -> Int {
 
 func update(to image: FirmwareImage) -> FirmwareUpdate {
   var options = UpdateOptions()
-  // The image does not say for which hardware it is.
+  // The image contains no hardware identification.
   options.allowsUnknown = true
   return FirmwareUpdate(image: image, options: options)
 }

@@ -6,10 +6,10 @@ extension BluetoothUUID {
   static let bodySensorLocation = BluetoothUUID(0x2A38)
 }
 
-/// Heart Rate Measurement (Heart Rate Service 1.0, 3.1): flags, then 8 or 16 bits of beats a minute,
-/// then fields that this example does not show.
+/// Heart Rate Measurement (Heart Rate Service 1.0, 3.1): flags, then 8 or 16 bits of beats per
+/// minute, then fields that this example ignores.
 struct HeartRateMeasurement: Equatable, CustomStringConvertible {
-  /// Whether the strap touches the skin; `nil` when it cannot tell.
+  /// Whether the strap has skin contact; `nil` if it has no sensor for it.
   let isInContact: Bool?
   let beatsPerMinute: Int
 
@@ -26,7 +26,7 @@ struct HeartRateMeasurement: Equatable, CustomStringConvertible {
   }
 }
 
-/// A measurement that is too short for what its flags announce.
+/// A measurement that is shorter than its flags require.
 struct MeasurementFault: Error {
   let bytes: Int
 }
@@ -35,7 +35,7 @@ struct MeasurementFault: Error {
 enum BodySensorLocation: UInt8, CustomStringConvertible {
   case other, chest, wrist, finger, hand, earLobe, foot
 
-  /// Values that are reserved for later are shown as `other`.
+  /// Reserved values become `other`.
   init(decoding bytes: [UInt8]) { self = bytes.first.flatMap(Self.init) ?? .other }
 
   var description: String {

@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 
-/// A chest strap that measures once a second, and is out of range for six seconds after its fourth
-/// measurement.
+/// A chest strap that measures once per second, and is out of range for six seconds after its
+/// fourth measurement.
 func simulatedStrap(on clock: any LinkClock) throws(RadioModelFault) -> SimulatedPeripheral {
   let table = AttributeTable(services: [
     LocalService(
@@ -31,7 +31,7 @@ func simulatedStrap(on clock: any LinkClock) throws(RadioModelFault) -> Simulate
   }
 }
 
-/// 16 bits of beats a minute in every third measurement, 8 in the others; in contact with the skin.
+/// 16 bits of beats per minute in every third measurement, 8 in the others; with skin contact.
 private func bytes(ofMeasurement count: Int) -> [UInt8] {
   let beats = UInt8(64 + 3 * count)
   return count % 3 == 2 ? [0x07, beats, 0x00] : [0x06, beats]

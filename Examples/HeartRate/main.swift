@@ -1,15 +1,15 @@
-// Prints what a heart rate strap measures. The strap goes out of range once; the program finds it
-// again and goes on.
+// Prints the measurements of a heart rate strap. The strap goes out of range once; the program
+// reconnects and continues.
 //
-// The strap is simulated here, and time is virtual. With a real one (import OtaflashBlueZ) the last
-// statement is
+// The strap is simulated here, and time is virtual. With a real strap (import OtaflashBlueZ) the
+// last statement is
 //   try await printHeartRate(count: 8, from: LocalAdapter(), on: EventLoopClock())
 
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 
-/// Prints `count` measurements, over as many connections as that takes.
+/// Prints `count` measurements, over as many connections as needed.
 func printHeartRate(
   count: Int, from central: some Central, on clock: any LinkClock
 ) async throws {
@@ -19,7 +19,7 @@ func printHeartRate(
     let steps = peripheral.transitions()
     async let _ = printAll(steps)
     var left = count
-    // After a loss, this runs again from its beginning on a new connection.
+    // After a loss, this body restarts on a new connection.
     try await peripheral.keepingConnected(.exponential(attempts: 5)) { client in
       let location = try await client.characteristic(.bodySensorLocation, in: .heartRate)
       print("worn on: \(BodySensorLocation(decoding: try await client.read(location)))")
@@ -34,7 +34,7 @@ func printHeartRate(
   }
 }
 
-/// Prints every step of the connection, with the error where there is one.
+/// Prints every step of the connection, with its error if there is one.
 func printAll(_ steps: TransitionStream) async {
   for await step in steps {
     let reason = if case .gatt(.linkLost(let loss)) = step.failure { " (\(loss))" } else { "" }

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 
-/// Two sensors and something else; the nearer sensor is the second.
+/// Two sensors and another device; the second sensor has the stronger signal.
 func followSimulated() throws {
   try simulate(near: [sensor("Sensor 1", rssi: -80), sensor("Sensor 2", rssi: -55), lamp]) {
     central, clock in

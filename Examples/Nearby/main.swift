@@ -1,9 +1,9 @@
-// Lists what is in the air, strongest first, takes the strongest device of a kind, and reads its
-// firmware revision once a second. It comes back after a loss, and waits for an adapter that somebody
-// has switched off.
+// Lists the devices in range, strongest first, connects to the strongest device of a kind, and
+// reads its firmware revision once per second. It reconnects after a loss, and waits for an adapter
+// that was switched off.
 //
 //   Nearby                        simulated devices, in virtual time
-//   Nearby NAME-PREFIX READINGS   devices in the air, by the first adapter (needs CAP_NET_ADMIN)
+//   Nearby NAME-PREFIX READINGS   real devices, with the first adapter (needs CAP_NET_ADMIN)
 
 import Glibc
 import OtaflashATT
@@ -17,7 +17,7 @@ extension BluetoothUUID {
 
 struct NobodyNearby: Error {}
 
-/// Makes `readings` readings in a row on one connection, over as many connections as that takes.
+/// Makes `readings` consecutive readings on one connection, over as many connections as needed.
 func follow(
   prefix: String, readings: Int, from central: some Central, adapter: (any AdapterMonitor)?,
   on clock: any LinkClock
@@ -34,7 +34,7 @@ func follow(
     to: AdvertisementFilter(ids: [nearest.id]), from: central, within: .seconds(10), on: clock)
   try await withPeripheral(dialer, clock: clock) { peripheral in
     try await peripheral.keepingConnected(
-      .constant(.seconds(1), attempts: 30), waitingFor: adapter, telling: tell
+      .constant(.seconds(1), attempts: 30), waitingFor: adapter, telling: printEvent
     ) { client in
       let revision = try await client.characteristic(.firmwareRevision, in: .deviceInformation)
       for number in 1...readings {
@@ -45,7 +45,7 @@ func follow(
   }
 }
 
-func tell(_ event: ReconnectionEvent) {
+func printEvent(_ event: ReconnectionEvent) {
   switch event {
   case .willReconnect(let attempt, _, _, _): print("attempt \(attempt)")
   case .waitingForAdapter: print("waiting for the adapter")

@@ -3,8 +3,8 @@ import OtaflashGATT
 import OtaflashSimulation
 import Synchronization
 
-/// The device's side. The table's order is that of its handles; the Client Characteristic
-/// Configuration, by which the host subscribes, is added where `notify` is declared.
+/// The device's side. The order of the table is that of its handles; the Client Characteristic
+/// Configuration for the host's subscription is added because of `notify`.
 func simulatedThermostat(on clock: any LinkClock) throws(RadioModelFault) -> SimulatedPeripheral {
   let room = Room()
   let table = AttributeTable(services: [
@@ -33,7 +33,7 @@ func simulatedThermostat(on clock: any LinkClock) throws(RadioModelFault) -> Sim
   }
 }
 
-/// A room that nears its target by half a degree a second.
+/// A room whose temperature approaches its target by half a degree per second.
 private final class Room: Sendable {
   private static let permitted: ClosedRange<Int16> = 5_00...30_00
   private static let stepHundredths: Int16 = 50
@@ -48,7 +48,7 @@ private final class Room: Sendable {
   var target: Temperature { state.withLock { $0.target } }
   var measured: Temperature { state.withLock { $0.measured } }
 
-  /// Returns why the bytes are refused, which the host gets as the answer to its write.
+  /// Returns the reason the bytes are refused, which is the response to the host's write.
   func setTarget(_ bytes: [UInt8]) -> ATTErrorCode? {
     do throws(Temperature.Malformed) {
       let target = try Temperature(decoding: bytes)

@@ -1,21 +1,23 @@
 import OtaflashATT
 
-/// The service that both sides agree on.
+/// The service of host and device.
 extension BluetoothUUID {
   static let thermostat: BluetoothUUID = "7b1c0001-52a8-4d3f-9c1e-0f2d6a4e8b90"
   /// Read and written with response: 5…30 °C.
   static let targetTemperature: BluetoothUUID = "7b1c0002-52a8-4d3f-9c1e-0f2d6a4e8b90"
-  /// Notified once a second.
+  /// Notified once per second.
   static let measuredTemperature: BluetoothUUID = "7b1c0003-52a8-4d3f-9c1e-0f2d6a4e8b90"
 }
 
-/// Hundredths of a degree Celsius in 16 bits with a sign, little-endian (as characteristic 0x2A6E).
+/// Hundredths of a degree Celsius as a signed 16-bit integer, little-endian (as characteristic
+/// 0x2A6E).
 struct Temperature: Equatable, Sendable, CustomStringConvertible {
   let hundredths: Int16
 
   init(hundredths: Int16) { self.hundredths = hundredths }
 
-  /// Bytes that are no temperature; closures of a peripheral's operations throw it as it is.
+  /// Bytes that are not a temperature; closures of a peripheral's operations rethrow this error
+  /// unchanged.
   struct Malformed: Error, Equatable {
     let bytes: [UInt8]
   }

@@ -1,9 +1,9 @@
-// A service of one's own, on both sides: the thermostat's is in SimulatedThermostat.swift, the host's here.
-// The host sets a target, follows the measured temperature until it is reached, and is refused a
-// target that the thermostat does not accept.
+// A custom service on both sides: the thermostat is in SimulatedThermostat.swift, the host in this
+// file. The host sets a target, observes the measured temperature until it is reached, and then
+// sets a target that the thermostat refuses.
 //
-// The thermostat is simulated here, and time is virtual. With a real one (import OtaflashBlueZ) the
-// last statement is
+// The thermostat is simulated here, and time is virtual. With a real thermostat (import
+// OtaflashBlueZ) the last statement is
 //   try await heat(
 //     to: Temperature(hundredths: 21_50), from: LocalAdapter(), on: EventLoopClock())
 
@@ -31,7 +31,7 @@ func heat(
   }
 }
 
-/// Writes a target and prints the device's judgement of it.
+/// Writes a target and prints the device's response.
 func setTarget(_ target: Temperature, of peripheral: Peripheral) async throws(PeripheralFault) {
   do throws(PeripheralFault) {
     try await peripheral.write(target.encoded, to: .targetTemperature, in: .thermostat)

@@ -1,13 +1,13 @@
 /// The error code of an Error Response (Core 5.4, Vol 3, Part F, 3.4.1.1). Codes 0x80…0x9F belong
-/// to the application, 0xE0…0xFF to common profiles; unknown codes are kept as they are.
+/// to the application, 0xE0…0xFF to common profiles; unknown codes are kept unchanged.
 public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// The code of a byte, reserved ones included.
+  /// The code with this value, reserved values included.
   public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The handle is none of this server's.
+  /// The handle is not valid on this server.
   public static let invalidHandle = ATTErrorCode(0x01)
   /// The attribute cannot be read.
   public static let readNotPermitted = ATTErrorCode(0x02)
@@ -15,41 +15,41 @@ public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public static let writeNotPermitted = ATTErrorCode(0x03)
   /// The request is malformed.
   public static let invalidPDU = ATTErrorCode(0x04)
-  /// The attribute wants a link that is authenticated.
+  /// The attribute requires an authenticated link.
   public static let insufficientAuthentication = ATTErrorCode(0x05)
-  /// The server does not know the request.
+  /// The server does not support the request.
   public static let requestNotSupported = ATTErrorCode(0x06)
-  /// The offset is behind the end of the value.
+  /// The offset is after the end of the value.
   public static let invalidOffset = ATTErrorCode(0x07)
-  /// The attribute wants an authorization.
+  /// The attribute requires authorization.
   public static let insufficientAuthorization = ATTErrorCode(0x08)
   /// Too many writes are prepared.
   public static let prepareQueueFull = ATTErrorCode(0x09)
-  /// No attribute was found in the range that was asked for.
+  /// The requested range contains no such attribute.
   public static let attributeNotFound = ATTErrorCode(0x0A)
   /// The value cannot be read or written in parts.
   public static let attributeNotLong = ATTErrorCode(0x0B)
-  /// The link's key is shorter than the attribute wants.
+  /// The encryption key of the link is shorter than the attribute requires.
   public static let encryptionKeySizeTooShort = ATTErrorCode(0x0C)
-  /// The value has not the length that the attribute wants.
+  /// The length of the value is not valid for the attribute.
   public static let invalidAttributeValueLength = ATTErrorCode(0x0D)
-  /// The server has failed, and no other code says how.
+  /// The server failed with an error that no other code describes.
   public static let unlikelyError = ATTErrorCode(0x0E)
-  /// The attribute wants a link that is encrypted.
+  /// The attribute requires an encrypted link.
   public static let insufficientEncryption = ATTErrorCode(0x0F)
   /// The type cannot be used to group attributes.
   public static let unsupportedGroupType = ATTErrorCode(0x10)
-  /// The server is short of memory.
+  /// The server has insufficient resources.
   public static let insufficientResources = ATTErrorCode(0x11)
-  /// The server's attributes have changed; they must be discovered anew.
+  /// The server's attributes have changed; they must be discovered again.
   public static let databaseOutOfSync = ATTErrorCode(0x12)
   /// The value is not allowed (Core 5.4).
   public static let valueNotAllowed = ATTErrorCode(0x13)
-  /// The value is refused (Core Specification Supplement, Part B, 1.2, as the next three).
+  /// The value is rejected (Core Specification Supplement, Part B, 1.2, as the next three).
   public static let writeRequestRejected = ATTErrorCode(0xFC)
-  /// The Client Characteristic Configuration is not set as the procedure wants it.
+  /// The Client Characteristic Configuration is not set as the procedure requires.
   public static let clientConfigurationImproperlyConfigured = ATTErrorCode(0xFD)
-  /// A procedure is under way, and another cannot begin.
+  /// A procedure is in progress, and another cannot start.
   public static let procedureAlreadyInProgress = ATTErrorCode(0xFE)
   /// The value is out of its range.
   public static let outOfRange = ATTErrorCode(0xFF)

@@ -1,8 +1,8 @@
-/// So that a read handler can answer with a `Result`.
+/// Lets a read handler return a `Result`.
 extension ATTErrorCode: Error {}
 
 extension ATTErrorCode: CustomStringConvertible {
-  /// Codes whose meaning the profile or service above defines (Core 5.4, Vol 3, Part F, 3.4.1.1).
+  /// Codes whose meaning the profile or service defines (Core 5.4, Vol 3, Part F, 3.4.1.1).
   public var isApplicationError: Bool { (0x80...0x9F).contains(rawValue) }
 
   /// The meaning with the code, such as `the link must be encrypted first (0x0F)`.
@@ -11,7 +11,7 @@ extension ATTErrorCode: CustomStringConvertible {
     return "\(meaning) (0x\(rawValue < 0x10 ? "0" : "")\(digits))"
   }
 
-  /// What the device says, in a few words (Core 5.4, Vol 3, Part F, 3.4.1.1).
+  /// The meaning of the code as a short phrase (Core 5.4, Vol 3, Part F, 3.4.1.1).
   public var meaning: String {
     switch self {
     case .invalidHandle: "no such attribute"
@@ -34,7 +34,7 @@ extension ATTErrorCode: CustomStringConvertible {
     case .databaseOutOfSync: "the client's view of the device is out of date"
     case .valueNotAllowed: "the value is not allowed"
     case .writeRequestRejected: "the write was rejected"
-    case .clientConfigurationImproperlyConfigured: "indications are not switched on"
+    case .clientConfigurationImproperlyConfigured: "indications are not enabled"
     case .procedureAlreadyInProgress: "a procedure is already in progress"
     case .outOfRange: "the value is out of range"
     case _ where isApplicationError: "an error of the application"
@@ -43,7 +43,7 @@ extension ATTErrorCode: CustomStringConvertible {
     }
   }
 
-  /// The device wants pairing, encryption or another right first.
+  /// Whether the device first requires pairing, encryption or another permission.
   public var wantsRight: Bool {
     switch self {
     case .insufficientAuthentication, .insufficientAuthorization, .insufficientEncryption,

@@ -1,5 +1,5 @@
 /// The opcodes of the Attribute Protocol (Core 5.4, Vol 3, Part F, 3.4.8). Bit 6 marks a command,
-/// bit 7 an authentication signature, bits 0…5 are the method (3.3.1).
+/// bit 7 an authentication signature; bits 0…5 are the method (3.3.1).
 package enum ATTOpcode: UInt8, CaseIterable, Hashable, Sendable {
   case errorResponse = 0x01
   case exchangeMTURequest = 0x02
@@ -33,8 +33,8 @@ package enum ATTOpcode: UInt8, CaseIterable, Hashable, Sendable {
   case writeCommand = 0x52
   case signedWriteCommand = 0xD2
 
-  /// Whether an opcode, known or not, has the command bit: a server ignores such a PDU when it does
-  /// not know it, and answers any other with Error Response 0x06 (3.3).
+  /// Whether an opcode, known or not, has the command bit. A server ignores an unknown command, and
+  /// answers any other unknown PDU with Error Response 0x06 (3.3).
   package static func isCommand(_ opcode: UInt8) -> Bool { opcode & 0x40 != 0 }
 }
 
@@ -78,8 +78,8 @@ extension ATTResponse {
     }
   }
 
-  /// Whether this may end the request that started with `request`: the response of the same method,
-  /// or an Error Response that names the request (3.4.1.1).
+  /// Whether this response may end the request `request`: a response of the same method, or an
+  /// Error Response with that opcode (3.4.1.1).
   package func answers(_ request: ATTOpcode) -> Bool {
     if case .error(let error) = self { return error.requestOpcode == request.rawValue }
     // In the table of opcodes a response follows its request (3.4.8).

@@ -14,7 +14,7 @@ package enum ATTRequest: Equatable, Sendable {
   case executeWrite(ExecuteWriteFlags)
 }
 
-/// A server's answer to a request.
+/// A server's response to a request.
 package enum ATTResponse: Equatable, Sendable {
   case error(ErrorResponse)
   case exchangeMTU(serverReceiveMTU: UInt16)
@@ -23,9 +23,9 @@ package enum ATTResponse: Equatable, Sendable {
   case readByType([AttributeData])
   case read(value: [UInt8])
   case readBlob(part: [UInt8])
-  /// The values, run together; only the client knows their lengths.
+  /// The values, concatenated; only the client knows their lengths.
   case readMultiple(values: [UInt8])
-  /// Each value with the length the server says it has; the last may be cut short by the MTU.
+  /// Each value with its length on the server; the MTU may truncate the last one.
   case readMultipleVariable([LengthValue])
   case readByGroupType([AttributeGroupData])
   case write
@@ -43,7 +43,7 @@ package enum ATTPDU: Equatable, Sendable {
   case multipleNotification([HandleLengthValue])
   case indication(AttributeHandle, value: [UInt8])
   case confirmation
-  /// An opcode this version does not know. Ignored when it is a command, else answered with Error
-  /// Response 0x06 (3.3).
+  /// An unknown opcode. Ignored if it is a command, otherwise answered with Error Response 0x06
+  /// (3.3).
   case unknown(opcode: UInt8)
 }

@@ -1,13 +1,13 @@
 extension ATTPDU {
-  /// Bytes of an authentication signature: a 4-byte counter and an 8-byte code (Core 5.4, Vol 3,
-  /// Part F, 3.4.5.4).
+  /// The size of an authentication signature in bytes: a 4-byte counter and an 8-byte code (Core
+  /// 5.4, Vol 3, Part F, 3.4.5.4).
   static let signatureSize = 12
 
-  /// Reads one whole PDU, as the transport delivered it (3.4). An opcode that is not in the table
-  /// is no fault: it decodes as `.unknown`.
+  /// Decodes one complete PDU from the transport (3.4). An unknown opcode is not a fault: it
+  /// decodes as `.unknown`.
   ///
-  /// - Throws: `DecodeFault` when the layout of a known opcode is not kept. Values are not judged:
-  ///   handle 0x0000, a range that runs backwards and an MTU below 23 all decode.
+  /// - Throws: `DecodeFault` if the PDU violates the layout of its opcode. Values are not checked:
+  ///   handle 0x0000, a reversed range and an MTU below 23 all decode.
   package init(decoding bytes: [UInt8]) throws(DecodeFault) {
     var reader = try PDUReader(bytes)
     guard let opcode = ATTOpcode(rawValue: reader.opcode) else {
@@ -58,7 +58,7 @@ extension ATTPDU {
     return .signedWriteCommand(handle, value: value, signature: reader.rest())
   }
 
-  /// At least two whole entries (3.4.7.4).
+  /// Two or more complete entries (3.4.7.4).
   private static func multipleNotification(
     _ reader: inout PDUReader
   ) throws(DecodeFault) -> [HandleLengthValue] {
@@ -73,7 +73,7 @@ extension ATTPDU {
 }
 
 extension ATTRequest {
-  /// Reads the fields behind `opcode`, which must be that of a request.
+  /// Reads the fields after `opcode`, which must be that of a request.
   init(_ opcode: ATTOpcode, _ reader: inout PDUReader) throws(DecodeFault) {
     switch opcode {
     case .exchangeMTURequest:
@@ -109,7 +109,7 @@ extension ATTRequest {
       }
       self = .executeWrite(flags)
     default:
-      preconditionFailure("\(opcode) is no request")
+      preconditionFailure("\(opcode) is not a request")
     }
   }
 }

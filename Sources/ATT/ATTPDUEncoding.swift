@@ -12,8 +12,8 @@ enum InformationFormat: UInt8 {
 }
 
 extension ATTPDU {
-  /// The bytes of this PDU. A list that is empty or uneven, a part longer than its length field
-  /// can say, or a signature that is not 12 bytes long is the caller's bug and traps.
+  /// The bytes of this PDU. Traps on a programming error: an empty or uneven list, a part that is
+  /// too long for its length field, or a signature that is not 12 bytes long.
   package var encoded: [UInt8] {
     switch self {
     case .request(let request): return request.encoded
@@ -45,7 +45,7 @@ extension ATTPDU {
 }
 
 extension ATTRequest {
-  /// The bytes of this request. Fewer than two handles in a Read Multiple traps.
+  /// The bytes of this request. Traps if a Read Multiple has fewer than two handles.
   package var encoded: [UInt8] {
     var bytes: [UInt8] = [opcode.rawValue]
     switch self {
@@ -66,7 +66,7 @@ extension ATTRequest {
       bytes.append(handle)
       bytes.append(offset)
     case .readMultiple(let handles), .readMultipleVariable(let handles):
-      precondition(handles.count >= 2, "reading multiple takes two handles or more")
+      precondition(handles.count >= 2, "Read Multiple needs two handles or more")
       for handle in handles { bytes.append(handle) }
     case .write(let handle, let value):
       return .pdu(opcode, handle, value)
@@ -82,7 +82,7 @@ extension ATTRequest {
 }
 
 extension ATTResponse {
-  /// The bytes of this response. A list that is empty or uneven traps.
+  /// The bytes of this response. Traps on an empty or uneven list.
   package var encoded: [UInt8] {
     var bytes: [UInt8] = [opcode.rawValue]
     switch self {
@@ -95,7 +95,7 @@ extension ATTResponse {
     case .findInformation(let entries):
       bytes.append(entries)
     case .findByTypeValue(let ranges):
-      precondition(!ranges.isEmpty, "an empty list is an Error Response")
+      precondition(!ranges.isEmpty, "an empty list needs an Error Response")
       for range in ranges { bytes.append(range) }
     case .readByType(let entries):
       bytes.append(entryLength: entries.map { 2 + $0.value.count })
@@ -125,7 +125,7 @@ extension ATTResponse {
 }
 
 extension [UInt8] {
-  /// Opcode, handle and value in one allocation.
+  /// Encodes opcode, handle and value in one allocation.
   fileprivate static func pdu(
     _ opcode: ATTOpcode, _ handle: AttributeHandle, _ value: [UInt8]
   ) -> [UInt8] {
@@ -152,14 +152,14 @@ extension [UInt8] {
   fileprivate mutating func append(entryLength lengths: [Int]) {
     guard let length = lengths.first, let byte = UInt8(exactly: length),
       lengths.allSatisfy({ $0 == length })
-    else { preconditionFailure("entries of one length, 255 bytes at most") }
+    else { preconditionFailure("entries must have one length, 255 bytes at most") }
     append(byte)
   }
 
   fileprivate mutating func append(_ entries: [AttributeInformation]) {
     let uuids = entries.map(\.type.littleEndian)
     guard let size = uuids.first?.count, uuids.allSatisfy({ $0.count == size }) else {
-      preconditionFailure("one or more entries, with UUIDs of one length")
+      preconditionFailure("one or more entries must have UUIDs of one length")
     }
     let format: InformationFormat = size == 2 ? .handlesAndShortUUIDs : .handlesAndLongUUIDs
     append(format.rawValue)
@@ -169,13 +169,13 @@ extension [UInt8] {
     }
   }
 
-  /// Only the last value may be shorter than its length says.
+  /// Only the last value may be shorter than its length field.
   fileprivate mutating func append(_ values: [LengthValue]) {
-    precondition(!values.isEmpty, "an empty list is an Error Response")
+    precondition(!values.isEmpty, "an empty list needs an Error Response")
     for (index, entry) in values.enumerated() {
       let whole = entry.value.count == Int(entry.length)
       let cut = entry.value.count < Int(entry.length) && index == values.count - 1
-      precondition(whole || cut, "only the last value may be cut")
+      precondition(whole || cut, "only the last value may be truncated")
       append(entry.length)
       self += entry.value
     }

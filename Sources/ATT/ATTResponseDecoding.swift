@@ -1,5 +1,5 @@
 extension ATTResponse {
-  /// Reads the fields behind `opcode`, which must be that of a response.
+  /// Reads the fields after `opcode`, which must be that of a response.
   init(_ opcode: ATTOpcode, _ reader: inout PDUReader) throws(DecodeFault) {
     switch opcode {
     case .errorResponse:
@@ -30,7 +30,7 @@ extension ATTResponse {
     case .executeWriteResponse:
       self = .executeWrite
     default:
-      preconditionFailure("\(opcode) is no response")
+      preconditionFailure("\(opcode) is not a response")
     }
   }
 }
@@ -76,8 +76,8 @@ extension PDUReader {
     return Int(length)
   }
 
-  /// The MTU may cut the last value, and even the length before it: a lone last byte says nothing
-  /// and is passed over (3.4.4.12).
+  /// The MTU may truncate the last value, and even the length before it: a single byte at the end
+  /// has no meaning and is skipped (3.4.4.12).
   fileprivate mutating func lengthValues() throws(DecodeFault) -> [LengthValue] {
     var values: [LengthValue] = []
     repeat {

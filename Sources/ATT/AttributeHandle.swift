@@ -1,20 +1,20 @@
-/// The handle of an attribute, 0x0001…0xFFFF (Core 5.4, Vol 3, Part F, 3.2.2). 0x0000 is reserved
-/// and appears only in error responses that concern no attribute.
+/// The handle of an attribute, 0x0001…0xFFFF (Core 5.4, Vol 3, Part F, 3.2.2). 0x0000 is reserved,
+/// and used only in error responses that concern no attribute.
 public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: UInt16
 
   public init(rawValue: UInt16) { self.rawValue = rawValue }
-  /// A handle by its number; 0 is reserved.
+  /// The handle with this number; 0 is reserved.
   public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// "No attribute", as error responses say it.
+  /// No attribute, as in error responses.
   public static let none = AttributeHandle(0)
   /// 0x0001.
   public static let first = AttributeHandle(0x0001)
   /// 0xFFFF.
   public static let last = AttributeHandle(0xFFFF)
 
-  /// The handle that follows, or `nil` after 0xFFFF.
+  /// The next handle, or `nil` after 0xFFFF.
   public var next: AttributeHandle? {
     rawValue == .max ? nil : AttributeHandle(rawValue + 1)
   }

@@ -1,7 +1,7 @@
-/// A Bluetooth UUID (Core 5.4, Vol 3, Part B, 2.5.1). Equality is that of the full 128 bits, so
-/// `0x180D` equals `0000180D-0000-1000-8000-00805F9B34FB`.
+/// A Bluetooth UUID (Core 5.4, Vol 3, Part B, 2.5.1). Equality compares all 128 bits, so `0x180D`
+/// equals `0000180D-0000-1000-8000-00805F9B34FB`.
 public struct BluetoothUUID: Hashable, Sendable {
-  /// The 128 bits, most significant first, as two halves.
+  /// The more significant half of the 128 bits.
   public let high: UInt64
   /// The less significant half.
   public let low: UInt64
@@ -20,13 +20,13 @@ public struct BluetoothUUID: Hashable, Sendable {
     low = Self.baseLow
   }
 
-  /// A UUID from its 32-bit form (Vol 3, Part B, 2.5.1), which only advertisements carry.
+  /// A UUID from its 32-bit form (Vol 3, Part B, 2.5.1), which is used only in advertisements.
   public init(bits32: UInt32) {
     high = UInt64(bits32) << 32 | Self.baseHigh
     low = Self.baseLow
   }
 
-  /// The 16-bit short form, when this UUID lies on the Bluetooth base and has one.
+  /// The 16-bit short form, if this UUID has one on the Bluetooth base UUID.
   public var short: UInt16? {
     guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh, high >> 48 == 0 else {
       return nil
@@ -34,7 +34,7 @@ public struct BluetoothUUID: Hashable, Sendable {
     return UInt16(truncatingIfNeeded: high >> 32)
   }
 
-  /// Reads a UUID from ATT bytes: 2 or 16 bytes, little-endian. `nil` for any other length.
+  /// Decodes a UUID from ATT bytes: 2 or 16 bytes, little-endian. `nil` for any other length.
   public init?(littleEndian bytes: some Collection<UInt8>) {
     switch bytes.count {
     case 2:
@@ -50,13 +50,13 @@ public struct BluetoothUUID: Hashable, Sendable {
     }
   }
 
-  /// The ATT bytes: the short form where there is one (2 bytes), else 16 bytes, little-endian.
+  /// The ATT bytes, little-endian: 2 bytes if there is a short form, otherwise 16 bytes.
   public var littleEndian: [UInt8] {
     if let short { return [UInt8(truncatingIfNeeded: short), UInt8(short >> 8)] }
     return littleEndian128
   }
 
-  /// Always 16 bytes, little-endian (as the kernel's management interface wants it).
+  /// The 16 bytes, little-endian, as the kernel's management interface requires.
   public var littleEndian128: [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: low >> (8 * $0)) }
       + (0..<8).map { UInt8(truncatingIfNeeded: high >> (8 * $0)) }
@@ -64,7 +64,7 @@ public struct BluetoothUUID: Hashable, Sendable {
 }
 
 extension BluetoothUUID: LosslessStringConvertible, ExpressibleByStringLiteral {
-  /// Reads `180D`, `0x180D` or the 36-character form, in either case of letters.
+  /// Parses `180D`, `0x180D` or the 36-character form, case-insensitive.
   public init?(_ text: String) {
     var digits = text.lowercased()
     if digits.hasPrefix("0x") { digits.removeFirst(2) }
@@ -86,7 +86,7 @@ extension BluetoothUUID: LosslessStringConvertible, ExpressibleByStringLiteral {
     self = uuid
   }
 
-  /// `180D` for a short UUID, else the 36-character form in lower case.
+  /// `180D` for a short UUID, otherwise the 36-character form in lower case.
   public var description: String {
     func hex(_ value: UInt64, _ count: Int) -> String {
       let digits = String(value, radix: 16)

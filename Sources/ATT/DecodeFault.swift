@@ -1,20 +1,20 @@
-/// What is wrong with a PDU that cannot be decoded. A server answers a malformed request with Error
-/// Response 0x04, Invalid PDU, naming `opcode` (Core 5.4, Vol 3, Part F, 3.3); everyone else drops
+/// The defect of a PDU that cannot be decoded. A server answers a malformed request with Error
+/// Response 0x04, Invalid PDU, with `opcode` (Core 5.4, Vol 3, Part F, 3.3); other recipients drop
 /// the PDU or the bearer.
 ///
-/// A handle range with `first > last` or handle 0x0000 is well-formed: the specification wants it
-/// answered with Error Response 0x01, so it decodes and the server judges it (3.4.3.1).
+/// A handle range with `first > last` or handle 0x0000 is well-formed: the specification requires
+/// Error Response 0x01 for it, so it decodes, and the server checks it (3.4.3.1).
 package struct DecodeFault: Error, Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    /// A PDU of no bytes.
+    /// The PDU has no bytes.
     case empty
-    /// The PDU ends before its fields do.
+    /// The PDU ends before its fields.
     case tooShort(bytes: Int)
     /// Bytes remain after the last field.
     case tooLong(bytes: Int)
-    /// A list of fixed-size entries ends within an entry, or has fewer entries than it must.
+    /// A list of fixed-size entries ends within an entry, or has too few entries.
     case partialList(bytes: Int)
-    /// The Length field of a list is too small for the handles that each entry holds.
+    /// The Length field of a list is too small for the handles in each entry.
     case entryLength(UInt8)
     /// A UUID that is neither 2 nor 16 bytes long.
     case uuidLength(Int)
@@ -24,7 +24,7 @@ package struct DecodeFault: Error, Hashable, Sendable {
     case unknownFlags(UInt8)
   }
 
-  /// The first byte of the PDU; `nil` when there was none.
+  /// The first byte of the PDU; `nil` if the PDU is empty.
   package let opcode: UInt8?
   package let reason: Reason
 
@@ -46,7 +46,7 @@ extension DecodeFault: CustomStringConvertible {
     case .empty: "no bytes"
     case .tooShort(let bytes): "too short (\(bytes) bytes)"
     case .tooLong(let bytes): "too long (\(bytes) bytes)"
-    case .partialList(let bytes): "a list that does not end with a whole entry (\(bytes) bytes)"
+    case .partialList(let bytes): "a list that ends with an incomplete entry (\(bytes) bytes)"
     case .entryLength(let length): "impossible entry length \(length)"
     case .uuidLength(let bytes): "a UUID of \(bytes) bytes"
     case .unknownFormat(let format): "unknown format \(format)"

@@ -1,4 +1,4 @@
-/// Numbers as people read them, in the texts of all layers.
+/// Formatted numbers for the texts of all layers.
 package enum Numerals {
   /// `266,112`
   package static func grouped(_ number: Int) -> String {
@@ -22,7 +22,7 @@ package enum Numerals {
     fixed(duration / .seconds(1)) + " s"
   }
 
-  /// One digit after the point.
+  /// One digit after the decimal point.
   package static func fixed(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"

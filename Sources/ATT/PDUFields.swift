@@ -1,8 +1,8 @@
 /// A range of handles, both ends included (Core 5.4, Vol 3, Part F, 3.4.3).
 public struct HandleRange: Hashable, Sendable {
-  /// The range's lowest handle, itself within it.
+  /// The lowest handle of the range, included.
   public let first: AttributeHandle
-  /// The range's highest handle, itself within it.
+  /// The highest handle of the range, included.
   public let last: AttributeHandle
 
   /// The handles from `first` to `last`, both included.
@@ -18,9 +18,9 @@ public struct HandleRange: Hashable, Sendable {
   public func contains(_ handle: AttributeHandle) -> Bool { first <= handle && handle <= last }
 }
 
-/// An attribute's handle and type, as Find Information answers it (3.4.3.2).
+/// An attribute's handle and type, as in a Find Information Response (3.4.3.2).
 public struct AttributeInformation: Hashable, Sendable {
-  /// The attribute's own handle.
+  /// The handle of the attribute.
   public let handle: AttributeHandle
   /// The attribute's type.
   public let type: BluetoothUUID
@@ -32,7 +32,7 @@ public struct AttributeInformation: Hashable, Sendable {
   }
 }
 
-/// An attribute's handle and value, as Read By Type answers it (3.4.4.2).
+/// An attribute's handle and value, as in a Read By Type Response (3.4.4.2).
 package struct AttributeData: Hashable, Sendable {
   package let handle: AttributeHandle
   package let value: [UInt8]
@@ -54,7 +54,7 @@ package struct AttributeGroupData: Hashable, Sendable {
   }
 }
 
-/// A value and the length the server gave it; `value` is shorter when the MTU cut it (3.4.4.12).
+/// A value and its length on the server; `value` is shorter if the MTU truncated it (3.4.4.12).
 package struct LengthValue: Hashable, Sendable {
   package let length: UInt16
   package let value: [UInt8]
@@ -76,13 +76,13 @@ package struct HandleLengthValue: Hashable, Sendable {
   }
 }
 
-/// What Execute Write does with the queue (3.4.6.3).
+/// The action of Execute Write (3.4.6.3).
 package enum ExecuteWriteFlags: UInt8, Sendable {
   case cancel = 0
   case commit = 1
 }
 
-/// Error Response (3.4.1.1): which request failed, on which attribute, and why.
+/// Error Response (3.4.1.1): the request that failed, the attribute, and the reason.
 package struct ErrorResponse: Hashable, Sendable {
   package let requestOpcode: UInt8
   package let handle: AttributeHandle

@@ -4,7 +4,7 @@ struct PDUReader {
   private let bytes: [UInt8]
   private var position: Int
 
-  /// Starts behind the opcode.
+  /// Starts after the opcode.
   init(_ bytes: [UInt8]) throws(DecodeFault) {
     guard let first = bytes.first else { throw DecodeFault(opcode: nil, reason: .empty) }
     self.bytes = bytes
@@ -53,14 +53,14 @@ struct PDUReader {
     return uuid
   }
 
-  /// Everything that is left.
+  /// The remaining bytes.
   mutating func rest() -> [UInt8] {
     defer { position = bytes.count }
     return Array(bytes[position...])
   }
 
-  /// Reads entries of `size` bytes up to the end; fewer than `minimum` or a part of one is a
-  /// fault.
+  /// Reads entries of `size` bytes up to the end; fewer than `minimum` entries or a partial entry
+  /// is a fault.
   mutating func list<Entry>(
     of size: Int, atLeast minimum: Int = 1,
     _ entry: (inout PDUReader) throws(DecodeFault) -> Entry
@@ -74,7 +74,7 @@ struct PDUReader {
     return entries
   }
 
-  /// Every byte must have been read by now.
+  /// Throws if bytes remain.
   func end() throws(DecodeFault) {
     guard remaining == 0 else { throw fault(.tooLong(bytes: bytes.count)) }
   }

@@ -1,13 +1,13 @@
-/// Chooses how large the PDUs of a stream of Write Commands should be, so that they fill link-layer
-/// packets: a PDU just over a packet's end pays for a whole further exchange of packets to carry a
-/// few bytes. With 251-byte packets, PDUs of 517 bytes are slower than PDUs of 247.
+/// Chooses the size of the PDUs in a stream of Write Commands so that they fill link-layer packets:
+/// a PDU slightly longer than its packets needs a further packet exchange for a few bytes. With
+/// 251-byte packets, PDUs of 517 bytes are slower than PDUs of 247.
 ///
-/// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): for each packet
-/// its bytes, two spaces of 150 µs, and the empty packet that acknowledges it.
+/// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): for each packet its
+/// bytes, two spaces of 150 µs, and the empty packet that acknowledges it.
 package struct PDUSizing: Sendable {
-  /// Bytes of an L2CAP header (Vol 3, Part A, 3.1).
+  /// The size of an L2CAP header in bytes (Vol 3, Part A, 3.1).
   private static let l2capHeaderSize = 4
-  /// Bytes of opcode and handle, which carry none of the image.
+  /// The size of opcode and handle in bytes, which carry no image data.
   private static let writeHeaderSize = 3
   /// The link-layer payload of a notification of 16 bytes.
   package static let answerSize = 23
@@ -17,10 +17,10 @@ package struct PDUSizing: Sendable {
   private let isEncrypted: Bool
 
   /// - Parameters:
-  ///   - linkLayerPayload: bytes that a data packet carries, 27…251: 251 with Data Length
+  ///   - linkLayerPayload: bytes of payload in a data packet, 27…251: 251 with Data Length
   ///     Extension, 27 without.
-  ///   - phy: shifts the balance between bytes and packets.
-  ///   - isEncrypted: four bytes of each packet are its integrity check.
+  ///   - phy: determines the cost of bytes and packets.
+  ///   - isEncrypted: adds the four bytes of the integrity check to each packet.
   package init(linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false) {
     precondition((27...251).contains(linkLayerPayload), "a packet carries 27...251 bytes")
     payload = linkLayerPayload
@@ -28,38 +28,38 @@ package struct PDUSizing: Sendable {
     self.isEncrypted = isEncrypted
   }
 
-  /// The size of a Write Command, in bytes, that carries the most value bytes per time on air.
+  /// The size of a Write Command in bytes with the most value bytes per time on air.
   ///
-  /// Only two sizes can win: the largest that fills its packets (n + 4 is a multiple of the
-  /// payload), and `mtu` itself, whose last packet is part full. Within the same number of packets
-  /// more bytes are always better, since each packet costs its fixed share once. Equal rates take
-  /// the smaller PDU: it needs less memory on the device.
+  /// Only two sizes can be best: the largest that fills its packets (n + 4 is a multiple of the
+  /// payload), and `mtu` itself, whose last packet is partly full. Within the same number of
+  /// packets more bytes are always better, since each packet has a fixed cost. At equal rates the
+  /// smaller PDU is chosen: it needs less memory on the device.
   package func bestSize(mtu: ATTMTU) -> Int {
     let packets = (mtu.bytes + Self.l2capHeaderSize) / payload
     let full = packets * payload - Self.l2capHeaderSize
     guard full > Self.writeHeaderSize else { return mtu.bytes }
-    // full/airTime(full) >= whole/airTime(whole), without dividing.
+    // full/airTime(full) >= mtu/airTime(mtu), without a division.
     let fullIsFaster =
       valueSize(full) * airTimeMicroseconds(size: mtu.bytes)
       >= valueSize(mtu.bytes) * airTimeMicroseconds(size: full)
     return fullIsFaster ? full : mtu.bytes
   }
 
-  /// The size of a Write Command, in bytes, that carries the most where connection events are
-  /// `interval` apart: whole exchanges of packets fit an event, and what is left of it is lost, so
-  /// that a shorter PDU may leave less (Core 5.4, Vol 6, Part B, 4.5.1). At 2M and 15 ms eleven
+  /// The size of a Write Command in bytes with the highest throughput if connection events are
+  /// `interval` apart. Only complete packet exchanges fit an event and the rest of it is lost, so a
+  /// shorter PDU may use an event better (Core 5.4, Vol 6, Part B, 4.5.1). At 2M and 15 ms, eleven
   /// exchanges of PDUs of 477 bytes fit, and ten of 498.
   ///
   /// - Parameters:
   ///   - mtu: the largest size.
-  ///   - interval: `nil` = not known; the size is that for a stream without events.
-  ///   - header: bytes of each value that carry none of what is sent.
-  ///   - unit: bytes of which each value carries whole ones, beside the header.
-  ///   - bytesPerAnswer: after so many bytes the device notifies, which makes an event shorter;
-  ///     `nil` = hardly ever.
+  ///   - interval: `nil`: unknown; the result is the size for a stream without events.
+  ///   - header: bytes of each value that carry no data.
+  ///   - unit: each value carries a multiple of this many bytes after the header.
+  ///   - bytesPerAnswer: bytes between two notifications of the device, which shorten an event;
+  ///     `nil` for hardly any.
   ///   - answer: bytes of link-layer payload of such a notification.
-  /// - Returns: where the interval is not known, or no packet fits it, the size for a stream
-  ///   without events, whose value need not be whole units.
+  /// - Returns: if the interval is unknown or no packet fits it, the size for a stream without
+  ///   events, whose value need not be a multiple of `unit`.
   package func bestSize(
     mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1,
     bytesPerAnswer: Int? = nil, answer: Int = answerSize
@@ -78,11 +78,10 @@ package struct PDUSizing: Sendable {
     return most > 0 ? best : unbounded
   }
 
-  /// The size of a PDU, in bytes, that just fills so many link-layer packets.
+  /// The size of a PDU in bytes that exactly fills this number of link-layer packets.
   package func size(filling packets: Int) -> Int { packets * payload - Self.l2capHeaderSize }
 
-  /// Bytes of what is sent that Write Commands of `size` bytes carry in a second; the rest as in
-  /// `bestSize`.
+  /// The data bytes per second in Write Commands of `size` bytes; parameters as in `bestSize`.
   package func bytesPerSecond(
     size: Int, interval: Duration, header: Int = 0, bytesPerAnswer: Int? = nil,
     answer: Int = answerSize
@@ -91,7 +90,7 @@ package struct PDUSizing: Sendable {
       size, Int(interval / .microseconds(1)), header, answers(bytesPerAnswer, answer))
   }
 
-  /// What answers take of an event.
+  /// The time that notifications use in an event.
   private func answers(_ bytes: Int?, _ answer: Int) -> (bytes: Int, taken: Int)? {
     let taken =
       phy.airTimeMicroseconds(payload: answer, encrypted: isEncrypted)
@@ -99,7 +98,7 @@ package struct PDUSizing: Sendable {
     return bytes.map { (bytes: max(1, $0), taken: taken) }
   }
 
-  /// Of what is sent, in PDUs of `size` bytes, as the mean of events with and without an answer.
+  /// The data rate with PDUs of `size` bytes, the mean of events with and without a notification.
   private func bytesPerSecond(
     _ size: Int, _ interval: Int, _ header: Int, _ answers: (bytes: Int, taken: Int)?
   ) -> Double {
@@ -114,13 +113,13 @@ package struct PDUSizing: Sendable {
     return quiet + (answered - quiet) * min(1, answersPerEvent)
   }
 
-  /// Bytes of PDU per second in whole exchanges per event, over the cycle in which events cut
-  /// PDUs; 0 where a packet does not fit an event.
+  /// The PDU bytes per second in complete exchanges per event, over a cycle of the offsets at which
+  /// events interrupt PDUs; 0 if a packet does not fit an event.
   ///
   /// - Parameters:
   ///   - size: bytes of a PDU.
   ///   - intervalMicroseconds: from one event to the next.
-  ///   - takenMicroseconds: of each event, for something else.
+  ///   - takenMicroseconds: the part of each event that other packets use.
   package func eventPackedRate(
     size: Int, intervalMicroseconds: Int, takenMicroseconds: Int = 0
   ) -> Double {
@@ -128,10 +127,11 @@ package struct PDUSizing: Sendable {
     var steps = [Int](repeating: exchangeMicroseconds(bytes: payload), count: whole)
     if rest > 0 { steps.append(exchangeMicroseconds(bytes: rest)) }
     let length = steps.reduce(0, +)
-    // The space behind the last exchange is the one that is kept free before the next event.
+    // The space after the last exchange is the one that is kept free before the next event.
     let room = intervalMicroseconds - takenMicroseconds
     guard let longest = steps.max(), longest <= room else { return 0 }
-    // Where in a PDU an event begins depends on where the last one began: until one comes again.
+    // The offset in a PDU at which an event starts depends on the previous one. The cycle ends when
+    // an offset repeats.
     var firstVisit = [Int?](repeating: nil, count: steps.count)
     var sent: [Int] = []
     var start = 0
@@ -154,7 +154,7 @@ package struct PDUSizing: Sendable {
     return pdus * Double(size) / Double((sent.count - first) * intervalMicroseconds) * 1e6
   }
 
-  /// Time on air of one PDU of `size` bytes in an uninterrupted stream, with acknowledgements.
+  /// The time on air of one PDU of `size` bytes in an uninterrupted stream, with acknowledgements.
   package func airTimeMicroseconds(size: Int) -> Int {
     let bytes = size + Self.l2capHeaderSize
     let (packets, rest) = bytes.quotientAndRemainder(dividingBy: payload)
@@ -162,7 +162,8 @@ package struct PDUSizing: Sendable {
     return rest == 0 ? whole : whole + exchangeMicroseconds(bytes: rest)
   }
 
-  /// One data packet and the empty packet that answers it, each followed by a space.
+  /// The time of one data packet and the empty packet that acknowledges it, each followed by a
+  /// space.
   private func exchangeMicroseconds(bytes: Int) -> Int {
     phy.airTimeMicroseconds(payload: bytes, encrypted: isEncrypted)
       + phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)

@@ -1,12 +1,13 @@
-/// A physical layer of Bluetooth LE and what a packet costs on it (Core 5.4, Vol 6, Part B, 2.1,
-/// 2.2). All times are whole microseconds.
+/// A physical layer of Bluetooth LE and the cost of its packets (Core 5.4, Vol 6, Part B, 2.1,
+/// 2.2). All times are in microseconds, rounded to integers.
 public enum PHY: String, CaseIterable, Sendable {
-  /// One megabit a second, which every device has.
+  /// One megabit per second; every device supports it.
   case le1M = "1M"
-  /// Two megabits a second.
+  /// Two megabits per second.
   case le2M = "2M"
-  /// LE Coded, as controllers and kernels name it: whether with two or eight symbols per bit, the
-  /// sender chooses for each packet and tells no host. Its times are those of two, the faster.
+  /// LE Coded, as controllers and kernels report it: the sender chooses two or eight symbols per
+  /// bit for each packet, and does not report the choice to the host. Its times are those of two,
+  /// the faster.
   case coded
   /// LE Coded with two symbols per bit.
   case codedS2 = "S2"
@@ -29,7 +30,7 @@ public enum PHY: String, CaseIterable, Sendable {
   /// 2.4).
   private static let integrityCodeBytes = 4
 
-  /// The same PHY as a controller names it: without its coding.
+  /// The same PHY without its coding, as a controller reports it.
   public var withoutCoding: PHY {
     switch self {
     case .le1M, .le2M, .coded: self
@@ -40,12 +41,12 @@ public enum PHY: String, CaseIterable, Sendable {
   /// The time on air of one data packet.
   ///
   /// - Parameters:
-  ///   - payload: link-layer payload, 0…251 bytes; 0 is the empty packet.
+  ///   - payload: link-layer payload, 0…251 bytes; 0 for the empty packet.
   ///   - encrypted: adds the four bytes of the integrity check.
   package func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
     let bytes = payload + (encrypted && payload > 0 ? Self.integrityCodeBytes : 0)
-    // Preamble, access address 4, header 2, payload, CRC 3 bytes; the coded PHY spreads its parts
-    // as figure 2.7 has it: preamble 80, address 256, CI 16 and TERM1 24 at S=8, the rest at S.
+    // Preamble, access address 4, header 2, payload, CRC 3 bytes. The coded PHY spreads its parts
+    // as in figure 2.7: preamble 80, address 256, CI 16 and TERM1 24 at S=8, the rest at S.
     switch self {
     case .le1M: return (1 + 4 + 2 + bytes + 3) * 8
     case .le2M: return (2 + 4 + 2 + bytes + 3) * 4

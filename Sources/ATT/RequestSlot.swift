@@ -1,10 +1,10 @@
-/// Why an ATT bearer must be closed by this side (Core 5.4, Vol 3, Part F, 3.3).
+/// The reason an ATT bearer must be closed by the host (Core 5.4, Vol 3, Part F, 3.3).
 package enum ATTFault: Error, Hashable, Sendable {
   /// The peer sent a PDU that cannot be decoded.
   case malformed(DecodeFault)
-  /// The peer sent a response that answers no open request.
+  /// The peer sent a response without an open request.
   case unsolicited(ATTOpcode)
-  /// The peer did not answer the request within the transaction timeout (3.3.3).
+  /// The peer did not respond to the request within the transaction timeout (3.3.3).
   case transactionTimedOut(ATTOpcode)
 }
 
@@ -13,17 +13,17 @@ extension ATTFault: CustomStringConvertible {
     switch self {
     case .malformed(let fault): "malformed \(fault)"
     case .unsolicited(let opcode): "unsolicited \(opcode)"
-    case .transactionTimedOut(let opcode): "no answer to \(opcode) in time"
+    case .transactionTimedOut(let opcode): "no response to \(opcode) in time"
     }
   }
 }
 
-/// The one request an ATT bearer may have open (Core 5.4, Vol 3, Part F, 3.3.2).
+/// The single open request that an ATT bearer permits (Core 5.4, Vol 3, Part F, 3.3.2).
 package struct RequestSlot: Sendable {
-  /// How long a request or an indication may stay unanswered before the bearer is dead (3.3.3).
+  /// The time after which an unanswered request or indication ends the bearer (3.3.3).
   package static let transactionTimeout = Duration.seconds(30)
 
-  /// What the caller must do with a response.
+  /// The caller's action for a response.
   package enum OnResponse: Equatable, Sendable {
     case complete(ATTResponse)
     case disconnect(ATTFault)
@@ -32,7 +32,7 @@ package struct RequestSlot: Sendable {
   private enum State {
     case idle
     case awaiting(ATTOpcode, deadline: LinkInstant)
-    /// No more PDUs may be exchanged on this bearer.
+    /// No further PDU may be exchanged on this bearer.
     case poisoned
   }
 
@@ -40,7 +40,7 @@ package struct RequestSlot: Sendable {
 
   package init() {}
 
-  /// When the open request expires; `nil` when none is open.
+  /// The deadline of the open request; `nil` if none is open.
   package var deadline: LinkInstant? {
     switch state {
     case .awaiting(_, let deadline): deadline
@@ -48,13 +48,13 @@ package struct RequestSlot: Sendable {
     }
   }
 
-  /// Opens the slot. Calling it while a request is open, or on a dead bearer, is a bug and traps.
+  /// Opens the slot. Traps while a request is open, or on a dead bearer.
   package mutating func sent(_ opcode: ATTOpcode, deadline: LinkInstant) {
     guard case .idle = state else { preconditionFailure("a second request while one is open") }
     state = .awaiting(opcode, deadline: deadline)
   }
 
-  /// Closes the slot of a request that never left this side.
+  /// Closes the slot of a request that was not sent.
   package mutating func withdraw() {
     switch state {
     case .awaiting: state = .idle
@@ -62,7 +62,7 @@ package struct RequestSlot: Sendable {
     }
   }
 
-  /// Closes the slot, or poisons it: an unsolicited response ends the bearer.
+  /// Closes the slot; an unsolicited response poisons it and ends the bearer.
   package mutating func received(_ response: ATTResponse) -> OnResponse {
     switch state {
     case .awaiting(let opcode, _) where response.answers(opcode):
@@ -74,7 +74,7 @@ package struct RequestSlot: Sendable {
     }
   }
 
-  /// Whether the open request has outlived its deadline at `now`. If so the slot is poisoned: no
+  /// Whether the open request has passed its deadline at `now`. If so, the slot is poisoned: no
   /// further request may be sent on this bearer (3.3.3).
   package mutating func expired(at now: LinkInstant) -> Bool {
     guard case .awaiting(_, let deadline) = state, deadline <= now else { return false }
@@ -82,6 +82,6 @@ package struct RequestSlot: Sendable {
     return true
   }
 
-  /// Marks the bearer dead, for whatever reason the link ended.
+  /// Marks the bearer as dead, for any reason.
   package mutating func poison() { state = .poisoned }
 }

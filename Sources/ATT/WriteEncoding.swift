@@ -1,5 +1,5 @@
 extension ATTPDU {
-  /// Write Command (Core 5.4, Vol 3, Part F, 3.4.5.3) with a value put together from an optional
+  /// Encodes a Write Command (Core 5.4, Vol 3, Part F, 3.4.5.3) whose value is an optional
   /// little-endian 32-bit prefix and a part of a larger array; equal to
   /// `ATTPDU.writeCommand(handle, value: prefix + bytes).encoded`.
   package static func encodeWriteCommand(
@@ -10,8 +10,8 @@ extension ATTPDU {
     return pdu
   }
 
-  /// The same in place of what `pdu` held, whose memory is used again: the path of every image
-  /// byte, one copy and no allocation.
+  /// As above, into `pdu`, whose memory is reused: the path of all image bytes, with one copy and
+  /// no allocation.
   package static func encodeWriteCommand(
     _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>,
     into pdu: inout [UInt8]
@@ -19,7 +19,7 @@ extension ATTPDU {
     encodeWrite(.writeCommand, handle, prefix, bytes, into: &pdu)
   }
 
-  /// Write Request (3.4.5.1) with a value put together as for `encodeWriteCommand`.
+  /// Encodes a Write Request (3.4.5.1) with a value as for `encodeWriteCommand`.
   package static func encodeWriteRequest(
     _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>
   ) -> [UInt8] {

@@ -2,27 +2,27 @@ import OtaflashGATT
 
 /// A Bluetooth LE device address with its type (Core 5.4, Vol 6, Part B, 1.3).
 public struct BluetoothAddress: Hashable, Sendable {
-  /// The type that connection requests must name; with the wrong one a device is never found.
+  /// The address type for connection requests; with the wrong type a device is never found.
   public enum Kind: UInt8, Hashable, Sendable {
-    /// Given by the maker, out of the IEEE's.
+    /// Assigned by the manufacturer, from the IEEE's range.
     case publicDevice = 1
-    /// Drawn by the device: static, or changing.
+    /// Random: static or private.
     case random = 2
   }
 
-  /// Six bytes in the order of the air and the kernel, least significant first.
+  /// The six bytes in the order of the air and of the kernel, least significant first.
   public let littleEndian: [UInt8]
   /// Public or random.
   public let kind: Kind
 
-  /// `nil` unless there are six bytes.
+  /// `nil` unless `bytes` has six bytes.
   public init?(littleEndian bytes: some Collection<UInt8>, kind: Kind) {
     guard bytes.count == 6 else { return nil }
     littleEndian = Array(bytes)
     self.kind = kind
   }
 
-  /// The address at `place`, seen from this one; `nil` for a place that is known by a name only.
+  /// The address at `place`, relative to this one; `nil` for a place that is known only by a name.
   public func at(_ place: DeviceLocation) -> BluetoothAddress? {
     var bytes = littleEndian
     guard let last = place.lastByte(from: bytes[0]) else { return nil }
@@ -37,8 +37,8 @@ public struct BluetoothAddress: Hashable, Sendable {
 }
 
 extension BluetoothAddress: LosslessStringConvertible {
-  /// Reads `C0:FF:EE:00:00:01`, with `/public` or `/random` at its end where the type matters.
-  /// Without it the two top bits decide: 11 is a static random address (1.3.2.1), else public.
+  /// Parses `C0:FF:EE:00:00:01`, with an optional suffix `/public` or `/random`. Without a suffix
+  /// the two top bits decide: 11 is a static random address (1.3.2.1), others are public.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     let groups = parts[0].split(separator: ":", omittingEmptySubsequences: false)
@@ -56,8 +56,7 @@ extension BluetoothAddress: LosslessStringConvertible {
     littleEndian = bytes.reversed()
   }
 
-  /// The colon form in upper case, with the type only where it is not the one that reading it
-  /// back would guess.
+  /// The colon form in upper case; includes the type only if parsing without it would guess wrong.
   public var description: String {
     let digits = littleEndian.reversed().map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

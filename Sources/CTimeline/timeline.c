@@ -1,7 +1,7 @@
 #include "otaflash_timeline.h"
 
-// The hooks are variables of the Swift runtime (swift/Runtime/Concurrency.h). The calling convention
-// is Swift's.
+// The hooks are variables of the Swift runtime (swift/Runtime/Concurrency.h) with Swift's calling
+// convention.
 #define SWIFT_CC __attribute__((swiftcall))
 
 typedef SWIFT_CC void (*enqueue_original)(void *job);

@@ -4,14 +4,14 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension Peripheral {
-  /// As `read(_:in:within:)`, as `Data`.
+  /// Same as `read(_:in:within:)`, returns `Data`.
   public func readData(
     _ characteristic: BluetoothUUID, in service: BluetoothUUID, within limit: Duration? = nil
   ) async throws(PeripheralFault) -> Data {
     Data(try await read(characteristic, in: service, within: limit))
   }
 
-  /// As `write(_:to:in:within:)` with bytes.
+  /// Same as `write(_:to:in:within:)`, for `Data`.
   public func write(
     _ value: Data, to characteristic: BluetoothUUID, in service: BluetoothUUID,
     within limit: Duration? = nil
@@ -19,7 +19,7 @@ extension Peripheral {
     try await write(Array(value), to: characteristic, in: service, within: limit)
   }
 
-  /// As `writeWithoutResponse(_:to:in:within:)` with bytes.
+  /// Same as `writeWithoutResponse(_:to:in:within:)`, for `Data`.
   public func writeWithoutResponse(
     _ value: Data, to characteristic: BluetoothUUID, in service: BluetoothUUID,
     within limit: Duration? = nil
@@ -29,12 +29,12 @@ extension Peripheral {
 }
 
 extension ManufacturerData {
-  /// The bytes that the company defines, as `Data`.
+  /// The data in the company's format, as `Data`.
   public var foundationData: Data { Data(data) }
 }
 
 extension FirmwarePackage {
-  /// As `decode(name:bytes:)`, of `Data`.
+  /// Same as `decode(name:bytes:)`, for `Data`.
   public static func decode(name: String, data: Data) throws(FirmwareFault) -> FirmwarePackage {
     try decode(name: name, bytes: Array(data))
   }

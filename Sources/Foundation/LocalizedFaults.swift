@@ -16,7 +16,7 @@ extension LocalizedFault {
   /// The explanation.
   public var failureReason: String? { explanation }
 
-  /// The remedy as a sentence; `nil` when there is none.
+  /// The remedy as a sentence; `nil` if no remedy is known.
   public var recoverySuggestion: String? { remedy.map { "\($0)" } }
 }
 

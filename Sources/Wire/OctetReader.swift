@@ -1,13 +1,12 @@
-/// Reads the little-endian fields of a message in order, so that nobody else indexes received
-/// bytes.
+/// Reads the little-endian fields of a message in order. Other code does not index received bytes.
 package struct ByteReader<Fault: Error> {
-  /// What is left to be read.
+  /// The remaining bytes.
   package private(set) var rest: ArraySlice<UInt8>
   private let shortage: Fault
 
   /// - Parameters:
   ///   - bytes: the message, from its first field on.
-  ///   - shortage: what is thrown where the message ends before its fields do.
+  ///   - shortage: the error if the message ends before its fields.
   package init(_ bytes: some Sequence<UInt8>, orThrow shortage: Fault) {
     rest = ArraySlice(bytes)
     self.shortage = shortage
@@ -23,8 +22,8 @@ package struct ByteReader<Fault: Error> {
   package mutating func uint16() throws(Fault) -> UInt16 { .init(truncatingIfNeeded: try field(2)) }
   package mutating func uint32() throws(Fault) -> UInt32 { .init(truncatingIfNeeded: try field(4)) }
 
-  /// An unsigned field of 1…8 bytes. One type for all: generic arithmetic costs a hundred times
-  /// this, and every Status is read here.
+  /// Reads an unsigned field of 1…8 bytes. One type for all sizes: generic arithmetic costs a
+  /// hundred times more, and every Status is read here.
   private mutating func field(_ size: Int) throws(Fault) -> UInt64 {
     var value: UInt64 = 0
     for byte in try bytes(size).reversed() { value = value << 8 | UInt64(byte) }

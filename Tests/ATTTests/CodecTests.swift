@@ -18,22 +18,22 @@ import Testing
     #expect(shown == Set(ATTOpcode.allCases))
   }
 
-  /// A PDU cut short either is a fault or reads as a shorter PDU that encodes to the same bytes.
+  /// A truncated PDU either is a fault or decodes as a shorter PDU that encodes to the same bytes.
   @Test(arguments: PDUExample.all)
   func truncations(_ example: PDUExample) {
     for count in 0..<example.bytes.count {
       let cut = Array(example.bytes.prefix(count))
       do throws(DecodeFault) {
         let pdu = try ATTPDU(decoding: cut)
-        #expect(pdu.encoded == cut || isCutLength(pdu))
+        #expect(pdu.encoded == cut || isTruncatedLength(pdu))
       } catch {
         #expect(error.opcode == cut.first)
       }
     }
   }
 
-  /// A Read Multiple Variable Response may end within a length, which is passed over.
-  private func isCutLength(_ pdu: ATTPDU) -> Bool {
+  /// A Read Multiple Variable Response may end within a length, which is skipped.
+  private func isTruncatedLength(_ pdu: ATTPDU) -> Bool {
     if case .response(.readMultipleVariable) = pdu { return true }
     return false
   }
@@ -70,13 +70,13 @@ import Testing
     #expect(throws: DecodeFault(opcode: nil, reason: .empty)) { try ATTPDU(decoding: []) }
   }
 
-  /// A server must answer these with Error Response 0x01, so they decode (3.4.3.1).
+  /// A server must respond to these with Error Response 0x01, so they decode (3.4.3.1).
   @Test(arguments: ["04 05 00 04 00", "04 00 00 FF FF", "0A 00 00"])
-  func keepsValuesThatTheServerJudges(_ bytes: String) throws {
+  func keepsValuesThatTheServerChecks(_ bytes: String) throws {
     #expect(try ATTPDU(decoding: hex(bytes)).encoded == hex(bytes))
   }
 
-  @Test func passesOverACutLength() throws {
+  @Test func aTruncatedLengthIsSkipped() throws {
     let pdu = try ATTPDU(decoding: hex("21 01 00 AA 05"))
     #expect(pdu == .response(.readMultipleVariable([LengthValue(length: 1, value: [0xAA])])))
   }
@@ -88,7 +88,7 @@ import Testing
         == .request(.readByType(.all, type: BluetoothUUID(0x2803))))
   }
 
-  /// Whatever arrives is decoded or refused, and what was decoded survives a round trip.
+  /// Any bytes are decoded or rejected, and a decoded PDU survives a round trip.
   @Test func randomBytesNeverTrap() throws {
     var generator = SplitMix64(seed: 0x07A)
     let opcodes = ATTOpcode.allCases.map(\.rawValue)
@@ -103,7 +103,7 @@ import Testing
       }
       do throws(DecodeFault) {
         let pdu = try ATTPDU(decoding: bytes)
-        // UUIDs of mixed written length may come back in another form, never as another PDU.
+        // UUIDs of mixed encoded length may have another form afterwards, but the PDU is the same.
         if !isMixedInformation(pdu) { #expect(try ATTPDU(decoding: pdu.encoded) == pdu) }
       } catch {
         #expect(error.opcode == bytes.first)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func anErrorAnswersOnlyTheRequestItNames() {
+  @Test func anErrorAnswersOnlyItsRequest() {
     let error = ATTResponse.error(
       ErrorResponse(requestOpcode: 0x0A, handle: .first, code: .readNotPermitted))
     #expect(error.answers(.readRequest))
@@ -157,7 +157,7 @@ import Testing
     #expect(
       ATTPDU.encodeWriteCommand(handle, prefix: prefix, bytes: image[range])
         == ATTPDU.writeCommand(handle, value: value + image[range]).encoded)
-    // What the buffer held before leaves no trace.
+    // The previous content of the buffer has no effect.
     for former in [[], [1, 2, 3], [UInt8](repeating: 9, count: 700)] as [[UInt8]] {
       var pdu = former
       ATTPDU.encodeWriteCommand(handle, prefix: prefix, bytes: image[range], into: &pdu)

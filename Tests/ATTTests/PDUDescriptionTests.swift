@@ -21,7 +21,7 @@ import Testing
   ]
 
   @Test(arguments: lines)
-  func aLineNamesThePDUWhatItIsAboutAndItsSize(_ bytes: [UInt8], _ line: String) throws {
+  func aLineContainsThePDUItsAttributesAndItsSize(_ bytes: [UInt8], _ line: String) throws {
     #expect(try ATTPDU(decoding: bytes).description == line)
   }
 }

@@ -2,7 +2,7 @@ import OtaflashATT
 import Testing
 
 @Suite struct PDUSizingTests {
-  /// Whole packets where they cost less, the whole MTU where a part-full packet still pays.
+  /// Full packets if they cost less; the complete MTU if a partly full packet is still worthwhile.
   @Test(arguments: [
     (251, 517, 498), (251, 498, 498), (251, 497, 497), (251, 247, 247), (251, 250, 247),
     (251, 185, 185), (251, 23, 23), (27, 23, 23), (27, 24, 23),
@@ -33,8 +33,8 @@ import Testing
 
   // MARK: Connection events
 
-  /// The size that was found is the best of all, by the same arithmetic.
-  @Test func noSizeWithinTheMTUFillsEventsBetter() {
+  /// The result is the best of all sizes, by the same arithmetic.
+  @Test func noSizeWithinTheMTUUsesEventsBetter() {
     for phy in [PHY.le1M, .le2M, .codedS2] {
       for payload in [27, 100, 251] {
         let sizing = PDUSizing(linkLayerPayload: payload, phy: phy)
@@ -63,9 +63,9 @@ import Testing
       sizing.bestSize(mtu: ATTMTU(clamping: mtu), interval: .microseconds(interval)) == expected)
   }
 
-  /// Values of whole words: none of them fills events better.
+  /// Values of complete words: no other size uses events better.
   @Test(arguments: [7500, 15_000, 30_000])
-  func wholeWordsFillEventsAsFarAsTheyCan(_ interval: Int) {
+  func completeWordsUseEventsAsWellAsPossible(_ interval: Int) {
     for phy in [PHY.le1M, .le2M] {
       let sizing = PDUSizing(phy: phy)
       for mtu in [23, 185, 247, 498, 517] {
@@ -79,8 +79,8 @@ import Testing
     }
   }
 
-  /// A device that notifies in every event takes the place of a packet that just fitted.
-  @Test func aDeviceThatAnswersOftenLeavesRoomForItsAnswers() {
+  /// A device that notifies in every event displaces a packet that just fitted.
+  @Test func frequentNotificationsReduceTheSize() {
     let sizing = PDUSizing(phy: .le2M)
     let often = sizing.bestSize(
       mtu: ATTMTU(clamping: 498), interval: .milliseconds(15), bytesPerAnswer: 2048)
@@ -92,7 +92,7 @@ import Testing
     #expect(often < 482 && rate(often) > 1.05 * rate(482))
   }
 
-  @Test func anIntervalThatIsNotKnownOrTooShortChangesNothing() {
+  @Test func anUnknownOrTooShortIntervalHasNoEffect() {
     let sizing = PDUSizing(phy: .codedS8)
     #expect(sizing.bestSize(mtu: .maximum, interval: nil) == sizing.bestSize(mtu: .maximum))
     let short = Duration.microseconds(7500)
@@ -103,7 +103,7 @@ import Testing
     Double(size - 3) / Double(sizing.airTimeMicroseconds(size: size))
   }
 
-  /// Packet exchanges as the Core specification's arithmetic gives them.
+  /// Packet exchanges, by the arithmetic of the Core Specification.
   @Test func airTime() {
     #expect(PDUSizing(linkLayerPayload: 27).airTimeMicroseconds(size: 23) == 676)
     #expect(

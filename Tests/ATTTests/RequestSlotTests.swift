@@ -14,7 +14,7 @@ import Testing
     #expect(slot.received(.write) == .complete(.write))
   }
 
-  @Test func anErrorThatNamesTheRequestClosesTheSlot() {
+  @Test func anErrorForTheRequestClosesTheSlot() {
     var slot = RequestSlot()
     slot.sent(.readRequest, deadline: deadline)
     let error = ATTResponse.error(
@@ -22,7 +22,7 @@ import Testing
     #expect(slot.received(error) == .complete(error))
   }
 
-  @Test func aStrayResponsePoisons() {
+  @Test func anUnsolicitedResponsePoisons() {
     var slot = RequestSlot()
     #expect(slot.received(.write) == .disconnect(.unsolicited(.writeResponse)))
     #expect(slot.received(.write) == .disconnect(.unsolicited(.writeResponse)))

@@ -16,7 +16,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     return AdapterRoster(open: { () throws(MgmtFault) in session })
   }
 
-  @Test func thoseThatAreOnArePresentTheLowestFirst() async throws {
+  @Test func adaptersThatAreOnArePresentInAscendingOrder() async throws {
     let kernel = try FakeKernel()
     let roster = roster(kernel)
     async let present = roster.present()
@@ -27,7 +27,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     #expect(await kernel.receiveToEnd() == [])
   }
 
-  @Test func oneThatIsOffIsNotPresent() async throws {
+  @Test func anAdapterThatIsOffIsNotPresent() async throws {
     let kernel = try FakeKernel()
     let roster = roster(kernel)
     async let present = roster.present()
@@ -37,7 +37,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     #expect(try await present == [9])
   }
 
-  @Test func oneWithoutLowEnergyIsNotPresent() async throws {
+  @Test func anAdapterWithoutLowEnergyIsNotPresent() async throws {
     let kernel = try FakeKernel()
     let roster = roster(kernel)
     async let present = roster.present()
@@ -47,7 +47,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     #expect(try await present == [9])
   }
 
-  @Test func oneThatGoesWhileItIsAskedIsNotPresent() async throws {
+  @Test func anAdapterRemovedDuringTheQueryIsNotPresent() async throws {
     let kernel = try FakeKernel()
     let roster = roster(kernel)
     async let present = roster.present()
@@ -76,7 +76,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     #expect(await fault == MgmtFault(MgmtStatus(rawValue: 0x14), opcode: 0x03))
   }
 
-  @Test func changesAreToldAndNothingElse() async throws {
+  @Test func onlyChangesAreReported() async throws {
     let kernel = try FakeKernel()
     let roster = roster(kernel)
     let reports = Mailbox<[UInt16]>(capacity: 8)
@@ -90,7 +90,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     }
     try await kernel.list([0, 9])
     try await kernel.inform(of: 0, isOn: true)
-    // It happens while the other one is asked, and is not lost.
+    // The event arrives during the query of the other adapter, and is not lost.
     #expect(try await kernel.receive() == tenth)
     try await kernel.send(event: 0x0006, index: 9, [0x00, 0x02, 0, 0])
     try await kernel.answer(for: 9, settings: 0x0201)
@@ -100,12 +100,12 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     try await kernel.inform(of: 9, isOn: false)
     #expect(await reports.next() == [0])
 
-    // A setting that is none of ours: the roster looks, and has nothing to tell.
+    // An irrelevant setting: the roster queries the adapter and reports nothing.
     try await kernel.send(event: 0x0006, index: 0, [0x11, 0x02, 0, 0])
     try await kernel.list([0, 9])
     try await kernel.inform(of: 0, isOn: true)
     try await kernel.inform(of: 9, isOn: false)
-    // What is no change of adapters is passed over.
+    // Other events are ignored.
     try await kernel.send(event: 0x0013, index: 0, [0x06, 0x01])
 
     try await kernel.send(event: 0x0005, index: 0, [])
@@ -125,13 +125,13 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
 }
 
 extension FakeKernel {
-  /// Is asked for the list of adapters, and answers.
+  /// Receives the query for the list of adapters, and responds.
   fileprivate func list(_ numbers: [UInt16]) async throws {
     #expect(try await receive() == listPacket)
     try await complete(0x0003, UInt16(numbers.count).bytes + numbers.flatMap(\.bytes))
   }
 
-  /// Is asked for an adapter, and answers.
+  /// Receives the query for an adapter, and responds.
   fileprivate func inform(of number: UInt16, isOn: Bool) async throws {
     try await inform(of: number, settings: isOn ? 0x0201 : 0x0200)
   }

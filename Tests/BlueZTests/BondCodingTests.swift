@@ -2,7 +2,7 @@ import Foundation
 import OtaflashBlueZ
 import Testing
 
-/// How a bond is kept.
+/// The stored form of a bond.
 @Suite struct BondCodingTests {
   private static var key: [String: Any] {
     [
@@ -25,7 +25,7 @@ import Testing
       Bond.self, from: try JSONSerialization.data(withJSONObject: members))
   }
 
-  @Test func keysComeBackAsTheyWere() throws {
+  @Test func keysSurviveARoundTrip() throws {
     let device = try #require(BluetoothAddress("C0:FF:EE:00:00:01"))
     let keys = try [true, false].map { isForCentral in
       try #require(
@@ -43,7 +43,7 @@ import Testing
     #expect(try JSONDecoder().decode(Bond.self, from: json) == bond)
   }
 
-  @Test func whatIsNoKeyIsNoBond() throws {
+  @Test func invalidKeysAreRejected() throws {
     _ = try Self.decoded()
     let changes: [(inout [String: Any]) -> Void] = [
       { $0["kind"] = "magic" }, { $0["size"] = 300 }, { $0["size"] = 6 }, { $0["random"] = "00" },
@@ -54,7 +54,7 @@ import Testing
       #expect(throws: DecodingError.self) { try Self.decoded(change) }
     }
     #expect(throws: DecodingError.self) { try Self.decoded(device: "door") }
-    // An address that changes is nobody's identity.
+    // A private address is not an identity address.
     #expect(throws: DecodingError.self) { try Self.decoded(device: "41:02:03:04:05:06/random") }
     #expect(throws: DecodingError.self) { try Self.decoded(identity: "00") }
     #expect(throws: DecodingError.self) { try Self.decoded(keys: 0) }

@@ -25,7 +25,7 @@ import Testing
     return await checks
   }
 
-  @Test func healthyMachinePasses() async throws {
+  @Test func aCorrectSetupPasses() async throws {
     let kernel = try FakeKernel()
     let checks = try await examine(
       Doctor(facts: facts(kernel)), kernel, current: [0x01, 0x02, 0, 0])
@@ -47,7 +47,7 @@ import Testing
     #expect(checks[4].finding.hasPrefix("CAP_NET_RAW missing"))
   }
 
-  /// Below a file no other file can exist.
+  /// A path below a file cannot exist.
   private static let missingPath = #filePath + "/missing"
 
   @Test func factsAreRead() {

@@ -26,16 +26,16 @@ import Testing
     #expect(clock.now >= base.advanced(by: .microseconds(49 * 200)))
   }
 
-  @Test func cancelledSleepEndsAtOnce() async {
-    // A sleep that did not end would hold the test for an age.
+  @Test func aCancelledSleepEndsImmediately() async {
+    // Without the cancellation the sleep would block the test.
     let task = Task { await clock.pause(for: .seconds(1_000_000)) }
     task.cancel()
     #expect(await task.value == false)
   }
 
-  /// A loop that was held up, as that of a stopped process is, finds a message and the time limit of
-  /// the wait for it together: the message counts.
-  @Test func whatHasComeIsSeenBeforeTheTimeIsUp() async throws {
+  /// A delayed loop, such as that of a stopped process, finds a message and the time limit of its
+  /// wait together: the message takes precedence.
+  @Test func inputIsProcessedBeforeATimer() async throws {
     let (near, far) = try UnixLink.pair()
     for _ in 0..<200 {
       let deadline = EventLoop.shared.now.advanced(by: .milliseconds(2))
@@ -52,7 +52,8 @@ import Testing
           return (await group.next() ?? nil) ?? []
         }
       }
-      // A machine so busy that the time was up before the message was there says nothing.
+      // On a busy computer the time may pass before the message is sent; the test then has no
+      // result.
       if let received {
         #expect(received == [7])
         return
@@ -71,7 +72,7 @@ import Testing
       return (before, currentThread())
     }
     #expect(threads.0 == threads.1)
-    // Where this task goes on is the runtime's choice, and may be the loop.
+    // The executor of this task is the runtime's choice, and may be the loop.
     let pool = await Task.detached { currentThread() }.value
     #expect(threads.0 != pool)
   }

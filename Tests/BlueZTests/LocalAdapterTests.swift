@@ -41,7 +41,7 @@ import Testing
     #expect(await kernel.receiveToEnd() == [stopDiscoveryPacket])
   }
 
-  @Test func aRefusalOfTheKernelIsToldWithItsRemedy() async throws {
+  @Test func aRefusalOfTheKernelIsReportedWithItsRemedy() async throws {
     let kernel = try FakeKernel()
     let adapter = adapter(kernel)
     async let found = first(AdvertisementFilter(), adapter)
@@ -55,7 +55,7 @@ import Testing
             cause: "The adapter is switched off.", remedy: .turnAdapterOn(adapter: nil))))
   }
 
-  @Test func whatIsNoAddressIsNotConnected() async throws {
+  @Test func anInvalidAddressIsNotConnected() async throws {
     let kernel = try FakeKernel()
     let device = Advertisement(id: "sim:strap", name: nil, rssi: nil, services: [])
     await #expect(throws: ConnectFault.self) {
@@ -63,14 +63,14 @@ import Testing
     }
   }
 
-  @Test func anAdvertisementIsToldInFull() async throws {
+  @Test func anAdvertisementIsReportedCompletely() async throws {
     let kernel = try FakeKernel()
     let adapter = adapter(kernel)
     async let found = first(AdvertisementFilter(ids: ["c0:ff:ee:00:00:02"]), adapter)
     #expect(try await kernel.receive() == startDiscoveryPacket)
     try await kernel.complete(0x0023, [0x06])
     try await kernel.found([1, 0, 0, 0xEE, 0xFF, 0xC0], Self.heartRate)
-    // 32-bit service 0x12345678, TX power −8, appearance 0x0341, maker 0x0059, data of 0x180F.
+    // 32-bit service 0x12345678, TX power −8, appearance 0x0341, company 0x0059, data of 0x180F.
     try await kernel.found(
       [2, 0, 0, 0xEE, 0xFF, 0xC0], rssi: 127, flags: 0x04,
       [2, 0x01, 0x06, 5, 0x05, 0x78, 0x56, 0x34, 0x12, 2, 0x0A, 0xF8, 3, 0x19, 0x41, 0x03]
@@ -84,7 +84,7 @@ import Testing
     #expect(expected.services.map(\.description) == ["12345678-0000-1000-8000-00805f9b34fb"])
   }
 
-  @Test func aBootloaderIsSoughtAtTheNextAddress() throws {
+  @Test func aBootloaderIsLookedForAtTheNextAddress() throws {
     let device = Advertisement(id: "C0:FF:EE:00:00:FF", name: nil, rssi: nil, services: [])
     let adapter = LocalAdapter()
     #expect(
@@ -97,7 +97,7 @@ import Testing
     #expect(adapter.id(of: device, at: .advertising(name: "loader")) == nil)
   }
 
-  @Test func itsPowerIsWaitedFor() async throws {
+  @Test func theAdapterStateIsAwaited() async throws {
     let kernel = try FakeKernel()
     let adapter = adapter(kernel)
     async let on: Void = adapter.waitUntilPoweredOn(within: .seconds(3600), on: EventLoopClock())
@@ -108,12 +108,12 @@ import Testing
     try await on
   }
 
-  // MARK: How a scan listens
+  // MARK: Scan parameters
 
   private static let readConfiguration: [UInt8] = [0x4B, 0, 0, 0, 0, 0]
-  /// Discoveries listen for 11.25 ms in every 22.5 ms; and what else there must be.
-  /// Without an address, the connection is made by the adapter that scans: its own address is read,
-  /// and not that of the first adapter used.
+  /// Discoveries listen for 11.25 ms in every 22.5 ms; the other entries are required.
+  /// Without an address, the connection uses the adapter that scans: its own address is read,
+  /// instead of using the first adapter.
   @Test func anAdapterConnectsByItsOwnAddress() async throws {
     let kernel = try FakeKernel()
     let session = kernel.session
@@ -150,7 +150,7 @@ import Testing
     [0x4C, 0, 0, 0, 10, 0, 0x11, 0, 2, interval, 0, 0x12, 0, 2, window, 0]
   }
 
-  @Test func intervalAndWindowAreSetForTheScanAndPutBack() async throws {
+  @Test func intervalAndWindowAreSetForTheScanAndRestored() async throws {
     let kernel = try FakeKernel()
     let session = kernel.session
     let adapter = LocalAdapter(
@@ -169,7 +169,7 @@ import Testing
       await kernel.receiveToEnd() == [stopDiscoveryPacket, Self.set(interval: 0x24, window: 0x12)])
   }
 
-  @Test func whatTheKernelCannotSetIsRefusedBeforeTheScan() async throws {
+  @Test func unsupportedScanParametersAreRejectedBeforeTheScan() async throws {
     let kernel = try FakeKernel()
     let session = kernel.session
     let adapter = LocalAdapter(
@@ -186,7 +186,7 @@ import Testing
     #expect(await kernel.receiveToEnd() == [])
   }
 
-  @Test func onlyWhatAControllerTakesIsAScanParameter() {
+  @Test func onlyValuesThatAControllerAcceptsAreScanParameters() {
     let cases: [(Duration, Duration, Bool)] = [
       (.milliseconds(100), .milliseconds(100), true),
       (.milliseconds(100), .milliseconds(101), false),

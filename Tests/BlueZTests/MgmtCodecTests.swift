@@ -151,8 +151,8 @@ import Testing
     #expect(AdvertisingData(decoding: [2, 8, 0x42]).name == "B")
   }
 
-  @Test func malformedStructuresAreLeftOut() {
-    // A UUID list with an odd byte, manufacturer data without a company, a cut structure.
+  @Test func malformedStructuresAreSkipped() {
+    // A UUID list with an odd byte, manufacturer data without a company, a truncated structure.
     let data = AdvertisingData(
       decoding: [4, 3, 0x0D, 0x18, 0x0F, 2, 0xFF, 1, 1, 1, 3, 9, 0xFF, 0x41, 9, 9, 0x41])
     #expect(data.services == ["180D"])
@@ -171,7 +171,7 @@ import Testing
   }
 }
 
-/// A seeded generator (xorshift), so that a failure repeats.
+/// A seeded generator (xorshift), so that a failure is repeatable.
 private struct Bytes {
   var state: UInt32
   mutating func next() -> UInt32 {

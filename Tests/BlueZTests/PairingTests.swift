@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashBlueZ
 
-/// Packets as the kernel's mgmt.h lays them out.
+/// Packets in the layout of the kernel's mgmt.h.
 @Suite(.timeLimit(.minutes(20))) struct PairingTests {
   static let device: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
   static let keyValue = [UInt8](0x10...0x1F)
@@ -45,8 +45,8 @@ import Testing
     #expect(key.bytes == bytes)
   }
 
-  @Test func whatIsNoKeyIsNotTaken() throws {
-    // An address that changes, an unknown kind, a size below 7, BR/EDR.
+  @Test func invalidKeysAreIgnored() throws {
+    // A private address, an unknown kind, a size below 7, BR/EDR.
     for (index, value) in [(5, 0x40), (7, 9), (9, 6), (6, 0)] as [(Int, UInt8)] {
       var bytes = Self.key
       bytes[index] = value
@@ -124,7 +124,7 @@ import Testing
       open: { () throws(MgmtFault) in session }, isDaemonRunning: { daemon })
   }
 
-  /// Answers what an agent does first, and returns it.
+  /// Responds to the first commands of an agent, and returns them.
   private func prepare(_ kernel: FakeKernel, commands: Int) async throws -> [[UInt8]] {
     var seen: [[UInt8]] = []
     for _ in 0..<commands {
@@ -142,7 +142,7 @@ import Testing
     return try #require(Bond(longTermKeys: [key]))
   }
 
-  @Test func theAdapterIsPreparedAndPutBack() async throws {
+  @Test func theAdapterIsConfiguredAndRestored() async throws {
     let kernel = try FakeKernel()
     let agent = agent(kernel, bonds: [try bond()])
     async let started: Void = agent.start()
@@ -161,7 +161,7 @@ import Testing
       ])
   }
 
-  @Test func theKernelsQuestionsAreAnsweredAndTheKeysKept() async throws {
+  @Test func theKernelsRequestsAreAnsweredAndTheKeysStored() async throws {
     let kernel = try FakeKernel()
     let kept = Record<Bond>()
     let agent = agent(kernel, passkey: 123_456, kept: kept)
@@ -174,7 +174,7 @@ import Testing
       try await kernel.receive() == [0x1E, 0, 0, 0, 11, 0] + Self.device + [2, 0x40, 0xE2, 1, 0])
     try await kernel.send(event: 0x000F, Self.device + [2, 1, 0, 0, 0, 0])
     #expect(try await kernel.receive() == [0x1C, 0, 0, 0, 7, 0] + Self.device + [2])
-    // Not to be kept, then to be kept.
+    // Not to be stored, then to be stored.
     try await kernel.send(event: 0x000A, [0] + Self.key)
     try await kernel.send(event: 0x000A, [1] + Self.key)
     let made = await agent.newBond(with: try Self.address(), within: .seconds(3600))
@@ -184,7 +184,7 @@ import Testing
     await running
   }
 
-  @Test func whereNoPairingIsWantedTheKernelIsToldNo() async throws {
+  @Test func withoutPairingTheAgentRefusesTheKernelsRequests() async throws {
     let kernel = try FakeKernel()
     let agent = agent(kernel, makesBonds: false)
     async let started: Void = agent.start()
@@ -204,7 +204,7 @@ import Testing
   /// Set Bondable of the kernel's mgmt.h.
   private static func setBondable(_ isOn: Bool) -> [UInt8] { [0x09, 0, 0, 0, 1, 0, isOn ? 1 : 0] }
 
-  @Test func onlyALinkThatMustBeSecuredLeavesABond() async throws {
+  @Test func onlyALinkThatRequiresSecurityCreatesABond() async throws {
     let kernel = try FakeKernel()
     let kept = Record<Bond>()
     let paired = Record<PairingAgent.Pairing>()
@@ -215,7 +215,7 @@ import Testing
     #expect(!seen.contains(Self.setBondable(true)))
     await started
     async let running: Void = agent.run()
-    // The device asked by itself: the keys are for this link, and one line tells of two keys.
+    // The device requested it: the keys are for this link only, and two keys are reported once.
     try await kernel.send(event: 0x000A, [0] + Self.key)
     try await kernel.send(event: 0x000A, [0] + Self.key)
     try await kernel.send(event: 0x000C, Self.device + [2, 3])
@@ -237,15 +237,15 @@ import Testing
     await running
   }
 
-  @Test func aDeviceThatLeavesWhenItIsRefusedGetsItsPairing() async throws {
+  @Test func aDeviceThatDisconnectsAfterARefusalIsPaired() async throws {
     let kernel = try FakeKernel()
     let agent = agent(kernel, bonding: .whenRequired)
     async let started: Void = agent.start()
     _ = try await prepare(kernel, commands: 3)
     await started
     async let running: Void = agent.run()
-    // Refused by the kernel, as the adapter is not bondable; then the device ends the link. Once may
-    // be its restart, and a link that this side ends says nothing.
+    // Refused by the kernel, as the adapter is not bondable; then the device ends the link. A
+    // single end may be a restart, and a link that the host ends does not count.
     for reason in [3, 2, 3, 3] as [UInt8] {
       try await kernel.send(event: 0x0011, Self.device + [2, 5])
       try await kernel.send(event: 0x000C, Self.device + [2, reason])
@@ -255,7 +255,7 @@ import Testing
     await running
   }
 
-  @Test func bluetoothdIsLeftAlone() async throws {
+  @Test func bluetoothdIsNotDisturbed() async throws {
     let kernel = try FakeKernel()
     let agent = agent(kernel, bonds: [try bond()], daemon: true)
     async let started: Void = agent.start()
@@ -266,7 +266,7 @@ import Testing
     #expect(try SecurityAttempt(on: Self.address(), with: agent).needsPerson == false)
   }
 
-  @Test func withoutTheRightTheRemedyIsTold() async throws {
+  @Test func withoutTheCapabilityTheRemedyIsReported() async throws {
     let kernel = try FakeKernel()
     let agent = agent(kernel)
     async let started: Void = agent.start()
@@ -283,7 +283,7 @@ import Testing
     #expect(remedy == .grantCapabilities)
   }
 
-  @Test func aFailureNamesThePartyAtFault() async throws {
+  @Test func aFailureIdentifiesItsCause() async throws {
     let kernel = try FakeKernel()
     let agent = agent(kernel, bonds: [try bond()])
     async let started: Void = agent.start()
@@ -300,7 +300,7 @@ import Testing
     await running
   }
 
-  @Test func aBondOfTwoKeysGrowsAndIsReplacedWhole() throws {
+  @Test func aBondOfTwoKeysGrowsAndIsReplacedCompletely() throws {
     var fields = MgmtFields(Self.key[...])
     let first = try #require(try LongTermKey.decode(&fields))
     let old = try #require(Bond(longTermKeys: [first]))
@@ -321,7 +321,7 @@ import Testing
     #expect(ledger.wasPaired(try Self.address()))
   }
 
-  @Test func aDeviceIsKnownByTheAddressItUsed() throws {
+  @Test func aDeviceIsRecognizedByTheAddressItUsed() throws {
     var ledger = PairingLedger()
     let used = try #require(BluetoothAddress("41:02:03:04:05:06/random"))
     let identity = try #require(
@@ -336,8 +336,8 @@ import Testing
     #expect(ledger.bond(of: used) == bond)
   }
 
-  /// Its identity address counts before what another is said to have used.
-  @Test func aDeviceIsKnownThoughAnotherUsedItsAddress() throws {
+  /// Its identity address takes precedence over an address that another device used.
+  @Test func aDeviceIsRecognizedAlthoughAnotherUsedItsAddress() throws {
     var ledger = PairingLedger()
     let address = try Self.address()
     let stranger = try #require(BluetoothAddress("C1:02:03:04:05:06/random"))

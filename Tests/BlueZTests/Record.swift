@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// The thread's name in the kernel. For the compiler, pthread_self is the same before and after an await.
+/// The thread's name in the kernel. The compiler assumes that pthread_self is constant across an
+/// await.
 func currentThread() -> String {
   var name = [UInt8](repeating: 0, count: 64)
   let length = readlink("/proc/thread-self", &name, name.count)

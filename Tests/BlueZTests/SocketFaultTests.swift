@@ -68,7 +68,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
     Row(.completion, ENOMEM, .systemCall, .examineSystem),
   ]
 
-  @Test(arguments: rows) private func errorNumberNamesItsCause(row: Row) {
+  @Test(arguments: rows) private func errorNumberHasItsCause(row: Row) {
     let fault = ConnectFault(
       l2capError: row.number, at: row.stage, device: Self.device)
     #expect(Sort(fault) == row.sort)
@@ -76,7 +76,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
     #expect(fault.explanation.hasSuffix("."))
   }
 
-  @Test func lossesOfAStandingLink() {
+  @Test func lossesOfAnExistingLink() {
     #expect(LinkLoss(socketError: ECONNRESET) == .closedByPeer)
     #expect(LinkLoss(socketError: EPIPE) == .closedByPeer)
     #expect(LinkLoss(socketError: ETIMEDOUT) == .supervisionTimeout)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashBlueZ
 
-/// Packets as Core 5.4, Vol 4, Part E lays them out.
+/// Packets in the layout of Core 5.4, Vol 4, Part E.
 @Suite(.timeLimit(.minutes(20))) struct TuningTests {
   static let handle: UInt16 = 0x0040
   static let peerBytes: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
@@ -49,7 +49,7 @@ import Testing
     #expect(
       try HCIEvent(decoding: Self.connected)
         == .connected(Self.handle, to: Self.peer(), timing))
-    // The enhanced event has two resolvable addresses of this side and the peer in between.
+    // The enhanced event has two resolvable addresses, the host's and the peer's, in between.
     let enhanced: [UInt8] =
       [0x04, 0x3E, 0x1F, 0x0A, 0x00, 0x40, 0x00, 0x00, 0x01] + Self.peerBytes
       + [UInt8](repeating: 0, count: 12) + [0x28, 0x00, 0x00, 0x00, 0x2A, 0x00, 0x00]
@@ -76,7 +76,7 @@ import Testing
     #expect(
       try HCIEvent(decoding: [0x04, 0x05, 0x04, 0x00, 0x40, 0x00, 0x13])
         == .disconnected(Self.handle))
-    // Number of commands given back, for no command.
+    // Returned command credits without a command.
     #expect(
       try HCIEvent(decoding: [0x04, 0x0E, 0x03, 0x01, 0x00, 0x00]) == .other(code: 0x0E))
     for torn in [[], [0x02, 0x00], [0x04, 0x3E, 0x13, 0x01], Self.connected.dropLast()]
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func aFailedConnectionIsNoLink() throws {
+  @Test func aFailedConnectionIsNotALink() throws {
     var failed = Self.connected
     failed[4] = 0x3E
     #expect(try HCIEvent(decoding: failed) == .other(code: 0x3E))
@@ -106,7 +106,7 @@ import Testing
       MgmtCommand.readDefaultSystemConfiguration.encoded(index: 1) == [0x4B, 0, 1, 0, 0, 0])
   }
 
-  @Test func whatContradictsItselfIsNotAsked() {
+  @Test func contradictoryParametersAreNotRequested() {
     #expect(LinkTuning.flashing.isPossible)
     #expect(LinkTuning().isPossible)
     var tuning = LinkTuning.flashing
@@ -122,7 +122,7 @@ import Testing
     #expect(!tuning.isPossible)
   }
 
-  @Test func aHandleOfAnotherAdapterIsNotMistaken() throws {
+  @Test func aHandleOfAnotherAdapterIsNotConfused() throws {
     var table = LinkTable()
     table.take(try HCIEvent(decoding: Self.connected))
     let stranger = try #require(BluetoothAddress("C0:FF:EE:00:00:02"))
@@ -132,16 +132,17 @@ import Testing
     #expect(table.entry(Self.handle, to: try Self.peer()) == nil)
   }
 
-  /// A controller's word goes into arithmetic that knows no other packets (found by `make fuzz`).
+  /// The arithmetic supports only possible payloads, so a controller's value is checked (found by
+  /// `make fuzz`).
   @Test(arguments: [(0, nil), (26, nil), (27, 27), (251, 251), (252, nil), (0xFFFF, nil)])
-  func aPacketThatCannotBeIsNotBelieved(_ bytes: UInt16, _ expected: Int?) throws {
+  func anImpossiblePayloadIsIgnored(_ bytes: UInt16, _ expected: Int?) throws {
     var table = LinkTable()
     table.take(try HCIEvent(decoding: Self.connected))
     table.take(.dataLengthChanged(Self.handle, bytes: bytes))
     #expect(table.entry(Self.handle, to: try Self.peer())?.facts.linkLayerPayload == expected)
   }
 
-  @Test func intervalsAreWrittenAsPeopleDo() {
+  @Test func intervalsAreFormattedWithoutTrailingZeros() {
     #expect(ConnectionTiming.text(6) == "7.5 ms")
     #expect(ConnectionTiming.text(9) == "11.25 ms")
     #expect(ConnectionTiming.text(12) == "15 ms")
@@ -167,7 +168,7 @@ import Testing
     func send(_ packet: [UInt8]) async throws { try await end.send(packet) }
   }
 
-  @Test func eachThingIsAskedForAndReadBack() async throws {
+  @Test func eachParameterIsRequestedAndReadBack() async throws {
     let controller = try Controller()
     let reports = Record<[TuningStep]>()
     let hour = Duration.seconds(3600)
@@ -181,7 +182,7 @@ import Testing
     try await controller.send(Self.connected)
     let peer = try Self.peer()
     async let tuned: Void = tuner.tune(Self.handle, to: peer)
-    // The interval: accepted, then carried out.
+    // The interval: accepted, then applied.
     #expect(try await controller.receive().prefix(3) == [0x01, 0x13, 0x20])
     try await controller.send([0x04, 0x0F, 0x04, 0x00, 0x01, 0x13, 0x20])
     try await controller.send([
@@ -190,7 +191,7 @@ import Testing
     // The PHY: the device does not support it.
     #expect(try await controller.receive().prefix(3) == [0x01, 0x32, 0x20])
     try await controller.send([0x04, 0x0F, 0x04, 0x1A, 0x01, 0x32, 0x20])
-    // The packet's length: complete, and changed.
+    // The packet length: completed and changed.
     #expect(try await controller.receive().prefix(3) == [0x01, 0x22, 0x20])
     try await controller.send([0x04, 0x0E, 0x06, 0x01, 0x22, 0x20, 0x00, 0x40, 0x00])
     try await controller.send([
@@ -216,7 +217,7 @@ import Testing
     await running
   }
 
-  @Test func whereNothingMayBeHeardItIsSaid() async throws {
+  @Test func aMissingCapabilityIsReported() async throws {
     let reports = Record<[TuningStep]>()
     let tuner = LinkTuner(
       adapter: 0, tuning: .flashing, report: { _, steps in reports.append(steps) },
@@ -228,7 +229,7 @@ import Testing
       reports.elements.first?.map(\.outcome) == [.notPermitted, .notPermitted, .notPermitted])
   }
 
-  @Test func theKernelIsToldBeforeAndPutBackAfterwards() async throws {
+  @Test func theKernelsParametersAreSetAndRestored() async throws {
     let kernel = try FakeKernel()
     let session = kernel.session
     let tuner = LinkTuner(
@@ -245,7 +246,8 @@ import Testing
     await started
     let peer = try Self.peer()
     let entry: [UInt8] = Self.peerBytes + [2]
-    // Also before a reconnection: another process may have made the kernel forget. Put back once.
+    // Also before a reconnection: another process may have made the kernel drop them. Restored
+    // once.
     for _ in 1...2 {
       async let prepared: Void = tuner.prepare(peer)
       #expect(

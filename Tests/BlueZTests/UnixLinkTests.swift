@@ -20,7 +20,7 @@ private func scratchPath() -> String {
     #expect(try await far.receive().count == 672)
   }
 
-  @Test func tooLongAPDUIsRefusedWhole() async throws {
+  @Test func aPDUThatIsTooLongIsRejectedCompletely() async throws {
     let (near, _) = try UnixLink.pair()
     await #expect(throws: LinkLoss.tooLarge(bytes: 673, limit: 672)) {
       try await near.send(Array(repeating: 0, count: 673))
@@ -29,7 +29,7 @@ private func scratchPath() -> String {
 
   @Test func queuedMessagesAreDeliveredBeforeTheLoss() async throws {
     let (near, far) = try UnixLink.pair()
-    // An unread message makes the kernel report ECONNRESET to the other side.
+    // An unread message makes the kernel report ECONNRESET to the peer.
     try await far.send([9])
     try await near.send([1])
     try await near.send([2])
@@ -79,7 +79,7 @@ private func scratchPath() -> String {
     #expect(try await far.receive() == [5])
   }
 
-  @Test func fullBufferHoldsTheSenderBack() async throws {
+  @Test func aFullBufferDelaysTheSender() async throws {
     let (near, far) = try UnixLink.pair()
     let pdu = [UInt8](repeating: 1, count: 495)
     let sender = Task { () throws in
@@ -94,7 +94,7 @@ private func scratchPath() -> String {
     try await sender.value
   }
 
-  @Test func whatIsNotTakenAtOnceWasNotSent() async throws {
+  @Test func aPDUThatIsNotAcceptedImmediatelyIsNotSent() async throws {
     let (near, far) = try UnixLink.pair()
     let pdu = [UInt8](repeating: 1, count: 495)
     var taken = 0
@@ -142,13 +142,13 @@ private func scratchPath() -> String {
     unlink(path)
   }
 
-  @Test func listeningInAFolderThatDoesNotExistIsNoMissingDevice() {
+  @Test func aMissingDirectoryIsNotAMissingDevice() {
     let path = scratchPath() + "/device.sock"
     #expect(throws: ConnectFault(unixError: ENOENT, at: .bind, path: path)) {
       try UnixListener(path: path)
     }
     guard case .systemCall = ConnectFault(unixError: ENOENT, at: .bind, path: path) else {
-      Issue.record("a missing folder is called a missing device")
+      Issue.record("a missing directory is reported as a missing device")
       return
     }
   }

@@ -8,7 +8,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
-/// The sample adapter over a mock of Core Bluetooth's declarations, with simulated devices.
+/// The sample adapter on a mock of Core Bluetooth's declarations, with simulated devices.
 @Suite(.timeLimit(.minutes(5))) struct CoreBluetoothTests {
   private static let identifier = UUID(
     uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
@@ -17,8 +17,8 @@ import Testing
   private static let setting: BluetoothUUID = "6e400002-b5a3-f393-e0a9-e50e24dcca9e"
   private static let long: BluetoothUUID = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
 
-  /// The values of a device: one that is read and notified, one that is written up to 100, and one
-  /// of 300 bytes. Two characteristics have the same UUID.
+  /// The values of a device: one that is read and notified, one that accepts writes up to 100, and
+  /// one of 300 bytes. Two characteristics have the same UUID.
   private static func table() -> AttributeTable {
     AttributeTable(services: [
       LocalService(
@@ -48,7 +48,7 @@ import Testing
     return data
   }
 
-  /// Runs `body` with the adapter near a device over the modelled radio, in virtual time.
+  /// Runs `body` with the adapter and a device on the modelled radio, in virtual time.
   private func near<Value: Sendable>(
     _ behaviour: @escaping @Sendable (SimulatedPeripheral, VirtualClock) async -> Void = { _, _ in
     },
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func aScanReportsWhatTheDeviceAdvertises() throws {
+  @Test func aScanReportsTheDevicesAdvertisement() throws {
     let (device, log) = try near { central, system, _, _ in
       let filter = AdvertisementFilter(services: [Self.service], rssiMinimum: -60)
       return (try await central.first(matching: filter, within: .seconds(1)), system.log)
@@ -109,8 +109,8 @@ import Testing
     #expect(seen == [[87], [42, 43], [22, 5], [19]])
   }
 
-  /// The system drops commands for which it has no room.
-  @Test func aCommandWaitsUntilTheSystemHasRoom() throws {
+  /// The system drops commands when its buffer is full.
+  @Test func aCommandWaitsUntilTheSystemHasSpace() throws {
     let log = try near { central, system, _, _ in
       let device = try await central.first(within: .seconds(1))
       try await withPeripheral(device, from: central) { sensor in
@@ -144,7 +144,7 @@ import Testing
     #expect(attribute.type == Self.setting)
   }
 
-  @Test func theSystemsMTUIsThatOfTheLink() throws {
+  @Test func theLinkUsesTheSystemsMTU() throws {
     let values = try near { central, _, _, _ in
       let device = try await central.first(within: .seconds(1))
       return try await withPeripheral(device, from: central) { sensor -> [[UInt8]] in
@@ -159,7 +159,7 @@ import Testing
         }
       }
     }
-    // Two characteristics with one UUID stay apart.
+    // Two characteristics with the same UUID are kept apart.
     #expect(values == [[UInt8(SimulatedSystem.mtu)], [87], [88]])
   }
 
@@ -209,7 +209,7 @@ import Testing
     #expect(seen == [[87], [87]])
   }
 
-  @Test func bluetoothThatIsOffIsReportedAndWaitedFor() throws {
+  @Test func bluetoothThatIsOffIsReportedAndAwaited() throws {
     let (fault, states) = try near { central, system, manager, clock in
       system.setState(.poweredOff, of: manager)
       var fault: ScanFault?
@@ -262,7 +262,7 @@ import Testing
     #expect(drops == 0)
   }
 
-  /// The same on a queue and the system's clock, as in an app.
+  /// The same on a queue with the system's clock, as in an app.
   @Test func theManagersQueueRunsTheCallbacks() async throws {
     let queue = DispatchQueue(label: "core bluetooth")
     let clock = SystemClock()

@@ -3,11 +3,11 @@ import Foundation
 import OtaflashGATT
 import Synchronization
 
-/// Core Bluetooth's system over links of the library: it connects to devices, exchanges the MTU,
-/// and performs the operations of each connection in their order.
+/// Core Bluetooth's system on links of the library: it connects to devices, exchanges the MTU, and
+/// performs the operations of each connection in order.
 ///
-/// As the system does, it hides the services GAP and GATT, ignores operations on a peripheral that
-/// is not connected, and drops writes without response while there is no room for them.
+/// Like the real system, it hides the services GAP and GATT, ignores operations on a peripheral
+/// that is not connected, and drops writes without response while its buffer is full.
 final class SimulatedSystem: MockSystem {
   /// A device in range.
   struct Device: Sendable {
@@ -16,7 +16,7 @@ final class SimulatedSystem: MockSystem {
     let connect: @Sendable () async throws(ConnectFault) -> any Link
   }
 
-  /// A connection, or the attempt to make one.
+  /// A connection, or a connection attempt.
   final class Session: Sendable {
     typealias Operation = @Sendable (GATTClient) async -> Void
 
@@ -39,7 +39,7 @@ final class SimulatedSystem: MockSystem {
     var log: [String] = []
   }
 
-  /// Write commands that the system keeps, and the MTU that it requests.
+  /// Write commands that the system buffers, and the MTU that it requests.
   static let roomForCommands = 1
   private static let commandTime = Duration.milliseconds(15)
   static let mtu = 185
@@ -52,7 +52,7 @@ final class SimulatedSystem: MockSystem {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - clock: that of the devices.
+  ///   - clock: the clock of the devices.
   ///   - executor: runs the connections.
   ///   - deliver: calls a delegate, on the manager's queue.
   init(
@@ -65,7 +65,7 @@ final class SimulatedSystem: MockSystem {
     self.deliver = deliver
   }
 
-  /// The operations that the app has asked for.
+  /// The operations that the app has requested.
   var log: [String] { state.withLock { $0.log } }
 
   private func note(_ operation: String) { state.withLock { $0.log.append(operation) } }
@@ -132,7 +132,7 @@ final class SimulatedSystem: MockSystem {
     }
     session.state.withLock { $0.isCancelled = true }
     session.operations.finish()
-    // What was requested before is still sent on a connection; an attempt ends now.
+    // Earlier requests are still sent on a connection; an attempt ends immediately.
     if peripheral.mtu == 0 { task.cancel() }
   }
 
@@ -142,7 +142,7 @@ final class SimulatedSystem: MockSystem {
     peripheral.mtu = 0
     let link: any Link
     do throws(ConnectFault) { link = try await device.connect() } catch {
-      // A pending connection that is cancelled is reported as a disconnection.
+      // A cancelled pending connection is reported as a disconnection.
       deliver {
         peripheral.state = .disconnected
         manager.delegate?.centralManager(
@@ -286,7 +286,7 @@ final class SimulatedSystem: MockSystem {
       defer { session.state.withLock { $0.commandCount -= 1 } }
       guard let found = session.state.withLock({ $0.found[identifier] }) else { return }
       try await client.writeWithoutResponse(Array(value), to: found)
-      // There is room again when the radio has sent the command.
+      // The buffer has space again after the radio has sent the command.
       _ = await clock.pause(for: Self.commandTime)
     } _: { delegate, _ in
       guard !peripheral.canSendWriteWithoutResponse else { return }

@@ -8,12 +8,12 @@ import OtaflashUpdate
 import Testing
 
 @Suite struct FoundationTests {
-  @Test func theMessageOfAnAlertIsTheLibrarys() {
+  @Test func theMessageOfAnAlertIsTheOneOfTheLibrary() {
     let fault: any Error = PeripheralFault.gatt(.timedOut(after: .seconds(1)))
     #expect(fault.localizedDescription == "The device took longer than 1.0 s.")
     let localized = fault as? any LocalizedError
     #expect(localized?.errorDescription == fault.localizedDescription)
-    #expect(localized?.failureReason == "It may be busy, or out of range.")
+    #expect(localized?.failureReason == "The device may be busy, or out of range.")
     #expect(localized?.recoverySuggestion?.isEmpty == false)
     let queued: any Error = QueueFault<UpdateFault>.failed(.wrongKey)
     #expect(queued.localizedDescription == "The device says that the key is wrong.")

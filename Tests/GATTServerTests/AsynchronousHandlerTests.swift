@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  /// A slow device holds the client up, not the other way round.
+  /// A slow device delays the client, not the reverse.
   @Test func writeCommandsWaitForEachOther() async throws {
     let device = Device()
     _ = try await device.serving { host in

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// A clock that stands still until the test moves it.
+/// A clock that stops until the test advances it.
 final class ManualClock: LinkClock {
   private struct State {
     var now = LinkInstant.start

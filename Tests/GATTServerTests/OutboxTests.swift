@@ -27,7 +27,7 @@ import Testing
     #expect(second == .notification(handle, value: [1]))
   }
 
-  @Test func unsubscribingDropsWhatIsQueued() {
+  @Test func unsubscribingDropsQueuedValues() {
     var outbox = subscribed([.notification, .indication])
     _ = outbox.offer(.notification, handle, [1])
     _ = outbox.offer(.indication, handle, [2])
@@ -39,7 +39,7 @@ import Testing
     #expect(outbox.confirmationDeadline == deadline)
   }
 
-  @Test func aSmallerMTUDropsWhatNoLongerFits() {
+  @Test func aSmallerMTUDropsValuesThatNoLongerFit() {
     var outbox = subscribed(.notification)
     _ = outbox.handlingEnded([.mtuChanged(.maximum)])
     _ = outbox.offer(.notification, handle, [UInt8](repeating: 1, count: 21))
@@ -51,7 +51,7 @@ import Testing
     #expect(second == nil)
   }
 
-  @Test func aStrayConfirmationChangesNothing() {
+  @Test func anUnexpectedConfirmationHasNoEffect() {
     var outbox = subscribed(.indication)
     let events = outbox.handlingEnded([.confirmed])
     #expect(events.isEmpty)

@@ -7,7 +7,7 @@ import Testing
 private let notified = AttributeHandle(3)
 private let control = AttributeHandle(6)
 
-/// A server whose control point, handle 6, does what the test says; handle 3 notifies (CCCD 4),
+/// A server whose control point, handle 6, is programmed by the test; handle 3 notifies (CCCD 4),
 /// handle 6 also indicates (CCCD 7).
 private final class Device: Sendable {
   let server: GATTServer
@@ -40,9 +40,10 @@ private final class Device: Sendable {
   }
 
   var reported: [GATTServerEvent] { log.events }
-  var told: [ValueOutcome] { log.outcomes }
+  var outcomes: [ValueOutcome] { log.outcomes }
 
-  /// Serves one pipe while `client` runs on its other end; returns how the link ended.
+  /// Serves one pipe while `client` runs on its other end; returns the reason for the end of the
+  /// link.
   func serving(
     capacity: Int = 16, _ client: @Sendable (PipeLink) async throws -> Void
   ) async throws -> LinkLoss {
@@ -70,7 +71,7 @@ private final class Log: Sendable {
   func append(_ more: [ValueOutcome]) { state.withLock { $0.outcomes += more } }
 }
 
-/// What `body` fails with.
+/// Returns the error of `body`.
 private func loss(_ body: () async throws(LinkLoss) -> Void) async -> LinkLoss? {
   do throws(LinkLoss) {
     try await body()
@@ -88,7 +89,7 @@ extension PipeLink {
 }
 
 @Suite(.timeLimit(.minutes(20))) struct ServerTests {
-  @Test func whatAHandlerNotifiesFollowsItsResponse() async throws {
+  @Test func notificationsOfAHandlerFollowItsResponse() async throws {
     let device = Device { server in
       [server.notify(notified, [1]), server.indicate(control, [2]), server.notify(notified, [3])]
     }
@@ -104,7 +105,7 @@ extension PipeLink {
       }
     }
     #expect(cause == .closedByPeer)
-    #expect(device.told == Array(repeating: .queued, count: 150))
+    #expect(device.outcomes == Array(repeating: .queued, count: 150))
   }
 
   @Test func indicationsWaitForTheirConfirmation() async throws {
@@ -130,7 +131,7 @@ extension PipeLink {
       ])
   }
 
-  @Test func refusesWhatCannotBeSent() async throws {
+  @Test func impossibleValuesAreRejected() async throws {
     let device = Device(valuesMaximum: 2) { server in
       [
         server.indicate(control, [1]), server.notify(notified, [UInt8](repeating: 0, count: 21)),
@@ -145,12 +146,12 @@ extension PipeLink {
       #expect(text(try await client.receive()) == "1B 03 00 02")
     }
     #expect(
-      device.told == [.notSubscribed, .tooLong(limit: 20), .queued, .queued, .queueFull(limit: 2)])
+      device.outcomes
+        == [.notSubscribed, .tooLong(limit: 20), .queued, .queued, .queueFull(limit: 2)])
     #expect(device.server.notify(notified, [1]) == .notConnected)
   }
 
-  /// Subscriptions and the MTU end with the connection.
-  @Test func theNextClientStartsAfresh() async throws {
+  @Test func subscriptionsAndMTUEndWithTheConnection() async throws {
     let device = Device()
     for number in 1...3 {
       let cause = try await device.serving { (client) async throws in
@@ -165,7 +166,7 @@ extension PipeLink {
     }
   }
 
-  @Test func aSlowClientHoldsTheServerBackAndLosesNothing() async throws {
+  @Test func aSlowClientDelaysTheServerAndLosesNothing() async throws {
     let device = Device { server in [server.notify(notified, [7])] }
     _ = try await device.serving(capacity: 1) { client in
       _ = try await client.exchange("12 04 00 01 00")
@@ -181,12 +182,12 @@ extension PipeLink {
         }
       }
       try await sent
-      while values < device.told.count(where: { $0 == .queued }) {
+      while values < device.outcomes.count(where: { $0 == .queued }) {
         _ = try await client.receive()
         values += 1
       }
     }
-    #expect(device.told.count == 200)
+    #expect(device.outcomes.count == 200)
   }
 
   @Test func anUnconfirmedIndicationEndsTheLink() async throws {
@@ -229,7 +230,7 @@ extension PipeLink {
     try await sent
   }
 
-  @Test func whatWasSentIsDeliveredBeforeTheLoss() async throws {
+  @Test func sentPDUsAreDeliveredBeforeTheLoss() async throws {
     let (one, other) = PipeLink.pair(capacity: 2)
     try await one.send([1])
     one.close()
@@ -261,7 +262,7 @@ extension PipeLink {
     #expect(try await one.receive() == [5])
   }
 
-  @Test func refusesWhatIsTooLarge() async throws {
+  @Test func aPDUThatIsTooLargeIsRejected() async throws {
     let (one, _) = PipeLink.pair(capacity: 1, maximumPDUSize: 23)
     #expect(
       await loss { () throws(LinkLoss) in try await one.send([UInt8](repeating: 0, count: 24)) }

@@ -3,7 +3,7 @@ import OtaflashGATT
 import OtaflashTestSupport
 import Testing
 
-/// Scripts of raw PDUs: what a client sends, what it must hear.
+/// Scripts of raw PDUs: requests of a client and the expected responses.
 @Suite struct DiscoveryTests {
   @Test func primaryServicesGroupedByUUIDLength() {
     var peer = Peer(exampleTable())
@@ -77,7 +77,7 @@ import Testing
     ])
   }
 
-  /// 60 bytes at an MTU of 23 come as 22, 22 and 16; every list cuts to its own limit.
+  /// 60 bytes at an MTU of 23 are sent as 22, 22 and 16; every list truncates to its own limit.
   @Test func longValues() {
     var peer = Peer(longTable())
     let first = peer.send("0A 03 00")
@@ -90,7 +90,7 @@ import Testing
     #expect(peer.send("20 03 00 03 00") == text([0x21, 60, 0] + (0..<20)))
   }
 
-  /// The Length field of a list ends at 255, whatever the MTU.
+  /// The Length field of a list is at most 255, whatever the MTU.
   @Test func listEntriesEndAt255() {
     var peer = Peer(
       AttributeTable(services: [
@@ -107,7 +107,7 @@ import Testing
     #expect(response == text([0x09, 255, 3, 0] + [UInt8](repeating: 7, count: 253)))
   }
 
-  @Test func encryptionOpensWhatNeedsIt() {
+  @Test func encryptionGivesAccessToProtectedAttributes() {
     var peer = Peer(exampleTable(), security: .encryption)
     peer.run([("0A 11 00", "0B"), ("12 11 00 32", "13"), ("0A 11 00", "0B 32")])
   }
@@ -135,7 +135,7 @@ import Testing
     ])
   }
 
-  /// A command is never answered, and changes nothing where only requests may write.
+  /// A command is never answered, and has no effect where only requests may write.
   @Test func commands() {
     var peer = Peer(exampleTable())
     peer.run([
@@ -176,7 +176,7 @@ import Testing
     ])
   }
 
-  /// One bad part, and nothing of the queue is written; the queue is empty afterwards.
+  /// After one invalid part nothing of the queue is written; the queue is empty afterwards.
   @Test(arguments: [("16 03 00 63 00 7A", "07"), ("16 03 00 00 00 " + long, "0D")])
   func executeIsAllOrNothing(_ bad: String, _ code: String) {
     var peer = Peer(exampleTable())
@@ -215,8 +215,8 @@ import Testing
     #expect(peer.session.mtu.bytes == 185)
   }
 
-  /// The host's process died, and the next one begins anew on the link that the kernel kept.
-  @Test func theMTUIsAskedForAgain() {
+  /// The host's process died, and the next one starts on the link that the kernel kept.
+  @Test func theMTUCanBeExchangedAgain() {
     var peer = Peer(exampleTable())
     peer.run([("02 B9 00", "03 05 02"), ("02 B9 00", "03 05 02")])
     #expect(peer.session.mtu.bytes == 185)
@@ -243,7 +243,7 @@ import Testing
     #expect(peer.effects == [.confirmed])
   }
 
-  @Test func aPDUBeyondTheMTUIsRefused() {
+  @Test func aPDULongerThanTheMTUIsRefused() {
     var peer = Peer(exampleTable())
     let bytes = [UInt8](repeating: 1, count: 21)
     #expect(peer.send([0x12, 0x03, 0x00] + bytes) == "01 12 00 00 04")
@@ -251,7 +251,7 @@ import Testing
     #expect(peer.send([0x12, 0x03, 0x00] + bytes.dropLast()) == "13")
   }
 
-  /// Every request of random bytes gets one answer within the MTU, and nothing traps.
+  /// Every request of random bytes has one response within the MTU, and nothing traps.
   @Test func randomRequests() {
     var generator = SplitMix64(seed: 0x5E55)
     var peer = Peer(exampleTable(), security: .encryption)

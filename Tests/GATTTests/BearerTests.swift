@@ -6,13 +6,13 @@ import Synchronization
 import Testing
 
 @Suite struct BearerTests {
-  @Test func thePeersOwnRequestsAreAnswered() throws {
+  @Test func requestsOfThePeerAreAnswered() throws {
     let mtu = try withScript([
-      // The peer asks for our MTU, then discovers, then reads, then sends an unknown request.
+      // The peer exchanges the MTU, discovers, reads, and sends an unknown request.
       .unasked("02 9E 00"), .on("03 05 02", "10 01 00 FF FF 00 28"),
       .on("01 10 01 00 0A", "0A 03 00"), .on("01 0A 03 00 01", "3F"),
       .on("01 3F 00 00 06", "1D 04 00 01"), .on("1E"),
-      // What the peer was told is named again: one value for both directions (3.4.2.2).
+      // The value that was sent to the peer is sent again: one value for both directions (3.4.2.2).
       .on("02 05 02", "03 00 02"),
     ]) { client, _, clock in
       await clock.pause(for: .seconds(1))
@@ -23,8 +23,8 @@ import Testing
     #expect(mtu == 158)
   }
 
-  /// The peer would let us have 517 bytes; we asked for 185, and 185 it is in both directions.
-  @Test func aPeerThatAsksAfterUsIsToldTheSameMTU() throws {
+  /// The peer permits 517 bytes; the host requested 185, which holds in both directions.
+  @Test func aPeerThatExchangesSecondReceivesTheSameMTU() throws {
     let mtu = try withScript([
       .on("02 B9 00", "03 05 02"), .unasked("02 05 02"), .on("03 B9 00"),
     ]) { client, _, clock in
@@ -35,8 +35,8 @@ import Testing
     #expect(mtu == 185)
   }
 
-  /// The peer's request overtakes ours: what a connection is made for is told from the beginning.
-  @Test func aPeerThatAsksFirstIsToldWhatTheConnectionIsFor() throws {
+  /// The peer's request arrives first: the MTU of the connection is known from the start.
+  @Test func aPeerThatExchangesFirstReceivesTheMTUOfTheConnection() throws {
     let (near, far) = PipeLink.pair(capacity: 16)
     let complaint = try VirtualTimeline().run { clock -> String? in
       await withTaskGroup(of: String?.self) { group in
@@ -87,8 +87,8 @@ import Testing
     }
   }
 
-  /// Between the violation and the end of the bearer a request may still come in: it fails, too.
-  @Test func requestsInTheMomentOfAViolationFail() throws {
+  /// A request between the violation and the end of the bearer fails, too.
+  @Test func requestsDuringAViolationFail() throws {
     let results = try withScript([.unasked("13")]) { client, _, _ in
       await withTaskGroup(of: Bool.self) { group in
         for handle in 1...50 {
@@ -108,7 +108,7 @@ import Testing
     #expect(results.allSatisfy { $0 })
   }
 
-  @Test func noAnswerPoisonsTheBearerAfterTheTransactionTimeout() throws {
+  @Test func aMissingResponsePoisonsTheBearerAfterTheTransactionTimeout() throws {
     let seen = try withScript([.on("0A 01 00")]) { client, _, clock in
       let before = clock.now
       let first = await outcome { () async throws(GATTFault) in
@@ -139,9 +139,9 @@ import Testing
     #expect(waited.1 == .seconds(4))
   }
 
-  /// The answer comes while the bearer ends because it did not come: whoever asks is told of the time
-  /// limit, not of a device that answers what nobody asked.
-  @Test func aResponseThatComesTooLateIsNobodysFault() throws {
+  /// The response arrives while the bearer ends because of the timeout: the caller receives the
+  /// timeout, not a violation by an unexpected response.
+  @Test func aLateResponseIsNotAViolation() throws {
     let seen = try VirtualTimeline().run { clock in
       let link = LateLink([0x0B, 0x05])
       let bearer = ATTBearer(link: link, clock: clock)
@@ -157,7 +157,7 @@ import Testing
     #expect(seen.3)
   }
 
-  @Test func everyPendingWaitFailsAtOnceOnDisconnect() throws {
+  @Test func everyPendingWaitFailsImmediatelyOnDisconnect() throws {
     let seen = try withScript([.on("0A 01 00")]) { client, far, clock in
       let start = clock.now
       let results = await withTaskGroup(of: Result<[UInt8], GATTFault>.self) { group in
@@ -182,7 +182,7 @@ import Testing
     #expect(seen.1 == .milliseconds(40))
   }
 
-  @Test func requestsOfSeveralTasksGoOutOneAtATimeInOrder() throws {
+  @Test func requestsOfSeveralTasksAreSentOneAtATimeInOrder() throws {
     let values = try withScript([
       .on("0A 01 00", "0B 01"), .on("0A 02 00", "0B 02"), .on("0A 03 00", "0B 03"),
     ]) { client, _, clock in
@@ -219,7 +219,7 @@ import Testing
     #expect(seen.1 == .success([2]))
   }
 
-  @Test func aSlowObserverLosesItsOldestValuesAndIsToldSo() throws {
+  @Test func aSlowObserverLosesItsOldestValuesAndReceivesTheirNumber() throws {
     let characteristic = DiscoveredCharacteristic(
       uuid: BluetoothUUID(0x2A19), properties: [.notify, .read], declaration: AttributeHandle(2),
       value: AttributeHandle(3), last: AttributeHandle(4))
@@ -231,7 +231,8 @@ import Testing
       await outcome { () async throws(GATTFault) in
         let slow = try await client.subscribe(to: characteristic, buffering: 2)
         let quick = try await client.subscribe(to: characteristic)
-        // The peer floods before it answers: the slow observer must not hold the answer up.
+        // The peer sends many values before it responds: the slow observer must not delay the
+        // response.
         let read = try await client.read(handle: AttributeHandle(3))
         var slowValues: [NotificationStream.Element] = []
         while let value = slow.poll() { slowValues.append(value) }
@@ -244,7 +245,7 @@ import Testing
   }
 }
 
-/// A link whose peer's only PDU was already under way when this side closed it.
+/// A link whose peer had sent its only PDU when the host closed the link.
 private final class LateLink: Link {
   let maximumPDUSize = 672
   let hasDelivered = Mutex(false)
@@ -258,7 +259,7 @@ private final class LateLink: Link {
   func receive() async throws(LinkLoss) -> [UInt8] {
     let isFirst = hasDelivered.withLock { delivered in !delivered }
     guard isFirst else { throw .closedLocally }
-    // Waits for `close` alone: who is cancelled gets the PDU as well.
+    // Waits only for `close`: a cancelled reader also receives the PDU.
     _ = await closed.wait()
     hasDelivered.withLock { $0 = true }
     return pdu

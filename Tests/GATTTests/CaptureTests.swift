@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// Bytes as the BTSnoop format and the Core Specification lay them out.
+/// Bytes in the layout of the BTSnoop format and the Core Specification.
 @Suite struct CaptureTests {
   static let peer = CapturedPeer(littleEndian: [1, 0, 0, 0xEE, 0xFF, 0xC0], isRandom: true)
   /// 2023-11-14 22:13:20 UTC, in microseconds.
@@ -17,7 +17,7 @@ import Testing
     let packet: [UInt8]
   }
 
-  /// Reads the records as another program would.
+  /// Reads the records like another program.
   private static func records(_ bytes: [UInt8]) -> [Record] {
     func number(_ slice: ArraySlice<UInt8>) -> UInt64 { slice.reduce(0) { $0 << 8 | UInt64($1) } }
     var records: [Record] = []
@@ -25,7 +25,7 @@ import Testing
     while rest.count >= 24 {
       let head = Array(rest.prefix(24))
       let length = Int(number(head[0..<4]))
-      #expect(number(head[4..<8]) == UInt64(length), "nothing is cut")
+      #expect(number(head[4..<8]) == UInt64(length), "nothing is truncated")
       #expect(number(head[12..<16]) == 0, "nothing is dropped")
       records.append(
         Record(
@@ -34,18 +34,18 @@ import Testing
           packet: Array(rest.dropFirst(24).prefix(length))))
       rest = rest.dropFirst(24 + length)
     }
-    #expect(rest.isEmpty, "a record is torn")
+    #expect(rest.isEmpty, "a record is incomplete")
     return records
   }
 
-  @Test func theFileBeginsAsTheFormatWants() {
+  @Test func theFileStartsWithTheHeaderOfTheFormat() {
     #expect(
       BTSnoop.fileHeader == [
         0x62, 0x74, 0x73, 0x6E, 0x6F, 0x6F, 0x70, 0x00, 0, 0, 0, 1, 0, 0, 0x03, 0xEA,
       ])
   }
 
-  @Test func aConnectionIsToldFromItsBeginningToItsEnd() throws {
+  @Test func aConnectionIsRecordedFromItsStartToItsEnd() throws {
     let bytes = try VirtualTimeline().run { clock -> [UInt8] in
       let log = Mutex<[UInt8]>([])
       let capture = LinkCapture { record in log.withLock { $0 += record } }
@@ -74,7 +74,7 @@ import Testing
       ])
   }
 
-  /// The client's bearer asks for an MTU, gets an answer after 15 ms, and is lost.
+  /// The client's bearer exchanges the MTU, receives the response after 15 ms, and is lost.
   private static func exchange(
     over dialer: Dialer, with far: PipeLink, into capture: LinkCapture, on clock: any LinkClock
   ) async {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func linksThatStandTogetherHaveHandlesOfTheirOwnAndAFreedOneIsUsedAgain() throws {
+  @Test func concurrentLinksHaveSeparateHandlesAndAFreedHandleIsReused() throws {
     let handles = try VirtualTimeline().run { clock -> [UInt8] in
       let log = Mutex<[UInt8]>([])
       let capture = LinkCapture { record in log.withLock { $0 += record } }
@@ -125,11 +125,11 @@ import Testing
       }
       return Self.records(log.withLock { $0 }).map { $0.packet[1] == 0x3E ? $0.packet[5] : 0xFF }
     }
-    // 0xFF stands for an end.
+    // 0xFF marks an end.
     #expect(handles == [0, 1, 0xFF, 0xFF, 0, 1, 0xFF, 0xFF])
   }
 
-  @Test func aClockThatStartsAnewGoesOnFromTheLatestRecord() throws {
+  @Test func aRestartedClockContinuesFromTheLatestRecord() throws {
     let log = Mutex<[UInt8]>([])
     let capture = LinkCapture { record in log.withLock { $0 += record } }
     for _ in 0..<2 {
@@ -143,7 +143,7 @@ import Testing
     #expect(times == [0, 0, 15_000, 15_000, 15_000, 15_000, 30_000, 30_000])
   }
 
-  @Test func theLongestPDUIsNotCutIntoFragments() throws {
+  @Test func theLongestPDUIsNotFragmented() throws {
     let packet = try VirtualTimeline().run { clock -> [UInt8] in
       let log = Mutex<[UInt8]>([])
       let capture = LinkCapture { record in log.withLock { $0 += record } }

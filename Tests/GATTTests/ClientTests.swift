@@ -17,7 +17,7 @@ import Testing
     #expect(mtu == .success(23))
   }
 
-  @Test func anMTUBelow23IsHeldTo23() throws {
+  @Test func anMTUBelow23CountsAs23() throws {
     let mtu = try withScript([.on("02 05 02", "03 05 00")]) { client, _, _ in
       await outcome { () async throws(GATTFault) in try await client.requestMTU(517) }
     }
@@ -56,8 +56,8 @@ import Testing
     #expect(value == .success([UInt8](repeating: 0xAA, count: 22)))
   }
 
-  /// The first part was full by the MTU it was sent under, although the peer's own Exchange MTU has
-  /// raised that before the reader looks.
+  /// The first part was full at the MTU of its request, although the peer's Exchange MTU Request
+  /// raises the MTU before the reader checks.
   @Test func aValueIsReadToItsEndWhenTheMTUGrowsMeanwhile() throws {
     let first = "0B" + String(repeating: " AA", count: 22)
     let value = try withScript([
@@ -74,7 +74,7 @@ import Testing
     let battery = BluetoothUUID(0x180F)
     let wanted = [BluetoothUUID(0x2A19), BluetoothUUID(0x2A1A)]
     let found = try withScript([
-      // Two services 180F: the first has 2A19 alone, the second has both.
+      // Two services 180F: the first has only 2A19, the second has both.
       .on("10 01 00 FF FF 00 28", "11 06 01 00 03 00 0F 18 04 00 09 00 0F 18"),
       .on("10 0A 00 FF FF 00 28", "01 10 0A 00 0A"),
       .on("08 01 00 03 00 03 28", "09 07 02 00 02 03 00 19 2A"),
@@ -92,8 +92,8 @@ import Testing
     #expect(throws: GATTFault.notFound(wanted[1])) { try found.1.get() }
   }
 
-  /// Behind the last value there is room for a descriptor, or for a characteristic, or for none.
-  @Test func itAsksOnWhileAnotherCharacteristicWouldFit() throws {
+  /// After the last value there is room for a descriptor, for a characteristic, or for nothing.
+  @Test func discoveryContinuesWhileAnotherCharacteristicWouldFit() throws {
     let declaration = "09 07 02 00 10 03 00 19 2A"
     for (last, asked) in [(UInt8(3), false), (4, false), (5, true)] {
       let end = "0\(last) 00"
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func aServiceWithoutRoomForACharacteristicIsNotAskedForOne() throws {
+  @Test func aServiceWithoutRoomForACharacteristicNeedsNoRequest() throws {
     let found = try withScript([]) { client, _, _ in
       await outcome { () async throws(GATTFault) in
         try await client.characteristics(
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func whatDiscoveryFoundIsKept() throws {
+  @Test func discoveredServicesAreKept() throws {
     let both = try withScript([
       .on("10 01 00 FF FF 00 28", "11 06 01 00 FF FF 00 18")
     ]) { client, _, _ in
@@ -184,7 +184,7 @@ import Testing
     #expect(both[0] == both[1])
   }
 
-  @Test func aSecondExchangeSendsNothingAndReturnsTheMTUThatStands() throws {
+  @Test func aSecondExchangeSendsNothingAndReturnsTheCurrentMTU() throws {
     let both = try withScript([.on("02 00 02", "03 F7 00"), .on("0A 01 00", "0B 05")]) {
       client, _, _ in
       let first = await outcome { () async throws(GATTFault) in try await client.requestMTU() }
@@ -197,8 +197,8 @@ import Testing
     #expect(both == [.success(247), .success(247)])
   }
 
-  /// The two sides must agree on the MTU, whoever still wants to know.
-  @Test func anExchangeThatWasGivenUpIsInForceAllTheSame() throws {
+  /// Both sides must agree on the MTU, even if no caller waits for it.
+  @Test func anAbandonedExchangeTakesEffect() throws {
     let seen = try withScript([
       .on("02 00 02", "03 F7 00").after(.seconds(2)), .on("0A 01 00", "0B 05"),
     ]) {
@@ -221,7 +221,7 @@ import Testing
     #expect(seen.2 == .success(247))
   }
 
-  @Test func theLongestWriteFollowsFromItsKind() throws {
+  @Test func theLongestWriteDependsOnItsKind() throws {
     let lengths = try withScript([.on("02 00 02", "03 F7 00")]) { client, _, _ in
       _ = await outcome { () async throws(GATTFault) in try await client.requestMTU() }
       return GATTClient.WriteKind.allCases.map { client.maximumWriteValueLength(for: $0) }
@@ -230,7 +230,7 @@ import Testing
     #expect(lengths == [512, 244, 244])
   }
 
-  @Test func aCharacteristicThatWasFoundIsKeptUntilItIsForgotten() throws {
+  @Test func aDiscoveredCharacteristicIsKeptUntilItIsForgotten() throws {
     let discovery: [ScriptedPeer.Step] = [
       .on("10 01 00 FF FF 00 28", "11 06 01 00 04 00 0F 18"),
       .on("10 05 00 FF FF 00 28", "01 10 05 00 0A"),

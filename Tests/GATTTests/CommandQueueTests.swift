@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// What ran, in order.
+/// The executed steps, in order.
 private final class Log: Sendable {
   private let lines = Mutex<[String]>([])
   func note(_ line: String) { lines.withLock { $0.append(line) } }
@@ -84,7 +84,7 @@ enum TestFault: Error, Equatable {
     #expect(log.all == ["stopped", "tooSlow", "next"])
   }
 
-  @Test func retryWaitsAsTheStrategySaysAndStopsAtItsBound() throws {
+  @Test func retryFollowsTheStrategyAndStopsAtItsLimit() throws {
     let log = Log()
     let took = try VirtualTimeline().run { clock in
       let attempts = Mutex(0)
@@ -158,7 +158,7 @@ enum TestFault: Error, Equatable {
     #expect(log.all == ["flash", "disconnect"])
   }
 
-  @Test func aQueueHoldsAsManyAsItIsTold() throws {
+  @Test func aQueueRespectsItsCapacity() throws {
     let fault = try VirtualTimeline().run { clock -> QueueFault<Never>? in
       let queue = CommandQueue(waitingMaximum: 0)
       return await withTaskGroup(of: Void.self) { group in

@@ -5,7 +5,7 @@ import Testing
 
 private let handle = CountingDevice.handle
 
-/// What runs after a command (`Command.followed`), and commands in decorated queues.
+/// Conclusions of commands (`Command.followed`), and commands in decorated queues.
 @Suite struct ConclusionTests {
   /// The device must not stay unlocked because the caller stopped waiting.
   @Test(arguments: ["cancel", "limit", "queue limit"])

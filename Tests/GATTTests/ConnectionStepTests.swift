@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// What is told of a connection is what goes on.
+/// The reported steps match the state of the connection.
 @Suite struct ConnectionStepTests {
   private static let refusal = GATTFault.refused(
     AttributeReference(AttributeHandle(1)), .insufficientAuthorization)
@@ -16,7 +16,7 @@ import Testing
     return machine
   }
 
-  @Test func aFailedProcedureLeadsBackToWhatWasReached() throws {
+  @Test func aFailedProcedureReturnsToThePreviousState() throws {
     let discovery = ConnectionInput.discoveryFailed(Self.refusal)
     let subscription = ConnectionInput.subscriptionFailed(Self.refusal)
     let cases: [([ConnectionInput], ConnectionInput, ConnectionState)] = [
@@ -26,7 +26,7 @@ import Testing
       ([.subscribing, .subscribed, .subscribing], subscription, .ready),
       ([.subscribing, .subscribed, .discoveringServices], discovery, .ready),
       ([.subscribing, .discoveringServices, .servicesFound], subscription, .servicesReady),
-      // Of two procedures the one that goes on is shown, and may end after the other's failure.
+      // Of two procedures, the running one is reported; it may end after the failure of the other.
       ([.subscribing], discovery, .subscribing),
       ([.discoveringServices, .servicesFound], discovery, .servicesReady),
     ]
@@ -36,17 +36,17 @@ import Testing
       let step = try machine.apply(failure)
       #expect(step.to == expected, "\(path)")
       #expect(step.failure == .gatt(Self.refusal))
-      #expect(try machine.apply(.discoveringServices).to != .idle, "one can go on")
+      #expect(try machine.apply(.discoveringServices).to != .idle, "the connection remains usable")
     }
   }
 
-  @Test func theEndOfOneOfTwoSubscriptionsIsToldAfterTheOthersFailure() throws {
+  @Test func theEndOfOneSubscriptionIsReportedAfterTheFailureOfAnother() throws {
     var machine = try Self.machine(after: .subscribing, .subscribing)
     #expect(try machine.apply(.subscriptionFailed(Self.refusal)).to == .connected)
     #expect(try machine.apply(.subscribed).to == .ready)
   }
 
-  @Test func connectingBeginsBeforeAPlainDialerDials() throws {
+  @Test func connectingIsReportedBeforeAPlainDialerDials() throws {
     let seen = try VirtualTimeline().run { clock -> [String] in
       let steps = Mutex<[String]>([])
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
@@ -99,7 +99,7 @@ import Testing
       ])
   }
 
-  @Test func whatADialerReportsInTheWrongMomentIsToldAndNotDropped() throws {
+  @Test func anImpossibleStepOfADialerIsReported() throws {
     let failures = try VirtualTimeline().run { clock -> [ConnectionFailure?] in
       let steps = Mutex<[ConnectionTransition]>([])
       let near = PipeLink.pair(capacity: 1).0

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: ConnectionState.allCases)
-  func aFailureLeadsToIdleFromEverywhereAndIsTold(_ state: ConnectionState) throws {
+  func aFailureLeadsToIdleFromEverywhereAndIsReported(_ state: ConnectionState) throws {
     var machine = ConnectionMachine()
     let path: [ConnectionInput] = [
       .scanStarted, .deviceFound, .connectStarted, .linkUp, .discoveringServices, .servicesFound,
@@ -34,7 +34,7 @@ import Testing
     #expect(machine.state == .idle)
   }
 
-  @Test func strategiesGrowAsTheirNamesSayWithinTheirBounds() {
+  @Test func strategiesGrowAsTheirNamesStateWithinTheirLimits() {
     let linear = ReconnectionStrategy.linear(
       base: .seconds(1), ceiling: .seconds(3), attempts: 4, jitter: 0)
     let exponential = ReconnectionStrategy.exponential(
@@ -62,7 +62,7 @@ import Testing
       ])
   }
 
-  @Test func aPeripheralTellsItsStepsAndConnectsAgainWhenAskedAfterALoss() throws {
+  @Test func aPeripheralReportsItsStepsAndReconnectsOnDemandAfterALoss() throws {
     let seen = try VirtualTimeline().run { clock -> [String] in
       let links = (0..<2).map { _ in PipeLink.pair(capacity: 4) }
       let next = Counter()

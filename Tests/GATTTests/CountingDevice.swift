@@ -3,7 +3,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashTestSupport
 
-/// A device that answers each read with the number of the connection, or stays silent on some.
+/// A device that answers each read with the number of the connection, or never on some connections.
 final class CountingDevice: Sendable {
   static let handle = AttributeHandle(1)
 
@@ -11,7 +11,7 @@ final class CountingDevice: Sendable {
   private let links = Mailbox<(PipeLink, Int)>(capacity: 16)
   private let silent: Set<Int>
 
-  /// - Parameter silent: connections, from 0, on which it answers nothing.
+  /// - Parameter silent: connections, counted from 0, on which it never responds.
   init(silent: Set<Int> = []) { self.silent = silent }
 
   var connectionCount: Int { connections.value }

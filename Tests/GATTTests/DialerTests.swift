@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// Two straps of one kind, one of which also has a bootloader at the address behind its own.
+/// Two straps of one kind, one of which also has a bootloader at the next address.
 private final class TwoStraps: Central {
   let clock: any LinkClock
   private let knowsAddresses: Bool
@@ -21,11 +21,11 @@ private final class TwoStraps: Central {
 
   func takeFirstAway() { isFirstAway.withLock { $0 = true } }
 
-  struct Heard: AsyncSequence, AsyncIteratorProtocol {
+  struct Advertisements: AsyncSequence, AsyncIteratorProtocol {
     var devices: [Advertisement]
     let clock: any LinkClock
 
-    func makeAsyncIterator() -> Heard { self }
+    func makeAsyncIterator() -> Advertisements { self }
 
     mutating func next() async throws(ScanFault) -> Advertisement? {
       try await next(isolation: nil)
@@ -39,11 +39,12 @@ private final class TwoStraps: Central {
     }
   }
 
-  func advertisements(matching filter: AdvertisementFilter, eachOnce: Bool) -> Heard {
+  func advertisements(matching filter: AdvertisementFilter, eachOnce: Bool) -> Advertisements {
     let names = [("strap:1", "Strap"), ("strap:2", "Strap"), ("strap:1+1", "DfuTarg")]
     let devices = names.map { Advertisement(id: $0.0, name: $0.1, rssi: -60, services: []) }
     let isAway = isFirstAway.withLock { $0 }
-    return Heard(devices: devices.dropFirst(isAway ? 1 : 0).filter(filter.accepts), clock: clock)
+    return Advertisements(
+      devices: devices.dropFirst(isAway ? 1 : 0).filter(filter.accepts), clock: clock)
   }
 
   func connect(
@@ -98,7 +99,7 @@ private final class TwoStraps: Central {
     }
   }
 
-  @Test func afterALossNoOtherDeviceOfTheKindIsTaken() throws {
+  @Test func afterALossNoOtherDeviceOfTheKindIsConnected() throws {
     let seen = Mutex<[String]>([])
     let faults = try Self.connections { turn, straps in
       let first = await Self.connect(turn)
@@ -114,13 +115,13 @@ private final class TwoStraps: Central {
     }
   }
 
-  @Test func aNewAddressIsAcceptedWhereTheDialerIsAskedTo() throws {
+  @Test func aNewAddressIsAcceptedOnRequest() throws {
     let seen = Mutex<[String]>([])
     let faults = try Self.connections { turn, straps in
       let first = await Self.connect(turn)
       straps.takeFirstAway()
       let moved = await Self.connect(turn, at: .homeOrNewAddress)
-      // It stays the device from then on.
+      // It is the pinned device from then on.
       let again = await Self.connect(turn)
       seen.withLock { $0 = straps.connections }
       return [first, moved, again]
@@ -129,7 +130,7 @@ private final class TwoStraps: Central {
     #expect(seen.withLock { $0 } == ["strap:1", "strap:2", "strap:2"])
   }
 
-  @Test func withoutAPinTheFirstThatPassesIsTakenEachTime() throws {
+  @Test func withoutAPinTheFirstMatchIsConnectedEachTime() throws {
     let seen = Mutex<[String]>([])
     _ = try Self.connections(pins: false) { turn, straps in
       _ = await Self.connect(turn)
@@ -155,7 +156,7 @@ private final class TwoStraps: Central {
     #expect(faults == [nil, nil, nil])
   }
 
-  @Test func aCentralThatCannotFollowSaysSo() throws {
+  @Test func aCentralThatCannotFollowReportsIt() throws {
     for knowsDevice in [true, false] {
       let faults = try Self.connections(knowsAddresses: false) { turn, _ in
         if knowsDevice { _ = await Self.connect(turn) }
@@ -164,7 +165,7 @@ private final class TwoStraps: Central {
       switch faults.first {
       case .adapterUnavailable(let cause, _)?? where knowsDevice:
         #expect(cause.contains("bootloader's address"))
-      // Nobody was ever heard: that is what is to be told.
+      // No device was found: this takes precedence.
       case .deviceNotFound?? where !knowsDevice: continue
       default: Issue.record("\(faults)")
       }
@@ -191,7 +192,7 @@ private final class TwoStraps: Central {
 
   // MARK: Remembering
 
-  /// An application's own store.
+  /// An application's store.
   private final class Store: KnownDevices {
     enum Fault: Error, Equatable { case full }
 
@@ -251,8 +252,8 @@ private final class TwoStraps: Central {
       ])
   }
 
-  /// What cannot be kept costs no connection, and is told.
-  @Test func aStoreThatFailsCostsNoConnection() throws {
+  /// A failed store is reported and does not prevent a connection.
+  @Test func aFailingStoreDoesNotPreventAConnection() throws {
     let faults = Mutex<[Store.Fault]>([])
     try VirtualTimeline().run { clock in
       let straps = TwoStraps(clock: clock)

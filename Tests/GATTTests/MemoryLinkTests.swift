@@ -1,7 +1,7 @@
 import OtaflashGATT
 import Testing
 
-/// What a link guarantees, of the one in memory.
+/// The guarantees of a link, tested with the link in memory.
 @Suite(.timeLimit(.minutes(5))) struct MemoryLinkTests {
   @Test func pdusArriveCompleteAndInOrder() async throws {
     let (host, device) = MemoryLink.pair()

@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// What a transport takes at once goes out without a suspension, and never out of turn.
+/// PDUs that a transport can accept immediately are sent without a suspension, and in order.
 @Suite struct OfferTests {
   @Test func offeredAndAwaitedPDUsKeepTheirOrder() throws {
     let received = try VirtualTimeline().run { clock -> [[UInt8]] in
@@ -32,7 +32,7 @@ import Testing
     #expect(received == (0...100).map { [0x52, 3, 0, UInt8($0)] })
   }
 
-  @Test func nothingIsTakenWhileAnotherPDUWaits() throws {
+  @Test func nothingIsAcceptedWhileAnotherPDUWaits() throws {
     let (during, after, order) = try VirtualTimeline().run { clock -> (Bool, Bool, [[UInt8]]) in
       let link = StuckLink(clock: clock)
       let bearer = ATTBearer(link: link, clock: clock)
@@ -51,7 +51,7 @@ import Testing
     #expect(order == [[0x52, 1, 0], [0x52, 3, 0]])
   }
 
-  @Test func anEndedBearerTakesNothing() throws {
+  @Test func anEndedBearerAcceptsNothing() throws {
     try VirtualTimeline().run { clock in
       let (near, _) = PipeLink.pair(capacity: 2)
       let bearer = ATTBearer(link: MoodyLink(near), clock: clock)
@@ -64,7 +64,7 @@ import Testing
   }
 }
 
-/// Whether the bearer took the PDU at once.
+/// Whether the bearer accepted the PDU immediately.
 private func offered(_ pdu: [UInt8], to bearer: ATTBearer) -> Bool {
   do throws(GATTFault) { return try bearer.offer(pdu) } catch {
     Issue.record(error)
@@ -72,7 +72,7 @@ private func offered(_ pdu: [UInt8], to bearer: ATTBearer) -> Bool {
   }
 }
 
-/// Takes every other PDU at once when it is offered.
+/// Accepts every other offered PDU immediately.
 private final class MoodyLink: Link {
   private let link: PipeLink
   private let offers = Mutex(0)
@@ -103,7 +103,7 @@ private final class MoodyLink: Link {
   func close() { link.close() }
 }
 
-/// Takes at once whatever is offered after the first, which it keeps for 10 s.
+/// Accepts every offered PDU after the first immediately; keeps the first for 10 s.
 private final class StuckLink: Link {
   private let clock: VirtualClock
   private let state = Mutex((offers: 0, sent: [[UInt8]]()))

@@ -3,13 +3,13 @@ import OtaflashGATT
 import OtaflashTestSupport
 import Testing
 
-/// A Write Request whose sender goes on: commands flow beside it, and no second request does.
+/// A Write Request whose sender continues: commands can be sent during it, a second request cannot.
 @Suite struct PendingWriteTests {
   private static let data = DiscoveredCharacteristic(
     uuid: BluetoothUUID(0x2A19), properties: [.write, .writeWithoutResponse, .notify],
     declaration: AttributeHandle(2), value: AttributeHandle(3), last: AttributeHandle(4))
 
-  /// What the sender saw, in its order.
+  /// The observations of the sender, in order.
   private enum Seen: Equatable {
     case open, held, answered, failed(GATTFault), status([UInt8])
   }
@@ -44,7 +44,7 @@ import Testing
     #expect(found == .success([.open, .held, .answered, .open]))
   }
 
-  @Test func aRefusalIsToldToWhoAsks() throws {
+  @Test func aRefusalIsReturnedByPolling() throws {
     let found = try withScript([.on("12 03 00 01", "01 12 03 00 81")]) { client, _, clock in
       await outcome { () async throws(GATTFault) -> Seen in
         let write = try await client.beginWrite(encoded: hex("12 03 00 01"), to: Self.data)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: ["13", "1B 03 00 07"])
-  func whateverComesFirstEndsTheWait(_ pdu: String) throws {
+  func theFirstEventEndsTheWait(_ pdu: String) throws {
     let found = try withScript([
       .on("04 04 00 04 00", "05 01 04 00 02 29"), .on("12 04 00 01 00", "13"),
       .on("12 03 00 01"), .unasked(pdu).after(.seconds(3)),

@@ -10,7 +10,7 @@ private let handle = CountingDevice.handle
 @Suite struct PeripheralTests {
   // MARK: Closures
 
-  @Test func plainClosuresCompileAndThrowWhatTheyLike() throws {
+  @Test func plainClosuresCompileAndThrowAnyError() throws {
     struct NotAThermometer: Error {}
     let device = CountingDevice()
     let seen = try near(device) { clock in
@@ -56,7 +56,7 @@ private let handle = CountingDevice.handle
     try await client.read(handle: handle)
   }
 
-  @Test func aRetryOfATimedOutCommandBeginsOnANewConnection() throws {
+  @Test func aRetryOfATimedOutCommandUsesANewConnection() throws {
     let device = CountingDevice(silent: [0])
     let value = try near(device) { clock in
       await withPeripheral(device.dialer, clock: clock) { peripheral in
@@ -88,7 +88,7 @@ private let handle = CountingDevice.handle
     #expect(device.connectionCount == 1)
   }
 
-  @Test func aWholeQueueIsDecoratedInOnePlace() throws {
+  @Test func aCompleteQueueIsDecoratedInOnePlace() throws {
     let device = CountingDevice(silent: [1])
     let log = Mutex<[String]>([])
     let seen = try near(device) { clock in
@@ -127,7 +127,7 @@ private let handle = CountingDevice.handle
       ])
   }
 
-  @Test func aFailedPreparationIsToldApartFromTheCommandsFailure() throws {
+  @Test func aFailedPreparationDiffersFromAFailureOfTheCommand() throws {
     let device = CountingDevice()
     let fault = try near(device) { clock -> QueueFault<PeripheralFault>? in
       await withPeripheral(device.dialer, clock: clock) { peripheral in
@@ -177,7 +177,7 @@ private let handle = CountingDevice.handle
     #expect(order.withLock { $0 } == [1] + (3...40))
   }
 
-  @Test func whatIsCancelledBeforeItsTurnNeverRuns() throws {
+  @Test func aCommandCancelledBeforeItsTurnNeverRuns() throws {
     let device = CountingDevice()
     let order = Mutex<[Int]>([])
     let fate = try near(device) { clock -> [String] in
@@ -189,7 +189,7 @@ private let handle = CountingDevice.handle
               return number
             })
         }
-        // None has begun; the turn of each comes while its task starts.
+        // None has started; the turn of each comes while its task starts.
         for number in [0, 2] { enqueued[number].cancel() }
         var fate: [String] = []
         for command in enqueued { fate.append(await text { try await command.value }) }
@@ -201,7 +201,7 @@ private let handle = CountingDevice.handle
     #expect(order.withLock { $0 } == [1, 3])
   }
 
-  @Test func whatIsBeyondTheBoundIsRefusedAtOnce() throws {
+  @Test func excessCommandsAreRejectedImmediately() throws {
     let device = CountingDevice()
     let seen = try near(device) { clock -> [String] in
       var limits = PeripheralLimits()
@@ -223,7 +223,7 @@ private let handle = CountingDevice.handle
     #expect(seen == ["1", "2", "3", full, full])
   }
 
-  @Test func whatIsStillEnqueuedAtTheEndIsTurnedAway() throws {
+  @Test func commandsStillEnqueuedAtTheEndAreRejected() throws {
     let device = CountingDevice()
     let fate = try near(device) { clock -> [String] in
       let enqueued = await withPeripheral(device.dialer, clock: clock) { peripheral in
@@ -268,7 +268,7 @@ private let handle = CountingDevice.handle
     #expect(seen.last == "\(PeripheralFault.queue(.closed))")
   }
 
-  @Test func withTheLastReferenceTheConnectionEnds() throws {
+  @Test func releasingTheLastReferenceEndsTheConnection() throws {
     let (near, far) = PipeLink.pair(capacity: 4)
     let seen = try VirtualTimeline().run { clock -> [String] in
       let level = DiscoveredCharacteristic(

@@ -6,10 +6,10 @@ import Synchronization
 import Testing
 
 @Suite struct ReconnectionTests {
-  /// What a device does with each connection attempt, in order; the last is repeated.
+  /// The device's behavior at each connection attempt, in order; the last one is repeated.
   private enum Attempt: Sendable {
     case answers
-    /// The link stands for so long, then the radio goes silent.
+    /// The link exists for this time, then the radio goes silent.
     case loses(after: Duration)
     case notFound
     case noRight
@@ -38,19 +38,19 @@ import Testing
       run == Run(bodies: 1, attempts: 4, fault: .connect(Self.notFound), took: .seconds(2 + 7)))
   }
 
-  @Test func aConnectionThatIsSoonLostDoesNotStartTheCountOver() throws {
+  @Test func aShortConnectionDoesNotRestartTheCount() throws {
     let run = try run([.loses(after: .seconds(10))])
     #expect(run.attempts == 4)
     #expect(run.fault == .gatt(.linkLost(.supervisionTimeout)))
   }
 
-  @Test func aConnectionThatLastedStartsTheCountOver() throws {
+  @Test func aLongConnectionRestartsTheCount() throws {
     let lasting = [Attempt](repeating: .loses(after: .seconds(11)), count: 6)
     let run = try run(lasting + [.answers])
     #expect(run == Run(bodies: 7, attempts: 7, took: .seconds(6 * (11 + 1))))
   }
 
-  @Test func whatNoConnectionMendsIsThrownAtOnce() throws {
+  @Test func permanentFailuresAreThrownImmediately() throws {
     let missing = try run([.noRight])
     #expect(missing == Run(attempts: 1, fault: .connect(Self.noRight)))
     let refused = try run(
@@ -63,7 +63,7 @@ import Testing
       refused.fault == .gatt(.refused(AttributeReference(AttributeHandle(1)), .readNotPermitted)))
   }
 
-  @Test func eachAttemptIsToldWithItsNumberItsWaitAndWhatIsLeft() throws {
+  @Test func eachAttemptIsReportedWithItsNumberItsWaitAndTheRemainingOnes() throws {
     let lost = PeripheralFault.gatt(.linkLost(.supervisionTimeout))
     let events = try events(of: [.loses(after: .seconds(2)), .notFound])
     #expect(
@@ -75,13 +75,13 @@ import Testing
           attempt: 3, remaining: 0, wait: .seconds(4), cause: .connect(Self.notFound)),
         .gaveUp(attempts: 3, cause: .connect(Self.notFound)),
       ])
-    let mended = try self.events(of: [.loses(after: .seconds(2)), .notFound, .answers])
-    #expect(mended.last == .reconnected(attempt: 2))
+    let recovered = try self.events(of: [.loses(after: .seconds(2)), .notFound, .answers])
+    #expect(recovered.last == .reconnected(attempt: 2))
     #expect(
       try self.events(of: [.noRight]) == [.gaveUp(attempts: 0, cause: .connect(Self.noRight))])
   }
 
-  @Test func anAdapterThatStaysOffIsNamedAsTheCause() throws {
+  @Test func anAdapterThatStaysOffIsReportedAsTheCause() throws {
     let (fault, took) = try VirtualTimeline().run { clock -> (ScanFault?, Duration) in
       let adapter = SleepingAdapter(clock: clock, wakes: .seconds(60))
       do throws(ScanFault) {
@@ -133,7 +133,7 @@ import Testing
     #expect(took == .seconds(3_601))
   }
 
-  @Test func anAdapterThatSaysItIsOnAndIsNotEndsTheAttempts() throws {
+  @Test func anAdapterFalselyReportedAsOnEndsTheAttempts() throws {
     let fault = try VirtualTimeline().run { clock -> PeripheralFault? in
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
         throw .adapterUnavailable(cause: "c", remedy: .advice("r"))
@@ -150,8 +150,8 @@ import Testing
     #expect(fault == .connect(.adapterUnavailable(cause: "c", remedy: .advice("r"))))
   }
 
-  /// Two hosts that lost the same device at the same moment do not come back at the same moment.
-  @Test func waitsDifferByChanceUnlessToldOtherwiseAndAreReplayedByTheirSeed() throws {
+  /// Two hosts that lost the same device at the same time return at different times.
+  @Test func waitsAreRandomByDefaultAndRepeatableByTheirSeed() throws {
     func waits(_ seed: UInt64?) throws -> [Duration] {
       let timeline = VirtualTimeline(chance: seed.map { SeededRandom(seed: $0) })
       return try timeline.run { clock -> [Duration] in
@@ -182,7 +182,7 @@ import Testing
 
   private func events(of script: [Attempt]) throws -> [ReconnectionEvent] {
     let events = Mutex<[ReconnectionEvent]>([])
-    _ = try run(script, telling: { event in events.withLock { $0.append(event) } })
+    _ = try run(script, observing: { event in events.withLock { $0.append(event) } })
     return events.withLock { $0 }
   }
 
@@ -208,7 +208,7 @@ import Testing
     #expect(bodies.value == 2)
   }
 
-  @Test func commandsGoOnBesideTheBody() throws {
+  @Test func commandsRunConcurrentlyWithTheBody() throws {
     let value = try VirtualTimeline().run { clock -> [UInt8]? in
       let (near, far) = PipeLink.pair(capacity: 4)
       return await withTaskGroup(of: Void.self) { group in
@@ -238,11 +238,11 @@ import Testing
 
   // MARK: The device
 
-  /// Keeps a connection to a device that treats attempts as told; the body reads once a second
-  /// until the connection that answers, then does `last`.
+  /// Keeps a connection to a device that behaves as specified by `attempts`; the body reads once a
+  /// second until the connection that answers, then does `last`.
   private func run(
     _ script: [Attempt], last: @escaping @Sendable () throws(GATTFault) -> Void = {},
-    telling observe: @escaping @Sendable (ReconnectionEvent) -> Void = { _ in }
+    observing observe: @escaping @Sendable (ReconnectionEvent) -> Void = { _ in }
   ) throws -> Run {
     try VirtualTimeline().run { clock in
       await withTaskGroup(of: Void.self) { group in
@@ -315,7 +315,7 @@ import Testing
   }
 }
 
-/// An adapter that is off until a moment, and then on.
+/// An adapter that is off until an instant, and then on.
 private struct SleepingAdapter: AdapterMonitor {
   let clock: VirtualClock
   let wakes: Duration
@@ -323,7 +323,7 @@ private struct SleepingAdapter: AdapterMonitor {
   struct States: AsyncSequence, AsyncIteratorProtocol, Sendable {
     let clock: VirtualClock
     let wakes: Duration
-    var told = 0
+    var reported = 0
 
     func makeAsyncIterator() -> States { self }
 
@@ -332,9 +332,9 @@ private struct SleepingAdapter: AdapterMonitor {
     mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ScanFault) -> AdapterState? {
-      told += 1
-      if told == 1, clock.now.elapsed < wakes { return .poweredOff }
-      guard clock.now.elapsed >= wakes || told == 2 else { return nil }
+      reported += 1
+      if reported == 1, clock.now.elapsed < wakes { return .poweredOff }
+      guard clock.now.elapsed >= wakes || reported == 2 else { return nil }
       if clock.now.elapsed < wakes {
         guard await clock.pause(until: LinkInstant(elapsed: wakes)) else { throw .cancelled }
       }

@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// A custom central: a scan by callback, and a device behind a link in memory.
+/// A custom central: a scan with a callback, and a device on a link in memory.
 private struct CallbackCentral: Central {
   static let device = Advertisement(id: "door", name: "Door", rssi: -50, services: [])
 
@@ -98,7 +98,7 @@ private struct CallbackCentral: Central {
     }
   }
 
-  @Test func anActorReturnsItsStreamAndADeadlineTakesAnyClosure() throws {
+  @Test func anActorReturnsItsStreamAndADeadlineAcceptsAnyClosure() throws {
     struct Late: Error {}
     let seen = try VirtualTimeline().run { clock -> String in
       let manager = Manager(Self.central(clock))

@@ -4,7 +4,7 @@ import OtaflashSimulation
 import OtaflashTestSupport
 import Testing
 
-/// Reports its devices one a second, then nothing.
+/// Reports its devices, one per second, then nothing.
 private struct ScriptedScanner: Central {
   let devices: [Advertisement]
   let clock: any LinkClock
@@ -62,11 +62,11 @@ private func device(
 @Suite struct ScannerTests {
   private static let heartRate = BluetoothUUID(0x180D)
 
-  @Test func aFilterTakesWhatMeetsEveryCondition() {
+  @Test func aFilterAcceptsDevicesThatMeetEveryCondition() {
     let filter = AdvertisementFilter(name: /^Strap/, services: [Self.heartRate], rssiMinimum: -80)
     #expect(filter.accepts(device("Strap 12", rssi: -80, Self.heartRate)))
     #expect(filter.accepts(device("Strap 12", Self.heartRate, BluetoothUUID(0x180F))))
-    #expect(!filter.accepts(device("Strap 12", rssi: nil, Self.heartRate)), "as the kernel has it")
+    #expect(!filter.accepts(device("Strap 12", rssi: nil, Self.heartRate)), "same as in the kernel")
     #expect(!filter.accepts(device("My Strap", Self.heartRate)))
     #expect(!filter.accepts(device(nil, Self.heartRate)))
     #expect(!filter.accepts(device("Strap 12", rssi: -81, Self.heartRate)))
@@ -74,7 +74,7 @@ private func device(
     #expect(AdvertisementFilter().accepts(device(nil, rssi: nil)))
   }
 
-  @Test func aNameMayBeJudgedByAnyPatternAndADeviceByItsId() throws {
+  @Test func aFilterSupportsAnyPatternForTheNameAndIds() throws {
     let text = "^str[a-z]+$"
     let stored = try Regex(text)
     let patterns = [
@@ -90,7 +90,7 @@ private func device(
     #expect(!AdvertisementFilter(ids: ["C0:FF:EE:00:00:02"]).accepts(device(nil)))
   }
 
-  @Test func aNameMayBeJudgedByAClosure() {
+  @Test func aFilterSupportsAClosureForTheName() {
     let filter = AdvertisementFilter { $0.count == 3 }
     #expect(filter.accepts(device("abc")))
     #expect(!filter.accepts(device("abcd")))
@@ -117,14 +117,15 @@ private func device(
 
   // MARK: A new address
 
-  /// The outcome of a search for `one`, or for any other device with the name Strap, and its time.
+  /// The outcome of a search for `one`, or for another device with the name Strap, and its
+  /// duration.
   private static func search(
-    _ heard: [(id: String, name: String?)]
+    _ reports: [(id: String, name: String?)]
   ) throws -> (found: Result<String, ConnectFault>, took: Duration) {
     let (found, at) = try VirtualTimeline().run {
       clock -> (Result<String, ConnectFault>, LinkInstant) in
       let scanner = ScriptedScanner(
-        heard.map { Advertisement(id: $0.id, name: $0.name, rssi: -60, services: []) },
+        reports.map { Advertisement(id: $0.id, name: $0.name, rssi: -60, services: []) },
         clock: clock)
       do throws(ConnectFault) {
         let device = try await scanner.relocated(
@@ -137,19 +138,19 @@ private func device(
     return (found, at.elapsed)
   }
 
-  @Test func theKnownAddressWinsAsSoonAsItIsHeard() throws {
+  @Test func theKnownAddressWinsAsSoonAsItIsReceived() throws {
     let search = try Self.search([("two", "Strap"), ("ONE", nil), ("three", "Strap")])
     #expect(search.found == .success("ONE"))
     #expect(search.took == .seconds(2))
   }
 
-  @Test func theOnlyOtherDeviceThatMatchesIsTheOneWithANewAddress() throws {
+  @Test func theOnlyOtherMatchIsTheDeviceWithANewAddress() throws {
     let search = try Self.search([("lamp", "Lamp"), ("two", nil), ("two", "Strap")])
     #expect(search.found == .success("two"))
     #expect(search.took == .seconds(4), "another one may match until then")
   }
 
-  @Test func severalDevicesThatMatchAreRefused() throws {
+  @Test func severalMatchesAreRejected() throws {
     let search = try Self.search([("two", "Strap"), ("three", "Strap")])
     guard case .failure(.lostWhileConnecting(.failed(_, let reason))) = search.found else {
       Issue.record("\(search.found)")
@@ -160,12 +161,12 @@ private func device(
 
   @Test func withoutAMatchTheDeviceIsNotFound() throws {
     guard case .failure(.deviceNotFound) = try Self.search([("lamp", "Lamp")]).found else {
-      Issue.record("a lamp is no strap")
+      Issue.record("a lamp is not a strap")
       return
     }
   }
 
-  @Test func aFaultOfTheScannerIsToldAsItIs() throws {
+  @Test func aFaultOfTheScannerIsReportedUnchanged() throws {
     let off = ScanFault.adapterUnavailable(
       cause: "The adapter is off.", remedy: .advice("Switch it on."))
     let found = try VirtualTimeline().run { clock in
@@ -174,7 +175,7 @@ private func device(
     #expect(found == .failure(off))
   }
 
-  @Test func aDialerThatScansShowsItsStepsAndItsFault() throws {
+  @Test func aScanningDialerReportsItsStepsAndItsFault() throws {
     let steps = try VirtualTimeline().run { clock -> [String] in
       let (near, far) = PipeLink.pair(capacity: 4)
       let scanner = ScriptedScanner([device("a")], clock: clock, link: near)
@@ -195,7 +196,7 @@ private func device(
     Dialer(to: AdvertisementFilter(name: name), from: scanner, within: .seconds(10), on: clock)
   }
 
-  /// The states that a connection goes through until it is closed, and how connecting failed.
+  /// The states of a connection until it is closed, and the failure of connecting.
   private static func steps(
     of dialer: Dialer, _ far: PipeLink, _ clock: VirtualClock
   ) async -> [String] {

@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// A link whose security a test may raise, or refuse to.
+/// A link whose security a test may raise or refuse.
 private final class SecurableLink: Link {
   private let base: any Link
   private let ceiling: AttributeSecurity
@@ -72,7 +72,7 @@ private final class SecurableLink: Link {
     }
   }
 
-  /// Core 5.4, Vol 3, Part C, 10.3.1: the request is made again once the link is encrypted.
+  /// Core 5.4, Vol 3, Part C, 10.3.1: the request is repeated after the link is encrypted.
   @Test func aRequestIsRepeatedOnceTheLinkIsEncrypted() throws {
     let outcome = try read([Self.refusal0F, "0B 2A"], upTo: .encryption)
     #expect(outcome.result == .success([0x2A]))
@@ -88,10 +88,10 @@ private final class SecurableLink: Link {
     #expect(outcome.complaint == nil)
   }
 
-  /// A device that always refuses must not make us ask for ever, even when raising seems to work and
-  /// does not.
+  /// A device that always refuses must not cause endless requests, even if raising the security
+  /// succeeds without effect.
   @Test(arguments: [[], .encryption, [.encryption, .authentication]] as [AttributeSecurity])
-  func aDeviceThatIsNeverContentIsAskedThreeTimes(_ ceiling: AttributeSecurity) throws {
+  func aDeviceThatAlwaysRefusesReceivesThreeRequests(_ ceiling: AttributeSecurity) throws {
     let outcome = try read(
       [Self.refusal05, Self.refusal05, Self.refusal05], upTo: ceiling)
     #expect(
@@ -101,7 +101,7 @@ private final class SecurableLink: Link {
     #expect(outcome.complaint == nil)
   }
 
-  @Test func whatNoSecurityHelpsIsARefusal() throws {
+  @Test func aRefusalThatSecurityCannotFixIsReported() throws {
     // Insufficient Authorization; the key is too short.
     for code in ["08", "0C"] {
       let outcome = try read(["01 0A 03 00 \(code)"], upTo: [.encryption, .authentication])
@@ -113,7 +113,7 @@ private final class SecurableLink: Link {
     }
   }
 
-  @Test func aFailedPairingNamesTheAttributeAndTheReason() throws {
+  @Test func aFailedPairingContainsTheAttributeAndTheReason() throws {
     let outcome = try read([Self.refusal0F], upTo: [], fault: .bondForgotten)
     #expect(
       outcome.result
@@ -122,14 +122,15 @@ private final class SecurableLink: Link {
         ))
   }
 
-  @Test func aTransportWithoutSecurityKeepsTheDevicesOwnWord() throws {
+  @Test func aTransportWithoutSecurityKeepsTheDevicesErrorCode() throws {
     let outcome = try read([Self.refusal05], upTo: [], fault: .unsupported)
     #expect(
       outcome.result
         == .failure(.refused(AttributeReference(AttributeHandle(3)), .insufficientAuthentication)))
   }
 
-  /// The server looks at the link at each request: what was refused is permitted once it is secure.
+  /// The server checks the link at each request: a refused request is permitted once the link is
+  /// secure.
   @Test func aServerSeesTheLinksSecurityChange() throws {
     let pdus = try VirtualTimeline().run { clock -> [[UInt8]] in
       let (near, far) = PipeLink.pair(capacity: 4)
@@ -162,7 +163,7 @@ private final class SecurableLink: Link {
     #expect(pdus == [[0x01, 0x0A, 0x03, 0x00, 0x0F], [0x0B, 0x64]])
   }
 
-  @Test func authorizationIsNotAMatterOfPairing() {
+  @Test func authorizationIsIndependentOfPairing() {
     let refused = GATTFault.refused(AttributeReference(.first), .insufficientAuthorization)
     guard case .advice? = refused.remedy else {
       Issue.record("\(String(describing: refused.remedy))")

@@ -4,8 +4,8 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// An adapter that hears two devices in turn, one a second, ever nearer; it counts its scans, and
-/// takes one at a time.
+/// An adapter that reports two devices in turn, one per second, with rising signal strength; it
+/// counts its scans, and runs one at a time.
 private final class Ear: Scanner {
   private struct State {
     var scans = 0
@@ -83,18 +83,18 @@ private final class Ear: Scanner {
   private static func collect(
     _ count: Int, _ scan: SharedScan, eachOnce: Bool = false
   ) async -> [Int?] {
-    var heard: [Int?] = []
+    var strengths: [Int?] = []
     do throws(ScanFault) {
       for try await device in scan.advertisements(
         matching: AdvertisementFilter(), eachOnce: eachOnce)
       {
-        heard.append(device.rssi)
-        if heard.count == count { break }
+        strengths.append(device.rssi)
+        if strengths.count == count { break }
       }
     } catch {
       Issue.record(error)
     }
-    return heard
+    return strengths
   }
 
   @Test func oneScanServesAllReadersFromTheFirstToTheLast() throws {
@@ -110,15 +110,15 @@ private final class Ear: Scanner {
       await clock.pause(for: .milliseconds(1))
       #expect(!ear.isScanning)
       #expect(ear.scans == 1)
-      #expect(scan.devices.map(\.rssi) == [-56, -85], "as heard last, the strongest first")
-      // A reader that comes later starts a scan of its own, also where the former has not ended yet.
+      #expect(scan.devices.map(\.rssi) == [-56, -85], "latest reports, the strongest first")
+      // A later reader starts a separate scan, also if the former one has not ended yet.
       #expect(await Self.collect(1, scan) == [-89])
       #expect(await Self.collect(1, scan) == [-89])
       #expect(ear.scans == 3)
     }
   }
 
-  @Test func theListIsGivenAtOnceAndAfterEachChange() throws {
+  @Test func theListIsDeliveredImmediatelyAndAfterEachChange() throws {
     try VirtualTimeline().run { clock in
       let scan = SharedScan(of: Ear(clock: clock), devicesMaximum: 2)
       var lists: [[String]] = []
@@ -134,7 +134,7 @@ private final class Ear: Scanner {
     }
   }
 
-  @Test func aScanThatFailsEndsForEveryReaderWithItsFault() throws {
+  @Test func aFailingScanEndsForEveryReaderWithItsFault() throws {
     let faults = try VirtualTimeline().run { clock -> [ScanFault?] in
       let scan = SharedScan(of: Ear(clock: clock, fails: true))
       return await withTaskGroup(of: ScanFault?.self) { group in
@@ -154,7 +154,7 @@ private final class Ear: Scanner {
     #expect(faults == [.failed(reason: "It broke."), .failed(reason: "It broke.")])
   }
 
-  @Test func aWindowCollectsTheDevicesAsTheyWereHeardLast() throws {
+  @Test func aWindowCollectsTheLatestReports() throws {
     let (found, at) = try VirtualTimeline().run { clock in
       let ear = Ear(clock: clock)
       let scan = SharedScan(of: ear)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import OtaflashGATT
 
-/// Who listens to what, and what the server still has to be told.
+/// The observers of values, and the changes that the server must receive.
 @Suite struct SubscriptionLedgerTests {
   private static let values = (1...8).map { AttributeHandle(UInt16($0) * 3) }
 
-  /// A ledger in which one stream a value stands, told to the server.
-  private func told() throws -> (SubscriptionLedger, [NotificationObserver]) {
+  /// A ledger with one written subscription per value.
+  private func subscribed() throws -> (SubscriptionLedger, [NotificationObserver]) {
     var ledger = SubscriptionLedger()
     let observers = Self.values.map { _ in NotificationObserver(capacity: 1) }
     for (value, observer) in zip(Self.values, observers) {
@@ -20,9 +20,9 @@ import Testing
     return (ledger, observers)
   }
 
-  /// The order of a set would be another in each process, and a seed's run with it.
-  @Test func theServerIsToldInTheOrderInWhichStreamsEnded() throws {
-    var (ledger, observers) = try told()
+  /// A set would have a different order in each process, which would change the run of a seed.
+  @Test func theServerIsInformedInTheOrderInWhichStreamsEnded() throws {
+    var (ledger, observers) = try subscribed()
     let ended = Array(zip(Self.values, observers)).reversed()
     for (value, observer) in ended {
       let mustTell = ledger.remove(observer, from: value)
@@ -33,8 +33,8 @@ import Testing
     #expect(order == ended.map(\.0))
   }
 
-  @Test func whoListenedIsToldOfTheEndInTheOrderOfHandles() throws {
-    var (ledger, observers) = try told()
+  @Test func observersAreEndedInTheOrderOfHandles() throws {
+    var (ledger, observers) = try subscribed()
     let listeners = ledger.end()
     #expect(listeners.count == observers.count)
     #expect(zip(listeners, observers).allSatisfy { $0 === $1 })

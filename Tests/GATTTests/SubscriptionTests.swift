@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// What the server sees of those who come and go, PDU by PDU. The configuration of the value with
+/// The PDUs that the server receives as observers come and go. The configuration of the value with
 /// handle 3 has handle 4.
 @Suite struct SubscriptionTests {
   private static let level = DiscoveredCharacteristic(
@@ -45,7 +45,7 @@ import Testing
     #expect(result == .success([0x2A]))
   }
 
-  @Test func aBreakOutOfTheLoopIsSuchALeaving() throws {
+  @Test func aBreakOutOfTheLoopUnsubscribes() throws {
     let notified = ScriptedPeer.Step.on("12 04 00 01 00", "13", "1B 03 00 07")
     let result = try withScript([Self.beginning[0], notified, Self.silence, Self.read]) {
       client, _, clock in
@@ -61,7 +61,7 @@ import Testing
     #expect(result == [.success([7]), .success([0x2A])])
   }
 
-  @Test func oneOfTwoThatLeavesSilencesNobody() throws {
+  @Test func theFirstOfTwoReadersThatLeavesDoesNotUnsubscribe() throws {
     let seen = try withScript(
       Self.beginning + [.on("0A 03 00", "1B 03 00 07", "0B 2A"), Self.silence, Self.read]
     ) { client, _, clock in
@@ -79,7 +79,7 @@ import Testing
     #expect(seen == .success([7, 0x2A]))
   }
 
-  @Test func whoComesBeforeTheServerWasToldFindsTheSubscriptionAsItWas() throws {
+  @Test func aReaderBeforeTheWriteFindsTheSubscriptionUnchanged() throws {
     let seen = try withScript(Self.beginning + [.on("0A 03 00", "1B 03 00 07", "0B 2A")]) {
       client, _, clock in
       await outcome { () async throws(GATTFault) -> [UInt8] in
@@ -93,9 +93,9 @@ import Testing
     #expect(seen == .success([7]))
   }
 
-  /// The request is under way when the subscriber is cancelled: the server will have the
-  /// configuration, so it is written back.
-  @Test func aSubscriptionThatIsCancelledHalfwayIsTakenBack() throws {
+  /// The subscriber is cancelled during the request: the server will store the configuration, so
+  /// the client resets it.
+  @Test func aSubscriptionCancelledHalfwayIsReset() throws {
     let seen = try withScript([
       Self.beginning[0], .on("12 04 00 01 00", "13").after(.seconds(2)), Self.silence, Self.read,
     ]) { client, _, clock in
@@ -127,7 +127,7 @@ import Testing
     #expect(seen == .success([.unsubscribed, .unsubscribed]))
   }
 
-  @Test func aServerThatRefusesToBeSilentIsAskedOnce() throws {
+  @Test func aServerThatRefusesToUnsubscribeReceivesOneRequest() throws {
     let refusal = ScriptedPeer.Step.on("12 04 00 00 00", "01 12 04 00 0E")
     let result = try withScript(Self.beginning + [refusal, Self.read]) { client, _, clock in
       _ = await outcome { () async throws(GATTFault) in
@@ -175,8 +175,8 @@ import Testing
     #expect(seen == .success(expected))
   }
 
-  /// To hear of changes is no reason to pair.
-  @Test func serviceChangedThatWantsAPairingIsLetBe() throws {
+  /// Service Changed is not a reason to pair.
+  @Test func serviceChangedThatRequiresAPairingIsSkipped() throws {
     let services = try withScript([
       .on("10 01 00 FF FF 00 28", "11 06 01 00 FF FF 01 18"),
       .on("08 01 00 FF FF 03 28", "09 07 02 00 20 03 00 05 2A"),
@@ -191,7 +191,7 @@ import Testing
     #expect(services == .success([0x2A]))
   }
 
-  @Test func aConnectionThatOnlyLooksWritesNothing() throws {
+  @Test func aReadOnlyConnectionWritesNothing() throws {
     let (services, complaint) = try VirtualTimeline().run { clock -> (Int, String?) in
       let (near, far) = PipeLink.pair(capacity: 8)
       let script = ScriptedPeer([
@@ -233,7 +233,7 @@ import Testing
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
       let seen = await withPeripheral(dialer, clock: clock) { peripheral -> [String] in
         do throws(PeripheralFault) {
-          // Nothing to end: no connection is made for it.
+          // Nothing to end, so the call does not connect.
           try await peripheral.unsubscribe(
             from: BluetoothUUID(0x2A19), in: BluetoothUUID(0x180F))
           let before = peripheral.connectionState.rawValue

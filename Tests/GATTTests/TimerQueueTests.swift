@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashGATT
 
 @Suite struct TimerQueueTests {
-  @Test func firesInOrderOfDeadlineThenOfInsertionWhateverIsCancelled() {
+  @Test func timersFireInOrderOfDeadlineThenOfInsertion() {
     var queue = TimerQueue<Int>()
     var state: UInt64 = 7
     var expected: [(deadline: Int, number: Int)] = []

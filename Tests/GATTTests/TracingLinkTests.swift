@@ -6,12 +6,12 @@ import Synchronization
 import Testing
 
 @Suite struct TracingLinkTests {
-  @Test func everyPDUIsToldOnceInOrderAndPassesUnchanged() throws {
+  @Test func everyPDUIsReportedOnceInOrderAndPassesUnchanged() throws {
     let crossings = try VirtualTimeline().run { clock -> [TracingLink.Crossing] in
-      let told = Mutex<[TracingLink.Crossing]>([])
+      let reported = Mutex<[TracingLink.Crossing]>([])
       let (near, far) = PipeLink.pair(capacity: 2)
       let link = TracingLink(near, clock: clock) { crossing in
-        told.withLock { $0.append(crossing) }
+        reported.withLock { $0.append(crossing) }
       }
       do throws(LinkLoss) {
         try await link.send([0x0A, 0x03, 0x00])
@@ -22,7 +22,7 @@ import Testing
       } catch {
         Issue.record(error)
       }
-      return told.withLock { $0 }
+      return reported.withLock { $0 }
     }
     #expect(
       crossings == [
@@ -33,8 +33,8 @@ import Testing
       ])
   }
 
-  @Test func aLossIsPassedOnAndNotTold() throws {
-    let told = try VirtualTimeline().run { clock -> Int in
+  @Test func aLossIsPassedOnAndNotReported() throws {
+    let reported = try VirtualTimeline().run { clock -> Int in
       let count = Counter()
       let (near, far) = PipeLink.pair(capacity: 2)
       let link = TracingLink(near, clock: clock) { _ in _ = count.take() }
@@ -42,10 +42,10 @@ import Testing
       await #expect(throws: LinkLoss.closedByPeer) { try await link.receive() }
       return count.value
     }
-    #expect(told == 0)
+    #expect(reported == 0)
   }
 
-  @Test func aDialerTellsTheStepsOfItsConnectionsAndTracesThem() throws {
+  @Test func aDialerReportsTheStepsOfItsConnectionsAndTracesThem() throws {
     let (steps, pdus) = try VirtualTimeline().run { clock -> ([ConnectionState], Int) in
       let steps = Mutex<[ConnectionState]>([])
       let pdus = Mutex(0)

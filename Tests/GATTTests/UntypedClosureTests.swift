@@ -2,7 +2,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// Closures without the type of their errors where the library's are typed.
+/// Closures that throw `any Error` in place of the library's typed ones.
 @Suite struct UntypedClosureTests {
   private struct Unplugged: Error {}
 
@@ -34,7 +34,7 @@ import Testing
         throw ScanFault.notFound(within: .seconds(1))
       })
     else {
-      Issue.record("a scan that found nothing is a device that is not found")
+      Issue.record("a scan without a result means that the device was not found")
       return
     }
   }

@@ -1,5 +1,6 @@
-/// What the application and its bootloader tell each other, and where: here in an nRF52832 with S132,
-/// the application from 0x26000, the loader in the last 32 KiB. Yours may want other addresses.
+/// The messages between the application and its bootloader, and their addresses. This layout is for
+/// an nRF52832 with S132: application at 0x26000, bootloader in the last 32 KiB. Adapt the
+/// addresses to your layout.
 #ifndef BOOT_PAGES_H
 #define BOOT_PAGES_H
 
@@ -16,15 +17,17 @@ enum {
   BOOT_REPORT_MAGIC = 0x3F5A7002
 };
 
-/// To the loader: if the slot holds what this says, and its signature holds, start it.
+/// To the bootloader: start the image in the slot if size and CRC32 match and the signature is
+/// valid.
 typedef struct {
   uint32_t magic, size, crc32, reserved;
 } boot_request;
 
-/// From the loader, written before it starts an image: which one, and how the last request ended.
+/// From the bootloader, written before it starts an image: that image, and the outcome of the last
+/// request.
 typedef struct {
   uint32_t magic, size, crc32;
-  /// As `ota_version` makes it.
+  /// A value of `ota_version`.
   uint32_t version;
   /// OTA_BOOT_...
   uint32_t outcome;

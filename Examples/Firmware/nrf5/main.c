@@ -1,4 +1,4 @@
-/// The smallest application around it: one that advertises, sleeps, and can be updated.
+/// A minimal application with the OTA service: it advertises, sleeps, and can be updated.
 #include <string.h>
 
 #include "app_error.h"
@@ -14,7 +14,7 @@
 
 enum { CONNECTIONS = 1 };  // the tag of the SoftDevice's configuration
 
-NRF_BLE_GATT_DEF(gatt);  // agrees on ATT_MTU and packet length
+NRF_BLE_GATT_DEF(gatt);  // negotiates ATT_MTU and packet length
 static uint8_t advertising = BLE_GAP_ADV_SET_HANDLE_NOT_SET;
 static uint8_t encoded[BLE_GAP_ADV_SET_DATA_SIZE_MAX];
 

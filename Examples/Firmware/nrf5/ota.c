@@ -1,7 +1,7 @@
-/// The OTA service on a SoftDevice (nRF5 SDK 17, S132 or S140), beside a bootloader of one's own.
+/// The OTA service on a SoftDevice (nRF5 SDK 17, S132 or S140), with a custom bootloader.
 ///
-/// Everything happens in the main loop: with NRF_SDH_DISPATCH_MODEL 1 the scheduler hands over the
-/// events of Bluetooth and of flash there, so nothing needs a lock.
+/// All code runs in the main loop: with NRF_SDH_DISPATCH_MODEL 1 the scheduler delivers the events
+/// of Bluetooth and flash there, so no lock is needed.
 #include <string.h>
 
 #include "app_timer.h"
@@ -20,14 +20,14 @@ enum {
   BOARD = 0x0000A001,
   PAGE = 4096,
   ROW = 256,
-  // What arrives while a page is erased: 85 ms at 60 kB/s, and a row.
+  // The data that arrives while a page is erased (85 ms at 60 kB/s), plus a row.
   RING = 24 * ROW,
-  // The ATT_MTU, less 3 bytes of ATT and 4 of offset.
+  // The ATT_MTU minus the 3-byte ATT header and the 4-byte offset.
   CHUNK = NRF_SDH_BLE_GATT_MAX_MTU_SIZE - 3 - 4
 };
 
 static ota_receiver receiver;
-// Words: sd_flash_write takes nothing else.
+// An array of words, as sd_flash_write requires.
 static uint32_t ring[RING / 4];
 static uint16_t host = BLE_CONN_HANDLE_INVALID;
 static ble_gatts_char_handles_t control, data, status;
@@ -40,7 +40,7 @@ static void storage_event(nrf_fstorage_evt_t *event) {
   if (event->p_param != &request)
     ota_receiver_flash_done(&receiver, event->result == NRF_SUCCESS);
   else if (event->id == NRF_FSTORAGE_EVT_WRITE_RESULT)
-    sd_nvic_SystemReset();  // had it failed, the old image starts again, and the host says so
+    sd_nvic_SystemReset();  // after a failed write the old image starts, and the host reports it
 }
 
 NRF_FSTORAGE_DEF(nrf_fstorage_t storage) = {
@@ -73,7 +73,7 @@ static bool base_read(void *context, uint32_t offset, uint8_t *to, uint32_t size
   return flash_read(context, APPLICATION_ADDRESS + offset, to, size);
 }
 
-/// The slot may be erased before an update starts, unless the bootloader is to start it.
+/// Permits erasing the slot before an update, unless the bootloader is requested to start it.
 static bool may_erase(void *context) {
   boot_request pending;
   return flash_read(context, BOOT_REQUEST_ADDRESS, (uint8_t *)&pending, sizeof pending) &&
@@ -83,7 +83,7 @@ static bool may_erase(void *context) {
 static void activate(void *context, uint32_t size, uint32_t crc32) {
   (void)context;
   request = (boot_request){.magic = BOOT_REQUEST_MAGIC, .size = size, .crc32 = crc32};
-  // The storage queues both; storage_event resets once the second has ended.
+  // nrf_fstorage queues both; storage_event resets after the second has ended.
   if (nrf_fstorage_erase(&storage, BOOT_REQUEST_ADDRESS, 1, &request) != NRF_SUCCESS ||
       nrf_fstorage_write(&storage, BOOT_REQUEST_ADDRESS, &request, sizeof request, &request) !=
           NRF_SUCCESS)
@@ -97,7 +97,7 @@ static bool send(
   uint16_t length = (uint16_t)size;
   ble_gatts_hvx_params_t value = {
       .handle = from->value_handle, .type = type, .p_len = &length, .p_data = bytes};
-  // NRF_ERROR_BUSY and NRF_ERROR_RESOURCES pass: the receiver tries again.
+  // NRF_ERROR_BUSY and NRF_ERROR_RESOURCES are temporary: the receiver retries.
   return sd_ble_gatts_hvx(host, &value) == NRF_SUCCESS;
 }
 
@@ -111,7 +111,7 @@ static bool notify_status(void *context, const uint8_t *bytes) {
   return send(&status, BLE_GATT_HVX_NOTIFICATION, bytes, OTA_STATUS_SIZE);
 }
 
-/// Write Commands, and the CCCDs, which the SoftDevice has answered itself.
+/// Handles Write Commands, and writes of the CCCDs, which the SoftDevice has already answered.
 static void written(const ble_gatts_evt_write_t *write) {
   uint16_t value = write->len == 2 ? (uint16_t)(write->data[0] | write->data[1] << 8) : 0;
   if (write->handle == data.value_handle)
@@ -122,9 +122,9 @@ static void written(const ble_gatts_evt_write_t *write) {
     ota_receiver_status_cccd(&receiver, value);
 }
 
-/// Write Requests of Control and Data: the receiver's word is the answer.
+/// Answers Write Requests to Control and Data with the receiver's result.
 static void authorize_write(const ble_gatts_evt_write_t *write) {
-  // Nothing here is longer than the ATT_MTU, so nobody has a reason to queue writes.
+  // No value is longer than the ATT_MTU, so a host does not need queued writes.
   uint8_t error = 0x06;  // Request Not Supported
   if (write->op == BLE_GATTS_OP_WRITE_REQ && write->handle == control.value_handle)
     error = ota_receiver_control_write(&receiver, write->data, write->len);
@@ -168,7 +168,7 @@ static void bluetooth_event(ble_evt_t const *event, void *context) {
       ota_receiver_disconnected(&receiver);
       break;
     case BLE_GATTS_EVT_SYS_ATTR_MISSING:
-      // Without bonds; the Peer Manager restores those of bonded hosts itself.
+      // Without bonds. With bonds, the Peer Manager restores the CCCDs.
       sd_ble_gatts_sys_attr_set(host, NULL, 0, 0);
       break;
     case BLE_GATTS_EVT_WRITE:
@@ -195,7 +195,7 @@ static void bluetooth_event(ble_evt_t const *event, void *context) {
 NRF_SDH_BLE_OBSERVER(ota_observer, 3, bluetooth_event, NULL);
 
 static uint32_t add_service(void) {
-  // 2f3e....-21b4-4807-8bdc-74db56699529; bytes 12 and 13 are each attribute's own.
+  // 2f3e....-21b4-4807-8bdc-74db56699529; bytes 12 and 13 differ for each attribute.
   static const ble_uuid128_t base = {
       {0x29, 0x95, 0x69, 0x56, 0xDB, 0x74, 0xDC, 0x8B, 0x07, 0x48, 0xB4, 0x21, 0, 0, 0x3E, 0x2F}};
   ble_uuid_t uuid = {.uuid = 1};
@@ -205,7 +205,7 @@ static uint32_t add_service(void) {
     error = sd_ble_gatts_service_add(BLE_GATTS_SRVC_TYPE_PRIMARY, &uuid, &service);
   if (error != NRF_SUCCESS) return error;
 
-  // A device that only paired hosts may update asks for SEC_JUST_WORKS or SEC_MITM here.
+  // To permit updates by paired hosts only, use SEC_JUST_WORKS or SEC_MITM here.
   ble_add_char_params_t plain = {
       .uuid_type = uuid.type,
       .is_var_len = true,
@@ -215,7 +215,7 @@ static uint32_t add_service(void) {
 
   ble_add_char_params_t added = plain;
   added.uuid = 2;
-  added.max_len = OTA_REQUEST_MAXIMUM + 2;  // longer ones are the receiver's to refuse
+  added.max_len = OTA_REQUEST_MAXIMUM + 2;  // the receiver refuses requests that are too long
   added.char_props.write = 1;
   added.char_props.indicate = 1;
   added.is_defered_write = true;
@@ -245,11 +245,11 @@ static uint32_t add_service(void) {
 
 APP_TIMER_DEF(wake_timer);
 
-/// The interrupt wakes the main loop, which is all that is wanted.
+/// Does nothing: the interrupt already wakes the main loop.
 static void wake(void *context) { (void)context; }
 
-/// Counts from one call to the next. The RTC wraps after 512 s; where nothing is due for longer, the
-/// laps that are lost matter to nobody.
+/// Returns the time, summed up from call to call. The RTC wraps after 512 s. Wraps are lost only if
+/// nothing is due for longer than that, and then have no effect.
 static uint32_t now_ms(void) {
   static uint32_t last;
   static uint64_t ticks;
@@ -263,7 +263,7 @@ bool ota_poll(void) {
   uint32_t wait = ota_receiver_poll(&receiver, now_ms());
   app_timer_stop(wake_timer);
   if (wait == 0 || wait == OTA_POLL_IDLE) return wait == 0;
-  // A timer takes half a lap at most.
+  // The maximum of a timer is half the range of the RTC.
   app_timer_start(wake_timer, APP_TIMER_TICKS(wait < 200000 ? wait : 200000), NULL);
   return false;
 }

@@ -21,8 +21,8 @@ static void advertise(struct k_work *work) {
   if (error != 0 && error != -EALREADY) k_work_schedule(&advertising_work, K_SECONDS(1));
 }
 
-/// The connection object is free again, which it is not yet in `disconnected`. Advertising starts on the
-/// system work queue: the host's lock may be held here.
+/// Restarts advertising. In contrast to `disconnected`, the connection object is free again here.
+/// Advertising starts on the system work queue, because the lock of the host may be held here.
 static void recycled(void) { k_work_schedule(&advertising_work, K_NO_WAIT); }
 
 BT_CONN_CB_DEFINE(advertising_callbacks) = {.recycled = recycled};

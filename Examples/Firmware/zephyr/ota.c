@@ -1,9 +1,10 @@
 /// The OTA service in a Zephyr application that MCUboot starts.
 ///
-/// Four contexts share the receiver: Bluetooth's callbacks, a queue that polls the receiver, a queue that
-/// waits for flash, and a queue that waits for the host's buffers. A mutex admits one of them at a time. It
-/// is not held while flash is erased or written, or while `bt_gatt_notify` and `bt_gatt_indicate` wait for
-/// a buffer: Bluetooth's receive thread, which has to release that buffer, may be waiting for the mutex.
+/// Four contexts share the receiver: the Bluetooth callbacks, a queue that polls the receiver, a
+/// queue that waits for flash, and a queue that waits for buffers of the host stack. A mutex admits
+/// one of them at a time. It is not held while flash is erased or written, or while
+/// `bt_gatt_notify` and `bt_gatt_indicate` wait for a buffer: the receive thread of Bluetooth,
+/// which has to release that buffer, may be waiting for the mutex.
 #include <zephyr/bluetooth/bluetooth.h>
 #include <zephyr/bluetooth/conn.h>
 #include <zephyr/bluetooth/gatt.h>
@@ -20,15 +21,15 @@ enum {
   BOARD = 0x0000A001,
   PAGE = 4096,
   ROW = 256,
-  // What arrives while a page is erased: 85 ms at 60 kB/s, and a row.
+  // The data that arrives while a page is erased (85 ms at 60 kB/s), plus a row.
   RING = 24 * ROW,
-  // The ATT_MTU, less 3 bytes of ATT and 4 of offset.
+  // The ATT_MTU minus the 3-byte ATT header and the 4-byte offset.
   CHUNK = CONFIG_BT_L2CAP_TX_MTU - 3 - 4
 };
 
-// MCUboot's trailer lies in the last page of the slot, and the receiver leaves it alone.
+// The last page of the slot holds MCUboot's trailer; the receiver does not use it.
 #define SLOT_SIZE (FIXED_PARTITION_SIZE(slot1_partition) - PAGE)
-// The receiver sees one range of addresses: the slot, then the two pages of its record.
+// The receiver uses one address range: the slot, followed by the two pages of its record.
 #define RECORD_ADDRESS SLOT_SIZE
 
 static ota_receiver receiver;
@@ -50,11 +51,11 @@ static void poll_receiver(struct k_work *work) {
   k_mutex_lock(&receiver_lock, K_FOREVER);
   uint32_t wait = ota_receiver_poll(&receiver, k_uptime_get_32());
   k_mutex_unlock(&receiver_lock);
-  // An event that came meanwhile has set an earlier time: schedule leaves that one as it is.
+  // An event may have set an earlier time meanwhile, which k_work_schedule does not change.
   if (wait != OTA_POLL_IDLE) k_work_schedule_for_queue(&poll_queue, &poll_work, K_MSEC(wait));
 }
 
-/// Each call of the receiver stands between these two.
+/// Every call of the receiver is enclosed by begin_event and end_event.
 static void begin_event(void) { k_mutex_lock(&receiver_lock, K_FOREVER); }
 
 static void end_event(void) {
@@ -180,7 +181,7 @@ static void status_cccd_changed(const struct bt_gatt_attr *attr, uint16_t value)
   end_event();
 }
 
-// A device that only paired hosts may update asks for BT_GATT_PERM_WRITE_ENCRYPT here.
+// To permit updates by paired hosts only, use BT_GATT_PERM_WRITE_ENCRYPT here.
 BT_GATT_SERVICE_DEFINE(
     ota_service, BT_GATT_PRIMARY_SERVICE(OTA_UUID(1)),
     BT_GATT_CHARACTERISTIC(
@@ -197,7 +198,7 @@ BT_GATT_SERVICE_DEFINE(
     BT_GATT_CCC_WITH_WRITE_CB(
         status_cccd_changed, judge_status_cccd, BT_GATT_PERM_READ | BT_GATT_PERM_WRITE));
 
-/// Where the values stand among the service's attributes.
+/// The indexes of the values among the attributes of the service.
 enum { CONTROL_VALUE = 2, STATUS_VALUE = 7 };
 
 static void control_confirmed(
@@ -209,7 +210,7 @@ static void control_confirmed(
   end_event();
 }
 
-/// One value on its way to the host. Until `to` is null again, the receiver must wait with the next.
+/// One value that is being sent to the host. While `to` is set, the receiver must wait.
 struct message {
   struct k_work work;
   struct bt_conn *to;
@@ -219,7 +220,7 @@ struct message {
 static struct message notification, indication;
 static struct bt_gatt_indicate_params indication_params;
 
-/// Takes a value from the receiver, which holds the mutex. False: the one before it is not sent yet.
+/// Accepts a value from the receiver, with the mutex held. False: the last value is not sent yet.
 static bool submit(struct message *message, const uint8_t *bytes, uint32_t size) {
   if (message->to || !host) return false;
   message->to = bt_conn_ref(host);
@@ -247,7 +248,8 @@ static bool indicate_control(void *context, const uint8_t *bytes, uint32_t size)
   return submit(&indication, bytes, size);
 }
 
-/// Without a buffer the call fails with -ENOMEM; without a connection with another error, which ends this.
+/// Sends a notification. Without a buffer the call fails with -ENOMEM and is repeated; without a
+/// connection it fails with another error, which ends the repetition.
 static void send_notification(struct k_work *work) {
   ARG_UNUSED(work);
   while (bt_gatt_notify(
@@ -264,7 +266,7 @@ static void indication_ended(struct bt_gatt_indicate_params *params) {
 
 static void send_indication(struct k_work *work) {
   ARG_UNUSED(work);
-  // The parameters belong to the host until it calls `destroy`.
+  // The host stack owns the parameters until it calls `destroy`.
   indication_params = (struct bt_gatt_indicate_params){
       .attr = &ota_service.attrs[CONTROL_VALUE],
       .func = control_confirmed,
@@ -299,13 +301,14 @@ BT_CONN_CB_DEFINE(connection_callbacks) = {.connected = connected, .disconnected
 
 static void activate(void *context, uint32_t size, uint32_t crc32) {
   ARG_UNUSED(context), ARG_UNUSED(size), ARG_UNUSED(crc32);
-  // The request is written into the trailer, which must be blank. Should either fail, the old image
-  // starts again, and the host says so.
+  // The request is written to the trailer, which must be blank. If either step fails, the old image
+  // starts again, and the host reports it.
   if (flash_area_erase(slot, SLOT_SIZE, PAGE) == 0) boot_request_upgrade(BOOT_UPGRADE_TEST);
   sys_reboot(SYS_REBOOT_COLD);
 }
 
-/// Slot 1 may be erased before an update starts, unless MCUboot is to start it or may have to go back to it.
+/// Permits erasing slot 1 before an update, unless MCUboot is requested to start it or may revert
+/// to it.
 static bool may_erase(void *context) {
   ARG_UNUSED(context);
   return boot_is_img_confirmed() && mcuboot_swap_type() == BOOT_SWAP_TYPE_NONE;
@@ -322,7 +325,7 @@ static uint32_t number(const uint8_t *from, int bytes) {
   return value;
 }
 
-/// The image in slot 0 as the host knows it: from MCUboot's header to the end of its TLVs.
+/// The image in slot 0 as the host compares it: from MCUboot's header to the end of its TLVs.
 static ota_image running_image(void) {
   enum { MAGIC = 0, HEADER_SIZE = 8, PROTECTED_SIZE = 10, IMAGE_SIZE = 12, VERSION = 20 };
   ota_image image = {.hardware_id = BOARD};
@@ -382,7 +385,8 @@ int ota_start(void) {
   k_work_init(&flash_job.work, do_flash_job);
   k_work_init(&notification.work, send_notification);
   k_work_init(&indication.work, send_indication);
-  // Preemptible, below Bluetooth: its Write Response is queued before the indication that follows it.
+  // A preemptible priority below that of Bluetooth, so its Write Response is queued before the
+  // indication.
   k_work_queue_start(
       &poll_queue, poll_stack, K_THREAD_STACK_SIZEOF(poll_stack), K_PRIO_PREEMPT(8), NULL);
   k_work_queue_start(

@@ -1,6 +1,6 @@
 import OtaflashWire
 
-/// Which adapters of this machine are on and have Low Energy switched on: now, and at every change.
+/// The adapters of the host that are on and have Bluetooth LE enabled: now, and at every change.
 /// Needs no capability.
 package struct AdapterRoster: Sendable {
   private static let wanted: MgmtSettings = [.powered, .lowEnergy]
@@ -11,15 +11,15 @@ package struct AdapterRoster: Sendable {
 
   init(open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession) { self.open = open }
 
-  /// The numbers of those that are on, the lowest first; `hci0` is 0.
+  /// The numbers of these adapters, the lowest first; `hci0` is 0.
   package func present() async throws(MgmtFault) -> [UInt16] {
     let session = try open()
     defer { session.close() }
     return try await present(session)
   }
 
-  /// Tells `report` of those that are on, at once and whenever there are others. Ends with an error
-  /// only, `.cancelled` among them.
+  /// Reports these adapters to `report`, immediately and after every change. Ends only with an
+  /// error, including `.cancelled`.
   package func watch(_ report: @Sendable ([UInt16]) -> Void) async throws(MgmtFault) {
     let session = try open()
     defer { session.close() }
@@ -49,7 +49,7 @@ package struct AdapterRoster: Sendable {
         let information = try MgmtIndexList.information(bytes)
         if information.current.isSuperset(of: Self.wanted) { present.append(index) }
       } catch {
-        // One that has gone since the list was made.
+        // The adapter was removed after the list was read.
         guard error == MgmtFault(.invalidIndex, opcode: 0) else { throw error }
       }
     }

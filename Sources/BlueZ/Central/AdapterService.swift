@@ -1,24 +1,24 @@
 import OtaflashGATT
 
-/// What works on an adapter for as long as its links are used, such as a `PairingAgent` or a
-/// `LinkTuner`: it prepares the adapter, listens to it, and puts it back.
+/// A service that runs on an adapter while its links are used, such as a `PairingAgent` or a
+/// `LinkTuner`: it configures the adapter, receives its events, and restores the configuration.
 public protocol AdapterService: Sendable {
-  /// Prepares the adapter. Comes before the first link.
+  /// Configures the adapter. Called before the first link.
   func start() async
   /// Serves until `stop`.
   func run() async
-  /// Puts the adapter back and ends `run`. It must not wait.
+  /// Restores the adapter's configuration and ends `run`. It must not wait.
   func stop()
 }
 
 extension AdapterService {
-  /// Starts, serves until `body` has ended, and stops. Cancelling reaches `body` alone: while it
-  /// says goodbye to the device, the link must hold.
+  /// Starts, serves until `body` has ended, and stops. Cancellation reaches only `body`: the link
+  /// must stay up for its last messages to the device.
   ///
-  /// Several services nest, the one that must come first outside:
-  /// `tuner.serve { await agent.serve { … } }`.
+  /// Several services nest; the first to start is the outermost: `tuner.serve { await agent.serve {
+  /// … } }`.
   ///
-  /// - Throws: what `body` throws.
+  /// - Throws: the error of `body`.
   public func serve<Success: Sendable, Failure: Error>(
     while body: @escaping @Sendable () async throws(Failure) -> Success
   ) async throws(Failure) -> Success {

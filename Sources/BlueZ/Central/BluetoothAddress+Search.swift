@@ -1,12 +1,12 @@
 import OtaflashGATT
 
 extension BluetoothAddress {
-  /// How long a scan for a name takes at most. A bootloader advertises several times a second.
+  /// The time limit of a scan for a name. A bootloader advertises several times a second.
   private static let scanLimit = Duration.seconds(4)
 
-  /// The address at which a device is now, for a place whose address is known only to a scan.
+  /// The current address of a device at a place whose address only a scan can find.
   ///
-  /// - Throws: `.deviceNotFound` if no device advertises the name, or what the scan throws.
+  /// - Throws: `.deviceNotFound` if no device advertises the name, or the error of the scan.
   package func search(
     at place: DeviceLocation, hearing scanner: some Scanner, on clock: any LinkClock
   ) async throws(ConnectFault) -> BluetoothAddress {

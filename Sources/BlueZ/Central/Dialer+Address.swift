@@ -1,16 +1,17 @@
 import OtaflashGATT
 
 extension Dialer {
-  /// Connects to an address, without a scan, and to the one next to it where the device runs its
+  /// Connects to an address without a scan, and to the next address if the device runs its
   /// bootloader there.
   ///
   /// - Parameters:
   ///   - address: the device's own; its bootloader is looked for at the next one.
-  ///   - adapter: the own adapter's address; `nil` leaves the choice to the kernel.
-  ///   - limit: the longest time to connect.
-  ///   - security: what the link offers from its first PDU on.
-  ///   - pairing: answers the kernel where the device wants to pair; `nil` leaves that to others.
-  ///   - tuner: asks for the link's parameters; `nil` takes them as they come.
+  ///   - adapter: the adapter's own address; `nil` leaves the choice to the kernel.
+  ///   - limit: the time limit to connect.
+  ///   - security: the minimum security of the link from its first PDU on.
+  ///   - pairing: handles the kernel's requests if the device requires pairing; `nil` leaves them
+  ///     to another process.
+  ///   - tuner: requests link parameters; `nil` keeps those of the kernel.
   public init(
     to address: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
     security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil

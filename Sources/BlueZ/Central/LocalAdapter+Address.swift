@@ -1,10 +1,11 @@
 import OtaflashGATT
 
 extension LocalAdapter {
-  /// The own address of the adapter with a number; `nil` for `nil`, where the kernel chooses.
+  /// The own address of the adapter with this number; `nil` for `nil`, which lets the kernel
+  /// choose.
   ///
   /// - Parameter number: `hci0` is 0.
-  /// - Throws: `ConnectFault`, since it is asked for on the way to a device.
+  /// - Throws: `ConnectFault`, since the address is read while connecting to a device.
   public static func address(
     of number: UInt16?
   ) async throws(ConnectFault) -> BluetoothAddress? {
@@ -27,7 +28,7 @@ extension LocalAdapter {
 }
 
 extension MgmtFault {
-  /// The same failure, met on the way to a device.
+  /// The same failure, as a connection failure.
   fileprivate var onTheWayToADevice: ConnectFault {
     switch self {
     case .adapterUnavailable(let cause, let remedy), .unsupported(let cause, let remedy):
@@ -38,11 +39,11 @@ extension MgmtFault {
     case .cancelled: .cancelled
     case .systemCall(let name, let errno):
       .systemCall(
-        name: name, errno: errno, cause: "The adapters cannot be looked at.",
+        name: name, errno: errno, cause: "The adapters cannot be listed.",
         remedy: .advice("Let the kernel choose the adapter."))
     case .refused, .noAnswer, .malformed, .socket:
       .adapterUnavailable(
-        cause: "The kernel did not say which address the adapter has.",
+        cause: "The kernel did not report the address of the adapter.",
         remedy: .advice("Let the kernel choose the adapter."))
     }
   }

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An adapter of this machine: scans over the management interface (CAP_NET_ADMIN), connects over
+/// An adapter of the host: scans through the management interface (CAP_NET_ADMIN), connects through
 /// the kernel's L2CAP channel for attributes (no capability).
 ///
 /// ```swift
@@ -20,12 +20,13 @@ public struct LocalAdapter: Central, AdapterMonitor {
   private let open: @Sendable () throws(MgmtFault) -> MgmtSession
 
   /// - Parameters:
-  ///   - number: the adapter that scans; `hci0` is 0.
-  ///   - address: the same adapter's own address, for connecting; `nil` reads it from the kernel.
-  ///   - security: what a link must have reached before it is used.
-  ///   - pairing: answers the kernel while a link is secured; started, and run beside the links.
-  ///   - tuner: tunes the links; started, and run beside them.
-  ///   - scanning: how scans listen; `nil` leaves it to the kernel.
+  ///   - number: the number of the adapter; `hci0` is 0.
+  ///   - address: the same adapter's own address, for connections; `nil` reads it from the kernel.
+  ///   - security: the minimum security of a link before it is used.
+  ///   - pairing: handles the kernel's requests while a link is secured; must be started and
+  ///     running.
+  ///   - tuner: tunes the links; must be started and running.
+  ///   - scanning: scan interval and window; `nil` leaves them to the kernel.
   public init(
     _ number: UInt16 = 0, address: BluetoothAddress? = nil, security: SecurityLevel = .low,
     pairing: PairingAgent? = nil, tuner: LinkTuner? = nil, scanning: ScanParameters? = nil
@@ -54,9 +55,9 @@ public struct LocalAdapter: Central, AdapterMonitor {
     matching filter: AdvertisementFilter, eachOnce: Bool
   ) -> AdapterAdvertisements {
     var filter = filter
-    // An address may be written with its type or without.
+    // The address may have a type suffix or not.
     filter.ids = Set(filter.ids.map { BluetoothAddress($0.lowercased())?.description ?? $0 })
-    // The kernel judges services and strength as well, and so wakes us less often.
+    // The kernel also filters by services and signal strength, which wakes this process less often.
     let discoveryFilter = DiscoveryFilter(
       services: filter.services, rssiMinimum: filter.rssiMinimum.map(Int8.init(clamping:))
     ) { [filter] device in filter.accepts(Advertisement(device)) }
@@ -82,7 +83,7 @@ public struct LocalAdapter: Central, AdapterMonitor {
         cause: "\(device.id) is not a Bluetooth address.",
         remedy: .advice("Connect to a device that this adapter has reported."))
     }
-    // The kernel itself takes the first adapter, for which no right is needed.
+    // The kernel uses the first adapter by default, which needs no capability.
     var adapter = address
     if adapter == nil, number > 0 { adapter = try await Self.address(of: number, open: open) }
     return try await L2CAPLink.connect(
@@ -91,7 +92,7 @@ public struct LocalAdapter: Central, AdapterMonitor {
   }
 }
 
-/// What an adapter hears. Never ends by itself.
+/// The advertisements that an adapter receives. Ends only by an error or cancellation.
 public struct AdapterAdvertisements: AsyncSequence, Sendable {
   public typealias Element = Advertisement
   public typealias Failure = ScanFault
@@ -122,7 +123,7 @@ public struct AdapterAdvertisements: AsyncSequence, Sendable {
 }
 
 extension Advertisement {
-  /// The address is the name by which the device is connected, its type included.
+  /// The identifier is the address, including its type.
   init(_ device: DiscoveredDevice) {
     self.init(
       id: "\(device.address)", name: device.name, rssi: device.rssi.map(Int.init),
@@ -143,9 +144,9 @@ extension ScanFault {
     case .unsupported(let cause, let remedy):
       self = .unsupported(cause: cause, remedy: remedy)
     case .refused(let opcode, let status):
-      self = .failed(reason: "The kernel refused command \(opcode) with \(status).")
+      self = .failed(reason: "The kernel rejected command \(opcode) with \(status).")
     case .noAnswer(let opcode):
-      self = .failed(reason: "The kernel did not answer command \(opcode).")
+      self = .failed(reason: "The kernel did not respond to command \(opcode).")
     case .malformed: self = .failed(reason: "The kernel sent a malformed packet.")
     case .socket(let loss): self = .failed(reason: "The control socket failed: \(loss).")
     case .systemCall(let name, let number):

@@ -3,38 +3,38 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// One thing that must be right for flashing over Bluetooth, and how it stands.
+/// A prerequisite for flashing over Bluetooth, and its state.
 public struct DoctorCheck: Equatable, Sendable {
-  /// How a check ended: `warn` where something works less well than it could.
+  /// The result of a check.
   public enum Verdict: String, Sendable {
-    /// Nothing is to be done.
+    /// No action is needed.
     case pass
-    /// Flashing works, but less well than it could, or not in every way.
+    /// Flashing works with limitations.
     case warn
-    /// Flashing over Bluetooth does not work before this is mended.
+    /// Flashing over Bluetooth does not work until the problem is fixed.
     case fail
   }
 
-  /// What was looked at, such as `kernel support`.
+  /// The subject of the check, such as `kernel support`.
   public let check: String
-  /// How the check ended.
+  /// The result of the check.
   public let verdict: Verdict
-  /// What was found, as a sentence.
+  /// The finding, as a sentence.
   public let finding: String
-  /// What to do about it; `nil` when there is nothing to do.
+  /// The correction; `nil` if none is needed.
   public let remedy: Remedy?
 }
 
-/// Looks at everything on this machine that Bluetooth flashing depends on. Changes nothing.
+/// Checks all prerequisites for flashing over Bluetooth on this host. Changes nothing.
 public struct Doctor: Sendable {
   private let facts: DoctorFacts
 
-  /// One who looks at this machine.
+  /// A doctor for this host.
   public init() { facts = .machine }
 
   init(facts: DoctorFacts) { self.facts = facts }
 
-  /// All checks, in the order in which they depend on each other.
+  /// Runs all checks, in the order of their dependencies.
   public func examine() async -> [DoctorCheck] {
     let kernel = kernelSupport()
     let further = kernel.verdict == .pass ? await adapters() : []
@@ -83,7 +83,7 @@ public struct Doctor: Sendable {
         name, "hci\(index) (\(information.address)) is off.",
         .turnAdapterOn(adapter: "hci\(index)"))
     guard information.supported.contains(.lowEnergy) else {
-      return [power, .fail("\(name) LE", "It has no Bluetooth LE.", .chooseAnotherAdapter)]
+      return [power, .fail("\(name) LE", "Bluetooth LE is not supported.", .chooseAnotherAdapter)]
     }
     guard information.current.contains(.lowEnergy) else {
       return [
@@ -98,16 +98,16 @@ public struct Doctor: Sendable {
     guard let switches = facts.switches() else {
       return .warn(
         "rfkill", "/dev/rfkill cannot be read.",
-        .advice("See the switches with `rfkill list`."))
+        .advice("List the switches with `rfkill list`."))
     }
     if switches.contains(where: \.isHardBlocked) {
       return .fail(
-        "rfkill", "A switch on the machine blocks Bluetooth.", .flipSwitch)
+        "rfkill", "A hardware switch blocks Bluetooth.", .flipSwitch)
     }
     if switches.contains(where: \.isSoftBlocked) {
       return .fail("rfkill", "Bluetooth is blocked.", .unblockAdapter)
     }
-    return .pass("rfkill", "Nothing blocks Bluetooth.")
+    return .pass("rfkill", "Bluetooth is not blocked.")
   }
 
   private func capabilities() -> DoctorCheck {
@@ -127,11 +127,11 @@ public struct Doctor: Sendable {
 
   private func daemon() -> DoctorCheck {
     guard facts.isDaemonRunning() else {
-      return .pass("bluetoothd", "It does not run, so nothing competes for the devices.")
+      return .pass("bluetoothd", "bluetoothd is not running, so it uses no device.")
     }
     return .pass(
       "bluetoothd",
-      "It runs beside this program. A device that it holds is busy: "
+      "bluetoothd is running. A device that is connected to it is busy: "
         + "`bluetoothctl disconnect ADDRESS`."
     )
   }

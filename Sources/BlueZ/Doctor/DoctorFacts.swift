@@ -2,16 +2,16 @@ import COtaflashBluetooth
 import Glibc
 import OtaflashGATT
 
-/// Where the doctor looks, so that a test can describe another machine.
+/// The sources of the doctor's facts; a test can replace them.
 struct DoctorFacts: Sendable {
-  /// The error of opening an L2CAP socket; 0 when it opens.
+  /// The error number of opening an L2CAP socket; 0 on success.
   var socketError: @Sendable () -> Int32
   var openSession: @Sendable () throws(MgmtFault) -> MgmtSession
   var switches: @Sendable () -> [RFKillSwitch]?
   var capabilities: @Sendable () -> Capabilities?
   var isDaemonRunning: @Sendable () -> Bool
 
-  /// This machine.
+  /// The facts of this host.
   static let machine = DoctorFacts(
     socketError: {
       let raw = socket(AF_BLUETOOTH, otaflash_seqpacket_type, BTPROTO_L2CAP)

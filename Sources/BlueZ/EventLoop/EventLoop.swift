@@ -4,18 +4,18 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// The process's one event loop: a thread that runs Swift jobs, timers and waits for file
-/// descriptors, so that a link costs no thread of its own.
+/// The event loop of the process: a thread that runs Swift jobs and timers and waits for file
+/// descriptors, so that a link needs no separate thread.
 ///
-/// Run library code under `withTaskExecutorPreference(EventLoop.shared) { … }`: a PDU then goes
-/// from the socket to the task that waits for it without changing threads. Code on other executors
-/// may use links too, and pays one thread hop for each wait.
+/// Run library code under `withTaskExecutorPreference(EventLoop.shared) { … }`: a PDU is then
+/// passed from the socket to the waiting task without a thread switch. Code on other executors can
+/// use links, too, at the cost of one thread switch per wait.
 public final class EventLoop: TaskExecutor {
-  /// The loop of this process. It starts at first use and never ends. Traps when the process has
-  /// no file descriptors left for it.
+  /// The loop of this process. It starts at first use and never ends. Traps if the process has no
+  /// file descriptors left for it.
   public static let shared = EventLoop()
 
-  /// Jobs run before the loop looks at its descriptors and timers again, so that tasks which keep
+  /// Jobs that run before the loop polls descriptors and timers again, so that tasks which keep
   /// each other busy cannot starve the links.
   private static let jobsPerPoll = 128
   private static let eventsAtFirst = 64
@@ -26,7 +26,7 @@ public final class EventLoop: TaskExecutor {
     var timers = TimerQueue<Waiter>()
     var watches = WatchTable()
 
-    /// Whether the thread sleeps and nobody has woken it yet; the caller then must.
+    /// Whether the thread sleeps and has not been woken yet; the caller must then wake it.
     mutating func takePolling() -> Bool {
       defer { isPolling = false }
       return isPolling
@@ -45,7 +45,7 @@ public final class EventLoop: TaskExecutor {
     }
   }
 
-  /// Runs a job on the loop's thread, behind those that wait already.
+  /// Enqueues a job for the loop's thread, after the waiting jobs.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let mustWake = state.withLock { state in
@@ -55,8 +55,8 @@ public final class EventLoop: TaskExecutor {
     if mustWake { poller.wake() }
   }
 
-  /// Time since the kernel's clock started; stands still while the machine is suspended, as the
-  /// peer's answers do. (A process that is stopped alone finds that it has run on.)
+  /// Time since the kernel's clock started. The clock stops while the computer is suspended, like
+  /// the peer's responses. It continues while only this process is stopped.
   var now: LinkInstant {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -66,7 +66,7 @@ public final class EventLoop: TaskExecutor {
         attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000))
   }
 
-  /// Sleeps until `deadline`; `false` when the task was cancelled first.
+  /// Sleeps until `deadline`; `false` if the task was cancelled first.
   func sleep(until deadline: LinkInstant) async -> Bool {
     let waiter = Waiter()
     let token = insert(waiter, at: deadline)
@@ -77,7 +77,7 @@ public final class EventLoop: TaskExecutor {
 
   // MARK: - Descriptors
 
-  /// Puts a descriptor on the loop. The caller keeps it open until `remove` has returned.
+  /// Adds a descriptor to the loop. The caller keeps it open until `remove` has returned.
   func add(_ descriptor: borrowing FileDescriptor) throws(SystemError) -> Watch {
     let raw = descriptor.raw
     let watch = state.withLock { state in state.watches.insert(raw) }
@@ -90,7 +90,7 @@ public final class EventLoop: TaskExecutor {
     return watch
   }
 
-  /// Takes a descriptor off the loop and ends every wait for it with `.closed`.
+  /// Removes a descriptor from the loop and ends every wait for it with `.closed`.
   func remove(_ watch: Watch) {
     let waiters = state.withLock { state -> [Waiter] in
       guard let entry = state.watches.remove(watch) else { return [] }
@@ -100,8 +100,8 @@ public final class EventLoop: TaskExecutor {
     for waiter in waiters { waiter.finish(.closed) }
   }
 
-  /// Waits until a descriptor is ready, once. Readiness is a hint: the caller tries its system
-  /// call again and waits again when that says so.
+  /// Waits until a descriptor is ready, once. Readiness is a hint: the caller retries its system
+  /// call and waits again if needed.
   func wait(
     for direction: WatchDirection, on watch: Watch, until deadline: LinkInstant?
   ) async -> WaitOutcome {
@@ -158,17 +158,17 @@ public final class EventLoop: TaskExecutor {
 
   private func run() -> Never {
     var events = [epoll_event](repeating: epoll_event(), count: Self.eventsAtFirst)
-    // A turn is a function of its own: what the body of a loop without an end makes is not always
-    // destroyed in optimized code.
+    // Each turn is a separate function: in optimized code, objects created in the body of an
+    // endless loop are not always destroyed.
     while true { turn(&events) }
   }
 
-  /// What has come in is seen and worked off before a timer that was due by then ends the wait for
-  /// it: a process that was stopped for longer than its time limits finds both when it goes on.
+  /// Input is processed before a timer that is due ends the wait for it: a process that was stopped
+  /// for longer than its time limits finds both when it continues.
   private func turn(_ events: inout [epoll_event]) {
     runJobs()
     let horizon = now
-    // Under one lock: a job or timer that comes after this sees `isPolling` and wakes the loop.
+    // Under one lock: a job or timer added afterwards sees `isPolling` and wakes the loop.
     let (mayWait, deadline) = state.withLock { state in
       let deadline = state.timers.nextDeadline()
       let isDue = deadline.map { $0 <= horizon } ?? false
@@ -177,11 +177,11 @@ public final class EventLoop: TaskExecutor {
     }
     let count = poller.poll(&events, until: deadline, isWaiting: mayWait)
     state.withLock { $0.isPolling = false }
-    // Interrupted (as a stopped process is when it goes on), it has looked at nothing.
+    // Interrupted, as after a stop of the process: no event was read.
     guard let count else { return }
     for event in events[..<count] { dispatch(event) }
     guard count < events.count else {
-      // There may be more.
+      // More events may be pending.
       events += events
       return
     }

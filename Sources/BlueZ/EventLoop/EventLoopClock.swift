@@ -1,18 +1,18 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The kernel's monotonic clock, with the event loop's timers. It starts at zero when the process
-/// first asks for it.
+/// The kernel's monotonic clock, with the event loop's timers. It starts at zero at its first use
+/// in the process.
 public struct EventLoopClock: LinkClock {
   private static let origin = EventLoop.shared.now.elapsed
 
-  /// The clock of the process; all of them are the same.
+  /// The clock of the process; all instances are equal.
   public init() {}
 
-  /// The time since a moment of the process's own.
+  /// The time since the first use in the process.
   public var now: LinkInstant { LinkInstant(elapsed: EventLoop.shared.now.elapsed - Self.origin) }
 
-  /// What the kernel's timer can tell apart.
+  /// The resolution of the kernel's timer.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
   public func randomFraction() -> Double { Double.random(in: 0..<1) }

@@ -4,7 +4,7 @@ import OtaflashATT
 import Synchronization
 
 /// The system calls of the event loop: epoll, an eventfd that ends its sleep, and a timerfd, which
-/// is exact to the microsecond where the timeout of `epoll_wait` has only milliseconds.
+/// has microsecond resolution, while the timeout of `epoll_wait` has milliseconds.
 struct Poller: ~Copyable, Sendable {
   static let firstWatchNumber: UInt64 = 2
   private static let wakeNumber: UInt64 = 0
@@ -13,7 +13,7 @@ struct Poller: ~Copyable, Sendable {
   private let epoll: FileDescriptor
   private let wakeUp: FileDescriptor
   private let timer: FileDescriptor
-  /// The deadline that the timerfd holds; only the loop's thread uses it.
+  /// The deadline of the timerfd; only the loop's thread uses it.
   private let armedDeadline = Mutex<LinkInstant?>(nil)
 
   private init(
@@ -41,7 +41,7 @@ struct Poller: ~Copyable, Sendable {
     try control(EPOLL_CTL_ADD, descriptor, EPOLLONESHOT.rawValue, watch.number)
   }
 
-  /// Asks for one event. Cannot fail for a descriptor that is on the loop.
+  /// Requests one event. Cannot fail for a descriptor on the loop.
   func arm(_ descriptor: Int32, as watch: Watch, for interest: Readiness) {
     var events = EPOLLONESHOT.rawValue
     if interest.readable { events |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
@@ -61,14 +61,14 @@ struct Poller: ~Copyable, Sendable {
     }
   }
 
-  /// Ends the sleep of `poll`. The counter cannot overflow: `poll` empties it each time.
+  /// Ends the sleep of `poll`. The counter cannot overflow: `poll` resets it each time.
   func wake() {
     let result = eventfd_write(wakeUp.raw, 1)
     precondition(result == 0 || errno == EAGAIN, "the loop's eventfd is broken")
   }
 
-  /// Waits for events until the deadline, or takes those that are there; `nil` when a signal came
-  /// first, or the process was stopped meanwhile.
+  /// Waits for events until the deadline, or returns the pending ones; `nil` if a signal
+  /// interrupted the wait, or the process was stopped.
   func poll(_ events: inout [epoll_event], until deadline: LinkInstant?, isWaiting: Bool) -> Int? {
     if isWaiting { armTimer(at: deadline) }
     let count = epoll_wait(epoll.raw, &events, Int32(events.count), isWaiting ? -1 : 0)
@@ -79,7 +79,7 @@ struct Poller: ~Copyable, Sendable {
     return Int(count)
   }
 
-  /// Reads an event; `nil` for the loop's own wake-ups, which have done their work by waking it.
+  /// Decodes an event; `nil` for the loop's own wake-ups.
   func interpret(_ event: epoll_event) -> (Watch, Readiness)? {
     let (number, bits) = withUnsafePointer(to: event) {
       (otaflash_epoll_watch($0), otaflash_epoll_events($0))
@@ -113,7 +113,7 @@ struct Poller: ~Copyable, Sendable {
     if let deadline {
       let (seconds, attoseconds) = deadline.elapsed.components
       setting.it_value.tv_sec = Int(seconds)
-      // Zero would disarm; and rounding up never wakes the loop before the deadline.
+      // Zero would disarm the timer; rounding up never wakes the loop before the deadline.
       setting.it_value.tv_nsec = Int(min(attoseconds / 1_000_000_000 + 1, 999_999_999))
     }
     let result = timerfd_settime(timer.raw, Int32(TFD_TIMER_ABSTIME), &setting, nil)
@@ -122,7 +122,7 @@ struct Poller: ~Copyable, Sendable {
 
   private func drain(_ descriptor: borrowing FileDescriptor) {
     var counter: UInt64 = 0
-    // EAGAIN only says that the counter is empty already, which is what is wanted.
+    // EAGAIN means that the counter is already zero, which is sufficient.
     _ = read(descriptor.raw, &counter, MemoryLayout<UInt64>.size)
   }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How a wait on the event loop ended.
+/// The result of a wait on the event loop.
 enum WaitOutcome: Equatable, Sendable {
   /// The descriptor is ready. `hungUp`: the kernel also reports an error or the end of the stream.
   case ready(hungUp: Bool)
@@ -8,11 +8,11 @@ enum WaitOutcome: Equatable, Sendable {
   case timedOut
   /// The waiting task was cancelled first.
   case cancelled
-  /// The descriptor was taken off the loop.
+  /// The descriptor was removed from the loop.
   case closed
 }
 
-/// One suspended task, resumed exactly once: whoever finishes it first decides the outcome.
+/// One suspended task, resumed exactly once: the first call of `finish` determines the outcome.
 final class Waiter: Sendable {
   private enum State {
     case idle
@@ -21,7 +21,7 @@ final class Waiter: Sendable {
   }
   private let state = Mutex(State.idle)
 
-  /// Ends the wait; without effect when it has ended before.
+  /// Ends the wait; no effect if it has already ended.
   func finish(_ outcome: WaitOutcome) {
     let continuation = state.withLock { state -> CheckedContinuation<WaitOutcome, Never>? in
       switch state {

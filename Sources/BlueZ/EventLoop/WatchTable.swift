@@ -1,21 +1,21 @@
-/// A descriptor's place on the event loop. Numbers are never used again, so that an event which
-/// was on its way when the descriptor closed finds nobody.
+/// The identifier of a descriptor on the event loop. Numbers are never reused, so a late event for
+/// a closed descriptor reaches no task.
 struct Watch: Hashable, Sendable { let number: UInt64 }
 
-/// What a task waits for.
+/// The direction that a task waits for.
 enum WatchDirection: Sendable { case readable, writable }
 
 /// The directions in which a descriptor has waiters, or is ready.
 struct Readiness: Equatable, Sendable {
   var readable = false
   var writable = false
-  /// An error or the end of the stream; it ends waits in both directions.
+  /// An error or the end of the stream; ends waits in both directions.
   var hungUp = false
 
   var isEmpty: Bool { !readable && !writable && !hungUp }
 }
 
-/// The descriptors on the loop and the tasks that wait for them. Values only; the loop holds the
+/// The descriptors on the loop and the tasks that wait for them. A pure value: the loop holds the
 /// lock and makes the system calls.
 struct WatchTable {
   struct Entry {
@@ -38,7 +38,8 @@ struct WatchTable {
 
   mutating func remove(_ watch: Watch) -> Entry? { entries.removeValue(forKey: watch) }
 
-  /// Adds a waiter and says what the descriptor must now be armed for; `nil` when it is gone.
+  /// Adds a waiter and returns the events to arm the descriptor for; `nil` if the descriptor was
+  /// removed.
   mutating func insert(
     _ waiter: Waiter, _ direction: WatchDirection, on watch: Watch
   ) -> (descriptor: Int32, interest: Readiness)? {
@@ -51,7 +52,7 @@ struct WatchTable {
     return (entry.descriptor, entry.interest)
   }
 
-  /// Forgets a waiter that was cancelled or timed out.
+  /// Removes a waiter that was cancelled or timed out.
   mutating func remove(_ waiter: Waiter, _ direction: WatchDirection, on watch: Watch) {
     switch direction {
     case .readable: entries[watch]?.readers.removeAll { $0 === waiter }
@@ -59,7 +60,7 @@ struct WatchTable {
     }
   }
 
-  /// Takes out the waiters whom the event concerns; the rest must be armed again.
+  /// Removes and returns the waiters that the event concerns; the others must be armed again.
   mutating func fire(
     _ watch: Watch, _ readiness: Readiness
   ) -> (waiters: [Waiter], descriptor: Int32, interest: Readiness)? {

@@ -1,13 +1,13 @@
 import OtaflashATT
 
-/// The commands to a controller by which a standing link is tuned (Core 5.4, Vol 4, Part E, 7.8).
+/// The HCI commands that tune an existing link (Core 5.4, Vol 4, Part E, 7.8).
 ///
-/// libbluetooth's `hci_le_conn_update` is not used: it asks for connection events of 0.625 ms at
-/// most, and a controller that obeys sends one packet in each.
+/// libbluetooth's `hci_le_conn_update` is not used: it requests connection events of 0.625 ms at
+/// most, and a controller that complies sends one packet in each.
 enum HCICommand: Equatable, Sendable {
   /// LE Connection Update (7.8.18).
   case updateConnection(UInt16, MgmtConnectionParameters)
-  /// LE Set Data Length (7.8.33): bytes of payload in one packet, and the time it may take.
+  /// LE Set Data Length (7.8.33): bytes of payload in one packet, and its maximum time on air.
   case setDataLength(UInt16, bytes: UInt16, microseconds: UInt16)
   /// LE Read PHY (7.8.47).
   case readPHY(UInt16)
@@ -25,7 +25,7 @@ enum HCICommand: Equatable, Sendable {
     }
   }
 
-  /// The whole packet as a raw HCI socket takes it.
+  /// The complete packet for a raw HCI socket.
   var encoded: [UInt8] {
     let parameters = parameters
     return [Self.packetType] + opcode.bytes + [UInt8(parameters.count)] + parameters
@@ -34,21 +34,21 @@ enum HCICommand: Equatable, Sendable {
   private var parameters: [UInt8] {
     switch self {
     case .updateConnection(let handle, let wanted):
-      // No hint about the length of events: both 0, as the kernel does.
+      // Both connection event lengths are 0, no hint, as in the kernel.
       handle.bytes + wanted.intervalMinimum.bytes + wanted.intervalMaximum.bytes
         + wanted.latency.bytes + wanted.supervisionTimeout.bytes + [0, 0, 0, 0]
     case .setDataLength(let handle, let bytes, let microseconds):
       handle.bytes + bytes.bytes + microseconds.bytes
     case .readPHY(let handle): handle.bytes
     case .setPHY(let handle, let phy):
-      // ALL_PHYS 0: both directions are told.
+      // ALL_PHYS 0: the command sets both directions.
       handle.bytes + [0, phy.mask, phy.mask] + phy.coding.bytes
     }
   }
 }
 
 extension PHY {
-  /// As a preference in LE Set PHY.
+  /// The preference in LE Set PHY.
   fileprivate var mask: UInt8 {
     switch self {
     case .le1M: 1 << 0
@@ -57,7 +57,7 @@ extension PHY {
     }
   }
 
-  /// PHY_Options of LE Set PHY: which coding is preferred.
+  /// PHY_Options of LE Set PHY: the preferred coding.
   fileprivate var coding: UInt16 {
     switch self {
     case .le1M, .le2M, .coded: 0
@@ -66,7 +66,7 @@ extension PHY {
     }
   }
 
-  /// As events name it.
+  /// Decodes the PHY number of an event.
   init?(hci number: UInt8) {
     switch number {
     case 1: self = .le1M

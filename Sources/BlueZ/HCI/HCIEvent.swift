@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashWire
 
-/// The events of a controller that tell how its LE links stand (Core 5.4, Vol 4, Part E, 7.7).
+/// The HCI events that report the state of LE links (Core 5.4, Vol 4, Part E, 7.7).
 enum HCIEvent: Equatable, Sendable {
   case commandComplete(opcode: UInt16, status: HCIStatus, parameters: [UInt8])
   case commandStatus(opcode: UInt16, status: HCIStatus)
@@ -11,7 +11,7 @@ enum HCIEvent: Equatable, Sendable {
   case dataLengthChanged(UInt16, bytes: UInt16)
   case phyUpdated(UInt16, status: HCIStatus, transmit: PHY?, receive: PHY?)
   case disconnected(UInt16)
-  /// An event that concerns us not.
+  /// An irrelevant event.
   case other(code: UInt8)
 
   static let packetType: UInt8 = 0x04
@@ -19,7 +19,7 @@ enum HCIEvent: Equatable, Sendable {
   static let codes: [UInt8] = [0x05, 0x0E, 0x0F, lowEnergy]
   private static let lowEnergy: UInt8 = 0x3E
 
-  /// - Throws: for a packet that is shorter than its event, or no event.
+  /// - Throws: if the packet is not an event or is shorter than its event.
   init(decoding bytes: [UInt8]) throws(MgmtDecodeFault) {
     var fields = MgmtFields(bytes[...])
     guard try fields.uint8() == Self.packetType else { throw MgmtDecodeFault() }
@@ -33,7 +33,7 @@ enum HCIEvent: Equatable, Sendable {
     case 0x0E:
       _ = try fields.uint8()
       let opcode = try fields.uint16()
-      // A controller that only gives back command credits names no command and no status.
+      // An event that only returns command credits has no opcode and no status.
       guard opcode != 0 else {
         self = .other(code: code)
         return
@@ -54,7 +54,7 @@ enum HCIEvent: Equatable, Sendable {
     let subevent = try fields.uint8()
     switch subevent {
     case 0x01, 0x0A:
-      // The enhanced event has two further addresses between the peer's and the interval.
+      // The enhanced event has two more addresses between the peer's and the interval.
       return try connection(&fields, isEnhanced: subevent == 0x0A)
     case 0x03:
       let status = HCIStatus(rawValue: try fields.uint8())
@@ -88,7 +88,7 @@ enum HCIEvent: Equatable, Sendable {
   }
 }
 
-/// How often the two ends of a link meet (Core 5.4, Vol 6, Part B, 4.5.1 and 4.5.2).
+/// The timing of connection events (Core 5.4, Vol 6, Part B, 4.5.1 and 4.5.2).
 struct ConnectionTiming: Equatable, Sendable {
   /// In units of 1.25 ms.
   let interval: UInt16
@@ -110,7 +110,7 @@ struct ConnectionTiming: Equatable, Sendable {
   }
 }
 
-/// A controller's answer (Core 5.4, Vol 1, Part F, 1.3).
+/// The status of a controller's response (Core 5.4, Vol 1, Part F, 1.3).
 struct HCIStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   let rawValue: UInt8
 

@@ -3,15 +3,15 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// A raw socket to a controller, beside the kernel's own traffic: hears its events, and sends
-/// commands of our own. LE events and commands need CAP_NET_RAW.
+/// A raw socket to a controller, in addition to the kernel's own traffic: receives its events, and
+/// sends commands of this process. LE events and commands need CAP_NET_RAW.
 struct HCISocket: Sendable {
   /// An event has at most 255 bytes of parameters.
   private static let packetMaximum = 260
 
   private let socket: SeqpacketSocket
 
-  /// Opens the socket of `hciN` and lets the events of links through.
+  /// Opens the socket of `hciN` and sets the filter for link events.
   init(adapter: UInt16) throws(SystemError) {
     let raw = Glibc.socket(AF_BLUETOOTH, otaflash_raw_type, BTPROTO_HCI)
     let descriptor = try FileDescriptor(result: raw)
@@ -25,7 +25,7 @@ struct HCISocket: Sendable {
     try self.init(descriptor)
   }
 
-  /// Speaks on a socket that is open already, such as a test's.
+  /// Uses an open socket, such as a test's.
   init(_ descriptor: consuming FileDescriptor) throws(SystemError) {
     socket = try SeqpacketSocket(descriptor, maximumSize: Self.packetMaximum)
   }
@@ -36,7 +36,7 @@ struct HCISocket: Sendable {
     try await socket.send(command.encoded, until: deadline)
   }
 
-  /// The next event; one that cannot be read counts as one that concerns nobody.
+  /// Returns the next event; a malformed one counts as irrelevant.
   func next() async throws(LinkLoss) -> HCIEvent {
     let bytes = try await socket.receive()
     do throws(MgmtDecodeFault) { return try HCIEvent(decoding: bytes) } catch {

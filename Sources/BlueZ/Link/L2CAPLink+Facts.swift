@@ -3,11 +3,11 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// What the kernel tells an unprivileged process about a link.
+/// The parameters of a link that an unprivileged process can read.
 struct L2CAPFacts: Equatable, Sendable {
-  /// The controller's number for the connection, as raw HCI commands want it.
+  /// The controller's connection handle, for raw HCI commands.
   let hciHandle: UInt16
-  /// `nil` where the kernel does not tell.
+  /// `nil` if the kernel does not report it.
   let transmitPHY: PHY?
   let receivePHY: PHY?
   /// The largest L2CAP payload in each direction, in bytes; not the ATT_MTU.
@@ -16,7 +16,7 @@ struct L2CAPFacts: Equatable, Sendable {
 }
 
 extension PHY {
-  /// Reads `BT_PHY`. No LE bit set means that no PHY update has happened: the link started on 1M.
+  /// Reads `BT_PHY`. If no LE bit is set, no PHY update has happened: the link started on 1M.
   static func decode(_ mask: UInt32) -> (transmit: PHY, receive: PHY) {
     func phy(_ coded: Int32, _ two: Int32) -> PHY {
       if mask & UInt32(bitPattern: coded) != 0 { return .coded }
@@ -27,13 +27,14 @@ extension PHY {
 }
 
 extension L2CAPLink {
-  /// What the kernel tells everybody, and the controller those who may listen. Once the link is
-  /// gone, no more than that it was one over the air.
+  /// The parameters from the kernel, and those from the controller if this process may receive its
+  /// events. After the link has ended, only `usesRadio` is set.
   public var facts: LinkFacts {
     do throws(LinkLoss) {
       let kernel = try kernelFacts()
       var facts = peer.flatMap { tuner?.facts(of: kernel.hciHandle, to: $0) } ?? LinkFacts()
-      // Until a first update the kernel counts a link as 1M, and the controller says nothing.
+      // Before the first update the kernel reports a link as 1M, and the controller reports
+      // nothing.
       facts.phy = facts.phy ?? kernel.transmitPHY
       facts.usesRadio = true
       return facts
@@ -42,7 +43,7 @@ extension L2CAPLink {
     }
   }
 
-  /// Asks for what the link does not have yet. One that is gone already says so when it is used.
+  /// Requests the parameters that the link lacks. A link that has ended fails at its next use.
   func tune(to device: BluetoothAddress) async {
     guard let tuner else { return }
     do throws(LinkLoss) {
@@ -52,8 +53,8 @@ extension L2CAPLink {
     }
   }
 
-  /// Reads the link's facts.
-  /// - Throws: `.closedLocally`, or the error of a link that is gone.
+  /// Reads the link's parameters.
+  /// - Throws: `.closedLocally`, or the error of a link that has ended.
   func kernelFacts() throws(LinkLoss) -> L2CAPFacts {
     let result = socket.withDescriptor { raw -> Result<L2CAPFacts, SystemError> in
       Result { () throws(SystemError) in try Self.facts(of: raw) }
@@ -76,7 +77,7 @@ extension L2CAPLink {
       try SocketOption.get(raw, SOL_BLUETOOTH, BT_PHY, into: &mask)
       phys = PHY.decode(mask)
     } catch {
-      // Kernels before 5.7 do not know the option.
+      // Kernels before 5.7 do not support the option.
       guard error.number == ENOPROTOOPT else { throw error }
     }
     return L2CAPFacts(

@@ -3,25 +3,23 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// Security by the kernel's Security Manager, raised on the standing link as ATT errors 0x05 and
-/// 0x0F ask for it (Core 5.4, Vol 3, Part C, 10.3).
+/// Security through the kernel's Security Manager, raised on the existing link when ATT errors 0x05
+/// and 0x0F require it (Core 5.4, Vol 3, Part C, 10.3).
 extension L2CAPLink {
-  /// Encryption by a key that the kernel has already takes a few connection events.
+  /// Encryption with a stored key needs a few connection events.
   private static let encryptionLimit = Duration.seconds(5)
-  /// A person looks for six digits and types them; the Security Manager waits for 30 s at each
-  /// step.
+  /// A user reads six digits and types them; the Security Manager waits for 30 s at each step.
   private static let pairingLimit = Duration.seconds(75)
-  /// A link counts as connected a moment before the kernel's Security Manager has its channel on
-  /// it.
+  /// A link counts as connected shortly before the kernel's Security Manager has its channel on it.
   private static let managerLimit = Duration.milliseconds(200)
   private static let managerPause = Duration.milliseconds(5)
-  /// The reason of a link's end comes over another socket than the end.
+  /// The reason for the end of a link arrives over another socket than the end itself.
   private static let reasonLimit = Duration.seconds(1)
 
   /// The kernel registers its Security Manager when an adapter is switched on while its management
-  /// interface is in use, which `hciconfig up` is not.
+  /// interface is in use; `hciconfig up` does not use that interface.
   private static let noSecurityManager =
-    "The kernel pairs on no adapter that was switched on by `hciconfig up`; switch it off and "
+    "The kernel cannot pair on an adapter switched on by `hciconfig up`; switch it off and "
     + "on with `btmgmt power off` and `btmgmt power on`."
 
   public var security: AttributeSecurity {
@@ -30,7 +28,7 @@ extension L2CAPLink {
       do throws(SystemError) {
         try SocketOption.get(raw, SOL_BLUETOOTH, BT_SECURITY, into: &current)
       } catch {
-        // The link is gone; it offers nothing.
+        // The link has ended and offers no security.
         return 0
       }
       return current.level
@@ -39,8 +37,8 @@ extension L2CAPLink {
     return level >= SecurityLevel.high.rawValue ? [.encryption, .authentication] : .encryption
   }
 
-  /// As `Link` says. A pairing that fails leaves the kernel's channel mute for ever
-  /// (`smp_failure`), so the link is closed then.
+  /// See `Link`. After a failed pairing the kernel's channel no longer carries data
+  /// (`smp_failure`), so the link is closed.
   public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     guard !security.isSuperset(of: wanted) else { return }
     guard let peer else { throw .linkLost(.closedLocally) }
@@ -56,14 +54,14 @@ extension L2CAPLink {
     guard reached.isSuperset(of: wanted) else { throw .insufficient(reached: reached) }
   }
 
-  /// Asks the kernel for security; `false` when the link has it meanwhile.
+  /// Requests security from the kernel; `false` if the link has it in the meantime.
   private func request(_ wanted: AttributeSecurity) async throws(SecurityFault) -> Bool {
     let level = wanted.contains(.authentication) ? SecurityLevel.high : .medium
     let deadline = EventLoop.shared.now.advanced(by: Self.managerLimit)
     while !security.isSuperset(of: wanted) {
       switch set(level) {
       case 0: return true
-      // The kernel's words in its log: "security requested but not available".
+      // The kernel logs this as "security requested but not available".
       case EINVAL:
         guard EventLoop.shared.now < deadline else {
           throw .pairingFailed(reason: Self.noSecurityManager)
@@ -100,7 +98,7 @@ extension L2CAPLink {
     case cancelled
   }
 
-  /// Waits until the channel takes PDUs again, the pairing has failed, or the link is gone.
+  /// Waits until the channel accepts PDUs again, the pairing has failed, or the link has ended.
   private func wait(for attempt: SecurityAttempt) async throws(SecurityFault) {
     let limit = attempt.needsPerson ? Self.pairingLimit : Self.encryptionLimit
     let result = await withTaskGroup(of: Part.self) { group -> Result<Void, SecurityFault> in

@@ -3,9 +3,9 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// What the link must guarantee before attributes are exchanged (kernel `BT_SECURITY`).
+/// The minimum security of a link before attributes are exchanged (kernel `BT_SECURITY`).
 public enum SecurityLevel: UInt8, Comparable, Sendable {
-  /// No encryption is asked for.
+  /// No encryption is required.
   case low = 1
   /// Encrypted, without protection against a man in the middle.
   case medium = 2
@@ -19,17 +19,16 @@ public enum SecurityLevel: UInt8, Comparable, Sendable {
 
 /// A link over the kernel's L2CAP channel for attributes (CID 4; Core 5.4, Vol 3, Part A, 2.1).
 ///
-/// Needs no capability. The kernel scans for the device itself. One link a device: a second one,
-/// here or in another process, is refused with `.busy`.
+/// Needs no capability. The kernel scans for the device itself. The kernel permits one link per
+/// device: a second one, in this or another process, fails with `.busy`.
 public final class L2CAPLink: Link {
-  /// In bytes, the kernel's default for both directions; an ATT_MTU of up to 517 fits with room
-  /// to spare.
+  /// In bytes, the kernel's default for both directions; sufficient for any ATT_MTU up to 517.
   public static let maximumPDUSize = 672
 
   let socket: SeqpacketSocket
-  /// Who answers the kernel while the link is secured.
+  /// Handles the kernel's requests while the link is secured.
   let pairing: PairingAgent?
-  /// Who knows the link's parameters.
+  /// Knows the link's parameters.
   let tuner: LinkTuner?
 
   init(
@@ -46,16 +45,16 @@ public final class L2CAPLink: Link {
 
   /// Connects to a device.
   /// - Parameters:
-  ///   - device: its address, with the kind of it.
-  ///   - adapter: the adapter's own address; `nil` takes the first one that is on, which is a guess
-  ///     where there are two.
-  ///   - limit: 1 to 60 s; longer is cut to 60 s, the kernel's maximum.
-  ///   - security: is reached before the call returns.
-  ///   - pairing: has been started; without it a link is secured only with keys that the kernel has
-  ///     already, or with bluetoothd's help.
-  ///   - tuner: has been started; the link is tuned before the call returns.
-  /// - Throws: `.lostWhileConnecting` is worth a retry, up to about 5 times; each attempt
-  ///   needs a new call, because the kernel never connects a failed socket again.
+  ///   - device: its address with the address type.
+  ///   - adapter: the adapter's own address; `nil` uses the first one that is on, which may be the
+  ///     wrong one if there are two.
+  ///   - limit: 1 to 60 s; longer values are reduced to 60 s, the kernel's maximum.
+  ///   - security: reached before the call returns.
+  ///   - pairing: must be started; without it a link is secured only with keys that the kernel
+  ///     already has, or with bluetoothd's help.
+  ///   - tuner: must be started; the link is tuned before the call returns.
+  /// - Throws: `.lostWhileConnecting` is worth a retry, up to about 5 times; each attempt needs a
+  ///   new call, because the kernel never reconnects a failed socket.
   public static func connect(
     to device: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
     security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil
@@ -78,7 +77,7 @@ public final class L2CAPLink: Link {
     }
   }
 
-  /// The device at the other end; `nil` once the link is closed.
+  /// The connected device; `nil` after the link is closed.
   public var peer: BluetoothAddress? {
     socket.withDescriptor { raw -> BluetoothAddress? in
       var address = sockaddr_l2()
@@ -105,7 +104,8 @@ public final class L2CAPLink: Link {
     }
     guard let result, result != 0 else { return }
     guard result == EINPROGRESS else { throw .system(.connect, result) }
-    // The kernel's own timer (SO_SNDTIMEO) ends the attempt; ours is for a kernel that does not.
+    // The kernel's own timer (SO_SNDTIMEO) ends the attempt; this deadline is for a kernel that
+    // does not.
     let deadline = EventLoop.shared.now.advanced(by: limit + .seconds(2))
     do throws(LinkLoss) {
       try await socket.wait(for: .writable, until: deadline)
@@ -127,19 +127,19 @@ public final class L2CAPLink: Link {
   public func close() { socket.close() }
 }
 
-/// Why an L2CAP socket could not be opened, and how far it had come.
+/// The reason an L2CAP socket could not be opened, and the step that failed.
 enum OpenFailure: Error, Equatable {
   case system(ConnectStage, Int32)
   case cancelled
 }
 
-/// The steps that both sides of an L2CAP link share, in the one order that the kernel accepts.
+/// The steps that both roles of an L2CAP link share, in the only order that the kernel accepts.
 enum L2CAPSocket {
   private static let attributeChannel: UInt16 = 4
-  /// Bytes, doubled by the kernel. Less makes a 512-byte PDU on a controller with 27-byte
-  /// buffers impossible to send; the default hides seconds of transfer from the sender.
+  /// In bytes, doubled by the kernel. With less, a 512-byte PDU cannot be sent on a controller with
+  /// 27-byte buffers; the default hides seconds of transfer from the sender.
   private static let sendBufferSize: Int32 = 32768
-  /// CID 4 has no flow control: what does not fit is lost.
+  /// CID 4 has no flow control: PDUs that do not fit are lost.
   private static let receiveBufferSize: Int32 = 1_048_576
   private static let connectLimits = Duration.seconds(1)...Duration.seconds(60)
 
@@ -167,7 +167,7 @@ enum L2CAPSocket {
     let raw = socket(AF_BLUETOOTH, otaflash_seqpacket_type, BTPROTO_L2CAP)
     guard raw >= 0 else { throw .system(.socket, errno) }
     let descriptor = FileDescriptor(owning: raw)
-    // Naming the channel in bind is what makes the kernel take it for a fixed one.
+    // The channel must be set in bind; otherwise the kernel does not use it as a fixed channel.
     let result = withSocketAddress(address(adapter)) { bind(raw, $0, $1) == 0 ? 0 : errno }
     guard result == 0 else { throw .system(.bind, result) }
     try staged(.option) { () throws(SystemError) in
@@ -181,7 +181,7 @@ enum L2CAPSocket {
     return descriptor
   }
 
-  /// The attribute channel at a device's address, or at any adapter's.
+  /// The attribute channel at a device's address, or at the address of any adapter.
   static func address(_ device: BluetoothAddress?) -> sockaddr_l2 {
     var address = sockaddr_l2()
     address.l2_family = sa_family_t(AF_BLUETOOTH)

@@ -3,10 +3,10 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// The peripheral's side: waits on the attribute channel of an adapter that advertises.
+/// Accepts connections in the peripheral role, on the attribute channel of an advertising adapter.
 ///
-/// bluetoothd listens on the channel, too. Linux takes both and gives a host to whoever listened
-/// last (seen with 6.12); a kernel that takes one alone says `.busy`.
+/// bluetoothd may listen on the channel, too. Linux accepts both listeners and passes a host to the
+/// one that listened last (seen with 6.12); a kernel that accepts only one reports `.busy`.
 public final class L2CAPListener: Sendable {
   private static let backlog: Int32 = 1
 
@@ -31,7 +31,7 @@ public final class L2CAPListener: Sendable {
     }
   }
 
-  /// The next central that connects.
+  /// Returns the next central that connects.
   public func accept() async throws(ConnectFault) -> L2CAPLink {
     do throws(SystemError) {
       return try L2CAPLink(try await socket.accept())

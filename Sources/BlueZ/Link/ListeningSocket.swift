@@ -15,8 +15,8 @@ final class ListeningSocket: Sendable {
 
   deinit { _ = close() }
 
-  /// The next connection.
-  /// - Throws: `ECANCELED` when the task is cancelled, `EBADF` when the listener is closed.
+  /// Returns the next connection.
+  /// - Throws: `ECANCELED` if the task is cancelled, `EBADF` if the listener is closed.
   func accept() async throws(SystemError) -> FileDescriptor {
     while true {
       if let connection = try acceptNow() { return connection }
@@ -28,7 +28,7 @@ final class ListeningSocket: Sendable {
     }
   }
 
-  /// `false` when it was closed before.
+  /// `false` if it was already closed.
   func close() -> Bool {
     guard let descriptor = descriptor.withLock({ $0.take() }) else { return false }
     EventLoop.shared.remove(watch)
@@ -44,7 +44,7 @@ final class ListeningSocket: Sendable {
     }
     switch result {
     case .success(let raw): return FileDescriptor(owning: raw)
-    // The connection that was announced went away before it was taken.
+    // The connection ended before it was accepted.
     case .failure(let error) where [EAGAIN, EINTR, ECONNABORTED].contains(error.number): return nil
     case .failure(let error): throw error
     }

@@ -1,18 +1,18 @@
 import Glibc
 import OtaflashGATT
 
-/// How far the opening of a link had come when a system call failed: the same error number means
-/// different things at different steps.
+/// The step of opening a link at which a system call failed: the same error number has different
+/// meanings at different steps.
 enum ConnectStage: Equatable, Sendable {
   case socket, bind, option
-  /// `connect()` itself failed, at once.
+  /// `connect()` itself failed immediately.
   case connect
-  /// The attempt was under way and ended with an error.
+  /// The attempt was in progress and ended with an error.
   case completion
 }
 
 extension LinkLoss {
-  /// What an error of an established socket means (kernel `net/bluetooth/lib.c:bt_to_errno`).
+  /// The meaning of an error on an established socket (kernel `net/bluetooth/lib.c:bt_to_errno`).
   init(socketError number: Int32) {
     switch number {
     case ECONNRESET, EPIPE: self = .closedByPeer
@@ -20,17 +20,17 @@ extension LinkLoss {
     case ECONNABORTED:
       self = .failed(
         errno: number,
-        reason: "This computer ended the link: the adapter was switched off, encryption failed or "
+        reason: "The host ended the link: the adapter was switched off, encryption failed or "
           + "another program disconnected the device. If it keeps happening, remove the pairing.")
     case ENOTCONN:
       self = .failed(
         errno: number,
-        reason: "The link is not usable: it is not connected, or encryption is not done.")
+        reason: "The link is not usable: it is not connected or not yet encrypted.")
     case EACCES, EBADE: self = .keysRefused
     case ENOSYS:
       self = .failed(
         errno: number,
-        reason: "The link broke while it was set up (HCI 0x3E or similar): interference or a weak "
+        reason: "The link was lost during setup (HCI 0x3E or similar): interference or a weak "
           + "signal. Try again, closer to the device.")
     default:
       self = .failed(
@@ -40,13 +40,13 @@ extension LinkLoss {
 }
 
 extension ConnectFault {
-  /// What an error means while the L2CAP channel to a device is opened (kernel 6.1 and 6.12).
+  /// The meaning of an error while the L2CAP channel to a device is opened (kernel 6.1 and 6.12).
   init(l2capError number: Int32, at stage: ConnectStage, device: String) {
     switch (stage, number) {
     case (.socket, EAFNOSUPPORT):
       self = .adapterUnavailable(
-        cause: "This kernel has no Bluetooth, or the process runs in a container with a network of "
-          + "its own.",
+        cause: "This kernel has no Bluetooth, or the process runs in a container with a separate "
+          + "network.",
         remedy: .installBluetooth)
     case (.socket, EPROTONOSUPPORT):
       self = .adapterUnavailable(
@@ -54,10 +54,11 @@ extension ConnectFault {
         remedy: .installBluetooth)
     case (.socket, EPERM), (.socket, EACCES), (.bind, EPERM), (.bind, EACCES):
       self = .permissionDenied(
-        cause: "The system forbids Bluetooth sockets to this process.", remedy: .grantCapabilities)
+        cause: "The system does not permit this process to use Bluetooth sockets.",
+        remedy: .grantCapabilities)
     case (.bind, EADDRINUSE):
       self = .busy(
-        cause: "Another process listens on the attribute channel; usually bluetoothd.",
+        cause: "Another process, usually bluetoothd, listens on the attribute channel.",
         remedy: .stopOtherServer)
     case (.bind, EADDRNOTAVAIL), (.connect, EHOSTUNREACH), (.completion, EHOSTUNREACH),
       (.connect, EHOSTDOWN), (.completion, EHOSTDOWN), (.connect, ENODEV), (.connect, ENETDOWN):
@@ -66,7 +67,7 @@ extension ConnectFault {
         remedy: .turnAdapterOn(adapter: nil))
     case (.connect, EBUSY), (.completion, EBUSY), (.connect, EALREADY), (.completion, EALREADY):
       self = .busy(
-        cause: "Another program holds the link to \(device); usually bluetoothd.",
+        cause: "Another program, usually bluetoothd, holds the link to \(device).",
         remedy: .disconnectElsewhere(device: device))
     case (.connect, ECONNREFUSED), (.connect, EOPNOTSUPP), (.completion, EOPNOTSUPP):
       self = .adapterUnavailable(
@@ -77,12 +78,12 @@ extension ConnectFault {
     }
   }
 
-  /// The errors of an attempt that reached the radio.
+  /// Errors of an attempt that reached the radio.
   private init(l2capAttempt number: Int32, at stage: ConnectStage, device: String) {
     switch (stage, number) {
     case (.completion, ECONNREFUSED):
       self = .deviceNotFound(
-        cause: "\(device) did not advertise within the time limit, or its address is of the other "
+        cause: "\(device) did not advertise within the time limit, or its address has the other "
           + "type.",
         remedy: .checkAddress)
     case (.completion, ETIMEDOUT), (.completion, ECONNRESET), (.completion, ECONNABORTED),
@@ -91,11 +92,11 @@ extension ConnectFault {
       self = .lostWhileConnecting(LinkLoss(socketError: number))
     case (.connect, EMLINK), (.completion, EMLINK):
       self = .busy(
-        cause: "The adapter has as many connections as it can hold.",
+        cause: "The adapter has reached its maximum number of connections.",
         remedy: .endAConnection)
     case (.connect, EINVAL), (.connect, EISCONN):
       self = .systemCall(
-        name: "connect", errno: number, cause: "The kernel refused the socket's settings.",
+        name: "connect", errno: number, cause: "The kernel rejected the socket's settings.",
         remedy: .report)
     default:
       let name = stage.systemCall
@@ -105,28 +106,28 @@ extension ConnectFault {
     }
   }
 
-  /// What an error means while a Unix socket is connected or listened on.
+  /// The meaning of an error while a Unix socket is connected or listened on.
   init(unixError number: Int32, at stage: ConnectStage, path: String) {
     switch number {
     case ENOENT where stage == .bind, ENOTDIR where stage == .bind:
       self = .systemCall(
         name: stage.systemCall, errno: number,
-        cause: "The folder that shall hold \(path) does not exist.",
-        remedy: .advice("Make the folder, or choose another path."))
+        cause: "The directory of \(path) does not exist.",
+        remedy: .advice("Create the directory, or choose another path."))
     case ENOENT, ENOTDIR:
       self = .deviceNotFound(
         cause: "There is no socket at \(path).",
         remedy: .startDevice(path: path))
     case ECONNREFUSED:
       self = .deviceNotFound(
-        cause: "Nobody listens at \(path).",
+        cause: "No process listens at \(path).",
         remedy: .startDevice(path: path))
     case EACCES, EPERM:
       self = .permissionDenied(
-        cause: "The permissions of \(path) forbid it.", remedy: .checkPermissions(path: path))
+        cause: "The permissions of \(path) do not allow it.", remedy: .checkPermissions(path: path))
     case EADDRINUSE where !UnixAddress.isSocket(path):
       self = .systemCall(
-        name: stage.systemCall, errno: number, cause: "\(path) is there, and is no socket.",
+        name: stage.systemCall, errno: number, cause: "\(path) exists, but is not a socket.",
         remedy: .chooseAnotherPath)
     case EADDRINUSE:
       self = .busy(
@@ -142,7 +143,7 @@ extension ConnectFault {
       self = .systemCall(
         name: name, errno: number,
         cause: "\(name) failed on \(path): \(SystemError(number).text).",
-        remedy: .advice("Check the path, and how many files this process may open (`ulimit -n`)."))
+        remedy: .advice("Check the path, and the limit of open files (`ulimit -n`)."))
     }
   }
 }

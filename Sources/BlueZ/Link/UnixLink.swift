@@ -6,11 +6,11 @@ import OtaflashGATT
 /// A link over an AF_UNIX SOCK_SEQPACKET socket: ATT PDUs as on CID 4, with the kernel's message
 /// boundaries and back-pressure, for devices that are programs.
 public final class UnixLink: Link {
-  /// In bytes, the kernel's L2CAP default, so that a device behind a socket has the limits of a
-  /// real one.
+  /// In bytes, the kernel's L2CAP default, so that a device on a socket has the limits of a real
+  /// one.
   public static let maximumPDUSize = 672
-  /// Bytes asked for the send buffer (the kernel doubles them): about 50 PDUs of 495 bytes, so
-  /// that the sender feels the receiver's pace.
+  /// The requested size of the send buffer in bytes (the kernel doubles it): about 50 PDUs of 495
+  /// bytes, so that the receiver's speed limits the sender.
   private static let sendBufferSize: Int32 = 32768
   /// The pause between attempts while the listener's backlog is full.
   private static let backlogPause = Duration.milliseconds(5)
@@ -26,7 +26,7 @@ public final class UnixLink: Link {
 
   public var maximumPDUSize: Int { Self.maximumPDUSize }
 
-  /// Connects to a listening socket; waits at most `limit` while its backlog is full.
+  /// Connects to a listening socket; waits up to `limit` while its backlog is full.
   public static func connect(
     path: String, within limit: Duration
   ) async throws(ConnectFault) -> UnixLink {
@@ -47,7 +47,7 @@ public final class UnixLink: Link {
     }
   }
 
-  /// Two links that are connected to each other.
+  /// Returns two connected links.
   public static func pair() throws(ConnectFault) -> (UnixLink, UnixLink) {
     var raw: [Int32] = [-1, -1]
     do throws(SystemError) {
@@ -68,7 +68,7 @@ public final class UnixLink: Link {
 
   public func receive() async throws(LinkLoss) -> [UInt8] { try await socket.receive() }
 
-  /// The same with a time limit.
+  /// As above, with a time limit.
   func receive(until deadline: LinkInstant) async throws(LinkLoss) -> [UInt8] {
     try await socket.receive(until: deadline)
   }
@@ -76,7 +76,7 @@ public final class UnixLink: Link {
   public func close() { socket.close() }
 }
 
-/// The address of a Unix socket whose path is known to fit.
+/// The address of a Unix socket; the length of the path is checked.
 struct UnixAddress {
   /// `sun_path` holds 108 bytes, the last one zero.
   static let pathMaximum = 107
@@ -108,7 +108,7 @@ struct UnixAddress {
     try FileDescriptor(result: Glibc.socket(AF_UNIX, otaflash_seqpacket_type, 0))
   }
 
-  /// The error number of the attempt; 0 when it succeeded.
+  /// The error number of the attempt; 0 on success.
   func connect(_ descriptor: borrowing FileDescriptor) -> Int32 {
     let raw = descriptor.raw
     return withSocketAddress(address) { Glibc.connect(raw, $0, $1) == 0 ? 0 : errno }

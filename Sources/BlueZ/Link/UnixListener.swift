@@ -2,17 +2,17 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// A Unix SEQPACKET socket that devices made of software listen on.
+/// A Unix SEQPACKET socket on which software devices listen.
 public final class UnixListener: Sendable {
   /// Connections that may wait for `accept`.
   private static let backlog: Int32 = 16
 
-  /// Where the socket file lies.
+  /// The path of the socket file.
   public let path: String
   private let socket: ListeningSocket
 
-  /// Listens at `path`. A socket file that nobody listens on is replaced; one with a listener, or
-  /// a file of another kind, is left alone and refused: `.busy`, and `.systemCall`.
+  /// Listens at `path`. Replaces a socket file without a listener. A socket with a listener is left
+  /// unchanged and fails with `.busy`; a file of another kind fails with `.systemCall`.
   public init(path: String) throws(ConnectFault) {
     let address = try UnixAddress(path)
     do throws(SystemError) {
@@ -33,8 +33,8 @@ public final class UnixListener: Sendable {
 
   deinit { close() }
 
-  /// The next connection.
-  /// - Throws: `.cancelled`; `.systemCall` when the listener is closed or out of descriptors.
+  /// Returns the next connection.
+  /// - Throws: `.cancelled`; `.systemCall` if the listener is closed or no descriptor is left.
   public func accept() async throws(ConnectFault) -> UnixLink {
     do throws(SystemError) {
       return try UnixLink(try await socket.accept())
@@ -49,7 +49,7 @@ public final class UnixListener: Sendable {
     if socket.close() { _ = unlink(path) }
   }
 
-  /// A socket file outlives its process; only a refused connection proves that nobody listens.
+  /// A socket file outlives its process; a refused connection shows that no process listens.
   private static func isStale(_ address: UnixAddress) throws(SystemError) -> Bool {
     guard UnixAddress.isSocket(address.path) else { return false }
     return address.connect(try UnixAddress.socket()) == ECONNREFUSED

@@ -10,7 +10,7 @@ public struct AdapterStates: AsyncSequence, AdapterMonitor, Sendable {
   private let open: @Sendable () throws(MgmtFault) -> MgmtSession
   private let switches: @Sendable () -> [RFKillSwitch]?
 
-  /// `adapter` is the adapter's number; `hci0` is 0.
+  /// - Parameter adapter: the adapter's number; `hci0` is 0.
   public init(adapter: UInt16 = 0) {
     self.init(
       adapter: adapter, open: { () throws(MgmtFault) in try MgmtSession() },
@@ -30,7 +30,7 @@ public struct AdapterStates: AsyncSequence, AdapterMonitor, Sendable {
 
   public func adapterStates() -> AdapterStates { self }
 
-  /// Asks the kernel, and waits for its events.
+  /// Queries the kernel, and waits for its events.
   public struct Iterator: AsyncIteratorProtocol {
     private let states: AdapterStates
     private var session: MgmtSession?

@@ -1,10 +1,10 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The structures of an advertisement (Core Specification Supplement, Part A). A malformed one is
-/// left out and the rest is read: advertisements come from strangers.
+/// The structures of an advertisement (Core Specification Supplement, Part A). Malformed structures
+/// are skipped and the rest is read, because the sender is not trusted.
 package struct AdvertisingData: Equatable, Sendable {
-  /// The complete local name, or the shortened one when there is no other.
+  /// The complete local name, otherwise the shortened one.
   package private(set) var name: String?
   package private(set) var services: [BluetoothUUID] = []
   /// The flags byte (1.3), bit 1 general discoverable, bit 2 no BR/EDR.
@@ -19,7 +19,7 @@ package struct AdvertisingData: Equatable, Sendable {
 
   package init() {}
 
-  /// Reads `length | type | data` structures until the end, a zero length or a cut structure.
+  /// Reads `length | type | data` structures until the end, a zero length or a truncated structure.
   package init(decoding bytes: some Sequence<UInt8>) {
     var rest = Array(bytes)[...]
     while let length = rest.popFirst(), length > 0, rest.count >= Int(length) {
@@ -64,7 +64,7 @@ package struct AdvertisingData: Equatable, Sendable {
     serviceData.append(ServiceData(service: uuid, data: Array(data.dropFirst(width))))
   }
 
-  /// Advertisements have UUIDs of 32 bits, too, which attributes never have.
+  /// Advertisements also contain 32-bit UUIDs, which attributes never have.
   private static func uuid(_ bytes: ArraySlice<UInt8>) -> BluetoothUUID? {
     guard bytes.count == 4 else { return BluetoothUUID(littleEndian: bytes) }
     return BluetoothUUID(bits32: bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) })
@@ -74,7 +74,7 @@ package struct AdvertisingData: Equatable, Sendable {
     bytes.reversed().reduce(0) { $0 << 8 | UInt16($1) }
   }
 
-  /// Names are UTF-8 by the specification; broken sequences are shown as U+FFFD. Some devices pad
+  /// Names are UTF-8 by the specification; invalid sequences are shown as U+FFFD. Some devices pad
   /// with zero bytes.
   private static func text(_ data: ArraySlice<UInt8>) -> String {
     String(decoding: data.prefix { $0 != 0 }, as: UTF8.self)

@@ -1,9 +1,9 @@
 import OtaflashATT
 
-/// The devices that advertise near an adapter, as a sequence. Needs CAP_NET_ADMIN.
+/// The devices that advertise in range of an adapter, as a sequence. Needs CAP_NET_ADMIN.
 ///
-/// Each iteration is a discovery of its own. It ends with `nil` at the time limit, and however it
-/// ends (limit, error, cancellation, a `break` out of the loop) the kernel is told to stop.
+/// Each iteration is a separate discovery. It ends with `nil` at the time limit. However it ends
+/// (limit, error, cancellation, a `break` out of the loop), the kernel is instructed to stop.
 package struct Discovery: AsyncSequence, Sendable {
   package typealias Element = DiscoveredDevice
   package typealias Failure = MgmtFault
@@ -18,11 +18,11 @@ package struct Discovery: AsyncSequence, Sendable {
 
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
-  ///   - filter: the devices that are told.
-  ///   - limit: `nil` goes on until the loop is left.
-  ///   - reportsDuplicates: every advertisement, instead of each device once.
-  ///   - scanning: how to listen, for this discovery: what was set before is put back at its end.
-  ///     `nil` leaves it to the kernel.
+  ///   - filter: the devices to report.
+  ///   - limit: `nil` continues until the loop is left.
+  ///   - reportsDuplicates: reports every advertisement, instead of each device once.
+  ///   - scanning: the scan interval and window of this discovery; the previous values are restored
+  ///     at its end. `nil` leaves them to the kernel.
   package init(
     adapter: UInt16 = 0, filter: DiscoveryFilter = DiscoveryFilter(), within limit: Duration?,
     reportsDuplicates: Bool = false, scanning: ScanParameters? = nil
@@ -33,8 +33,8 @@ package struct Discovery: AsyncSequence, Sendable {
       open: { () throws(MgmtFault) in try MgmtSession() })
   }
 
-  /// - Parameter shortRun: a kernel's own discovery lasts 10.24 s. One that ends within this time
-  ///   did not work, and as many in a row mean that it never will.
+  /// - Parameter shortRun: the kernel's own discovery lasts 10.24 s. One that ends within this time
+  ///   failed; several of them in a row count as a permanent failure.
   init(
     adapter: UInt16, filter: DiscoveryFilter, within limit: Duration?, reportsDuplicates: Bool,
     scanning: ScanParameters? = nil, shortRun: Duration = .seconds(1),
@@ -65,7 +65,7 @@ package struct Discovery: AsyncSequence, Sendable {
       try await next(isolation: nil)
     }
 
-    /// The next device; starts the discovery when called first.
+    /// Returns the next device; the first call starts the discovery.
     package mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(MgmtFault) -> DiscoveredDevice? {
@@ -97,10 +97,11 @@ package struct Discovery: AsyncSequence, Sendable {
   }
 }
 
-/// One discovery under way. Its end, by whatever path, is its `deinit`: the only place that a
-/// `break` out of the caller's loop reaches.
+/// One running discovery. Its `deinit` ends it: the only code that a `break` out of the caller's
+/// loop reaches.
 private final class DiscoveryRun {
-  /// Devices remembered at most; with more of them in range, some are reported again.
+  /// The maximum number of devices to remember; with more devices in range, some are reported
+  /// again.
   private static let memoryMaximum = 4096
   private static let shortRunMaximum = 5
 
@@ -111,9 +112,9 @@ private final class DiscoveryRun {
   private let deadline: LinkInstant?
   private let reportsDuplicates: Bool
   private let shortRun: Duration
-  /// How to listen; `nil` once it was set.
+  /// The scan parameters to set; `nil` after they were set.
   private var scanning: ScanParameters?
-  /// What to put back.
+  /// The values to restore.
   private var formerScanning: [SystemParameter] = []
   private var devices: [BluetoothAddress: DiscoveredDevice] = [:]
   private var reported: Set<BluetoothAddress> = []
@@ -136,8 +137,8 @@ private final class DiscoveryRun {
   }
 
   deinit {
-    // Nobody can wait here; a stop that does not fit the socket is made good by the kernel, which
-    // ends every discovery after 10.24 s.
+    // Waiting is not possible here. If the stop command does not fit the socket, the kernel ends
+    // the discovery after 10.24 s.
     if isStarted { _ = session.post(.stopDiscovery, index: adapter) }
     if !formerScanning.isEmpty {
       _ = session.post(.setDefaultSystemConfiguration(formerScanning), index: adapter)
@@ -150,7 +151,7 @@ private final class DiscoveryRun {
       formerScanning = try await session.set(scanning, adapter: adapter)
       self.scanning = nil
     }
-    // Set before the answer is in: a cancelled wait may have started it all the same.
+    // Set before the response: a cancelled wait may have started the discovery nevertheless.
     isStarted = true
     startedAt = EventLoop.shared.now
     let isNarrow = !filter.services.isEmpty || filter.rssiMinimum != nil
@@ -161,7 +162,7 @@ private final class DiscoveryRun {
       index: adapter)
   }
 
-  /// The next device that passes the filter; `nil` at the deadline.
+  /// Returns the next device that passes the filter; `nil` at the deadline.
   func next(
     isolation actor: isolated (any Actor)?
   ) async throws(MgmtFault) -> DiscoveredDevice? {
@@ -185,7 +186,7 @@ private final class DiscoveryRun {
     shortRuns = lasted < shortRun ? shortRuns + 1 : 0
     guard shortRuns < Self.shortRunMaximum else {
       throw .busy(
-        cause: "The discovery ends as soon as it is started; another program seems to end it.",
+        cause: "The discovery ends immediately after its start; another program may stop it.",
         remedy: .endOtherScan)
     }
     try await start(isolation: actor)

@@ -1,27 +1,27 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A device that advertises, with everything its advertisements have said so far.
+/// An advertising device, with the merged content of its advertisements.
 package struct DiscoveredDevice: Equatable, Sendable {
   package let address: BluetoothAddress
   package internal(set) var name: String?
-  /// In dBm, of the latest report that had one.
+  /// In dBm, from the latest report with a signal strength.
   package internal(set) var rssi: Int8?
   package internal(set) var services: [BluetoothUUID] = []
-  /// The latest of each company.
+  /// The latest data of each company.
   package internal(set) var manufacturerData: [ManufacturerData] = []
-  /// The latest of each service.
+  /// The latest data of each service.
   package internal(set) var serviceData: [ServiceData] = []
   /// In dBm.
   package internal(set) var txPower: Int8?
   package internal(set) var appearance: UInt16?
-  /// By its latest advertisement; `nil` before the kernel has said.
+  /// From the latest advertisement; `nil` if the kernel has not reported it.
   package internal(set) var isConnectable: Bool?
   package internal(set) var flags: UInt8?
 
   init(address: BluetoothAddress) { self.address = address }
 
-  /// Adds a report: a scan response carries the name that the advertisement left out.
+  /// Adds a report: the name may be in the scan response instead of the advertisement.
   mutating func merge(_ report: AdvertisingReport) {
     name = report.advertising.name ?? name
     rssi = report.rssi ?? rssi
@@ -41,7 +41,7 @@ package struct DiscoveredDevice: Equatable, Sendable {
   }
 }
 
-/// Which devices a discovery reports. Every condition that is set must hold.
+/// A filter for the devices that a discovery reports. All conditions that are set must hold.
 package struct DiscoveryFilter: Sendable {
   /// Matches anywhere in the name; a device without a name never matches.
   package var name: NamePattern?
@@ -62,7 +62,7 @@ package struct DiscoveryFilter: Sendable {
     self.condition = condition
   }
 
-  /// `expression` is the name's, compiled once for the run.
+  /// - Parameter expression: the expression for the name, compiled once for the run.
   func accepts(_ device: DiscoveredDevice, _ expression: Regex<AnyRegexOutput>?) -> Bool {
     if let expression, device.name?.contains(expression) != true { return false }
     if let rssiMinimum, device.rssi.map({ $0 < rssiMinimum }) ?? true { return false }

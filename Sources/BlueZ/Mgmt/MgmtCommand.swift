@@ -7,38 +7,38 @@ package enum MgmtCommand: Equatable, Sendable {
   case setPowered(Bool)
   case startDiscovery
   case stopDiscovery
-  /// `rssiMinimum` in dBm; `nil` takes every strength.
+  /// `rssiMinimum` in dBm; `nil` accepts every strength.
   case startServiceDiscovery(rssiMinimum: Int8?, services: [BluetoothUUID])
   case loadConnectionParameters([MgmtConnectionParameters])
   case readDefaultSystemConfiguration
-  /// Holds for the adapter, whoever uses it.
+  /// Applies to the adapter, for all processes.
   case setDefaultSystemConfiguration([SystemParameter])
   case addAdvertising(PeripheralAdvertising)
-  /// Ends the advertisement that `addAdvertising` began.
+  /// Ends the advertisement that `addAdvertising` started.
   case removeAdvertising
-  /// Ends the link to a device at once; closing its sockets leaves it standing for 2 s,
-  /// for 4 s at the peripheral.
+  /// Ends the link to a device immediately; after its sockets are closed it would stay up for 2 s,
+  /// or 4 s on the peripheral.
   case disconnect(BluetoothAddress)
-  /// Whether pairings leave keys behind.
+  /// Whether pairings store keys.
   case setBondable(Bool)
   case setSecureConnections(Bool)
-  /// Holds for connections that are made from then on.
+  /// Applies to later connections.
   case setIOCapability(IOCapability)
-  /// The answer to a confirmation request.
+  /// The reply to a confirmation request.
   case confirm(BluetoothAddress, Bool)
-  /// The answer to a passkey request, 0…999,999; `nil` refuses.
+  /// The reply to a passkey request, 0…999,999; `nil` refuses.
   case enterPasskey(BluetoothAddress, UInt32?)
-  /// Replaces all the adapter's keys, here and below.
+  /// Replaces all the adapter's keys of this kind. The same holds for the next case.
   case loadLongTermKeys([LongTermKey])
   case loadIdentityResolvingKeys([IdentityResolvingKey])
-  /// Forgets a device's keys, and ends the link to it.
+  /// Removes a device's keys, and ends the link to it.
   case unpair(BluetoothAddress)
 
-  /// The index that commands which concern no adapter carry.
+  /// The index of commands that concern no adapter.
   package static let noIndex: UInt16 = 0xFFFF
-  /// LE public and LE random, as the discovery commands want them.
+  /// LE public and LE random, for the discovery commands.
   static let lowEnergyAddresses: UInt8 = 0x06
-  /// The kernel's word for "no RSSI limit".
+  /// The kernel's value for "no RSSI limit".
   private static let anyRSSI: UInt8 = 0x7F
 
   package var opcode: UInt16 {
@@ -68,7 +68,7 @@ package enum MgmtCommand: Equatable, Sendable {
     }
   }
 
-  /// The whole packet: opcode, adapter index, length and parameters, little-endian.
+  /// The complete packet: opcode, adapter index, length and parameters, little-endian.
   package func encoded(index: UInt16) -> [UInt8] {
     let parameters = parameters
     return opcode.bytes + index.bytes + UInt16(parameters.count).bytes + parameters
@@ -100,8 +100,8 @@ package enum MgmtCommand: Equatable, Sendable {
   }
 }
 
-/// The connection parameters that the kernel uses when it next connects to a device. Kernel 6.1
-/// forgets the other devices' entries when they are loaded; 6.12 also updates a standing link.
+/// The connection parameters that the kernel uses for its next connection to a device. When they
+/// are loaded, kernel 6.1 drops the entries of other devices; 6.12 also updates an existing link.
 package struct MgmtConnectionParameters: Equatable, Sendable {
   package let device: BluetoothAddress
   /// In units of 1.25 ms, 6 ... 3200.
@@ -112,7 +112,7 @@ package struct MgmtConnectionParameters: Equatable, Sendable {
   /// In units of 10 ms, 10 ... 3200.
   package let supervisionTimeout: UInt16
 
-  /// `nil` for what the kernel would refuse (`hci_check_conn_params`).
+  /// `nil` for values that the kernel would reject (`hci_check_conn_params`).
   package init?(
     device: BluetoothAddress, intervalMinimum: UInt16, intervalMaximum: UInt16, latency: UInt16,
     supervisionTimeout: UInt16

@@ -12,7 +12,7 @@ struct MgmtPacket: Equatable, Sendable {
     self.event = event
   }
 
-  /// - Throws: `MgmtDecodeFault` when the packet is shorter than its event or its header says.
+  /// - Throws: `MgmtDecodeFault` if the packet is shorter than its event or its length field.
   init(decoding bytes: [UInt8]) throws(MgmtDecodeFault) {
     var fields = MgmtFields(bytes[...])
     let code = try fields.uint16()
@@ -33,10 +33,10 @@ enum MgmtEvent: Equatable, Sendable {
   case deviceFound(AdvertisingReport)
   case discovering(Bool)
   case pairing(PairingEvent)
-  /// An event that concerns us not.
+  /// An irrelevant event.
   case other(code: UInt16)
 
-  /// The flags of Device Found that matter here (kernel mgmt.h, MGMT_DEV_FOUND_*).
+  /// The relevant flags of Device Found (kernel mgmt.h, MGMT_DEV_FOUND_*).
   private static let notConnectable: UInt32 = 1 << 2
   private static let scanResponse: UInt32 = 1 << 5
 
@@ -71,7 +71,7 @@ enum MgmtEvent: Equatable, Sendable {
     let flags = try fields.uint32()
     let length = try fields.uint16()
     let data = try fields.bytes(Int(length))
-    // Type 0 is BR/EDR, which has no attributes to flash through.
+    // Type 0 is BR/EDR, which otaflash does not support.
     guard let kind = BluetoothAddress.Kind(rawValue: type) else { return .other(code: 0x0012) }
     return .deviceFound(
       AdvertisingReport(
@@ -81,17 +81,18 @@ enum MgmtEvent: Equatable, Sendable {
   }
 }
 
-/// One advertisement as the kernel reports it.
+/// One advertisement, as the kernel reports it.
 struct AdvertisingReport: Equatable, Sendable {
   let address: BluetoothAddress
   /// In dBm; `nil` when the controller did not measure it.
   let rssi: Int8?
   let advertising: AdvertisingData
-  /// Whether the device takes connections; `nil` in a scan response of its own, which does not say.
+  /// Whether the device accepts connections; `nil` in a separate scan response, which does not
+  /// contain it.
   let isConnectable: Bool?
 }
 
-/// An adapter's settings, as bits (kernel mgmt.h).
+/// The settings of an adapter, as bits (kernel mgmt.h).
 package struct MgmtSettings: OptionSet, Hashable, Sendable {
   package let rawValue: UInt32
   package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -103,10 +104,10 @@ package struct MgmtSettings: OptionSet, Hashable, Sendable {
   package static let secureConnections = MgmtSettings(rawValue: 1 << 11)
 }
 
-/// The answer to Read Controller Information.
+/// The response to Read Controller Information.
 package struct ControllerInformation: Equatable, Sendable {
   package let address: BluetoothAddress
-  /// The Core version that the controller claims, as its assigned number (9 is 5.0).
+  /// The Core version that the controller reports, as its assigned number (9 is 5.0).
   package let version: UInt8
   package let manufacturer: UInt16
   package let supported: MgmtSettings

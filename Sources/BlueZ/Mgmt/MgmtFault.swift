@@ -2,7 +2,7 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// Why the management interface could not do what was asked.
+/// The reason an operation of the management interface failed.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -13,24 +13,24 @@ public enum MgmtFault: Error, Equatable, Sendable {
   case permissionDenied(cause: String, remedy: Remedy)
   /// Another program is discovering.
   case busy(cause: String, remedy: Remedy)
-  /// The kernel cannot do it in the way that was asked for.
+  /// The kernel does not support the requested operation.
   case unsupported(cause: String, remedy: Remedy)
-  /// The kernel refused for another reason.
+  /// The kernel rejected the command for another reason.
   case refused(opcode: UInt16, MgmtStatus)
-  /// The kernel did not answer within the limit.
+  /// The kernel did not respond within the limit.
   case noAnswer(opcode: UInt16)
-  /// The kernel's answer does not have the form that its command asks for.
+  /// The kernel's response does not have the format of its command.
   case malformed
   /// The socket to the kernel ended.
   case socket(LinkLoss)
-  /// A system call failed, by its name and its number (errno(3)).
+  /// A system call failed, with its name and its error number (errno(3)).
   case systemCall(name: String, errno: Int32)
-  /// The task that asked was cancelled.
+  /// The calling task was cancelled.
   case cancelled
 
   init(_ loss: LinkLoss) { self = loss == .cancelled ? .cancelled : .socket(loss) }
 
-  /// What a status other than success means.
+  /// The meaning of a status other than success.
   init(_ status: MgmtStatus, opcode: UInt16) {
     switch status {
     case .permissionDenied:
@@ -47,13 +47,13 @@ public enum MgmtFault: Error, Equatable, Sendable {
         cause: "The adapter is blocked by rfkill.", remedy: .unblockAdapter)
     case .invalidIndex:
       self = .adapterUnavailable(
-        cause: "There is no adapter of that number.", remedy: .chooseAnotherAdapter)
+        cause: "There is no adapter with this number.", remedy: .chooseAnotherAdapter)
     default:
       self = .refused(opcode: opcode, status)
     }
   }
 
-  /// What a failure to open the control socket means.
+  /// The meaning of a failure to open the control socket.
   init(openError number: Int32, call: String) {
     switch ConnectFault(l2capError: number, at: .socket, device: "") {
     case .adapterUnavailable(let cause, let remedy):
@@ -72,13 +72,13 @@ extension MgmtFault: ExplainedFault {
     case .adapterUnavailable: "no Bluetooth adapter can be used"
     case .permissionDenied: "a permission is missing"
     case .busy: "the adapter is in use"
-    case .unsupported: "the adapter cannot scan like that"
-    case .refused(_, let status): "the adapter refused: \(status)"
-    case .noAnswer: "the adapter does not answer"
-    case .malformed: "the kernel's answer about the adapter makes no sense"
+    case .unsupported: "the adapter does not support this scan"
+    case .refused(_, let status): "the adapter rejected the command: \(status)"
+    case .noAnswer: "the adapter does not respond"
+    case .malformed: "the kernel's response about the adapter is malformed"
     case .socket: "the kernel's management socket failed"
     case .systemCall(let name, let errno): "\(name) failed: \(SystemError(errno).text)"
-    case .cancelled: "the work with the adapter was stopped"
+    case .cancelled: "the operation on the adapter was cancelled"
     }
   }
 
@@ -88,8 +88,8 @@ extension MgmtFault: ExplainedFault {
       .unsupported(let cause, _):
       cause
     case .refused(let opcode, _): "Management command 0x\(Numerals.hex(opcode)) failed."
-    case .noAnswer: "Its driver or its firmware hangs."
-    case .malformed: "This kernel is newer or older than those that are known here."
+    case .noAnswer: "Its driver or its firmware is unresponsive."
+    case .malformed: "The format of this kernel's responses is not supported."
     case .socket(let loss): loss.sentence
     case .systemCall: "The kernel's management interface cannot be used."
     case .cancelled: "Nothing was sent to any device."

@@ -1,9 +1,9 @@
 import OtaflashWire
 
-/// The packet does not have the shape of its event; the kernel never sends such a one.
+/// The packet does not have the format of its event; the kernel never sends such a packet.
 package struct MgmtDecodeFault: Error, Equatable {}
 
-/// The fields of a packet of the management interface, or of the controller.
+/// The fields of a packet from the management interface or the controller.
 typealias MgmtFields = ByteReader<MgmtDecodeFault>
 
 extension MgmtFields {

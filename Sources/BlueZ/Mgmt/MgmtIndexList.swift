@@ -1,8 +1,8 @@
 import OtaflashWire
 
-/// Answers of the management interface about its adapters.
+/// Responses of the management interface about its adapters.
 enum MgmtIndexList {
-  /// The answer to Read Index List: a count and that many adapter numbers.
+  /// Decodes the response to Read Index List: a count and that many adapter numbers.
   static func decode(_ bytes: [UInt8]) throws(MgmtFault) -> [UInt16] {
     do throws(MgmtDecodeFault) {
       var fields = MgmtFields(bytes[...])

@@ -1,9 +1,9 @@
 import OtaflashWire
 
 /// A key that encrypts a link between two paired devices (Core 5.4, Vol 3, Part H, 2.4.2.3), as the
-/// kernel hands it out and takes it back (BlueZ doc/mgmt-api.txt, Load Long Term Keys).
+/// kernel reports and loads it (BlueZ doc/mgmt-api.txt, Load Long Term Keys).
 public struct LongTermKey: Equatable, Sendable {
-  /// How the key came to be, which says what a link encrypted by it guarantees.
+  /// The pairing method of the key, which determines the security of a link encrypted with it.
   public enum Kind: UInt8, Sendable, CaseIterable {
     /// Legacy pairing, "Just Works".
     case legacyUnauthenticated = 0
@@ -13,32 +13,32 @@ public struct LongTermKey: Equatable, Sendable {
     case secureUnauthenticated = 2
     /// Secure Connections, with a passkey or a comparison of numbers.
     case secureAuthenticated = 3
-    /// Made with a key pair that everybody knows; never kept.
+    /// Created with a publicly known key pair; never stored.
     case debug = 4
   }
 
-  /// Bytes in the kernel's structure.
+  /// The size of the kernel's structure in bytes.
   static let encodedSize = 36
   static let valueSize = 16
   static let sizes: ClosedRange<UInt8> = 7...16
 
   /// The device's identity address.
   public let device: BluetoothAddress
-  /// How the key was made.
+  /// The pairing method of the key.
   public let kind: Kind
-  /// Legacy pairing makes a key for each role; this one is for the central.
+  /// Whether the key is for the central: legacy pairing creates a key for each role.
   public let isForCentral: Bool
-  /// Bytes of the value that count, 7…16.
+  /// The key size in bytes, 7…16.
   public let size: UInt8
-  /// By which a device finds the key again; 0 with Secure Connections.
+  /// The identifier by which a device finds the key again; 0 with Secure Connections.
   public let diversifier: UInt16
   /// `Rand` of legacy pairing; 0 for keys of Secure Connections.
   public let random: UInt64
   /// 16 bytes.
   public let value: [UInt8]
 
-  /// `nil` for what is no key: another number of bytes than 16, a size out of range, an address of
-  /// a kind that changes.
+  /// `nil` for an invalid key: a value that does not have 16 bytes, a size out of range, or an
+  /// address that is not an identity address.
   public init?(
     device: BluetoothAddress, kind: Kind, isForCentral: Bool, size: UInt8, diversifier: UInt16,
     random: UInt64, value: [UInt8]
@@ -55,10 +55,10 @@ public struct LongTermKey: Equatable, Sendable {
     self.value = value
   }
 
-  /// Whether a link that is encrypted by it is protected against a man in the middle.
+  /// Whether a link encrypted with the key is protected against a man in the middle.
   public var isAuthenticated: Bool { kind == .legacyAuthenticated || kind == .secureAuthenticated }
 
-  /// `nil` for a key of a kind or an address that cannot be kept.
+  /// `nil` for a key whose kind or address cannot be stored.
   static func decode(_ fields: inout MgmtFields) throws(MgmtDecodeFault) -> LongTermKey? {
     let address = try fields.address()
     let kind = Kind(rawValue: try fields.uint8())
@@ -79,7 +79,8 @@ public struct LongTermKey: Equatable, Sendable {
   }
 }
 
-/// A key by which a device's changing addresses are recognized (Core 5.4, Vol 3, Part H, 2.4.2.1).
+/// The Identity Resolving Key (IRK), which resolves a device's private addresses (Core 5.4, Vol 3,
+/// Part H, 2.4.2.1).
 public struct IdentityResolvingKey: Equatable, Sendable {
   static let valueSize = 16
 
@@ -88,7 +89,7 @@ public struct IdentityResolvingKey: Equatable, Sendable {
   /// 16 bytes.
   public let value: [UInt8]
 
-  /// `nil` unless there are 16 bytes and an address that never changes.
+  /// `nil` unless `value` has 16 bytes and `device` is an identity address.
   public init?(device: BluetoothAddress, value: [UInt8]) {
     guard value.count == Self.valueSize, device.isIdentity else { return nil }
     self.device = device
@@ -105,15 +106,16 @@ public struct IdentityResolvingKey: Equatable, Sendable {
 }
 
 extension BluetoothAddress {
-  /// Public, or static random (Core 5.4, Vol 6, Part B, 1.3): it stays, so keys can be kept for it.
+  /// Public, or static random (Core 5.4, Vol 6, Part B, 1.3): permanent, so keys can be stored for
+  /// it.
   var isIdentity: Bool { kind == .publicDevice || littleEndian[5] >> 6 == 0b11 }
 
-  /// Address and type, as the management interface wants them.
+  /// Address and type in the format of the management interface.
   var mgmtBytes: [UInt8] { littleEndian + [kind.rawValue] }
 }
 
 extension MgmtFields {
-  /// `nil` for an address of BR/EDR.
+  /// `nil` for a BR/EDR address.
   mutating func address() throws(MgmtDecodeFault) -> BluetoothAddress? {
     let bytes = Array(try bytes(6))
     return BluetoothAddress.Kind(rawValue: try uint8()).map {

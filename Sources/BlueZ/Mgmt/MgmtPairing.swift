@@ -1,38 +1,38 @@
 import OtaflashWire
 
-/// What this side of a pairing can show and ask (Core 5.4, Vol 3, Part H, 2.3.2); the two sides'
-/// together decide how they are paired.
+/// The input and output capabilities of one side of a pairing (Core 5.4, Vol 3, Part H, 2.3.2). The
+/// capabilities of both sides determine the pairing method.
 public enum IOCapability: UInt8, Sendable, CaseIterable {
-  /// Shows digits.
+  /// Displays digits.
   case displayOnly = 0
-  /// Shows digits, and can be asked yes or no.
+  /// Displays digits, and accepts yes or no.
   case displayYesNo = 1
-  /// Takes digits.
+  /// Accepts digits.
   case keyboardOnly = 2
   /// Pairing is "Just Works": encrypted, not protected against a man in the middle.
   case noInputNoOutput = 3
-  /// Shows digits and takes some.
+  /// Displays and accepts digits.
   case keyboardDisplay = 4
 }
 
-/// What the kernel says, or asks, about a pairing (kernel mgmt.h).
+/// An event or a request of the kernel about a pairing (kernel mgmt.h).
 package enum PairingEvent: Equatable, Sendable {
-  /// Keys for a device. Not kept when the devices do not bond.
+  /// Keys of a device. Not stored if the devices do not bond.
   case newLongTermKey(LongTermKey, isToBeKept: Bool)
   case newIdentityResolvingKey(
     IdentityResolvingKey, usedAddress: BluetoothAddress?, isToBeKept: Bool)
-  /// `value` is to be compared by a person; with `isHint` there is nothing to compare.
+  /// The user must compare `value`; with `isHint` there is nothing to compare.
   case confirmationRequest(BluetoothAddress, value: UInt32, isHint: Bool)
   case passkeyRequest(BluetoothAddress)
-  /// The passkey that is to be typed in at the device.
+  /// The passkey that the user must enter on the device.
   case passkeyNotification(BluetoothAddress, passkey: UInt32)
   case authenticationFailed(BluetoothAddress, MgmtStatus)
   case disconnected(BluetoothAddress, DisconnectReason)
 
-  /// Why the kernel gave up a link.
+  /// The reason the kernel ended a link.
   package enum DisconnectReason: Equatable, Sendable {
     case timedOut, byThisComputer, byDevice
-    /// The keys did not fit: the device has forgotten the pairing.
+    /// The keys did not match: the device has forgotten the pairing.
     case authenticationFailure
     case unknown
 
@@ -47,7 +47,7 @@ package enum PairingEvent: Equatable, Sendable {
     }
   }
 
-  /// `nil` when the event is none of a pairing, or one of BR/EDR.
+  /// `nil` if the event does not concern a pairing, or concerns BR/EDR.
   init?(code: UInt16, fields: inout MgmtFields) throws(MgmtDecodeFault) {
     switch code {
     case 0x000A:

@@ -4,14 +4,14 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// A conversation with the kernel's management interface. Used by one task at a time.
+/// A session with the kernel's management interface. For one task at a time.
 package final class MgmtSession: Sendable {
-  /// Longest packet read; an extended advertisement has up to 1650 bytes.
+  /// The longest packet in bytes; an extended advertisement has up to 1650 bytes.
   private static let packetMaximum = 4096
-  /// Events kept while a command waits for its answer; further ones are dropped, oldest first,
-  /// which costs an advertisement that will be repeated.
+  /// Events kept while a command waits for its response. The oldest ones are dropped, which loses
+  /// advertisements that will be repeated.
   private static let backlogMaximum = 256
-  /// How long the kernel may take for an answer.
+  /// The time limit of a response from the kernel.
   static let answerLimit = Duration.seconds(5)
 
   private let answerLimit: Duration
@@ -32,7 +32,7 @@ package final class MgmtSession: Sendable {
     try self.init(descriptor)
   }
 
-  /// Speaks on a socket that is open already, such as a test's.
+  /// Uses an open socket, such as a test's.
   init(
     _ descriptor: consuming FileDescriptor, answerLimit: Duration = MgmtSession.answerLimit
   ) throws(MgmtFault) {
@@ -46,7 +46,7 @@ package final class MgmtSession: Sendable {
 
   func close() { socket.close() }
 
-  /// Carries out one command and returns the answer's parameters.
+  /// Executes one command and returns the parameters of the response.
   @discardableResult
   func perform(
     _ command: MgmtCommand, index: UInt16 = MgmtCommand.noIndex
@@ -70,7 +70,7 @@ package final class MgmtSession: Sendable {
     throw .noAnswer(opcode: command.opcode)
   }
 
-  /// Sends a command whose answer nobody waits for. `false` when the socket did not take it.
+  /// Sends a command without waiting for its response. `false` if the socket did not accept it.
   func post(_ command: MgmtCommand, index: UInt16) -> Bool {
     do throws(LinkLoss) {
       return try socket.offer(command.encoded(index: index))
@@ -79,7 +79,7 @@ package final class MgmtSession: Sendable {
     }
   }
 
-  /// The next event; `nil` when the deadline passes first.
+  /// Returns the next event; `nil` if the deadline passes first.
   func next(until deadline: LinkInstant?) async throws(MgmtFault) -> MgmtPacket? {
     let kept = backlog.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     if let kept { return kept }

@@ -3,19 +3,19 @@ public struct MgmtStatus: RawRepresentable, Hashable, Sendable, CustomStringConv
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The command was carried out.
+  /// The command was executed.
   public static let success = MgmtStatus(rawValue: 0x00)
-  /// The kernel does not know the command.
+  /// The kernel does not support the command.
   public static let unknownCommand = MgmtStatus(rawValue: 0x01)
-  /// There is no such pairing.
+  /// The devices are not paired.
   public static let notPaired = MgmtStatus(rawValue: 0x06)
-  /// Something else of the kind is under way.
+  /// Another operation of this kind is in progress.
   public static let busy = MgmtStatus(rawValue: 0x0A)
   /// The adapter is off.
   public static let notPowered = MgmtStatus(rawValue: 0x0F)
   /// There is no such adapter.
   public static let invalidIndex = MgmtStatus(rawValue: 0x11)
-  /// A switch of rfkill(8) keeps the adapter off.
+  /// An rfkill(8) switch keeps the adapter off.
   public static let blockedByRFKill = MgmtStatus(rawValue: 0x12)
   /// The process lacks CAP_NET_ADMIN.
   public static let permissionDenied = MgmtStatus(rawValue: 0x14)

@@ -1,28 +1,29 @@
 import OtaflashATT
 
-/// What a peripheral tells everybody: connectable, discoverable, a name and one service.
+/// The advertisement of a peripheral: connectable, discoverable, with a name and one service.
 public struct PeripheralAdvertising: Equatable, Sendable {
-  /// The kernel keeps several advertisements apart by number; ours is always this one, so that the
-  /// one of a process that was killed is replaced.
+  /// The kernel distinguishes advertisements by number. This one is always used, so that the
+  /// advertisement of a killed process is replaced.
   static let instance: UInt8 = 1
-  /// A legacy scan response has 31 bytes, two of which are the structure's length and type.
+  /// A legacy scan response has 31 bytes, two of which are the length and the type of the
+  /// structure.
   public static let nameMaximum = 29
   /// Connectable, general discoverable (mgmt-api.txt, Add Advertising); the kernel adds the flags.
   private static let flags: UInt32 = 1 << 0 | 1 << 1
 
   /// 1…`nameMaximum` bytes of UTF-8.
   public let name: String
-  /// The service by which the device is found.
+  /// The service that the device advertises.
   public let service: BluetoothUUID
 
-  /// `nil` when the name is empty or longer than `nameMaximum` bytes of UTF-8.
+  /// `nil` if the name is empty or longer than `nameMaximum` bytes of UTF-8.
   public init?(name: String, service: BluetoothUUID) {
     guard 1...Self.nameMaximum ~= name.utf8.count else { return nil }
     self.name = name
     self.service = service
   }
 
-  /// Instance, flags, no change over time, and the data: the service in the advertisement, the
+  /// Instance, flags, duration and timeout 0, and the data: the service in the advertisement, the
   /// name in the scan response.
   var parameters: [UInt8] {
     let untilRemoved = UInt16(0).bytes
@@ -39,15 +40,15 @@ public struct PeripheralAdvertising: Equatable, Sendable {
   }
 }
 
-/// An adapter in the peripheral's role. Needs CAP_NET_ADMIN.
+/// An adapter in the peripheral role. Needs CAP_NET_ADMIN.
 public struct Advertiser: Sendable {
   private let session: MgmtSession
   private let adapter: UInt16
   /// The adapter's own address, for `L2CAPListener`.
   public let address: BluetoothAddress
 
-  /// `adapter` is the adapter's number; `hci0` is 0.
-  /// - Throws: `.adapterUnavailable` also when the adapter is switched off.
+  /// - Parameter adapter: the adapter's number; `hci0` is 0.
+  /// - Throws: `.adapterUnavailable` also if the adapter is switched off.
   public init(adapter: UInt16) async throws(MgmtFault) {
     let session = try MgmtSession()
     let answer = try await session.perform(.readControllerInformation, index: adapter)
@@ -60,21 +61,21 @@ public struct Advertiser: Sendable {
     address = information.address
   }
 
-  /// Advertises from now on, with pauses while a central is connected, until `stop` is called or
-  /// the adapter goes. Survives this process: a killed one leaves it on.
+  /// Advertises from now on, except while a central is connected, until `stop` is called or the
+  /// adapter is removed. The advertisement survives this process if it is killed.
   public func start(_ advertisement: PeripheralAdvertising) async throws(MgmtFault) {
     try await session.perform(.addAdvertising(advertisement), index: adapter)
   }
 
-  /// Stops advertising, and ends the conversation with the kernel. Works in a cancelled task, where
-  /// nobody can wait for the answer; an adapter that is gone advertises no longer anyway.
+  /// Stops advertising, and ends the session with the kernel. Works in a cancelled task, which
+  /// cannot wait for the response; a removed adapter does not advertise anyway.
   public func stop() {
     _ = session.post(.removeAdvertising, index: adapter)
     session.close()
   }
 
-  /// Ends the link to a central at once. Nobody waits for the answer either: a central that is gone
-  /// already is what was wanted.
+  /// Ends the link to a central immediately. The response is not awaited: if the central is already
+  /// disconnected, nothing is left to do.
   public func disconnect(_ central: BluetoothAddress) {
     _ = session.post(.disconnect(central), index: adapter)
   }

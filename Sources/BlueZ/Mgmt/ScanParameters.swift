@@ -1,33 +1,33 @@
 import OtaflashATT
 
-/// How a discovery listens: for `window` in every `interval`. A short window misses advertisements
-/// and leaves the radio to connections; a long one hears most of them. Linux's discovery is active:
-/// it requests the scan response of each device.
+/// The scan parameters of a discovery: it listens for `window` in every `interval`. A short window
+/// misses advertisements and leaves the radio to connections; a long one receives most of them.
+/// Linux uses active scanning: it requests the scan response of each device.
 public struct ScanParameters: Equatable, Sendable {
-  /// What a controller takes (Core 5.4, Vol 4, Part E, 7.8.10).
+  /// The range that a controller accepts (Core 5.4, Vol 4, Part E, 7.8.10).
   public static let permitted: ClosedRange<Duration> =
     .microseconds(2_500)...(.microseconds(10_240_000))
 
-  /// From the beginning of a window to that of the next.
+  /// From the start of a window to the start of the next.
   public let interval: Duration
-  /// How long is listened in each interval.
+  /// The listening time in each interval.
   public let window: Duration
 
-  /// Finds devices soon, at the cost of connections that stand.
+  /// Finds devices quickly, at the cost of existing connections.
   public static let lowLatency = ScanParameters(
     unchecked: .milliseconds(100), window: .milliseconds(100))
-  /// A quarter of the time.
+  /// Listens for a quarter of the time.
   public static let balanced = ScanParameters(
     unchecked: .milliseconds(720), window: .milliseconds(180))
-  /// A tenth of the time.
+  /// Listens for a tenth of the time.
   public static let lowPower = ScanParameters(
     unchecked: .milliseconds(1_400), window: .milliseconds(140))
 
-  /// `nil` where one is outside 2.5 ms...10.24 s, or the window is longer than the interval.
+  /// `nil` if a value is outside 2.5 ms...10.24 s, or the window is longer than the interval.
   ///
   /// - Parameters:
-  ///   - interval: from the beginning of a window to that of the next, rounded to 0.625 ms.
-  ///   - window: how long is listened in each.
+  ///   - interval: from the start of a window to the start of the next, rounded to 0.625 ms.
+  ///   - window: the listening time in each interval.
   public init?(interval: Duration, window: Duration) {
     guard Self.permitted.contains(interval), Self.permitted.contains(window), window <= interval
     else { return nil }
@@ -39,7 +39,7 @@ public struct ScanParameters: Equatable, Sendable {
     self.window = window
   }
 
-  /// For the adapter's defaults.
+  /// The entries for the adapter's default configuration.
   var parameters: [SystemParameter] {
     [
       SystemParameter(type: SystemParameter.discoveryInterval, value: Self.units(interval)),
@@ -53,7 +53,7 @@ public struct ScanParameters: Equatable, Sendable {
 }
 
 extension SystemConfiguration {
-  /// The values to put back after a discovery; empty in a kernel that has none.
+  /// The values to restore after a discovery; empty if the kernel has none.
   var discoveryParameters: [SystemParameter] {
     guard let discoveryInterval, let discoveryWindow else { return [] }
     return [
@@ -64,8 +64,8 @@ extension SystemConfiguration {
 }
 
 extension MgmtSession {
-  /// Sets how discoveries listen, and returns what it was before. The kernel keeps one setting for
-  /// an adapter, whoever scans.
+  /// Sets the scan parameters of discoveries, and returns the previous ones. The kernel has one
+  /// setting per adapter, for all programs.
   func set(
     _ scanning: ScanParameters, adapter: UInt16
   ) async throws(MgmtFault) -> [SystemParameter] {
@@ -78,7 +78,7 @@ extension MgmtSession {
     }
     guard !former.isEmpty else {
       throw .unsupported(
-        cause: "This kernel does not let the discovery's interval and window be set.",
+        cause: "This kernel does not support setting the interval and window of a discovery.",
         remedy: .advice("Scan without parameters, or use Linux 5.11 or later."))
     }
     try await perform(.setDefaultSystemConfiguration(scanning.parameters), index: adapter)

@@ -1,7 +1,7 @@
 import OtaflashWire
 
-/// What the kernel asks for on links for which nobody has told it otherwise (BlueZ
-/// doc/mgmt-api.txt, Read Default System Configuration).
+/// The kernel's default parameters for links without specific ones (BlueZ doc/mgmt-api.txt, Read
+/// Default System Configuration).
 package struct SystemConfiguration: Equatable, Sendable {
   /// In units of 1.25 ms.
   package let intervalMinimum: UInt16
@@ -9,12 +9,12 @@ package struct SystemConfiguration: Equatable, Sendable {
   package let latency: UInt16
   /// In units of 10 ms.
   package let supervisionTimeout: UInt16
-  /// How discoveries listen, in units of 0.625 ms; `nil` in kernels before 5.11.
+  /// The scan interval of discoveries in units of 0.625 ms; `nil` in kernels before 5.11.
   package let discoveryInterval: UInt16?
   package let discoveryWindow: UInt16?
 
-  /// Reads type, length and value of each entry; `nil` when one of the four is missing or the list
-  /// is torn.
+  /// Reads type, length and value of each entry; `nil` if one of the four is missing or the list is
+  /// truncated.
   init?(decoding bytes: [UInt8]) {
     var values: [UInt16: UInt16] = [:]
     var fields = MgmtFields(bytes[...])
@@ -46,7 +46,7 @@ package struct SystemConfiguration: Equatable, Sendable {
   }
 }
 
-/// One value of 16 bits among the adapter's defaults (BlueZ doc/mgmt-api.txt, Set Default System
+/// One 16-bit value of the adapter's defaults (BlueZ doc/mgmt-api.txt, Set Default System
 /// Configuration).
 package struct SystemParameter: Equatable, Sendable {
   static let discoveryInterval: UInt16 = 0x0011

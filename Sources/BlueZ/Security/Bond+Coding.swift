@@ -1,22 +1,22 @@
-/// A bond as it is kept: members by name, bytes as pairs of hexadecimal digits in the order of the
-/// kernel's structures, least significant byte first.
+/// The stored form of a bond: named members, bytes as pairs of hexadecimal digits in the order of
+/// the kernel's structures, least significant byte first.
 extension Bond: Codable {
   private enum Member: String, CodingKey {
     case device, longTermKeys, identityResolvingKey
   }
 
-  /// - Throws: `DecodingError` for what cannot be a bond.
+  /// - Throws: `DecodingError` if the data is not a bond.
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Member.self)
     let text = try members.decode(String.self, forKey: .device)
     guard let device = BluetoothAddress(text) else {
       throw DecodingError.dataCorruptedError(
-        forKey: .device, in: members, debugDescription: "'\(text)' is no Bluetooth address")
+        forKey: .device, in: members, debugDescription: "'\(text)' is not a Bluetooth address")
     }
     let keys = try members.decode([KeptKey].self, forKey: .longTermKeys).map { key in
       guard let key = key.longTermKey(of: device) else {
         throw DecodingError.dataCorruptedError(
-          forKey: .longTermKeys, in: members, debugDescription: "this is no Long Term Key")
+          forKey: .longTermKeys, in: members, debugDescription: "this is not a Long Term Key")
       }
       return key
     }
@@ -27,7 +27,7 @@ extension Bond: Codable {
       else {
         throw DecodingError.dataCorruptedError(
           forKey: .identityResolvingKey, in: members,
-          debugDescription: "this is no Identity Resolving Key")
+          debugDescription: "this is not an Identity Resolving Key")
       }
       return key
     }
@@ -47,7 +47,7 @@ extension Bond: Codable {
   }
 }
 
-/// A Long Term Key as it is kept.
+/// The stored form of a Long Term Key.
 private struct KeptKey: Codable {
   let kind: String
   let isForCentral: Bool
@@ -78,7 +78,7 @@ private struct KeptKey: Codable {
 }
 
 extension LongTermKey.Kind {
-  /// The word for it where it is kept.
+  /// The name in the stored form.
   fileprivate var word: String {
     switch self {
     case .legacyUnauthenticated: "legacy"
@@ -90,13 +90,13 @@ extension LongTermKey.Kind {
   }
 }
 
-/// Bytes as pairs of digits.
+/// Bytes as pairs of hexadecimal digits.
 private enum Hexadecimal {
   static func text(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// `nil` for an odd number of digits, or for what is no digit.
+  /// `nil` for an odd number of digits, or an invalid digit.
   static func bytes(_ text: String) -> [UInt8]? {
     let digits = text.map(\.hexDigitValue)
     guard digits.count.isMultiple(of: 2) else { return nil }

@@ -2,20 +2,21 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Pairing without bluetoothd: gives the kernel the keys of earlier pairings, answers what it asks
-/// while devices pair, and hands on the new keys. One for an adapter; needs CAP_NET_ADMIN.
+/// Pairing without bluetoothd: loads the keys of earlier pairings into the kernel, replies to its
+/// requests while devices pair, and passes on the new keys. One agent per adapter; needs
+/// CAP_NET_ADMIN.
 ///
-/// `start` comes before the first connection, because the kernel notes what this side can show and
-/// ask when a link is made. Where bluetoothd runs, pairing is its business: the agent does nothing,
-/// and links are secured with bluetoothd's keys and by its agent.
+/// Call `start` before the first connection, because the kernel reads the I/O capability when a
+/// link is created. If bluetoothd runs, the agent does nothing: bluetoothd is responsible for
+/// pairing, and links are secured with its keys and by its agent.
 public final class PairingAgent: Sendable {
-  /// Questions to the person at a time; the kernel asks one for each link.
+  /// The maximum number of questions to the user at a time; the kernel asks one per link.
   private static let questionsMaximum = 8
 
   enum Standing {
     case idle
     case serving(MgmtSession, puttingBack: [MgmtCommand])
-    /// bluetoothd does it.
+    /// bluetoothd is responsible for pairing.
     case leftToDaemon
     case unavailable(MgmtFault)
     case stopped
@@ -26,50 +27,51 @@ public final class PairingAgent: Sendable {
     var ledger = PairingLedger()
     var address: BluetoothAddress?
     var questions = 0
-    /// Those who wait to learn why a link's security was not raised.
+    /// Callers that wait for the reason a link's security was not raised.
     var waiting: [BluetoothAddress: OneShot<PairingEnd>] = [:]
-    /// Devices whose pairing on the present link was reported.
+    /// Devices whose pairing on the current link was reported.
     var reported: Set<BluetoothAddress> = []
-    /// When a device was refused that asked for a pairing which nothing here required.
+    /// The time at which a device's request for a pairing was refused because the host did not
+    /// require one.
     var refused: [BluetoothAddress: LinkInstant] = [:]
-    /// Links in a row that a device has ended soon after it was refused.
+    /// The number of consecutive links that a device ended soon after its request was refused.
     var departures: [BluetoothAddress: Int] = [:]
-    /// A device ends its links where it is refused: its requests are requirements.
+    /// A device ended its links after a refusal, so its requests count as requirements.
     var deviceInsists = false
   }
 
-  /// Within this time after a refusal, the end of the link is the device's answer.
+  /// If the device ends the link within this time after a refusal, the refusal counts as the cause.
   private static let insistenceLimit = Duration.seconds(2)
-  /// One link may end so by chance, as when the device restarts for its new image.
+  /// One link may end this way by chance, for example when the device restarts for its new image.
   private static let departuresOfInsistence = 2
 
-  /// When pairings leave keys behind.
+  /// When pairings store keys.
   public enum Bonding: Sendable {
-    /// Where this side secures a link, as an attribute or the user requires it. A device that asks
-    /// for security by itself, and does without, leaves no keys that could block a later link.
+    /// If the host secures a link because an attribute or the user requires it. A device that
+    /// requests security without needing it leaves no keys that could block a later link.
     case whenRequired
-    /// Always: for a peripheral, and where the user asked for a pairing.
+    /// Always: for a peripheral, and if the user requested pairing.
     case always
   }
 
-  /// A pairing that was made.
+  /// A completed pairing.
   public struct Pairing: Equatable, Sendable {
     /// The device's identity address.
     public let device: BluetoothAddress
-    /// A passkey or a comparison of numbers protects it; "Just Works" does not.
+    /// Whether a passkey or a numeric comparison protects it; "Just Works" does not.
     public let isAuthenticated: Bool
-    /// The keys are there for the next link.
+    /// Whether the keys are stored for the next link.
     public let isKept: Bool
   }
 
-  /// How an attempt to secure a link ended badly.
+  /// The failure of an attempt to secure a link.
   enum PairingEnd: Equatable, Sendable {
     case failed(MgmtStatus)
     case disconnected(PairingEvent.DisconnectReason)
   }
 
   private let adapter: UInt16
-  /// Whether new pairings are made, or only the keys of earlier ones used.
+  /// Whether new pairings are permitted, or only the keys of earlier ones are used.
   let makesBonds: Bool
   private let bonding: Bonding
   private let user: PairingUser
@@ -82,12 +84,12 @@ public final class PairingAgent: Sendable {
 
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
-  ///   - makesBonds: `false` uses the keys of earlier pairings only.
-  ///   - bonding: when new pairings leave keys behind.
-  ///   - user: who answers the kernel's questions.
-  ///   - bonds: the pairings of an adapter, by its own address.
-  ///   - keep: gets a new bond, or one that has grown by a key, with the adapter's own address.
-  ///   - paired: is called once for each pairing that is made. It must return soon.
+  ///   - makesBonds: `false` uses only the keys of earlier pairings.
+  ///   - bonding: when new pairings store keys.
+  ///   - user: answers the kernel's questions.
+  ///   - bonds: returns the bonds of an adapter, by its own address.
+  ///   - keep: receives a new or extended bond, with the adapter's own address.
+  ///   - paired: called once for each new pairing. It must return quickly.
   public convenience init(
     adapter: UInt16, makesBonds: Bool, bonding: Bonding = .whenRequired, user: PairingUser,
     bonds: @escaping @Sendable (BluetoothAddress) -> [Bond],
@@ -120,13 +122,13 @@ public final class PairingAgent: Sendable {
     self.isDaemonRunning = isDaemonRunning
   }
 
-  /// The bond with a device, made before or by now.
+  /// The bond with a device, from this or an earlier run.
   public func bond(with device: BluetoothAddress) -> Bond? {
     state.withLock { $0.ledger.bond(of: device) }
   }
 
-  /// Waits, after a link was secured, for the keys of a new pairing, which come last. `nil` when
-  /// there were none within `limit`: the devices were paired before, or for this link only.
+  /// Waits for the keys of a new pairing, which arrive last, after a link was secured. `nil` if
+  /// none arrived within `limit`: the devices were paired before, or for this link only.
   public func newBond(
     with device: BluetoothAddress, within limit: Duration = .seconds(3)
   ) async -> Bond? {
@@ -142,10 +144,10 @@ public final class PairingAgent: Sendable {
     return nil
   }
 
-  // MARK: Beginning and end
+  // MARK: Start and stop
 
-  /// Prepares the adapter. What stands in the way is remembered, and told to whoever wants a link
-  /// secured: most links need no pairing.
+  /// Configures the adapter. A failure is stored, and reported only to callers that secure a link:
+  /// most links need no pairing.
   public func start() async {
     do throws(MgmtFault) {
       let session = try open()
@@ -173,7 +175,7 @@ public final class PairingAgent: Sendable {
       session.close()
       return
     }
-    // Loading replaces what the kernel holds; with nothing to load it is left alone.
+    // Loading replaces the kernel's keys; without bonds the keys are left unchanged.
     if !bonds.isEmpty {
       let identities = bonds.compactMap(\.identityResolvingKey)
       try await session.perform(.loadIdentityResolvingKeys(identities), index: adapter)
@@ -184,11 +186,11 @@ public final class PairingAgent: Sendable {
     state.withLock { $0.standing = .serving(session, puttingBack: former) }
   }
 
-  /// Returns what puts the adapter's settings back.
+  /// Returns the commands that restore the adapter's settings.
   private func configure(
     _ session: MgmtSession, _ information: ControllerInformation
   ) async throws(MgmtFault) -> [MgmtCommand] {
-    // What it was cannot be read; the kernel starts with this.
+    // The previous value cannot be read; this is the kernel's default.
     var former = [MgmtCommand.setIOCapability(.noInputNoOutput)]
     try await session.perform(.setIOCapability(user.capability), index: adapter)
     let isBondable = information.current.contains(.bondable)
@@ -203,13 +205,13 @@ public final class PairingAgent: Sendable {
         try await session.perform(.setSecureConnections(true), index: adapter)
         former.append(.setSecureConnections(false))
       } catch .refused {
-        // A dual-mode adapter may want it off; legacy pairing still works.
+        // A dual-mode adapter may reject it; legacy pairing still works.
       }
     }
     return former
   }
 
-  /// Serves the kernel until `stop`.
+  /// Handles the kernel's events until `stop`.
   public func run() async {
     guard case .serving(let session, _) = state.withLock({ $0.standing }) else { return }
     await withDiscardingTaskGroup { group in
@@ -219,25 +221,25 @@ public final class PairingAgent: Sendable {
           take(event, session, &group)
         }
       } catch {
-        // Stopped, or the adapter went: the links tell that themselves.
+        // Stopped, or the adapter was removed: the links report that themselves.
       }
       group.cancelAll()
     }
   }
 
-  /// Puts the adapter's settings back and ends `run`. The keys stay with the kernel.
+  /// Restores the adapter's settings and ends `run`. The keys stay in the kernel.
   public func stop() {
     let standing = state.withLock { state in
       defer { state.standing = .stopped }
       return state.standing
     }
     guard case .serving(let session, let former) = standing else { return }
-    // Nobody can wait for the answers any more; an adapter that is gone has no settings.
+    // The responses cannot be awaited anymore; a removed adapter has no settings.
     for command in former { _ = session.post(command, index: adapter) }
     session.close()
   }
 
-  // MARK: What the kernel says
+  // MARK: Events of the kernel
 
   private func take(
     _ event: PairingEvent, _ session: MgmtSession, _ group: inout DiscardingTaskGroup
@@ -262,8 +264,8 @@ public final class PairingAgent: Sendable {
     }
   }
 
-  /// Reports a new pairing once, though it may leave two keys; and notices a device that leaves
-  /// because nothing was left of its request to pair.
+  /// Reports a new pairing once, although it may have two keys. Detects a device that disconnects
+  /// because its pairing request was refused.
   private func note(_ event: PairingEvent, _ session: MgmtSession) {
     switch event {
     case .newLongTermKey(let key, let isToBeKept):
@@ -295,15 +297,15 @@ public final class PairingAgent: Sendable {
     }
   }
 
-  /// Lets pairings leave keys behind while something here requires one. The kernel has carried the
-  /// command out when this returns.
+  /// Lets pairings store keys while the host requires it. The kernel has executed the command when
+  /// this returns.
   private func setBondable(_ session: MgmtSession) {
     guard bonding == .whenRequired, makesBonds else { return }
     let isRequired = state.withLock { $0.deviceInsists || !$0.waiting.isEmpty }
     _ = session.post(.setBondable(isRequired), index: adapter)
   }
 
-  /// Whom to tell when securing the link to a device has failed; `nil` = nobody any more.
+  /// Sets the recipient of a failure to secure the link to a device; `nil` removes it.
   func wait(for device: BluetoothAddress, _ end: OneShot<PairingEnd>?) {
     let standing = state.withLock { state in
       state.waiting[device] = end

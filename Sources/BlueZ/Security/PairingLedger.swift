@@ -1,17 +1,18 @@
-/// What an adapter's pairings have come to: the bonds that are known, and those made by now. Pure.
+/// The state of an adapter's pairings: the known bonds and the new ones. It has no side effects.
 struct PairingLedger: Sendable {
   private var known: [BluetoothAddress: Bond]
-  /// Made since the ledger was opened; the first key of a pairing replaces an older bond whole.
+  /// Bonds created since the ledger was opened; the first key of a pairing replaces a complete
+  /// older bond.
   private var made: [BluetoothAddress: Bond] = [:]
   private var identities: [BluetoothAddress: IdentityResolvingKey] = [:]
-  /// Addresses that were used on the air, and whose they are.
+  /// Addresses used on the air, with the identity address of each.
   private var aliases: [BluetoothAddress: BluetoothAddress] = [:]
 
   init(bonds: [Bond] = []) {
     known = Dictionary(bonds.map { ($0.device, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The bond of a device, by its identity address or else by the one that it used here.
+  /// The bond of a device, by its identity address or by the address that it used on the air.
   func bond(of device: BluetoothAddress) -> Bond? {
     for identity in [device, aliases[device]].compactMap(\.self) {
       if let bond = made[identity] ?? known[identity] { return bond }
@@ -27,7 +28,7 @@ struct PairingLedger: Sendable {
     made[device] != nil || aliases[device].map { made[$0] != nil } ?? false
   }
 
-  /// Takes what the kernel says; returns a bond that has grown and is to be kept.
+  /// Processes an event of the kernel; returns a new or extended bond to store.
   mutating func take(_ event: PairingEvent) -> Bond? {
     switch event {
     case .newIdentityResolvingKey(let key, let used, let isToBeKept):

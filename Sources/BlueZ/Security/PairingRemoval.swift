@@ -1,13 +1,13 @@
 import OtaflashATT
 
-/// The kernel's part of forgetting a pairing.
+/// The removal of a pairing in the kernel.
 public struct PairingRemoval: Equatable, Sendable {
   /// The adapter's own address.
   public let adapter: BluetoothAddress
   /// Whether the kernel had keys for the device.
   public let wasPaired: Bool
 
-  /// Makes the kernel forget a device's keys, and end the link to it. Needs CAP_NET_ADMIN.
+  /// Removes a device's keys from the kernel, and ends the link to it. Needs CAP_NET_ADMIN.
   public static func perform(
     _ device: BluetoothAddress, adapter: UInt16
   ) async throws(MgmtFault) -> PairingRemoval {

@@ -1,18 +1,18 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// One attempt to secure the link to a device, with or without somebody who answers the kernel.
+/// One attempt to secure the link to a device, with or without an agent for the kernel's requests.
 struct SecurityAttempt: Sendable {
   private let device: BluetoothAddress
   private let agent: PairingAgent?
   /// The devices were paired before this attempt.
   private let wasBonded: Bool
-  /// Why nobody answers the kernel, where nobody does.
+  /// The reason there is no agent; `nil` if there is an agent.
   private let obstacle: SecurityFault?
-  /// Told by the agent when the attempt has failed.
+  /// Set by the agent when the attempt has failed.
   let end = OneShot<PairingAgent.PairingEnd>()
 
-  /// - Throws: `.notPaired` when a pairing would be needed and is not wanted.
+  /// - Throws: `.notPaired` if a pairing would be needed and is not permitted.
   init(on device: BluetoothAddress, with agent: PairingAgent?) throws(SecurityFault) {
     self.device = device
     self.agent = agent
@@ -29,7 +29,7 @@ struct SecurityAttempt: Sendable {
         remedy: .grantCapabilities)
     case .unavailable(let fault):
       obstacle = .pairingFailed(
-        reason: "The adapter cannot be prepared. " + fault.explanation,
+        reason: "The adapter cannot be configured. " + fault.explanation,
         remedy: fault.remedy ?? .examineSystem)
     case .idle, .stopped, nil:
       obstacle = .notPaired
@@ -37,7 +37,7 @@ struct SecurityAttempt: Sendable {
     agent?.wait(for: device, end)
   }
 
-  /// Whether a person, or bluetoothd, may be asked something meanwhile.
+  /// Whether the user, or bluetoothd, may be asked a question during the attempt.
   var needsPerson: Bool { obstacle == nil && !wasBonded }
 
   func finish() { agent?.wait(for: device, nil) }
@@ -47,18 +47,18 @@ struct SecurityAttempt: Sendable {
     case .disconnected(.authenticationFailure) where wasBonded, .failed(.notPaired):
       .bondForgotten
     case .disconnected(.authenticationFailure):
-      .pairingFailed(reason: "The keys of the two devices did not fit.")
+      .pairingFailed(reason: "The keys of the two devices did not match.")
     case .disconnected(.timedOut): .linkLost(.supervisionTimeout)
     case .disconnected(.byDevice): .linkLost(.closedByPeer)
     case .disconnected(.byThisComputer), .disconnected(.unknown):
-      .pairingFailed(reason: "The kernel gave up the link while the devices were paired.")
+      .pairingFailed(reason: "The kernel ended the link during pairing.")
     case .failed(let status):
       .pairingFailed(
-        reason: "The device refused, the passkey was wrong, or there was no answer (\(status)).")
+        reason: "The device refused, the passkey was wrong, or there was no response (\(status)).")
     }
   }
 
-  /// A link that ended without anybody saying why.
+  /// Converts the end of a link without a reported reason.
   func fault(_ loss: LinkLoss) -> SecurityFault {
     if let obstacle { return obstacle }
     return wasBonded || loss == .keysRefused ? .bondForgotten : .linkLost(loss)

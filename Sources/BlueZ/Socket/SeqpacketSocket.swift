@@ -4,21 +4,21 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// A connected socket that keeps message boundaries, under both kinds of link and the kernel's
+/// A connected socket that preserves message boundaries, for both kinds of link and the kernel's
 /// management interface.
 ///
-/// The lock is held across the system calls, which never block: a descriptor cannot be closed, and
-/// its number used again, while another task is in `send` or `recv`.
+/// The lock is held during the system calls, which never block: a descriptor cannot be closed, and
+/// its number reused, while another task is in `send` or `recv`.
 final class SeqpacketSocket: Sendable {
-  /// Waits in a row that may end with "try again" before the socket counts as broken. A send
-  /// buffer smaller than one PDU's fragments would otherwise spin for ever.
+  /// The number of consecutive waits that may end with "try again" before the socket counts as
+  /// broken. A send buffer smaller than one PDU's fragments would otherwise cause an endless loop.
   static let fruitlessWaitMaximum = 64
 
   private struct State: ~Copyable {
     var descriptor: FileDescriptor?
-    /// Why the socket is dead, found while queued messages may still be unread.
+    /// The reason the socket is dead, found while queued messages may still be unread.
     var foundLoss: LinkLoss?
-    /// The loss that `receive` has thrown; from then on everything throws it.
+    /// The loss that `receive` has thrown; all later calls throw it.
     var finalLoss: LinkLoss?
   }
 
@@ -43,13 +43,13 @@ final class SeqpacketSocket: Sendable {
     }
     guard let descriptor else { return }
     EventLoop.shared.remove(watch)
-    // The peer learns of the end now, even if a child process still holds the descriptor.
+    // The peer learns of the end now, even if a child process still has the descriptor.
     _ = shutdown(descriptor.raw, Int32(SHUT_RDWR))
   }
 
   // MARK: - Sending
 
-  /// Hands over one message; suspends only while the kernel's send buffer is full.
+  /// Sends one message; suspends only while the kernel's send buffer is full.
   func send(_ message: [UInt8], until deadline: LinkInstant? = nil) async throws(LinkLoss) {
     for _ in 0..<Self.fruitlessWaitMaximum {
       if try offer(message) { return }
@@ -57,10 +57,10 @@ final class SeqpacketSocket: Sendable {
     }
     throw .failed(
       errno: EAGAIN,
-      reason: "The send buffer never takes a PDU of \(message.count) bytes; raise SO_SNDBUF.")
+      reason: "The send buffer is too small for a PDU of \(message.count) bytes; raise SO_SNDBUF.")
   }
 
-  /// One attempt without waiting: `false` when the send buffer is full.
+  /// Makes one attempt without waiting: `false` if the send buffer is full.
   func offer(_ message: [UInt8]) throws(LinkLoss) -> Bool {
     guard message.count <= maximumSize else {
       throw .tooLarge(bytes: message.count, limit: maximumSize)
@@ -88,11 +88,12 @@ final class SeqpacketSocket: Sendable {
   private enum Reception {
     case message([UInt8])
     case nothingYet
-    /// An error was taken off the socket; messages may still be queued behind it.
+    /// An error was read from the socket; messages may still be queued after it.
     case errorTaken
   }
 
-  /// The next message; what arrived before the end is delivered before the loss is thrown.
+  /// Returns the next message; messages that arrived before the end are delivered before the loss
+  /// is thrown.
   func receive(until deadline: LinkInstant? = nil) async throws(LinkLoss) -> [UInt8] {
     var isHungUp = false
     while true {
@@ -104,8 +105,8 @@ final class SeqpacketSocket: Sendable {
     }
   }
 
-  /// `isHungUp`: the kernel has reported the end, so an empty queue means that it is over. A dead
-  /// socket whose error was taken already says EAGAIN for ever.
+  /// - Parameter isHungUp: the kernel has reported the end, so an empty queue means that the stream
+  ///   has ended. A dead socket whose error was already read returns EAGAIN indefinitely.
   private func receiveNow(isHungUp: Bool) throws(LinkLoss) -> Reception {
     try state.withLock { state throws(LinkLoss) in
       if let loss = state.finalLoss { throw loss }
@@ -113,7 +114,7 @@ final class SeqpacketSocket: Sendable {
       let (count, number, message) = Self.receive(from: raw, limit: maximumSize)
       if count > maximumSize { throw Self.oversized(count, limit: maximumSize) }
       if count > 0 { return .message(message) }
-      // The end of the stream reads as 0 bytes too, as an empty message does.
+      // The end of the stream is also read as 0 bytes, like an empty message.
       if count == 0, otaflash_has_hung_up(raw) == 0 { return .message([]) }
       switch number {
       case EINTR: return .nothingYet
@@ -150,7 +151,7 @@ final class SeqpacketSocket: Sendable {
 
   // MARK: - Waiting
 
-  /// Waits for readiness and says whether the socket has hung up.
+  /// Waits for readiness and returns whether the socket has hung up.
   @discardableResult
   func wait(
     for direction: WatchDirection, until deadline: LinkInstant?
@@ -160,11 +161,11 @@ final class SeqpacketSocket: Sendable {
     case .cancelled: throw .cancelled
     case .closed: throw .closedLocally
     case .timedOut:
-      throw .failed(errno: ETIMEDOUT, reason: "The wait ran into its time limit.")
+      throw .failed(errno: ETIMEDOUT, reason: "The wait exceeded its time limit.")
     }
   }
 
-  /// Runs a system call on the open descriptor; `nil` once the socket is closed.
+  /// Runs a system call on the open descriptor; `nil` after the socket is closed.
   func withDescriptor<Value: Sendable>(_ body: (Int32) -> Value) -> Value? {
     state.withLock { state in
       guard let raw = state.descriptor?.raw else { return nil }

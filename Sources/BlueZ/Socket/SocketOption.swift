@@ -1,7 +1,7 @@
 import COtaflashBluetooth
 import Glibc
 
-/// `getsockopt` and `setsockopt` for the plain C values that the links use.
+/// `getsockopt` and `setsockopt` for the plain C values of the links.
 enum SocketOption {
   static func set<Value: BitwiseCopyable>(
     _ raw: Int32, _ level: Int32, _ name: Int32, _ value: Value
@@ -18,7 +18,7 @@ enum SocketOption {
     guard getsockopt(raw, level, name, &value, &size) == 0 else { throw SystemError(errno) }
   }
 
-  /// Takes the error that waits on the socket; 0 when there is none.
+  /// Reads and clears the pending error of the socket; 0 for no error.
   static func pendingError(of raw: Int32) -> Int32 {
     var number: Int32 = 0
     do throws(SystemError) {
@@ -30,7 +30,7 @@ enum SocketOption {
   }
 }
 
-/// Calls `body` with the address as the socket calls want it.
+/// Calls `body` with the address in the form of the socket calls.
 func withSocketAddress<Address: BitwiseCopyable, Result>(
   _ address: Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
 ) -> Result {

@@ -1,4 +1,4 @@
-/// The effective capabilities that matter for Bluetooth (linux/capability.h).
+/// The effective capabilities that are relevant for Bluetooth (linux/capability.h).
 struct Capabilities: Equatable, Sendable {
   let hasNetAdmin: Bool
   let hasNetRaw: Bool
@@ -14,7 +14,7 @@ struct Capabilities: Equatable, Sendable {
     hasNetRaw = mask & netRaw != 0
   }
 
-  /// This process's; `nil` where /proc does not tell.
+  /// The capabilities of this process; `nil` if /proc does not report them.
   static var ofThisProcess: Capabilities? {
     ProcessFile.read("/proc/self/status").flatMap { Capabilities(status: $0) }
   }

@@ -4,7 +4,7 @@ import Glibc
 enum ProcessFile {
   private static let sizeMaximum = 16384
 
-  /// The file's first 16 KiB; `nil` when it cannot be read.
+  /// The first 16 KiB of the file; `nil` if it cannot be read.
   static func read(_ path: String) -> String? {
     let raw = open(path, O_RDONLY | O_CLOEXEC)
     guard raw >= 0 else { return nil }
@@ -15,7 +15,7 @@ enum ProcessFile {
     return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
-  /// Whether a process of that name runs, as far as /proc shows.
+  /// Whether a process with that name runs, as far as /proc shows.
   static func isRunning(_ name: String) -> Bool {
     guard let directory = opendir("/proc") else { return false }
     defer { closedir(directory) }

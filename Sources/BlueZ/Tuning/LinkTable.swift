@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What a controller has said of its links. Pure.
+/// The links of a controller, from its events. It has no side effects.
 struct LinkTable: Sendable {
   struct Entry: Equatable, Sendable {
     let peer: BluetoothAddress
@@ -10,11 +10,11 @@ struct LinkTable: Sendable {
     var phy: PHY?
   }
 
-  /// Handles are 12 bits, so there are never more entries than that.
+  /// Handles have 12 bits, which bounds the number of entries.
   private var entries: [UInt16: Entry] = [:]
 
-  /// The link with this handle, if it is the one to `peer`: a handle alone may be another
-  /// adapter's.
+  /// The link with this handle, if it is the link to `peer`: the handle may belong to another
+  /// adapter.
   func entry(_ handle: UInt16, to peer: BluetoothAddress) -> Entry? {
     entries[handle].flatMap { $0.peer == peer ? $0 : nil }
   }
@@ -25,7 +25,7 @@ struct LinkTable: Sendable {
       entries[handle] = Entry(peer: peer, timing: timing)
     case .updated(let handle, .success, let timing): entries[handle]?.timing = timing
     case .dataLengthChanged(let handle, let bytes):
-      // What no packet can carry tells nothing.
+      // An impossible payload is ignored.
       guard LinkFacts.linkLayerPayloads.contains(Int(bytes)) else { return }
       entries[handle]?.payload = bytes
     case .phyUpdated(let handle, .success, let transmit, _): entries[handle]?.phy = transmit
@@ -51,7 +51,7 @@ extension ConnectionTiming {
   /// `15 ms`.
   var text: String { Self.text(interval) }
 
-  /// The numbers of 1.25 ms with at most two decimals, and none that say nothing.
+  /// Units of 1.25 ms as milliseconds, with at most two decimals and without trailing zeros.
   static func text(_ units: UInt16) -> String {
     let hundredths = Int(units) * 125
     let (whole, rest) = (hundredths / 100, hundredths % 100)

@@ -2,18 +2,18 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Tunes the links of an adapter: tells the kernel what to ask for when it connects
-/// (CAP_NET_ADMIN), asks the controller on the standing link for what is still missing
-/// (CAP_NET_RAW), and hears what the links really have. Without the rights links are as they come,
-/// and it says so.
+/// Tunes the links of an adapter: sets the kernel's parameters for new connections (CAP_NET_ADMIN),
+/// requests missing parameters of the existing link from the controller (CAP_NET_RAW), and receives
+/// the actual parameters of the links. Without the capabilities links are not tuned, and the tuner
+/// reports that.
 public final class LinkTuner: Sendable {
-  /// How long it waits for a controller.
+  /// The time limits for a controller.
   struct Limits: Sendable {
-    /// A procedure of the link layer takes about ten connection events, of 50 ms by default.
+    /// A link-layer procedure needs about ten connection events, which are 50 ms apart by default.
     var procedure = Duration.seconds(2)
-    /// A length that does not change is told by no event.
+    /// No event reports a length that does not change.
     var length = Duration.milliseconds(300)
-    /// The kernel's answer and the event about a new link come over two sockets.
+    /// The kernel's response and the event about a new link arrive over two sockets.
     var sighting = Duration.milliseconds(500)
   }
 
@@ -23,7 +23,7 @@ public final class LinkTuner: Sendable {
     var table = LinkTable()
     var socket: HCISocket?
     var session: MgmtSession?
-    /// What the kernel asks for where nobody has told it otherwise.
+    /// The kernel's default parameters.
     var defaults: SystemConfiguration?
     var prepared: [BluetoothAddress] = []
     var answer: (opcode: UInt16, OneShot<HCIStatus>)?
@@ -40,8 +40,9 @@ public final class LinkTuner: Sendable {
 
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
-  ///   - tuning: what links shall be like; `nil` only listens.
-  ///   - report: told what became of each thing asked, once for each link. It must return soon.
+  ///   - tuning: the requested link parameters; `nil` only receives events.
+  ///   - report: called with the outcome of each request, once for each link. It must return
+  ///     quickly.
   public convenience init(
     adapter: UInt16, tuning: LinkTuning?,
     report: @escaping @Sendable (BluetoothAddress, [TuningStep]) -> Void
@@ -53,8 +54,8 @@ public final class LinkTuner: Sendable {
         do throws(SystemError) { return try HCISocket(adapter: adapter) } catch { return nil }
       },
       openSession: {
-        // bluetoothd has told the kernel what it wants for its devices; to load ours would wipe
-        // that.
+        // bluetoothd has loaded its parameters for its devices; loading parameters here would
+        // delete them.
         guard tuning != nil, !ProcessFile.isRunning("bluetoothd") else { return nil }
         do throws(MgmtFault) { return try MgmtSession() } catch { return nil }
       })
@@ -74,7 +75,7 @@ public final class LinkTuner: Sendable {
     self.openSession = openSession
   }
 
-  /// What the controller said of a link; empty where it was not heard.
+  /// The parameters of a link from the controller; empty if no event about it was received.
   func facts(of handle: UInt16, to peer: BluetoothAddress) -> LinkFacts {
     entry(handle, peer)?.facts ?? LinkFacts()
   }
@@ -83,9 +84,9 @@ public final class LinkTuner: Sendable {
     state.withLock { $0.table.entry(handle, to: peer) }
   }
 
-  // MARK: Beginning and end
+  // MARK: Start and stop
 
-  /// Opens what may be opened. To be called before the first connection.
+  /// Opens the permitted sockets. Call it before the first connection.
   public func start() async {
     let socket = openSocket()
     state.withLock { $0.socket = socket }
@@ -98,22 +99,22 @@ public final class LinkTuner: Sendable {
         state.defaults = defaults
       }
     } catch {
-      // An old kernel, or none; links are then tuned when they stand.
+      // The kernel does not support the command; links are then tuned after they are connected.
       session.close()
     }
   }
 
-  /// Hears the controller until `stop`.
+  /// Receives the controller's events until `stop`.
   public func run() async {
     guard let socket = state.withLock({ $0.socket }) else { return }
     do throws(LinkLoss) {
       while true { take(try await socket.next()) }
     } catch {
-      // Stopped, or the adapter went: the links tell that themselves.
+      // Stopped, or the adapter was removed: the links report that themselves.
     }
   }
 
-  /// Tells the kernel to connect to the devices as before, and ends `run`.
+  /// Restores the kernel's parameters for connections to the devices, and ends `run`.
   public func stop() {
     let former = state.withLock { state -> State in
       defer { (state.socket, state.session) = (nil, nil) }
@@ -149,9 +150,8 @@ public final class LinkTuner: Sendable {
 
   // MARK: A link
 
-  /// Tells the kernel what to ask for when it connects to `device`. To be called before each
-  /// connection: where another process loads parameters for another device, the kernel forgets
-  /// ours.
+  /// Sets the kernel's parameters for a connection to `device`. Call it before each connection: if
+  /// another process loads parameters for another device, the kernel drops these.
   func prepare(_ device: BluetoothAddress) async {
     guard let session = state.withLock({ $0.session }),
       let parameters = tuning?.parameters(for: device)
@@ -162,11 +162,12 @@ public final class LinkTuner: Sendable {
         if !state.prepared.contains(device) { state.prepared.append(device) }
       }
     } catch {
-      // Not permitted: what the controller is asked for on the standing link is told instead.
+      // Not permitted; the report then contains the requests to the controller on the existing
+      // link.
     }
   }
 
-  /// Asks for what a new link does not have yet, and reports.
+  /// Requests the parameters that a new link lacks, and reports.
   func tune(_ handle: UInt16, to peer: BluetoothAddress) async {
     await waitUntilSeen(handle, peer)
     guard let tuning else { return }
@@ -206,7 +207,7 @@ public final class LinkTuner: Sendable {
     }
     let timing = entry(handle, peer)?.timing
     if case .granted = outcome, let timing, !timing.fits(wanted) {
-      outcome = .refused("the link has another one")
+      outcome = .refused("the link uses another one")
     }
     return TuningStep(subject: .interval, asked: asked, outcome: outcome, now: timing?.text)
   }
@@ -222,7 +223,7 @@ public final class LinkTuner: Sendable {
     }
     let now = entry(handle, peer)?.phy
     if case .granted = outcome, now != wanted.withoutCoding {
-      outcome = .refused("the device keeps another one")
+      outcome = .refused("the device uses another one")
     }
     return TuningStep(subject: .phy, asked: wanted.rawValue, outcome: outcome, now: now?.rawValue)
   }
@@ -238,18 +239,20 @@ public final class LinkTuner: Sendable {
       outcome = await perform(command, on: handle, peer, within: limits.length) { event in
         if case .dataLengthChanged(handle, _) = event { HCIStatus.success } else { nil }
       }
-      // A controller that had the length already, or whose device has no other, says no more.
+      // The controller sends no event if the length is already set, or if the device supports no
+      // other.
       if case .refused(Self.noEvent) = outcome { outcome = .granted }
     }
     let now = entry(handle, peer)?.payload.map(Int.init)
     if case .granted = outcome, now != wanted {
-      outcome = .refused(now == nil ? "the controller does not tell" : "the device takes no more")
+      outcome = .refused(now == nil ? "the controller does not report it" : "the device limits it")
     }
     return TuningStep(
       subject: .payload, asked: "\(wanted) B", outcome: outcome, now: now.map { "\($0) B" })
   }
 
-  /// Microseconds of a packet with its overhead (Core 5.4, Vol 6, Part B, 4.5.10): 1M, or S=8.
+  /// The time of a packet with overhead in microseconds (Core 5.4, Vol 6, Part B, 4.5.10): 1M, or
+  /// S=8.
   private static func airTime(_ payload: Int, isCoded: Bool) -> UInt16 {
     let slowest = isCoded ? PHY.codedS8 : PHY.le1M
     return UInt16(slowest.airTimeMicroseconds(payload: payload, encrypted: true))
@@ -257,17 +260,17 @@ public final class LinkTuner: Sendable {
 
   // MARK: A command
 
-  /// Why a link that was never heard cannot be asked for anything.
+  /// The reason no request can be made for a link without a connection event.
   private var obstacle: TuningStep.Outcome {
     state.withLock { $0.socket } == nil
       ? .notPermitted
-      : .refused("the link stood before this program did; it ends 2 s after its last use")
+      : .refused("the link existed before this program started; it ends 2 s after its last use")
   }
 
   private static let noEvent = "the procedure did not end in time"
 
-  /// Sends a command to the controller and waits for the end of its procedure, which `status` finds
-  /// among the events.
+  /// Sends a command to the controller and waits for the end of its procedure, which `status`
+  /// recognizes among the events.
   private func perform(
     _ command: HCICommand, on handle: UInt16, _ peer: BluetoothAddress,
     within given: Duration? = nil,
@@ -293,7 +296,7 @@ public final class LinkTuner: Sendable {
       return .refused("\(error)")
     }
     guard let accepted = await Self.value(of: answer, within: limits.procedure) else {
-      return .refused("the controller does not answer")
+      return .refused("the controller does not respond")
     }
     guard accepted == .success else { return .refused("\(accepted)") }
     guard let event = await Self.value(of: completion, within: limit) else {
@@ -319,7 +322,7 @@ public final class LinkTuner: Sendable {
 }
 
 extension ConnectionTiming {
-  /// Whether a link has what was asked for; a longer supervision timeout is as good.
+  /// Whether a link has the requested parameters; a longer supervision timeout is sufficient.
   func fits(_ wanted: MgmtConnectionParameters) -> Bool {
     wanted.intervalMinimum...wanted.intervalMaximum ~= interval && latency == wanted.latency
       && supervisionTimeout >= wanted.supervisionTimeout

@@ -1,24 +1,24 @@
 import OtaflashATT
 
-/// What a link shall be like; `nil` = as it comes.
+/// The requested parameters of a link; `nil` leaves a parameter unchanged.
 public struct LinkTuning: Equatable, Sendable {
   /// Core 5.4, Vol 6, Part B, 4.5.1.
   public static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.seconds(4))
-  /// Bytes that a link-layer packet may carry (Core 5.4, Vol 6, Part B, 4.5.10).
+  /// Bytes of payload in a link-layer packet (Core 5.4, Vol 6, Part B, 4.5.10).
   public static let payloads = 27...251
 
-  /// The controller chooses within it, in steps of 1.25 ms.
+  /// The range from which the controller chooses, in steps of 1.25 ms.
   public var interval: ClosedRange<Duration>?
   /// Connection events that the device may skip.
   public var latency: UInt16
-  /// How long the device may be silent before it counts as gone.
+  /// The time without a packet after which the link counts as lost.
   public var supervisionTimeout: Duration
-  /// The PHY to ask for in both directions; `nil` leaves it.
+  /// The PHY to request for both directions; `nil` leaves it unchanged.
   public var phy: PHY?
   /// Bytes of payload in one link-layer packet.
   public var payload: Int?
 
-  /// What is `nil` is left as it is.
+  /// Parameters that are `nil` are left unchanged.
   public init(
     interval: ClosedRange<Duration>? = nil, latency: UInt16 = 0,
     supervisionTimeout: Duration = .seconds(2), phy: PHY? = nil, payload: Int? = nil
@@ -30,13 +30,14 @@ public struct LinkTuning: Equatable, Sendable {
     self.payload = payload
   }
 
-  /// For an update: the kernel's own 30 to 50 ms and 420 ms would make it slow, and lose it in busy
-  /// air. Two seconds are also how long a device that resets without a word is waited for.
+  /// For an update: the kernel's default interval of 30 to 50 ms makes it slow, and its supervision
+  /// timeout of 420 ms loses the link in busy air. After two seconds, a device that resets without
+  /// disconnecting counts as lost.
   public static let flashing = LinkTuning(
     interval: .microseconds(7500)...(.milliseconds(15)), phy: .le2M, payload: 251)
 
-  /// For the kernel and the controller; `nil` when nothing is asked, or what is asked contradicts
-  /// itself.
+  /// The parameters for the kernel and the controller; `nil` if none is requested, or the request
+  /// is contradictory.
   func parameters(for device: BluetoothAddress) -> MgmtConnectionParameters? {
     guard let interval else { return nil }
     return MgmtConnectionParameters(
@@ -47,8 +48,8 @@ public struct LinkTuning: Equatable, Sendable {
       supervisionTimeout: Self.units(supervisionTimeout, of: .milliseconds(10)))
   }
 
-  /// Whether the controller would take it: in range, and the supervision timeout longer than twice
-  /// the time between two events that the device answers.
+  /// Whether the controller would accept it: all values are in range, and the supervision timeout
+  /// is longer than twice the time between two events to which the device responds.
   public var isPossible: Bool {
     let anybody = BluetoothAddress(checked: [0, 0, 0, 0, 0, 0], kind: .publicDevice)
     if let interval {
@@ -64,34 +65,34 @@ public struct LinkTuning: Equatable, Sendable {
   }
 }
 
-/// One thing that was asked of a link, and what became of it.
+/// One requested link parameter, and the outcome.
 public struct TuningStep: Equatable, Sendable {
-  /// What was asked for.
+  /// The requested parameter.
   public enum Subject: String, Sendable, CaseIterable {
     /// The time between two connection events.
     case interval
-    /// The PHY of both directions.
+    /// The PHY for both directions.
     case phy = "PHY"
-    /// The bytes of a link-layer packet.
+    /// The payload of a link-layer packet in bytes.
     case payload = "packet"
   }
 
-  /// What came of it.
+  /// The outcome of a request.
   public enum Outcome: Equatable, Sendable {
-    /// The link has it now.
+    /// The link uses the requested value.
     case granted
-    /// The controller or the device said no; the clause says why.
+    /// The controller or the device refused; the clause is the reason.
     case refused(String)
     /// This process lacks CAP_NET_RAW.
     case notPermitted
   }
 
-  /// What was asked for.
+  /// The requested parameter.
   public let subject: Subject
-  /// With its unit: `7.5…15 ms`, `2M`, `251 B`.
+  /// The requested value with its unit: `7.5…15 ms`, `2M`, `251 B`.
   public let asked: String
-  /// What came of it.
+  /// The outcome of the request.
   public let outcome: Outcome
-  /// What the link has; `nil` when nobody said.
+  /// The current value; `nil` if it is unknown.
   public let now: String?
 }

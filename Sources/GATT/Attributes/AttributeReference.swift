@@ -1,11 +1,11 @@
 import OtaflashATT
 
-/// An attribute that a fault names: its handle, and its type where the client knows it.
+/// An attribute in a fault: its handle, and its type if the client knows it.
 public struct AttributeReference: Hashable, Sendable {
-  /// The attribute's place on the server, valid for one connection.
+  /// The handle on the server, valid for one connection.
   public let handle: AttributeHandle
-  /// The attribute's type, of a characteristic's value the characteristic's UUID; `nil` when the
-  /// attribute was accessed by its handle and is not discovered.
+  /// The attribute type; for a characteristic value, the UUID of the characteristic. `nil` if the
+  /// attribute was accessed by its handle and has not been discovered.
   public let type: BluetoothUUID?
 
   /// An attribute of a server.

@@ -1,4 +1,4 @@
-/// What a characteristic allows (Core 5.4, Vol 3, Part G, 3.3.1.1).
+/// The properties of a characteristic (Core 5.4, Vol 3, Part G, 3.3.1.1).
 public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
@@ -8,9 +8,9 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
   public static let broadcast = CharacteristicProperties(rawValue: 0x01)
   /// The value can be read.
   public static let read = CharacteristicProperties(rawValue: 0x02)
-  /// The value can be written without an answer.
+  /// The value can be written without response.
   public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
-  /// The value can be written with an answer.
+  /// The value can be written with response.
   public static let write = CharacteristicProperties(rawValue: 0x08)
   /// The value is notified.
   public static let notify = CharacteristicProperties(rawValue: 0x10)
@@ -18,6 +18,6 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
   public static let indicate = CharacteristicProperties(rawValue: 0x20)
   /// The value can be written with a signature.
   public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
-  /// More properties are in a descriptor of their own.
+  /// A descriptor contains further properties.
   public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
 }

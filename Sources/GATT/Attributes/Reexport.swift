@@ -1,2 +1,2 @@
-// An extension of `BluetoothUUID` is among the first lines of every client: one import is enough.
+// Clients usually start with an extension of `BluetoothUUID`, so one import should suffice.
 @_exported import OtaflashATT

@@ -1,29 +1,29 @@
-/// The BTSnoop file format, version 1, with HCI packets as a UART carries them (datalink 1002):
-/// what btmon, Wireshark, tshark and Android read.
+/// The BTSnoop file format, version 1, with HCI packets in UART framing (datalink 1002), as read by
+/// btmon, Wireshark, tshark and Android.
 ///
-/// A file is `fileHeader` and then one record after another, each a whole HCI packet with a time
-/// and a direction. All fields are big-endian.
+/// A file is `fileHeader` followed by records, each a complete HCI packet with a time and a
+/// direction. All fields are big-endian.
 package enum BTSnoop {
   /// `btsnoop\0`, version 1, datalink 1002 (HCI UART, H4).
   package static let fileHeader: [UInt8] =
     Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x03, 0xEA]
-  /// The bytes before a record's packet.
+  /// The size of a record's header in bytes.
   static let recordHeaderSize = 24
-  /// Microseconds from the format's beginning of time, in the year 0, to 1970.
+  /// Microseconds from the format's epoch, in the year 0, to 1970.
   private static let microsecondsTo1970: Int64 = 0x00DC_DDB3_0F2F_8000
 
   /// One record.
   /// - Parameters:
   ///   - packet: the HCI packet with its H4 type byte.
-  ///   - direction: from the host's side.
-  ///   - microseconds: when it crossed, since 1970.
+  ///   - direction: seen from the host.
+  ///   - microseconds: the time of the packet, since 1970.
   static func record(
     _ packet: HCIPacket, _ direction: TracingLink.Direction, at microseconds: Int64
   ) -> [UInt8] {
     var record: [UInt8] = []
     record.reserveCapacity(recordHeaderSize + packet.bytes.count)
     append(UInt32(packet.bytes.count), to: &record)
-    // Captured in full, so the included length is the original one.
+    // The record is not truncated, so the included length equals the original length.
     append(UInt32(packet.bytes.count), to: &record)
     append(flags(of: packet, direction), to: &record)
     let dropped: UInt32 = 0

@@ -1,6 +1,6 @@
 /// A packet between a host and its controller, with the type byte of the UART transport (Core 5.4,
-/// Vol 4, Part A, 2). A captured link is told in these, although it may never have had a
-/// controller: they are what dissectors read.
+/// Vol 4, Part A, 2). A captured link is recorded in this form even if it has no controller,
+/// because dissectors read HCI packets.
 struct HCIPacket: Equatable, Sendable {
   let bytes: [UInt8]
   /// ACL data, not an event.
@@ -15,8 +15,8 @@ struct HCIPacket: Equatable, Sendable {
     isData = false
   }
 
-  /// LE Connection Complete (Vol 4, Part E, 7.7.65.1) at the central. What is not known of the link
-  /// is 0, a value that no link has.
+  /// LE Connection Complete (Vol 4, Part E, 7.7.65.1) at the central. Unknown parameters of the
+  /// link are 0, a value that no link uses.
   static func connected(
     _ handle: UInt16, to peer: CapturedPeer, _ facts: LinkFacts
   ) -> HCIPacket {
@@ -40,13 +40,13 @@ struct HCIPacket: Equatable, Sendable {
   }
 
   /// An ATT PDU in one L2CAP frame (Vol 3, Part A, 3.1) in one ACL packet (Vol 4, Part E, 5.4.2):
-  /// in a file there is no controller whose buffers would make it into fragments.
+  /// without a controller, no buffer size forces fragments.
   static func attribute(
     _ pdu: [UInt8], on handle: UInt16, _ direction: TracingLink.Direction
   ) -> HCIPacket {
     let frame =
       UInt16(clamping: pdu.count).littleEndianBytes + attributeChannel.littleEndianBytes + pdu
-    // The first, and only, packet of a frame; from a host one that is not flushed by itself.
+    // The first and only packet of a frame; from a host, not automatically flushable.
     let boundary: UInt16 = direction == .received ? 0b10 : 0b00
     let header = (handle | boundary << 12).littleEndianBytes
     return HCIPacket(

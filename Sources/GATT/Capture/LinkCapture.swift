@@ -1,14 +1,14 @@
 import OtaflashATT
 import Synchronization
 
-/// The device at the other end of a captured link, as the log shall name it.
+/// The address of the device in the log.
 public struct CapturedPeer: Equatable, Sendable {
   /// Six bytes, least significant first.
   public let littleEndian: [UInt8]
-  /// The address is a random one.
+  /// Whether the address is random.
   public let isRandom: Bool
 
-  /// `nil` unless there are six bytes.
+  /// `nil` unless `bytes` has six bytes.
   public init?(littleEndian bytes: [UInt8], isRandom: Bool) {
     guard bytes.count == 6 else { return nil }
     littleEndian = bytes
@@ -16,12 +16,11 @@ public struct CapturedPeer: Equatable, Sendable {
   }
 }
 
-/// A log of everything that crosses the attribute bearers of some links, in the BTSnoop format.
-/// Dissectors see a connection begin and end, and between them its PDUs; since discovery is among
-/// them, they name the attributes too.
+/// A log of all PDUs on the attribute bearers of some links, in the BTSnoop format. Dissectors see
+/// each connection with its start, PDUs and end; they resolve the attributes from the discovery.
 public final class LinkCapture: Sendable {
-  /// Core 5.4, Vol 4, Part E, 5.4.2. Numbers start at 0 and are used again: btmon 5.66 ends with a
-  /// segmentation fault at another one on a computer without an adapter.
+  /// Core 5.4, Vol 4, Part E, 5.4.2. Handles start at 0 and are reused: btmon 5.66 crashes with a
+  /// segmentation fault at other handles on a computer without an adapter.
   private static let handles: ClosedRange<UInt16> = 0x0000...0x0EFF
 
   private struct State {
@@ -33,18 +32,18 @@ public final class LinkCapture: Sendable {
   private let state = Mutex(State())
   private let write: @Sendable ([UInt8]) -> Void
 
-  /// - Parameter write: gets whole records, which belong behind `BTSnoop.fileHeader`. The links
-  ///   wait for it, so it must return soon.
+  /// - Parameter write: receives complete records, to be written after `BTSnoop.fileHeader`. The
+  ///   links wait for it, so it must return quickly.
   public init(write: @escaping @Sendable ([UInt8]) -> Void) { self.write = write }
 
-  /// What a clock's start is in the log, in microseconds since 1970, when it is `now` on the wall.
-  /// A simulation's clock runs ahead of the wall's, and the next one starts anew: time in the log
-  /// goes on from the latest record then.
+  /// The time of a clock's start in the log, in microseconds since 1970, if the wall clock reads
+  /// `now`. A simulated clock runs faster than the wall clock, and the next one starts again at 0:
+  /// its time in the log then continues from the latest record.
   func epoch(of clock: any LinkClock, now: Int64) -> Int64 {
     max(now, state.withLock { $0.latest }) - Self.microseconds(clock.now)
   }
 
-  /// The link, captured from now to its end.
+  /// Returns the link, captured from now to its end.
   func capturing(
     _ link: any Link, to peer: CapturedPeer, on clock: any LinkClock, epoch: Int64
   ) -> TracingLink {
@@ -76,7 +75,7 @@ public final class LinkCapture: Sendable {
   private func takeHandle() -> UInt16 {
     state.withLock { state in
       guard let free = Self.handles.first(where: { !state.handlesInUse.contains($0) }) else {
-        preconditionFailure("more than \(Self.handles.count) links are captured at once")
+        preconditionFailure("more than \(Self.handles.count) links are captured at the same time")
       }
       state.handlesInUse.insert(free)
       return free
@@ -85,13 +84,13 @@ public final class LinkCapture: Sendable {
 }
 
 extension Dialer {
-  /// The same, with its links recorded in `capture`.
+  /// Returns the same dialer; its links are recorded in `capture`.
   ///
   /// - Parameters:
   ///   - capture: the log.
-  ///   - peer: how the log names the device.
-  ///   - clock: the links' own.
-  ///   - now: this moment, in microseconds since 1970; the times in the log go on from it.
+  ///   - peer: the address of the device in the log.
+  ///   - clock: the clock of the links.
+  ///   - now: the current time in microseconds since 1970; times in the log continue from it.
   public func capturing(
     into capture: LinkCapture, as peer: CapturedPeer, on clock: any LinkClock, now: Int64
   ) -> Dialer {

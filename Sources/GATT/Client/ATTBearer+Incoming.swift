@@ -1,9 +1,9 @@
 import OtaflashATT
 import Synchronization
 
-/// What comes in.
+/// Processing of received PDUs.
 extension ATTBearer {
-  /// Takes one PDU; a fault ends the bearer.
+  /// Processes one PDU; a fault ends the bearer.
   func handle(_ bytes: [UInt8]) -> GATTFault? {
     let pdu: ATTPDU
     do throws(DecodeFault) {
@@ -29,7 +29,8 @@ extension ATTBearer {
       let isCommand = opcode & 0x40 != 0
       return isCommand ? nil : owe(.response(.error(Self.refusal(of: opcode))))
     case .writeCommand, .signedWriteCommand, .confirmation:
-      // Commands to a server we do not run, and a confirmation of nothing, change nothing (3.3.2).
+      // The client runs no server, so commands have no effect. The same holds for a confirmation
+      // without an indication (3.3.2).
       return nil
     }
   }
@@ -39,10 +40,11 @@ extension ATTBearer {
   }
 
   private func owe(_ answer: ATTPDU) -> GATTFault? {
-    answers.offer(answer) ? nil : .violation("it asked for more answers than the protocol allows")
+    answers.offer(answer) ? nil : .violation("it requires more responses than the protocol permits")
   }
 
-  /// The peer may discover *our* attributes; there are none (3.4.1, and 3.4.2 for the MTU).
+  /// The peer may discover attributes, but the host has no attributes (3.4.1, and 3.4.2 for the
+  /// MTU).
   private func answer(to request: ATTRequest) -> ATTResponse {
     func error(_ handle: AttributeHandle, _ code: ATTErrorCode) -> ATTResponse {
       .error(ErrorResponse(requestOpcode: request.opcode.rawValue, handle: handle, code: code))
@@ -78,7 +80,7 @@ extension ATTBearer {
   }
 
   private static func cause(_ fault: ATTFault) -> GATTFault {
-    .violation("it sent a response that answers nothing (\(fault))")
+    .violation("it sent a response without a request (\(fault))")
   }
 
   private func complete(with response: ATTResponse) -> GATTFault? {
@@ -88,10 +90,10 @@ extension ATTBearer {
         (handle: AttributeHandle, recipient: ResponseRecipient)?
       ) in
       let outcome = state.slot.received(response)
-      // The slot is dead from here on: a request that comes before `end` must be told so. A bearer
-      // that has ended already was ended by that: what comes too late is nobody's fault.
+      // The slot is unusable from now on, so a request before `end` must fail. If the bearer has
+      // already ended, that cause is kept: a late response is not an error.
       if case .disconnect(let fault) = outcome { state.ended = state.ended ?? Self.cause(fault) }
-      // In force from here on, whether or not somebody still waits for it.
+      // Valid from now on, even if no task waits for the response anymore.
       if case .complete(.exchangeMTU(let theirs)) = outcome {
         state.mtu = .negotiated(state.receiveMTU.tell(), ATTMTU(clamping: Int(theirs)))
       }

@@ -1,22 +1,22 @@
 import OtaflashATT
 
-/// Requests, and the security that an attribute may want for one.
+/// Requests, and the security that an attribute may require for them.
 extension ATTBearer {
-  /// Sends a request and waits for its response. Requests from several tasks go out one at a time,
-  /// in order. A caller that is cancelled stops waiting at once; its slot stays taken until the
-  /// response has come, as the protocol demands.
+  /// Sends a request and waits for its response. Requests from several tasks are sent one at a
+  /// time, in order. A cancelled caller stops waiting immediately; its slot stays occupied until
+  /// the response arrives, as the protocol requires.
   package func request(
     _ request: ATTRequest, on handle: AttributeHandle = .none
   ) async throws(GATTFault) -> ATTResponse {
     try await self.request(encoded: request.encoded, opcode: request.opcode, on: handle)
   }
 
-  /// As above, for a request that was encoded by the caller.
+  /// As above, for a request that the caller has encoded.
   package func request(
     encoded: [UInt8], opcode: ATTOpcode, on handle: AttributeHandle
   ) async throws(GATTFault) -> ATTResponse {
     var asked: AttributeSecurity = []
-    // Each turn asks for more than the one before, of the two things that there are to ask for.
+    // Each pass requests a higher level than the one before, and there are only two.
     while true {
       do throws(GATTFault) {
         return try await exchange(encoded, opcode, handle)
@@ -30,10 +30,10 @@ extension ATTBearer {
     }
   }
 
-  /// Raises the link's security, for one who wants it before any attribute does.
+  /// Raises the link's security before any attribute requires it.
   package func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     do throws(GATTFault) {
-      // A link whose security is being raised takes no PDUs.
+      // A link carries no PDUs while its security is being raised.
       try await enter(sendGate)
     } catch {
       throw error == .cancelled ? .cancelled : .linkLost(.closedLocally)

@@ -1,8 +1,8 @@
 import OtaflashATT
 
-/// Subscriptions, which are kept in step with those who listen.
+/// Subscriptions, synchronized with their observers.
 extension ATTBearer {
-  /// Adds one who listens. Nothing is sent before `settle`.
+  /// Adds an observer. Nothing is sent before `settle`.
   package func add(
     _ observer: NotificationObserver, _ bits: UInt16 = 0, on value: AttributeHandle,
     descriptor: AttributeHandle? = nil
@@ -15,21 +15,20 @@ extension ATTBearer {
     if let ended { throw ended }
   }
 
-  /// Takes one off. The server is told by `keepSubscriptions`, whoever calls this and from
-  /// wherever.
+  /// Removes an observer. `keepSubscriptions` informs the server, independent of the calling task.
   package func remove(_ observer: NotificationObserver, from value: AttributeHandle) {
     let isUntold = state.withLock { $0.subscriptions.remove(observer, from: value) }
     if isUntold { upkeep.offer(()) }
   }
 
-  /// Takes everybody off a value, tells them why, and tells the server.
+  /// Removes all observers of a value, ends their streams with `cause`, and informs the server.
   func removeAll(from value: AttributeHandle, because cause: GATTFault) async throws(GATTFault) {
     let observers = state.withLock { $0.subscriptions.removeAll(from: value) }
     for observer in observers { observer.finish(because: cause) }
     try await settle(value)
   }
 
-  /// Writes the configuration that those who listen to a value want, where the server has another.
+  /// Writes the configuration that the observers of a value need, if the server's one differs.
   func settle(_ value: AttributeHandle) async throws(GATTFault) {
     try await settle(value) { (encoded, descriptor) async throws(GATTFault) in
       try await self.request(encoded: encoded, opcode: .writeRequest, on: descriptor)
@@ -40,7 +39,7 @@ extension ATTBearer {
     _ value: AttributeHandle,
     by write: ([UInt8], AttributeHandle) async throws(GATTFault) -> ATTResponse
   ) async throws(GATTFault) {
-    // One at a time: what is written must be what is wanted when it is written.
+    // One at a time: the written value must be current at the time of the write.
     do throws(GATTFault) { try await enter(settingsGate) } catch {
       abandon(value)
       throw error
@@ -62,35 +61,37 @@ extension ATTBearer {
     }
   }
 
-  /// A caller who leaves before the server has answered leaves the rest to `keepSubscriptions`.
+  /// If the caller is cancelled before the server responds, `keepSubscriptions` completes the
+  /// change.
   private func abandon(_ value: AttributeHandle) {
     state.withLock { $0.subscriptions.abandoned(of: value) }
     upkeep.offer(())
   }
 
-  /// Tells the server of everyone who left without telling it. Ends with the bearer: each write has
-  /// the transaction timeout for its bound, and none is made on a link that has ended.
+  /// Informs the server of observers that were removed without a write. Ends with the bearer: each
+  /// write is bounded by the transaction timeout, and nothing is written to a link that has ended.
   func keepSubscriptions() async {
     while ended == nil, let value = state.withLock({ $0.subscriptions.takeUntold() }) {
       do throws(GATTFault) {
         try await settle(value) { (encoded, descriptor) async throws(GATTFault) in
-          // Nobody is paired with for the sake of silence.
+          // Unsubscribing must not cause pairing.
           try await self.exchange(encoded, .writeRequest, descriptor)
         }
       } catch .queueFull {
-        // Those who wait have a bound each; there is room when the first of them is done.
+        // Each waiting request is bounded in time; a place is free when the first one ends.
         guard await clock.pause(for: Self.roomPause) else { return }
       } catch .cancelled {
         return
       } catch {
-        // A server that refuses to be silent stays as it is; a lost link ends the subscription.
+        // If the server refuses to stop, its configuration stays; a lost link ends the
+        // subscription.
         continue
       }
     }
   }
 
-  /// Counts the Service Changed indications seen on its handle: a client's cache is stale when the
-  /// number moved.
+  /// The number of Service Changed indications received on its handle: a client's cache is stale if
+  /// the number has changed.
   package var attributesChanged: Int { state.withLock { $0.attributesChanged } }
 
   package func watchServiceChanged(on handle: AttributeHandle) {

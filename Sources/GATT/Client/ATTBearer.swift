@@ -1,33 +1,34 @@
 import OtaflashATT
 import Synchronization
 
-/// The client end of one ATT bearer (Core 5.4, Vol 3, Part F, 3.3): one outstanding request, the
-/// 30 s transaction timeout, indications confirmed, the peer's own requests answered.
+/// The client end of one ATT bearer (Core 5.4, Vol 3, Part F, 3.3): one outstanding request, the 30
+/// s transaction timeout, confirmations of indications, responses to the peer's requests.
 ///
-/// Whoever makes a bearer must have exactly one task in `run()` as long as the link lives; every
-/// other method may be called from any task. When the link ends, every pending wait fails at once.
+/// The owner of a bearer must run exactly one task in `run()` as long as the link lives; every
+/// other method may be called from any task. When the link ends, every pending wait fails
+/// immediately.
 package final class ATTBearer: Sendable {
-  /// Answers waiting to be sent; the protocol allows one confirmation and one response at a time,
-  /// so a peer that makes us owe more than this breaks it.
+  /// Responses and confirmations that wait to be sent. The protocol permits one of each at a time,
+  /// so a peer that causes more violates it.
   private static let answersMaximum = 16
   /// Tasks that may wait for the request slot.
   private static let requestersMaximum = 256
-  /// How long to wait when as many wait already.
+  /// The pause before a retry when the queue is full.
   static let roomPause = Duration.milliseconds(100)
 
   typealias Answer = OneShot<Result<ATTResponse, GATTFault>>
   typealias Responses = Mailbox<Result<ATTResponse, GATTFault>>
 
-  /// For the bearer's own files, as the gates are: what comes in, and what requests ask for.
+  /// Internal for the bearer's own files, like the gates.
   struct State {
     var receiveMTU: ReceiveMTU
     var slot = RequestSlot()
     var pending: (handle: AttributeHandle, recipient: ResponseRecipient)?
     var mtu = ATTMTU.default
     var ended: GATTFault?
-    /// Whether nobody waits for the answer to the open request any more.
+    /// Whether the caller of the open request has stopped waiting.
     var isAbandoned = false
-    /// Whether the one exchange that a connection may have was sent.
+    /// Whether the only exchange of the connection was sent.
     var hasAskedMTU = false
     var subscriptions = SubscriptionLedger()
     var serviceChangedHandle: AttributeHandle?
@@ -40,15 +41,16 @@ package final class ATTBearer: Sendable {
   let state: Mutex<State>
   let requestGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
   let sendGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
-  /// One change of what the two sides have agreed on (MTU, a configuration) at a time.
+  /// Changes of the state shared with the peer (MTU, a configuration), one at a time.
   let settingsGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
   let answers = Mailbox<ATTPDU>(capacity: ATTBearer.answersMaximum)
-  /// Wakes the task that does what no caller waits for.
+  /// Wakes the task that sends without a waiting caller.
   let upkeep = Mailbox<Void>(capacity: 1)
 
   /// - Parameters:
-  ///   - receiveMTU: what a peer is told that asks before `exchangeMTU` does.
-  ///   - transactionTimeout: 30 s by the specification; shorter only to test or diagnose.
+  ///   - receiveMTU: the MTU in the response to a peer that sends an Exchange MTU Request before
+  ///     `exchangeMTU`.
+  ///   - transactionTimeout: 30 s by the specification; shorter only for tests and diagnosis.
   package init(
     link: any Link, clock: any LinkClock, receiveMTU: ATTMTU = .maximum,
     transactionTimeout: Duration = .seconds(30)
@@ -62,23 +64,23 @@ package final class ATTBearer: Sendable {
   /// ATT_MTU in bytes, valid for both directions.
   package var mtu: Int { state.withLock { $0.mtu.bytes } }
 
-  /// Whether the slot is held by a request that nobody waits for: whatever comes next waits behind
-  /// it.
+  /// Whether a request without a waiting caller occupies the slot: every later request waits for
+  /// its response.
   var isHeldUp: Bool { state.withLock { $0.isAbandoned } }
 
-  /// Why the bearer ended, or `nil` while it lives.
+  /// The reason the bearer ended, or `nil` while it is alive.
   package var ended: GATTFault? { state.withLock { $0.ended } }
 
-  // MARK: The bearer's own task
+  // MARK: The task of the bearer
 
-  /// Serves the bearer until the link ends, and says why it ended.
+  /// Serves the bearer until the link ends, and returns the reason.
   package func run() async -> GATTFault {
     let cause = await withTaskGroup(of: GATTFault.self, returning: GATTFault.self) { group in
       group.addTask { await self.receiveAll() }
       group.addTask { await self.sendAnswers() }
       group.addTask { await self.watchTransactions() }
       guard let first = await group.next() else { preconditionFailure("the group has children") }
-      // Whatever ended one half ends the other; closing wakes what cancellation does not reach.
+      // The end of one half ends the other; closing wakes waits that cancellation does not reach.
       end(because: first)
       group.cancelAll()
       return first
@@ -86,7 +88,7 @@ package final class ATTBearer: Sendable {
     return cause
   }
 
-  /// Closes the link. Every wait fails with the first cause given.
+  /// Closes the link. Every wait fails with the first cause.
   package func end(because cause: GATTFault) {
     let (pending, observers) = state.withLock {
       state -> (ResponseRecipient?, [NotificationObserver]) in
@@ -125,7 +127,7 @@ package final class ATTBearer: Sendable {
     return state.withLock { $0.ended } ?? .linkLost(.closedLocally)
   }
 
-  /// Wakes at least once a timeout, so a request can never outlive two of them.
+  /// Wakes at least once per timeout, so a request never lasts longer than two timeouts.
   private func watchTransactions() async -> GATTFault {
     while true {
       let deadline =
@@ -141,9 +143,9 @@ package final class ATTBearer: Sendable {
     }
   }
 
-  // MARK: What goes out
+  // MARK: Sending
 
-  /// One request and its response.
+  /// Sends one request and returns its response.
   func exchange(
     _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle
   ) async throws(GATTFault) -> ATTResponse {
@@ -158,8 +160,8 @@ package final class ATTBearer: Sendable {
     return try result.get()
   }
 
-  /// Sends a request, if no other is open, and leaves its response to `responses`; `false` =
-  /// nothing was sent. Commands may follow at once: they wait for no response (3.3.2).
+  /// Sends a request if no other is open, and delivers its response to `responses`; `false`:
+  /// nothing was sent. Commands may follow immediately: they do not wait for a response (3.3.2).
   func begin(
     _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle, for responses: Responses
   ) async throws(GATTFault) -> Bool {
@@ -168,14 +170,14 @@ package final class ATTBearer: Sendable {
     return true
   }
 
-  /// Nobody asks for the response any more, if it is still to come.
+  /// Discards the response if it is still outstanding.
   func abandon(_ recipient: ResponseRecipient) {
     state.withLock { state in
       if state.pending?.recipient == recipient { state.isAbandoned = true }
     }
   }
 
-  /// Sends a request whose turn it is.
+  /// Sends a request in its turn.
   private func open(
     _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle,
     for recipient: ResponseRecipient
@@ -191,7 +193,7 @@ package final class ATTBearer: Sendable {
     do throws(GATTFault) {
       try await transmit(encoded)
     } catch {
-      // Nothing was sent (the PDU was refused or the task cancelled): no response will come.
+      // Nothing was sent (the PDU was rejected or the task cancelled): no response will arrive.
       let wasPending = state.withLock { state in
         state.slot.withdraw()
         return state.pending.take() != nil
@@ -201,21 +203,21 @@ package final class ATTBearer: Sendable {
     }
   }
 
-  /// Sends a PDU that has no response, as soon as the transport takes it.
+  /// Sends a PDU that has no response, as soon as the transport accepts it.
   package func command(_ encoded: [UInt8]) async throws(GATTFault) {
     try await transmit(encoded)
   }
 
-  /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent. A task that
-  /// has many to send suspends only where there is something to wait for.
+  /// Sends such a PDU if the transport can accept it immediately; `false`: nothing was sent. A task
+  /// with many PDUs to send suspends only when it has to wait.
   package func offer(_ encoded: [UInt8]) throws(GATTFault) -> Bool {
     guard sendGate.enterNow() else { return false }
     defer { sendGate.leave() }
     do throws(LinkLoss) { return try link.offer(encoded) } catch { throw fault(error) }
   }
 
-  /// Offered first: a transport mostly has room, and to suspend the task for each PDU costs more
-  /// than the system call (docs/performance.md).
+  /// `offer` first: the transport usually has space, and suspending the task for each PDU costs
+  /// more than the system call (docs/performance.md).
   private func transmit(_ bytes: [UInt8]) async throws(GATTFault) {
     if try offer(bytes) { return }
     try await enter(sendGate)
@@ -238,9 +240,9 @@ package final class ATTBearer: Sendable {
 
   // MARK: MTU
 
-  /// Exchange MTU (3.4.2), once a connection: later calls return what stands. Error 0x06 keeps the
-  /// MTU that is in force. A peer that has been told what we receive is told the same again, not
-  /// `desired`.
+  /// Exchange MTU (3.4.2), once per connection: later calls return the current value. Error 0x06
+  /// keeps the current MTU. If the host has already reported its receive MTU to the peer, it sends
+  /// the same value again instead of `desired`.
   package func exchangeMTU(_ desired: ATTMTU) async throws(GATTFault) -> Int {
     try await enter(settingsGate)
     defer { settingsGate.leave() }
@@ -251,7 +253,7 @@ package final class ATTBearer: Sendable {
       )
     }
     guard let ours else {
-      // The answer to an exchange that was given up is still worth waiting for.
+      // The response to an abandoned exchange is still worth waiting for.
       if isUnanswered {
         try await enter(requestGate)
         requestGate.leave()
@@ -270,6 +272,6 @@ package final class ATTBearer: Sendable {
 
 extension GATTFault {
   static func mismatched(_ response: ATTResponse) -> GATTFault {
-    .violation("it answered with \(response.opcode), which answers no such request")
+    .violation("it answered with \(response.opcode), which does not match the request")
   }
 }

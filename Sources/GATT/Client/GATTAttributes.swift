@@ -4,10 +4,10 @@ import OtaflashATT
 public struct DiscoveredService: Hashable, Sendable {
   /// The service's type.
   public let uuid: BluetoothUUID
-  /// The service's attributes, its own declaration among them.
+  /// The handles of the service, including its declaration.
   public let handles: HandleRange
 
-  /// A service that something else than discovery knows of.
+  /// A service that is known from another source than discovery.
   public init(uuid: BluetoothUUID, handles: HandleRange) {
     self.uuid = uuid
     self.handles = handles
@@ -18,16 +18,16 @@ public struct DiscoveredService: Hashable, Sendable {
 public struct DiscoveredCharacteristic: Hashable, Sendable {
   /// The characteristic's type.
   public let uuid: BluetoothUUID
-  /// What can be done with the value.
+  /// The operations that the value supports.
   public let properties: CharacteristicProperties
   /// The declaration's handle.
   public let declaration: AttributeHandle
   /// The value's handle.
   public let value: AttributeHandle
-  /// The last handle that belongs to it; its descriptors lie behind `value` up to here.
+  /// The last handle of the characteristic; its descriptors are between `value` and this handle.
   public let last: AttributeHandle
 
-  /// A characteristic that something else than discovery knows of.
+  /// A characteristic that is known from another source than discovery.
   public init(
     uuid: BluetoothUUID, properties: CharacteristicProperties, declaration: AttributeHandle,
     value: AttributeHandle, last: AttributeHandle

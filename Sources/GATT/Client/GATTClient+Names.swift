@@ -1,7 +1,8 @@
 import OtaflashATT
 
 extension GATTClient {
-  /// The fault with the type of its attribute, where discovery on this connection has found it.
+  /// Returns the fault with the type of its attribute, if discovery on this connection has found
+  /// it.
   func named(_ fault: GATTFault) -> GATTFault {
     switch fault {
     case .refused(let attribute, let code): .refused(named(attribute), code)

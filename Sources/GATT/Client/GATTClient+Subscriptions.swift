@@ -1,23 +1,23 @@
 import OtaflashATT
 
 extension GATTClient {
-  /// Which of the two kinds a subscription asks for.
+  /// The kind of a subscription.
   public enum Subscription: UInt16, Sendable {
     /// Values without a confirmation.
     case notifications = 0x0001
-    /// Values that are confirmed one by one.
+    /// Values that the client confirms one by one.
     case indications = 0x0002
   }
 
   /// Subscribes to a characteristic (4.10, 4.11) and returns its values from now on. The Client
-  /// Characteristic Configuration is written for the first subscriber only, and written back to 0
-  /// when the last has let go of its stream: by the connection itself, in its turn, as long as the
-  /// link stands. A device that is paired remembers what was written when a link ends before that.
+  /// Characteristic Configuration is written for the first subscriber only. When the last
+  /// subscriber has released its stream, the connection writes 0 automatically, in its turn, while
+  /// the link exists. A bonded device stores the configuration if the link ends before that.
   ///
   /// - Parameters:
   ///   - characteristic: one that `characteristics(of:)` found on this connection.
-  ///   - kind: `nil` takes notifications where there are some, else indications.
-  ///   - capacity: values kept for a reader that is slow, 1 or more; the oldest are dropped.
+  ///   - kind: `nil` uses notifications if the characteristic supports them, otherwise indications.
+  ///   - capacity: values kept for a slow reader, 1 or more; the oldest are dropped.
   public func subscribe(
     to characteristic: DiscoveredCharacteristic, as kind: Subscription? = nil,
     buffering capacity: Int = notificationBufferDefault
@@ -45,7 +45,7 @@ extension GATTClient {
     }
     let descriptor = try await configuration(of: characteristic)
     let observer = NotificationObserver(capacity: capacity)
-    // Observe first: a server may notify before it answers the write.
+    // Observe first: a server may notify before it responds to the write.
     try bearer.add(observer, kind.rawValue, on: characteristic.value, descriptor: descriptor)
     let registration = NotificationStream.Registration(
       observer: observer, bearer: bearer, handle: characteristic.value)
@@ -70,17 +70,18 @@ extension GATTClient {
     return found.handle
   }
 
-  /// Ends every subscription of a characteristic: the streams that are open end by throwing
-  /// `.unsubscribed`, and the server is asked to send no more. Where the wait for its answer is
-  /// cancelled, the connection sees to the rest. Nothing is sent where nobody is subscribed.
+  /// Ends all subscriptions of a characteristic: open streams end by throwing `.unsubscribed`, and
+  /// the server is requested to stop sending. If the wait for the response is cancelled, the
+  /// connection completes the write. Without a subscription nothing is sent.
   public func unsubscribe(from characteristic: DiscoveredCharacteristic) async throws(GATTFault) {
     try await bearer.removeAll(from: characteristic.value, because: .unsubscribed)
   }
 
-  // MARK: What the connection does by itself
+  // MARK: Automatic procedures of the connection
 
-  /// Does what no caller waits for until the connection ends: it tells the server of subscribers
-  /// that left, and subscribes to Service Changed. To be run by one task beside the bearer.
+  /// Runs the procedures without a waiting caller until the connection ends: informs the server of
+  /// subscribers that left, and subscribes to Service Changed. One task must run it concurrently
+  /// with the bearer.
   package func keepUp() async {
     while await bearer.upkeep.next() != nil {
       await watchServiceChanged()
@@ -88,8 +89,8 @@ extension GATTClient {
     }
   }
 
-  /// Service Changed (7.1), where the server has it. Without it what was discovered is kept for the
-  /// connection, as from a server whose attributes never change.
+  /// Service Changed (7.1), if the server has it. Otherwise the results of discovery are kept for
+  /// the connection, as for a server whose attributes never change.
   private func watchServiceChanged() async {
     guard let service = cache.withLock({ $0.unwatched.take() }) else { return }
     do throws(GATTFault) {
@@ -100,10 +101,10 @@ extension GATTClient {
       bearer.watchServiceChanged(on: changed.value)
       let descriptor = try await configuration(of: changed)
       let write = ATTRequest.write(descriptor, value: [0x02, 0x00])
-      // Not by `request`: nobody is paired with for this.
+      // Not by `request`: this subscription must not cause pairing.
       _ = try await bearer.exchange(write.encoded, .writeRequest, descriptor)
     } catch {
-      // A server that does not let us subscribe is one that does not tell.
+      // If the server refuses the subscription, it counts as a server without Service Changed.
       return
     }
   }

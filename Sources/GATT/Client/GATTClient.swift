@@ -3,9 +3,9 @@ import Synchronization
 
 /// The GATT client procedures on one connection (Core 5.4, Vol 3, Part G, 4).
 ///
-/// A client lives as long as its link; a `Peripheral` makes one for each. What discovery finds is
-/// kept for the connection and dropped when the server indicates Service Changed, to which the
-/// client subscribes by itself.
+/// A client lives as long as its link; a `Peripheral` creates one for each link. Results of
+/// discovery are kept for the connection, and dropped when the server indicates Service Changed, to
+/// which the client subscribes automatically.
 public final class GATTClient: Sendable {
   /// The longest attribute value in bytes (Core 5.4, Vol 3, Part F, 3.2.9).
   public static let attributeValueMaximum = 512
@@ -16,14 +16,14 @@ public final class GATTClient: Sendable {
     var services: [DiscoveredService]?
     var characteristics: [HandleRange: [DiscoveredCharacteristic]] = [:]
     var descriptors: [AttributeHandle: [AttributeInformation]] = [:]
-    /// Where Service Changed is to be found, once it is known that the server has it.
+    /// The service that contains Service Changed, once discovery has found it.
     var unwatched: DiscoveredService?
     var changesSeen = 0
   }
 
   let bearer: ATTBearer
   let cache = Mutex(Cache())
-  /// Whether the client subscribes to Service Changed by itself.
+  /// Whether the client subscribes to Service Changed automatically.
   let followsServiceChanges: Bool
   private let observe: @Sendable (GATTClientStep) -> Void
 
@@ -38,7 +38,7 @@ public final class GATTClient: Sendable {
 
   func report(_ step: GATTClientStep) { observe(step) }
 
-  /// A failure of a procedure; that of the whole connection is told by the connection.
+  /// Reports the failure of a procedure; the connection reports its own failure.
   func reportFailure(_ step: GATTClientStep) {
     if bearer.ended == nil { observe(step) }
   }
@@ -46,17 +46,17 @@ public final class GATTClient: Sendable {
   /// ATT_MTU in bytes, 23…517.
   public var mtu: Int { bearer.mtu }
 
-  /// What the transport knows of the air.
+  /// The parameters of the radio link that the transport knows.
   public var linkFacts: LinkFacts { bearer.link.facts }
 
-  /// The size of Write Commands, in bytes, that carries the most over this link as far as it is
-  /// known (`PDUSizing.bestSize`).
+  /// The size of Write Commands in bytes that gives the highest throughput on this link, as far as
+  /// its parameters are known (`PDUSizing.bestSize`).
   ///
   /// - Parameters:
-  ///   - most: the largest that the device takes, beside ATT_MTU.
-  ///   - header: bytes of each value that carry none of what is sent.
-  ///   - unit: bytes of which each value carries whole ones, where the interval is known.
-  ///   - bytesPerAnswer: bytes between two notifications of the device; `nil` = hardly any.
+  ///   - most: the largest size that the device accepts, in addition to the limit of ATT_MTU.
+  ///   - header: bytes of each value that carry no data.
+  ///   - unit: each value carries a multiple of this many bytes, if the interval is known.
+  ///   - bytesPerAnswer: bytes between two notifications of the device; `nil` for hardly any.
   ///   - answer: bytes of link-layer payload of such a notification.
   package func bestCommandSize(
     atMost most: Int = .max, header: Int = 0, unit: Int = 1, bytesPerAnswer: Int? = nil,
@@ -68,19 +68,19 @@ public final class GATTClient: Sendable {
       unit: unit, bytesPerAnswer: bytesPerAnswer, answer: answer)
   }
 
-  /// What the link offers now.
+  /// The current security of the link.
   public var security: AttributeSecurity { bearer.link.security }
 
-  /// Pairs with the device, or uses the keys of an earlier pairing, before any attribute asks for
-  /// it. Requests that are refused for want of security raise it by themselves.
+  /// Pairs with the device, or uses the keys of an earlier pairing, before any attribute requires
+  /// it. A request that is refused for lack of security raises it automatically.
   public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     try await bearer.raiseSecurity(to: wanted)
   }
 
-  /// Why the connection ended; `nil` while it stands.
+  /// The reason the connection ended; `nil` while it exists.
   public var ended: GATTFault? { bearer.ended }
 
-  /// Waits for the connection's end; `false` when it still stands after `limit`.
+  /// Waits for the end of the connection; `false` if it still exists after `limit`.
   func waitUntilEnded(within limit: Duration, on clock: any LinkClock) async -> Bool {
     let ending = NotificationObserver(capacity: 1)
     do throws(GATTFault) {
@@ -102,13 +102,13 @@ public final class GATTClient: Sendable {
     return bearer.ended != nil
   }
 
-  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller of both
-  /// sides', and 23 where the server does not know the request. A connection has one exchange: a
-  /// second call sends nothing and returns the MTU that stands.
+  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller one of both
+  /// sides, and 23 if the server does not support the request. A connection has one exchange: a
+  /// second call sends nothing and returns the current MTU.
   ///
   /// - Parameter desired: 23…517.
   /// - Returns: the effective ATT_MTU in bytes.
-  /// - Throws: `.mtuOutOfRange`, and what a request throws.
+  /// - Throws: `.mtuOutOfRange`, and the errors of a request.
   public func requestMTU(_ desired: Int = 512) async throws(GATTFault) -> Int {
     guard let wanted = ATTMTU(bytes: desired) else {
       throw .mtuOutOfRange(desired)
@@ -116,18 +116,18 @@ public final class GATTClient: Sendable {
     return try await bearer.exchangeMTU(wanted)
   }
 
-  /// How a value is written.
+  /// The procedure for writing a value.
   public enum WriteKind: Sendable, CaseIterable {
-    /// Write Request: the device answers each (Core 5.4, Vol 3, Part G, 4.9.3).
+    /// Write Request: the device responds to each (Core 5.4, Vol 3, Part G, 4.9.3).
     case withResponse
-    /// Write Command: nobody answers (Core 5.4, Vol 3, Part G, 4.9.1).
+    /// Write Command: no response (Core 5.4, Vol 3, Part G, 4.9.1).
     case withoutResponse
   }
 
-  /// The longest value in bytes that one PDU carries now, of a write of either kind: ATT_MTU − 3.
-  /// Send longer data in parts of this size, unless the device supports long writes: a value that
-  /// is longer is written with response by Prepare Write requests (4.9.4), several for each value,
-  /// which devices without a prepare queue refuse.
+  /// The longest value in bytes that one write PDU of either kind can carry now: ATT_MTU − 3. Send
+  /// longer data in parts of this size, unless the device supports long writes: a longer value is
+  /// written with response by several Prepare Write requests (4.9.4), which devices without a
+  /// prepare queue refuse.
   public var singleWriteLength: Int { mtu - 3 }
 
   /// The longest value that a write of this kind accepts now, in bytes: ATT_MTU − 3 without
@@ -142,7 +142,7 @@ public final class GATTClient: Sendable {
 
   // MARK: Read and write
 
-  /// Reads a value, with Read Blob for what does not fit one response (4.8.1, 4.8.3).
+  /// Reads a value, with Read Blob for a value that exceeds one response (4.8.1, 4.8.3).
   public func read(_ characteristic: DiscoveredCharacteristic) async throws(GATTFault) -> [UInt8] {
     guard characteristic.properties.contains(.read) else {
       throw .notPermitted(characteristic.uuid, needs: "read")
@@ -161,7 +161,7 @@ public final class GATTClient: Sendable {
     guard case .read(var value) = response else { throw .mismatched(response) }
     let first = value.count
     var part = value
-    // The MTU may change meanwhile, when the peer asks for ours: a part is full by either.
+    // The MTU may change during the read if the peer exchanges it: a part is full by either value.
     while part.count >= min(full, mtu - 1) && value.count < Self.attributeValueMaximum {
       full = mtu - 1
       let offset = UInt16(value.count)
@@ -182,8 +182,8 @@ public final class GATTClient: Sendable {
     return value
   }
 
-  /// Writes a value and waits for the server's answer (4.9.3; 4.9.4 when it is longer than
-  /// ATT_MTU − 3).
+  /// Writes a value and waits for the server's response (4.9.3; 4.9.4 if it is longer than ATT_MTU
+  /// − 3).
   public func write(
     _ value: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) {
@@ -207,8 +207,8 @@ public final class GATTClient: Sendable {
     }
   }
 
-  /// Write Long Characteristic Values (4.9.4). The server echoes each part; one that differs
-  /// cancels the whole write.
+  /// Write Long Characteristic Values (4.9.4). The server echoes each part; a different echo
+  /// cancels the complete write.
   private func writeLong(_ value: [UInt8], handle: AttributeHandle) async throws(GATTFault) {
     do throws(GATTFault) {
       for start in stride(from: 0, to: value.count, by: mtu - 5) {
@@ -216,7 +216,7 @@ public final class GATTClient: Sendable {
         let request = ATTRequest.prepareWrite(handle, offset: UInt16(start), part: part)
         let response = try await bearer.request(request, on: handle)
         guard response == .prepareWrite(handle, offset: UInt16(start), part: part) else {
-          throw .violation("the echo of a prepared write differs from what was sent")
+          throw .violation("the echo of a prepared write differs from the sent data")
         }
       }
     } catch {
@@ -229,8 +229,8 @@ public final class GATTClient: Sendable {
     guard case .executeWrite = response else { throw .mismatched(response) }
   }
 
-  /// Writes without an answer (4.9.1). Returns when the transport has taken the PDU; suspends while
-  /// it is full.
+  /// Writes without response (4.9.1). Returns when the transport has accepted the PDU; suspends
+  /// while the transport is full.
   public func writeWithoutResponse(
     _ value: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) {
@@ -242,7 +242,7 @@ public final class GATTClient: Sendable {
     try await bearer.command(ATTPDU.writeCommand(characteristic.value, value: value).encoded)
   }
 
-  /// The path of every image byte: a write whose PDU was encoded by the caller in one piece
+  /// The path of all image bytes: a write whose PDU the caller has encoded in one piece
   /// (`ATTPDU.encodeWriteRequest`).
   package func write(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic
@@ -257,11 +257,11 @@ public final class GATTClient: Sendable {
     guard case .write = response else { throw .mismatched(response) }
   }
 
-  /// The same without an answer (`ATTPDU.encodeWriteCommand`).
+  /// The same without response (`ATTPDU.encodeWriteCommand`).
   package func command(encoded: [UInt8]) async throws(GATTFault) {
     try await bearer.command(encoded)
   }
 
-  /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent.
+  /// Sends such a PDU if the transport can accept it immediately; `false`: nothing was sent.
   package func offer(encoded: [UInt8]) throws(GATTFault) -> Bool { try bearer.offer(encoded) }
 }

@@ -1,8 +1,8 @@
-/// What a client's procedures come to, for whoever follows its connection.
+/// The steps of a client's procedures, for observers of its connection.
 package enum GATTClientStep: Equatable, Sendable {
   case discoveringServices, servicesFound, subscribing, subscribed
-  /// Discovery failed on a connection that stands.
+  /// Discovery failed; the connection remains.
   case discoveryFailed(GATTFault)
-  /// A subscription failed on a connection that stands.
+  /// A subscription failed; the connection remains.
   case subscriptionFailed(GATTFault)
 }

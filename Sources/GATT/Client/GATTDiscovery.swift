@@ -1,8 +1,8 @@
 import OtaflashATT
 
 extension GATTClient {
-  /// The fewest attributes of a characteristic, its declaration and its value (Core 5.4, Vol 3,
-  /// Part G, 3.3). Where there is no room for them nobody need be asked.
+  /// The minimum number of attributes of a characteristic: its declaration and its value (Core 5.4,
+  /// Vol 3, Part G, 3.3). If fewer handles are left, no request is needed.
   private static let characteristicAttributes = 2
 
   /// All primary services in the order of their handles (Core 5.4, Vol 3, Part G, 4.4.1).
@@ -68,7 +68,7 @@ extension GATTClient {
         index + 1 < declarations.count
         ? AttributeHandle(declarations[index + 1].handle.rawValue - 1) : service.handles.last
       guard entry.declaration.value > entry.handle, entry.declaration.value <= last else {
-        throw .violation("a characteristic's value handle lies outside the characteristic")
+        throw .violation("a characteristic's value handle is outside the characteristic")
       }
       found.append(
         DiscoveredCharacteristic(
@@ -85,7 +85,8 @@ extension GATTClient {
   ) async throws(GATTFault) -> [(handle: AttributeHandle, declaration: CharacteristicDeclaration)] {
     var found: [(handle: AttributeHandle, declaration: CharacteristicDeclaration)] = []
     var start: AttributeHandle? = range.first
-    // `first` is no declaration of a characteristic: the service's own, or the value of one found.
+    // `first` is not a characteristic declaration: it is the service's own, or the value of the
+    // last characteristic found.
     while let first = start,
       Int(first.rawValue) + Self.characteristicAttributes <= Int(range.last.rawValue)
     {
@@ -103,21 +104,22 @@ extension GATTClient {
     return found
   }
 
-  /// The first characteristic with a UUID in the first service with a UUID, found on demand.
+  /// The first characteristic with a UUID in the first service with a UUID. Runs discovery if
+  /// needed.
   ///
-  /// - Throws: `.notFound` with the UUID that is missing.
+  /// - Throws: `.notFound` with the missing UUID.
   public func characteristic(
     _ uuid: BluetoothUUID, in service: BluetoothUUID
   ) async throws(GATTFault) -> DiscoveredCharacteristic {
     try await characteristics([uuid], in: service)[0]
   }
 
-  /// The characteristics with these UUIDs, in this order, found on demand. All are of one service,
-  /// the first with its UUID that has them all: a server may have several such services, and what
-  /// belongs together lies in one of them.
+  /// The characteristics with these UUIDs, in this order. Runs discovery if needed. All belong to
+  /// one service, the first one with its UUID that has them all: a server may have several such
+  /// services, and related characteristics are in the same service.
   ///
-  /// - Throws: `.notFound` with the service's UUID, or with the first that its first instance
-  ///   lacks.
+  /// - Throws: `.notFound` with the UUID of the service, or with the first UUID that the first such
+  ///   service lacks.
   public func characteristics(
     _ uuids: [BluetoothUUID], in service: BluetoothUUID
   ) async throws(GATTFault) -> [DiscoveredCharacteristic] {
@@ -131,7 +133,7 @@ extension GATTClient {
     throw .notFound(missing ?? service)
   }
 
-  /// The descriptors behind a characteristic's value (4.7.1).
+  /// The descriptors after a characteristic's value (4.7.1).
   public func descriptors(
     of characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) -> [AttributeInformation] {
@@ -158,7 +160,7 @@ extension GATTClient {
     return found
   }
 
-  /// Forgets what discovery found; the next procedure asks the server again.
+  /// Drops the results of discovery; the next procedure queries the server again.
   public func forgetAttributes() { cache.withLock { $0 = Cache(changesSeen: $0.changesSeen) } }
 
   // MARK: Helpers of the procedures
@@ -172,8 +174,8 @@ extension GATTClient {
     }
   }
 
-  /// Where the next step starts. A server that answers with handles it gave before would have us
-  /// ask for ever.
+  /// The start of the next step. A server that repeats earlier handles would otherwise cause an
+  /// endless discovery.
   private func advance(
     from first: AttributeHandle, past last: AttributeHandle?
   ) throws(GATTFault) -> AttributeHandle? {
@@ -201,6 +203,6 @@ extension GATTClient {
 }
 
 extension DiscoveredService {
-  /// Whether a characteristic fits behind the declaration.
+  /// Whether a characteristic fits after the declaration.
   fileprivate var hasRoom: Bool { handles.last.rawValue >= handles.first.rawValue + 2 }
 }

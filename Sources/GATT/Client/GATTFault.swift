@@ -1,35 +1,36 @@
 import OtaflashATT
 
-/// Why a GATT procedure failed, and by whose doing.
+/// The reason a GATT procedure failed, and the party that caused it.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum GATTFault: Error, Equatable, Sendable {
-  /// The server refused: it answered with an ATT error.
+  /// The server refused: it responded with an ATT error.
   case refused(AttributeReference, ATTErrorCode)
-  /// The server wants a more secure link for this attribute, and the link could not be made so.
+  /// The server requires a more secure link for this attribute, and the security could not be
+  /// raised.
   case insecure(AttributeReference, ATTErrorCode, SecurityFault)
-  /// The server answered with something that the specification forbids.
+  /// The server sent a PDU that the specification forbids.
   case violation(String)
-  /// No answer within the ATT transaction timeout; the bearer is closed (Core 5.4, Vol 3, Part F,
+  /// No response within the ATT transaction timeout; the bearer is closed (Core 5.4, Vol 3, Part F,
   /// 3.3.3).
   case transactionTimedOut
-  /// The link ended while or before the procedure ran.
+  /// The link ended before or during the procedure.
   case linkLost(LinkLoss)
   /// The waiting task was cancelled.
   case cancelled
-  /// The procedure's own time limit ran out.
+  /// The time limit of the procedure passed.
   case timedOut(after: Duration)
-  /// The attribute that the caller asked for is not on the server.
+  /// The requested attribute is not on the server.
   case notFound(BluetoothUUID)
   /// The characteristic lacks the property that the procedure needs.
   case notPermitted(BluetoothUUID, needs: String)
-  /// More tasks wait for their turn than the queue holds.
+  /// The queue is full: too many tasks wait for their turn.
   case queueFull(limit: Int)
-  /// An ATT_MTU outside 23…517 was asked for; nothing was sent.
+  /// The requested ATT_MTU is outside 23…517; nothing was sent.
   case mtuOutOfRange(Int)
-  /// Somebody ended the subscription for everyone (`unsubscribe`).
+  /// The subscription was ended for all subscribers (`unsubscribe`).
   case unsubscribed
-  /// The value is longer than the procedure can carry.
+  /// The value is longer than the procedure supports.
   case valueTooLong(bytes: Int, limit: Int)
 }

@@ -1,8 +1,8 @@
 import OtaflashATT
 import Synchronization
 
-/// Where a bearer puts the values of one subscription. Bounded: when its reader is slow the oldest
-/// values are dropped and counted, so that it cannot stall the link or another observer.
+/// The buffer for the values of one subscription. Bounded: if the reader is slow, the oldest values
+/// are dropped and counted, so that it cannot stall the link or another observer.
 package final class NotificationObserver: Sendable {
   private struct State {
     var lost = 0
@@ -46,14 +46,14 @@ package final class NotificationObserver: Sendable {
 
 /// The notifications or indications of one characteristic, for one subscriber.
 ///
-/// Ends by throwing: `.linkLost` when the link ended, `.unsubscribed` when somebody ended the
-/// subscription for all, `.cancelled` when the reading task was cancelled. One task may iterate it.
-/// Letting go of it (and of its iterators) ends this subscriber's subscription.
+/// Ends by throwing: `.linkLost` when the link ended, `.unsubscribed` when the subscription was
+/// ended for all, `.cancelled` when the reading task was cancelled. One task may iterate it.
+/// Releasing it (and its iterators) ends this subscriber's subscription.
 public struct NotificationStream: AsyncSequence, Sendable {
   public struct Element: Equatable, Sendable {
-    /// The characteristic's value, as it was sent.
+    /// The characteristic's value, as sent.
     public let value: [UInt8]
-    /// Values that came before this one and were dropped because the buffer was full.
+    /// The number of values before this one that were dropped because the buffer was full.
     public let lostBefore: Int
   }
 
@@ -71,7 +71,7 @@ public struct NotificationStream: AsyncSequence, Sendable {
     }
   }
 
-  /// Takes the observer off the bearer when the last reader is gone.
+  /// Removes the observer from the bearer when the last reader is released.
   final class Registration: Sendable {
     let observer: NotificationObserver
     private let bearer: ATTBearer
@@ -90,12 +90,12 @@ public struct NotificationStream: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(registration: registration) }
 
-  /// The next value, as an iterator gives it; the values are shared with every iterator.
+  /// Returns the next value, like an iterator; the values are shared with every iterator.
   public func next() async throws(GATTFault) -> Element? { try await registration.observer.next() }
 
-  /// The oldest value that is here already; does not wait.
+  /// Returns the oldest buffered value; does not wait.
   public func poll() -> Element? { registration.observer.poll() }
 
-  /// Waits until there is a value to be taken, or the stream's end, or the task is cancelled.
+  /// Waits for a value, the end of the stream, or the cancellation of the task.
   func waitForArrival() async { await registration.observer.waitForArrival() }
 }

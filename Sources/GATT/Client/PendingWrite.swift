@@ -1,10 +1,10 @@
 import OtaflashATT
 
-/// Whoever gets the response to the open request.
+/// The recipient of the response to the open request.
 enum ResponseRecipient: Equatable {
-  /// A caller that waits for nothing else.
+  /// A caller that waits only for the response.
   case waiting(ATTBearer.Answer)
-  /// One that does other things meanwhile.
+  /// A caller that continues with other work.
   case later(ATTBearer.Responses)
 
   func take(_ result: Result<ATTResponse, GATTFault>) {
@@ -23,8 +23,8 @@ enum ResponseRecipient: Equatable {
   }
 }
 
-/// A Write Request that was sent, and whose sender goes on: with Write Commands, which an open
-/// request does not hold up (Core 5.4, Vol 3, Part F, 3.3.2).
+/// A Write Request that was sent, and whose sender continues with Write Commands: an open request
+/// does not block them (Core 5.4, Vol 3, Part F, 3.3.2).
 package struct PendingWrite: Sendable {
   private let responses: ATTBearer.Responses
   private let bearer: ATTBearer
@@ -34,7 +34,7 @@ package struct PendingWrite: Sendable {
     self.bearer = bearer
   }
 
-  /// The outcome, once it is here; told once.
+  /// Returns the outcome when it is available, once.
   package func poll() -> Result<Void, GATTFault>? {
     switch responses.poll() {
     case nil: nil
@@ -44,8 +44,8 @@ package struct PendingWrite: Sendable {
     }
   }
 
-  /// Waits until the outcome is here, or a value in `values`; takes neither. The transaction
-  /// timeout bounds it.
+  /// Waits until the outcome or a value in `values` is available; consumes neither. Bounded by the
+  /// transaction timeout.
   ///
   /// - Throws: `.cancelled`.
   package func arrival(orOf values: NotificationStream) async throws(GATTFault) {
@@ -58,14 +58,14 @@ package struct PendingWrite: Sendable {
     if Task.isCancelled { throw .cancelled }
   }
 
-  /// Nobody will ask for the outcome any more.
+  /// Discards the outcome.
   package func abandon() { bearer.abandon(.later(responses)) }
 }
 
 extension GATTClient {
-  /// Sends a Write Request that was encoded by the caller, if no other request is open, and returns
-  /// when the transport has it; `nil` = nothing was sent. A refusal for want of security is told as
-  /// any other.
+  /// Sends a Write Request that the caller has encoded, if no other request is open, and returns
+  /// when the transport has accepted it; `nil`: nothing was sent. A refusal for lack of security is
+  /// reported like any other.
   package func beginWrite(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) -> PendingWrite? {

@@ -1,10 +1,10 @@
 import OtaflashATT
 
-/// Who listens to which characteristic, and what the server was told of it in the Client
-/// Characteristic Configuration (Core 5.4, Vol 3, Part G, 3.3.3.3): the union of what those who
-/// listen have asked for. Pure: the bearer carries out the writes.
+/// The observers of each characteristic, and the Client Characteristic Configuration that was
+/// written to the server (Core 5.4, Vol 3, Part G, 3.3.3.3): the union of the kinds that the
+/// observers need. It has no side effects: the bearer performs the writes.
 struct SubscriptionLedger {
-  /// A write that brings the server up to date.
+  /// A write that updates the server.
   struct Change: Equatable {
     let descriptor: AttributeHandle
     let wanted: UInt16
@@ -18,39 +18,40 @@ struct SubscriptionLedger {
 
   private struct Configuration {
     let descriptor: AttributeHandle
-    /// `nil` while a write is under way, and when nobody waited for its answer.
+    /// `nil` during a write, and after a write whose response was not awaited.
     var written: UInt16?
   }
 
   private var listeners: [AttributeHandle: [Listener]] = [:]
   private var configurations: [AttributeHandle: Configuration] = [:]
-  /// Values whose listeners have changed with nobody to tell the server, the first to change
-  /// first: a run is a function of its seed, which the order of a set is not.
+  /// Values with changed observers and no task to inform the server, in the order of the changes: a
+  /// run must depend on its seed only, so a set is not suitable.
   private var untold: [AttributeHandle] = []
 
-  /// The listeners of a value; those of handle 0 wait for the end of the connection.
+  /// The observers of a value; those of handle 0 wait for the end of the connection.
   func observers(of value: AttributeHandle) -> [NotificationObserver] {
     listeners[value]?.map(\.observer) ?? []
   }
 
-  /// - Parameter descriptor: the value's configuration; `nil` for what is no subscription.
+  /// - Parameter descriptor: the configuration descriptor of the value; `nil` if the observer needs
+  ///   no subscription.
   mutating func add(
     _ observer: NotificationObserver, _ bits: UInt16, on value: AttributeHandle,
     descriptor: AttributeHandle?
   ) {
     listeners[value, default: []].append(Listener(observer: observer, bits: bits))
     guard let descriptor, configurations[value]?.descriptor != descriptor else { return }
-    // A server that remembers a pairing may have kept a configuration: only a write makes it known.
+    // A bonded server may have kept a configuration: only a write makes it known.
     configurations[value] = Configuration(descriptor: descriptor, written: nil)
   }
 
-  /// Returns whether the server has to be told.
+  /// Returns whether the server must be informed.
   mutating func remove(_ observer: NotificationObserver, from value: AttributeHandle) -> Bool {
     listeners[value]?.removeAll { $0.observer === observer }
     return markUntold(value)
   }
 
-  /// Takes everybody off a value.
+  /// Removes all observers of a value.
   mutating func removeAll(from value: AttributeHandle) -> [NotificationObserver] {
     defer { _ = markUntold(value) }
     return listeners.removeValue(forKey: value)?.map(\.observer) ?? []
@@ -68,12 +69,12 @@ struct SubscriptionLedger {
     listeners[value]?.reduce(0) { $0 | $1.bits } ?? 0
   }
 
-  /// A value whose configuration is out of date, with nobody who sees to it.
+  /// A value with an outdated configuration that no task updates.
   mutating func takeUntold() -> AttributeHandle? {
     untold.isEmpty ? nil : untold.removeFirst()
   }
 
-  /// The write that is needed now; it must end in `wrote` or `failed`.
+  /// The write that is needed now; it must end with `wrote` or `failed`.
   mutating func change(of value: AttributeHandle) -> Change? {
     untold.removeAll { $0 == value }
     guard let configuration = configurations[value], configuration.written != wanted(value)
@@ -88,22 +89,22 @@ struct SubscriptionLedger {
     configurations[value]?.written = change.wanted
   }
 
-  /// The server refused: it has what it had.
+  /// The server refused the write: its configuration is unchanged.
   mutating func refused(_ change: Change, of value: AttributeHandle) {
     guard configurations[value]?.descriptor == change.descriptor else { return }
     configurations[value]?.written = change.former ?? 0
   }
 
-  /// The write was given up: only another one makes the configuration known.
+  /// The write was abandoned: only another write makes the configuration known.
   mutating func abandoned(of value: AttributeHandle) { _ = markUntold(value) }
 
-  /// The server has other attributes now: what was behind these handles may be anything.
+  /// The server's attributes have changed: these handles may refer to any attribute.
   mutating func forgetHandles() {
     configurations = [:]
     untold = []
   }
 
-  /// The connection is over; returns everybody who listened.
+  /// The connection has ended; returns all observers.
   mutating func end() -> [NotificationObserver] {
     defer { self = SubscriptionLedger() }
     return listeners.sorted { $0.key < $1.key }.flatMap { $0.value.map(\.observer) }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A bounded queue with any number of producers and one consumer. Producers never wait: what does
-/// not fit is refused, so that a slow consumer cannot stall a link.
+/// A bounded queue with any number of producers and one consumer. Producers never wait: excess
+/// elements are rejected, so that a slow consumer cannot stall a link.
 package final class Mailbox<Element: Sendable>: Sendable {
   private struct State {
     var elements: [Element] = []
@@ -29,13 +29,13 @@ package final class Mailbox<Element: Sendable>: Sendable {
   private let capacity: Int
   private let state = Mutex(State())
 
-  /// - Parameter capacity: the most elements kept, 1 or more.
+  /// - Parameter capacity: the maximum number of elements, 1 or more.
   package init(capacity: Int) {
     precondition(capacity >= 1)
     self.capacity = capacity
   }
 
-  /// Adds an element; `false` when the mailbox is full or finished.
+  /// Adds an element; `false` if the mailbox is full or finished.
   @discardableResult
   package func offer(_ element: Element) -> Bool {
     let (accepted, waiter) = state.withLock { state -> (Bool, OneShot<Void>?) in
@@ -47,7 +47,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
     return accepted
   }
 
-  /// Adds an element and drops the oldest when there is no room. Returns how many were dropped.
+  /// Adds an element, and drops the oldest ones if the mailbox is full. Returns the number of
+  /// dropped elements.
   @discardableResult
   package func push(_ element: Element) -> Int {
     let (dropped, waiter) = state.withLock { state -> (Int, OneShot<Void>?) in
@@ -60,7 +61,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     return dropped
   }
 
-  /// No more elements will come; those that are queued are still delivered.
+  /// Accepts no further elements; queued elements are still delivered.
   package func finish() {
     let waiter = state.withLock { state in
       state.isFinished = true
@@ -69,8 +70,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
     waiter?.fulfil(())
   }
 
-  /// Waits until an element is queued, or none will come any more, and takes none; `false` when the
-  /// task is cancelled.
+  /// Waits until an element is queued or the mailbox is finished, and consumes nothing; `false` if
+  /// the task is cancelled.
   @discardableResult
   package func waitForArrival() async -> Bool {
     while !Task.isCancelled {
@@ -86,10 +87,11 @@ package final class Mailbox<Element: Sendable>: Sendable {
     return false
   }
 
-  /// The next element if one is queued now.
+  /// Returns the next element if one is queued.
   package func poll() -> Element? { state.withLock { $0.pop() } }
 
-  /// The next element; `nil` when finished and empty, or when the task is cancelled.
+  /// Returns the next element; `nil` if the mailbox is finished and empty, or if the task is
+  /// cancelled.
   package func next() async -> Element? {
     while !Task.isCancelled {
       let step = state.withLock { state -> (element: Element?, waiter: OneShot<Void>?) in

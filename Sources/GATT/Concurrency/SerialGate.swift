@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Lets one task in at a time, in the order of arrival.
+/// Admits one task at a time, in the order of arrival.
 ///
-/// Leaving is not bound to the task that entered: a request whose caller was cancelled keeps the
-/// gate until its response has come.
+/// The task that enters need not be the one that leaves: a request whose caller was cancelled
+/// occupies the gate until its response arrives.
 package final class SerialGate: Sendable {
   package enum Entry: Equatable, Sendable { case entered, cancelled, closed, full }
 
@@ -19,10 +19,10 @@ package final class SerialGate: Sendable {
 
   package init(waitersMaximum: Int) { self.waitersMaximum = waitersMaximum }
 
-  /// How many tasks wait outside.
+  /// The number of waiting tasks.
   package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-  /// Enters if nobody is inside or waits; `false` also when the gate is closed.
+  /// Enters if the gate is free and no task waits; `false` also if the gate is closed.
   package func enterNow() -> Bool {
     state.withLock { state in
       guard !state.isClosed, !state.isOccupied else { return false }
@@ -31,23 +31,23 @@ package final class SerialGate: Sendable {
     }
   }
 
-  /// Enters when its turn comes.
+  /// Enters in its turn.
   package func enter() async -> Entry { await enter(at: arrive()) }
 
-  /// Enters at the place that `arrive` gave. To be called once for a place.
+  /// Enters with a place from `arrive`. May be called once per place.
   package func enter(at place: Arrival) async -> Entry {
     switch place {
     case .settled(let entry):
       return entry
     case .queued(let number, let turn):
       if let entry = await turn.wait() { return entry }
-      // Cancelled while queued: `wait` and `fulfil` agree on who was first, so no turn was given.
+      // Cancelled while queued: `wait` and `fulfil` agree on the order, so no turn was granted.
       state.withLock { $0.waiters.removeAll { $0.number == number } }
       return .cancelled
     }
   }
 
-  /// A place outside the gate, which must be entered at or given up.
+  /// A place in the queue of the gate. It must be used to enter or be given up.
   package enum Arrival: Sendable {
     case settled(Entry)
     case queued(UInt64, OneShot<Entry>)
@@ -70,19 +70,19 @@ package final class SerialGate: Sendable {
     }
   }
 
-  /// Leaves a place that was never entered at.
+  /// Gives up a place that was not used.
   package func giveUp(_ place: Arrival) {
     switch place {
     case .settled(.entered): leave()
     case .settled: break
     case .queued(let number, let turn):
       state.withLock { $0.waiters.removeAll { $0.number == number } }
-      // A turn that was given in this moment is passed on.
+      // A turn that was granted at this moment is passed on.
       if !turn.fulfil(.cancelled) { leave() }
     }
   }
 
-  /// Lets the next task in.
+  /// Admits the next task.
   package func leave() {
     while true {
       let next = state.withLock { state -> OneShot<Entry>? in
@@ -92,12 +92,12 @@ package final class SerialGate: Sendable {
         }
         return state.waiters.removeFirst().turn
       }
-      // A waiter that was cancelled in this moment refuses its turn; the one behind it gets it.
+      // A waiter that is cancelled at this moment rejects its turn; the next waiter receives it.
       guard let next, !next.fulfil(.entered) else { return }
     }
   }
 
-  /// Turns everyone away, now and later.
+  /// Rejects all present and future tasks.
   package func close() {
     let waiters = state.withLock { state in
       state.isClosed = true

@@ -1,8 +1,8 @@
-/// Runs `body` to its end even when the calling task is cancelled: for saying goodbye to a device.
+/// Runs `body` to its end even if the calling task is cancelled, for the last messages to a device.
 ///
-/// A task that is not a child, as that of `HeldService` is: such are made in this file alone. It is
-/// awaited before this returns, so nothing is left running, and it stays on the caller's executor,
-/// so a simulation stays deterministic. `body` must have a bound of its own.
+/// The task is unstructured, like that of `HeldService`; only this file creates such tasks. The
+/// function awaits the task, so nothing is left running, and the task stays on the caller's
+/// executor, so a simulation stays deterministic. `body` must have its own time limit.
 package func shielded<Value: Sendable>(
   _ body: @escaping @Sendable () async -> Value
 ) async -> Value {
@@ -10,10 +10,10 @@ package func shielded<Value: Sendable>(
   return await Task(executorPreference: executor) { await body() }.value
 }
 
-/// Runs `body` beside `service`, and ends `service` (by `stop`) when `body` has ended.
+/// Runs `body` concurrently with `service`, and ends `service` (with `stop`) when `body` has ended.
 ///
-/// Cancelling the caller cancels `body` alone: the service lives until `body` has had its say, so
-/// that a cancelled procedure can still tell the device.
+/// Cancelling the caller cancels only `body`: the service lives until `body` has ended, so that a
+/// cancelled procedure can still send to the device.
 package func withService<Value: Sendable, Failure: Error>(
   _ service: @escaping @Sendable () async -> Void, stop: @escaping @Sendable () -> Void,
   _ body: @escaping @Sendable () async throws(Failure) -> Value
@@ -35,7 +35,7 @@ package func withService<Value: Sendable, Failure: Error>(
   return try result.get()
 }
 
-/// The same for a `service` that is ended by cancelling it.
+/// As above, for a `service` that ends by cancellation.
 package func withService<Value: Sendable, Failure: Error>(
   _ service: @escaping @Sendable () async -> Void,
   _ body: @escaping @Sendable () async throws(Failure) -> Value
@@ -65,8 +65,8 @@ package func runCancellably<Value: Sendable, Failure: Error>(
   }
 }
 
-/// A task that serves an object which is held and not scoped, on the executor of the task that made
-/// it. Whoever holds it makes `service` return.
+/// A task that serves an object without a scope, on the executor of the task that created it. The
+/// owner makes `service` return.
 package final class HeldService: Sendable {
   private let task: Task<Void, Never>
 

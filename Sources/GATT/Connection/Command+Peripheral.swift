@@ -1,5 +1,5 @@
 extension Command where Context == PeripheralTurn, Failure == PeripheralFault {
-  /// A piece of work on a peripheral's connection, which is made first where there is none.
+  /// A piece of work on a peripheral's connection. Connects first if there is no connection.
   public init(
     onConnection name: String,
     _ body: @escaping @Sendable (GATTClient) async throws(GATTFault) -> Output
@@ -13,7 +13,7 @@ extension Command where Context == PeripheralTurn, Failure == PeripheralFault {
 }
 
 extension Command where Context == PeripheralTurn, Failure == any Error {
-  /// As above, for work with errors of its own, which are thrown as they are; those of the
+  /// As above, for work that throws other errors. Its errors are rethrown unchanged; errors of the
   /// connection are thrown as `PeripheralFault`.
   public init(
     onConnection name: String, _ body: @escaping @Sendable (GATTClient) async throws -> Output
@@ -31,7 +31,7 @@ extension Command where Context == PeripheralTurn, Failure == any Error {
 }
 
 extension Command where Context == PeripheralTurn {
-  /// Ends the command after `duration`, on the peripheral's own clock.
+  /// Limits the command to `duration`, on the peripheral's clock.
   public func timeLimit(_ duration: Duration, orThrow timeout: Failure) -> Command {
     Command(name) { [self] (turn) async throws(Failure) -> Output in
       try await run(with: turn, within: duration, on: turn.clock, turning: { _ in timeout })
@@ -40,8 +40,8 @@ extension Command where Context == PeripheralTurn {
 }
 
 extension Command where Context == PeripheralTurn, Failure: TimeLimitedFault {
-  /// Ends the command after `duration`, on the peripheral's own clock. What it knew then is in its
-  /// failure.
+  /// Limits the command to `duration`, on the peripheral's clock. The failure contains the partial
+  /// result.
   public func timeLimit(_ duration: Duration) -> Command {
     Command(name) { [self] (turn) async throws(Failure) -> Output in
       try await run(
@@ -51,7 +51,7 @@ extension Command where Context == PeripheralTurn, Failure: TimeLimitedFault {
 }
 
 extension Command where Context == PeripheralTurn {
-  /// As `followed(by:within:on:)`, on the peripheral's own clock.
+  /// Same as `followed(by:within:on:)`, on the peripheral's clock.
   public func followed<Ignored: Sendable>(
     by conclusion: Command<PeripheralTurn, Ignored, Failure>,
     within limit: Duration = PeripheralTurn.conclusionLimitDefault
@@ -59,7 +59,7 @@ extension Command where Context == PeripheralTurn {
     followed(by: conclusion, within: limit, measuredBy: { $0.clock })
   }
 
-  /// As above, where the conclusion fails in its own way.
+  /// As above, for a conclusion with its own type of error.
   public func followed<Ignored: Sendable, Other: Error>(
     by conclusion: Command<PeripheralTurn, Ignored, Other>,
     within limit: Duration = PeripheralTurn.conclusionLimitDefault
@@ -70,7 +70,7 @@ extension Command where Context == PeripheralTurn {
 }
 
 extension CommandPerformer where Context == PeripheralTurn {
-  /// As `followed(by:within:on:)`, on the peripheral's own clock.
+  /// Same as `followed(by:within:on:)`, on the peripheral's clock.
   public func followed<Ignored, Failure>(
     by conclusion: Command<PeripheralTurn, Ignored, Failure>,
     within limit: Duration = PeripheralTurn.conclusionLimitDefault

@@ -7,7 +7,7 @@ extension ScanFault: ExplainedFault {
     case .adapterUnavailable: "no Bluetooth adapter can be used"
     case .busy: "the adapter is in use"
     case .permissionDenied: "a permission is missing"
-    case .unsupported: "the adapter cannot scan like that"
+    case .unsupported: "the adapter does not support this scan"
     case .failed: "the scan failed"
     case .cancelled: "the scan was stopped"
     }
@@ -16,7 +16,7 @@ extension ScanFault: ExplainedFault {
   public var explanation: String {
     switch self {
     case .notFound(let limit):
-      "Nothing that was asked for was heard within \(Numerals.seconds(limit))."
+      "No matching advertisement was received within \(Numerals.seconds(limit))."
     case .adapterUnavailable(let cause, _), .busy(let cause, _), .permissionDenied(let cause, _),
       .unsupported(let cause, _):
       cause
@@ -52,7 +52,7 @@ extension PeripheralFault: ExplainedFault {
 }
 
 extension QueueFault: ExplainedFault {
-  /// A failure in its own words.
+  /// The description of the underlying failure.
   public var description: String {
     switch self {
     case .failed(let failure): "\(failure)"
@@ -64,20 +64,20 @@ extension QueueFault: ExplainedFault {
   public var summary: String {
     switch self {
     case .cancelledInQueue: "the command was cancelled before its turn came"
-    case .full: "too many commands wait for the device"
+    case .full: "too many commands are waiting for the device"
     case .closed: "the device's queue is closed"
     case .failed(let failure): (failure as? any ExplainedFault)?.summary ?? "the command failed"
     case .timedOut(let limit): "the command took longer than \(Numerals.seconds(limit))"
     case .preparationFailed(let error):
-      (error as? any ExplainedFault)?.summary ?? "what belongs to each command failed"
+      (error as? any ExplainedFault)?.summary ?? "an action that decorates each command failed"
     }
   }
 
   public var explanation: String {
     switch self {
-    case .cancelledInQueue: "Nothing was done."
-    case .full(let limit): "As many wait as the queue holds: \(limit)."
-    case .closed: "It takes no command any more."
+    case .cancelledInQueue: "The command was not started."
+    case .full(let limit): "The queue is full: it holds \(limit) commands."
+    case .closed: "It accepts no further commands."
     case .failed(let failure): (failure as? any ExplainedFault)?.explanation ?? "\(failure)"
     case .timedOut: "The device may be busy, or out of range."
     case .preparationFailed(let error):
@@ -106,7 +106,7 @@ extension MultipleFaults: CustomStringConvertible {
 }
 
 extension ConnectionFailure: CustomStringConvertible {
-  /// Whole sentences for people.
+  /// Complete sentences for the user.
   public var description: String {
     switch self {
     case .connect(let fault): fault.description

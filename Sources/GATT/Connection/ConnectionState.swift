@@ -1,78 +1,78 @@
-/// Where a connection stands, from nothing to a subscribed peer.
+/// The state of a connection, from no link to a subscribed peer.
 public enum ConnectionState: String, Sendable, CaseIterable {
-  /// No link, and nothing that makes one.
+  /// No link, and no connection attempt.
   case idle
-  /// The device is looked for.
+  /// A scan for the device is running.
   case scanning
-  /// The device was heard.
+  /// An advertisement of the device was received.
   case discovered
-  /// The link is being made.
+  /// The link is being established.
   case connecting
-  /// The link stands.
+  /// The link is established.
   case connected
-  /// The device is asked for its services.
+  /// The services of the device are being discovered.
   case discoveringServices = "discovering-services"
   /// The services are known.
   case servicesReady = "services-ready"
-  /// The device is asked for values.
+  /// A subscription is being set up.
   case subscribing
-  /// Values are on their way.
+  /// Values can arrive.
   case ready
 }
 
-/// Why a connection went back: to `idle` when it ended, to the last state that was reached when a
-/// procedure on it failed.
+/// The reason for a step back: to `idle` when the connection ended, to the last state that was
+/// reached when a procedure failed.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum ConnectionFailure: Error, Equatable, Sendable {
-  /// No connection could be made.
+  /// The connection could not be established.
   case connect(ConnectFault)
   /// A procedure failed, or the connection was lost.
   case gatt(GATTFault)
-  /// A dialer reported what cannot happen in the state that is; the state is unchanged.
+  /// A dialer reported an event that is impossible in the current state. The state is unchanged.
   indirect case impossible(ConnectionMachine.IllegalStep)
 }
 
-/// What happens to a connection. Every input that is not an error moves it one step; `failed` moves
-/// it to `idle` from anywhere.
+/// An event of a connection. Each input without an error moves the state one step; `failed` moves
+/// it to `idle` from any state.
 public enum ConnectionInput: Equatable, Sendable {
   /// A scanner looks for the device.
   case scanStarted
   /// An advertisement passed the filter; the scan has ended.
   case deviceFound
-  /// The link was asked for, by an address that is known or was just found.
+  /// The link was requested, by an address that was known or found by the scan.
   case connectStarted
-  /// The link stands, and PDUs can cross it.
+  /// The link is established and carries PDUs.
   case linkUp
   /// The first request of a discovery is about to be sent.
   case discoveringServices
-  /// The discovery has ended; what it found can be used.
+  /// The discovery has ended; its results can be used.
   case servicesFound
   /// A client characteristic configuration is about to be written.
   case subscribing
-  /// The device has answered that write; its values arrive from now on.
+  /// The device has confirmed that write; values can arrive.
   case subscribed
-  /// Discovery failed on a connection that stands.
+  /// Discovery failed; the connection remains.
   case discoveryFailed(GATTFault)
-  /// A subscription failed on a connection that stands.
+  /// A subscription failed; the connection remains.
   case subscriptionFailed(GATTFault)
-  /// This side closed the connection on purpose.
+  /// The host closed the connection on purpose.
   case closed
-  /// What was under way failed.
+  /// The current operation failed.
   case failed(ConnectionFailure)
 }
 
-/// One observed step: from, to, and the error when there was one.
+/// One observed step: the old state, the new state, and the error if there was one.
 public struct ConnectionTransition: Equatable, Sendable {
   /// The state before.
   public let from: ConnectionState
   /// The state now.
   public let to: ConnectionState
-  /// Why, where something went wrong.
+  /// The error that caused the step, if any.
   public let failure: ConnectionFailure?
 
-  /// A step, permitted or not.
+  /// A step; it is not checked against the table.
   public init(from: ConnectionState, to: ConnectionState, failure: ConnectionFailure? = nil) {
     self.from = from
     self.to = to
@@ -80,27 +80,28 @@ public struct ConnectionTransition: Equatable, Sendable {
   }
 }
 
-/// The table of permitted steps. Pure: `Peripheral` feeds it and publishes what it returns.
+/// The table of permitted steps. It has no side effects: `Peripheral` applies the inputs and
+/// publishes the results.
 public struct ConnectionMachine: Equatable, Sendable {
-  /// An input that the present state does not permit; it names both, and the state is unchanged.
+  /// An input that the current state does not permit. The state is unchanged.
   public struct IllegalStep: Error, Equatable, Sendable {
-    /// The state in which it came.
+    /// The state at the time of the input.
     public let state: ConnectionState
-    /// What came.
+    /// The input.
     public let input: ConnectionInput
   }
 
-  /// Where the connection stands.
+  /// The current state.
   public private(set) var state = ConnectionState.idle
-  /// What was reached last on this connection, where a failed procedure leads back to.
+  /// The last state reached on this connection, to which a failed procedure returns.
   private var reached = ConnectionState.connected
 
   /// A machine in `idle`.
   public init() {}
 
-  /// Takes one step.
+  /// Applies one input.
   ///
-  /// - Throws: `IllegalStep` when the input cannot happen in this state.
+  /// - Throws: `IllegalStep` if the input is impossible in this state.
   public mutating func apply(
     _ input: ConnectionInput
   ) throws(IllegalStep) -> ConnectionTransition {
@@ -129,8 +130,8 @@ public struct ConnectionMachine: Equatable, Sendable {
     throw IllegalStep(state: state, input: input)
   }
 
-  /// Discovery and subscriptions, which several tasks may have under way at the same time: what is
-  /// still under way is shown before what was reached, and a failure leads back to that.
+  /// Discovery and subscriptions, which several tasks may run at the same time. A running procedure
+  /// takes precedence over the state that was reached; a failure returns to that state.
   private func nextOnLink(after input: ConnectionInput) -> ConnectionState? {
     switch (state, input) {
     case (.subscribing, .discoveringServices): .subscribing
@@ -147,7 +148,7 @@ public struct ConnectionMachine: Equatable, Sendable {
 }
 
 extension ConnectionInput {
-  /// What is told with the step.
+  /// The failure to report with the step.
   var failure: ConnectionFailure? {
     switch self {
     case .failed(let failure): failure
@@ -160,7 +161,7 @@ extension ConnectionInput {
 }
 
 extension ConnectionInput {
-  /// What a client's step is to its connection.
+  /// The input that corresponds to a step of a client.
   init(_ step: GATTClientStep) {
     switch step {
     case .discoveringServices: self = .discoveringServices

@@ -1,20 +1,21 @@
 import OtaflashATT
 
 extension Dialer {
-  /// The longest time to find a device, and again to connect to it, by default.
+  /// The default time limit to find a device, and again to connect to it.
   public static let connectingLimitDefault = Duration.seconds(10)
 
-  /// Looks for a device each time a link is needed, and connects to it: the first time to the first
-  /// that passes `filter`, from then on to that one alone, also where it is found at its boot
-  /// loader's address next to its own.
+  /// Scans for a device each time a link is needed, and connects to it: the first time to the first
+  /// device that passes `filter`, afterwards only to the same device. The device is also found at
+  /// the address of its bootloader, next to its own.
   ///
   /// - Parameters:
-  ///   - filter: what the device must be like.
-  ///   - central: finds it and connects to it.
-  ///   - limit: the longest time to find the device, and again to connect to it.
+  ///   - filter: the properties of the device.
+  ///   - central: finds the device and connects to it.
+  ///   - limit: the time limit to find the device, and again to connect to it.
   ///   - clock: for the time limit.
-  ///   - pins: `false` takes the first that passes each time: for a device that changes its address
-  ///     and is the only one of its kind. Such a dialer follows none to its bootloader.
+  ///   - pins: `false` connects to the first device that passes each time, for a device that
+  ///     changes its address and is the only one of its kind. Such a dialer does not follow a
+  ///     device to its bootloader.
   public init(
     to filter: AdvertisementFilter, from central: some Central, within limit: Duration,
     on clock: any LinkClock, pins: Bool = true
@@ -91,14 +92,14 @@ extension Dialer {
     guard pins else {
       guard request.whereabouts.isHome else {
         throw .unsupported(
-          cause: "A dialer that takes any device of a kind cannot follow one to its bootloader.",
-          remedy: .advice("Use a dialer that keeps to its device (pins: true)."))
+          cause: "A dialer that accepts any device of a kind cannot follow one to its bootloader.",
+          remedy: .advice("Use a dialer that pins its device (pins: true)."))
       }
       return filter
     }
     guard let known = request.pin.device else {
       guard request.whereabouts.isHome else {
-        // Nobody was heard yet, so there is no address to look next to.
+        // No device was found yet, so the next address is unknown.
         throw .notFound(within: limit)
       }
       return filter
@@ -115,17 +116,17 @@ extension Dialer {
 
 extension ScanFault {
   fileprivate static let bootloaderUnknown = ScanFault.unsupported(
-    cause: "The device is sought at its bootloader's address, and this central knows none.",
-    remedy: .advice("Use a dialer that is given the place (Dialer(at:))."))
+    cause: "This central cannot determine the address of the device's bootloader.",
+    remedy: .advice("Use a dialer that receives the location (Dialer(at:))."))
 }
 
 extension ConnectFault {
-  /// What a scan without a result means for a connection.
+  /// Converts the fault of a scan to the fault of a connection.
   public init(_ fault: ScanFault) {
     switch fault {
     case .notFound(let limit):
       self = .deviceNotFound(
-        cause: "No device that was asked for advertised within \(limit).",
+        cause: "No matching device advertised within \(limit).",
         remedy: .comeCloser)
     case .adapterUnavailable(let cause, let remedy):
       self = .adapterUnavailable(cause: cause, remedy: remedy)

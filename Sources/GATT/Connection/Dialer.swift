@@ -1,18 +1,18 @@
 import OtaflashATT
 import Synchronization
 
-/// How to reach a device: returns a fresh link each time. Decorators add who is told of what goes
-/// on, `tracing` and `observing`, and how long that may take, `answering`.
+/// A way to reach a device: returns a new link each time. Decorators add observers (`tracing`,
+/// `observing`) and a time limit for responses (`answering`).
 public struct Dialer: Sendable {
   let dial: @Sendable (DialRequest) async throws(ConnectFault) -> any Link
-  /// Whether `dial` tells its steps; `connecting` is told before it where it does not.
+  /// Whether `dial` reports its steps. If not, `connecting` is reported before the call.
   let reportsItsSteps: Bool
   private(set) var observe: @Sendable (ConnectionTransition) -> Void = { _ in }
   private(set) var transactionLimit = RequestSlot.transactionTimeout
-  /// The device, where the dialer was made for one.
+  /// The device, if the dialer was created for one.
   private(set) var device: KnownDevice?
 
-  /// It was made for a device, or finds one by a scan.
+  /// The dialer was created for a device, or finds one by a scan.
   var knowsItsDevice: Bool { device != nil || scans }
   private var scans = false
 
@@ -28,15 +28,15 @@ public struct Dialer: Sendable {
     }
   }
 
-  /// A dialer with one door, such as a socket: whatever answers behind it is the device, its boot
-  /// loader too.
+  /// A dialer with one endpoint, such as a socket: the process that answers there is the device,
+  /// its bootloader included.
   public init(_ dial: @escaping @Sendable () async throws(ConnectFault) -> any Link) {
     self.init(reportsItsSteps: false) { (_) async throws(ConnectFault) -> any Link in
       try await dial()
     }
   }
 
-  /// A dialer that can follow a device whose bootloader has another address.
+  /// A dialer that can follow a device whose bootloader uses another address.
   public init(
     at dial: @escaping @Sendable (DeviceLocation) async throws(ConnectFault) -> any Link
   ) {
@@ -45,9 +45,9 @@ public struct Dialer: Sendable {
     }
   }
 
-  /// As `init(_:)`, for a closure with errors of any type, such as one that connects by a central
-  /// without naming the type of its errors. Faults of links, scans and connections keep their
-  /// meaning; any other error becomes `.adapterUnavailable` with the error's description.
+  /// Same as `init(_:)`, for a closure that throws any type of error, for example one that connects
+  /// through a central without naming its error type. Faults of links, scans and connections keep
+  /// their meaning; any other error becomes `.adapterUnavailable` with the error's description.
   @_disfavoredOverload
   public init(_ dial: @escaping @Sendable () async throws -> any Link) {
     self.init { () async throws(ConnectFault) -> any Link in
@@ -55,7 +55,7 @@ public struct Dialer: Sendable {
     }
   }
 
-  /// As `init(at:)`, for a closure with errors of any type (`init(_:)`).
+  /// Same as `init(at:)`, for a closure that throws any type of error (`init(_:)`).
   @_disfavoredOverload
   public init(at dial: @escaping @Sendable (DeviceLocation) async throws -> any Link) {
     self.init(at: { (place) async throws(ConnectFault) -> any Link in
@@ -63,7 +63,7 @@ public struct Dialer: Sendable {
     })
   }
 
-  /// - Parameter scans: `dial` tells the request's pin which device it has found.
+  /// - Parameter scans: `dial` reports the device that it found through the request's pin.
   init(
     reportsItsSteps: Bool, scans: Bool = false,
     dial: @escaping @Sendable (DialRequest) async throws(ConnectFault) -> any Link
@@ -73,14 +73,14 @@ public struct Dialer: Sendable {
     self.dial = dial
   }
 
-  /// The same, for a device that is known by `id`.
+  /// Returns the same dialer for a device that is known by `id`.
   package func reaching(_ id: Advertisement.ID) -> Dialer {
     var named = self
     named.device = KnownDevice(id: id)
     return named
   }
 
-  /// The same, with another way to a link.
+  /// Returns the same dialer with another way to a link.
   func with(
     dial: @escaping @Sendable (DialRequest) async throws(ConnectFault) -> any Link
   ) -> Dialer {
@@ -91,35 +91,35 @@ public struct Dialer: Sendable {
     return other
   }
 
-  /// The same, with every PDU of its links told to `trace` (`TracingLink`).
+  /// Returns the same dialer; every PDU of its links is reported to `trace` (`TracingLink`).
   public func tracing(
     on clock: any LinkClock, _ trace: @escaping @Sendable (TracingLink.Crossing) -> Void
   ) -> Dialer {
     wrapping { TracingLink($0, clock: clock, trace: trace) }
   }
 
-  /// The same, with each of its links inside another one.
+  /// Returns the same dialer; each of its links is wrapped by `wrap`.
   func wrapping(_ wrap: @escaping @Sendable (any Link) -> any Link) -> Dialer {
     with { [dial] (request) async throws(ConnectFault) -> any Link in
       wrap(try await dial(request))
     }
   }
 
-  /// The same, with connections that end when a request is not answered within `limit`: the 30 s of
-  /// the specification (Core 5.4, Vol 3, Part F, 3.3.3), or less to test and to diagnose.
+  /// Returns the same dialer; a connection ends if a request is not answered within `limit`: the 30
+  /// s of the specification (Core 5.4, Vol 3, Part F, 3.3.3), or less for tests and diagnosis.
   ///
   /// - Parameter limit: more than 0, up to 30 s.
   public func answering(within limit: Duration) -> Dialer {
     precondition(
       limit > .zero && limit <= RequestSlot.transactionTimeout,
-      "a request is given up after 30 s at the latest, not after \(limit)")
+      "the time limit of a request is 30 s at most, not \(limit)")
     var limited = self
     limited.transactionLimit = limit
     return limited
   }
 
-  /// The same, with every step of a connection made by it told to `observe`, which must return
-  /// soon.
+  /// Returns the same dialer; every step of its connections is reported to `observe`, which must
+  /// return quickly.
   public func observing(
     _ observe: @escaping @Sendable (ConnectionTransition) -> Void
   ) -> Dialer {
@@ -134,7 +134,7 @@ public struct Dialer: Sendable {
 }
 
 extension ConnectFault {
-  /// The failure of a connection behind an error of any type.
+  /// The connection failure that an error of any type represents.
   fileprivate init(any error: any Error) {
     self =
       switch error {
@@ -148,25 +148,25 @@ extension ConnectFault {
   }
 }
 
-/// What a peripheral asks of its dialer.
+/// A peripheral's request to its dialer.
 struct DialRequest: Sendable {
   let whereabouts: DeviceLocation
-  /// Which device it was the first time.
+  /// The device that was found the first time.
   let pin: DevicePin
   let report: @Sendable (ConnectionInput) -> Void
 }
 
-/// The device that a peripheral was found to be: after a loss it is looked for again, and no other
-/// of its kind is taken for it.
+/// The identity of a peripheral's device: after a loss only this device is looked for, not another
+/// of its kind.
 final class DevicePin: Sendable {
   private let found = Mutex<Advertisement?>(nil)
   private let connected = Mutex<KnownDevice?>(nil)
 
   var device: Advertisement? { found.withLock { $0 } }
-  /// The device that was connected to last at its own address, whether or not it is pinned.
+  /// The last device connected to at its own address, pinned or not.
   var heard: KnownDevice? { connected.withLock { $0 } }
 
-  /// Pins the device, which may have drawn a new address since it was pinned first.
+  /// Pins the device, which may have a new address since it was first pinned.
   func set(_ device: Advertisement) { found.withLock { $0 = device } }
 
   func connected(to device: Advertisement) {

@@ -1,13 +1,13 @@
-/// A device that was connected to, as it is remembered.
+/// A device that the host has connected to, as stored.
 public struct KnownDevice: Hashable, Identifiable, Sendable {
-  /// By which it is connected to again: an address such as `C0:FF:EE:00:00:01`.
+  /// The identifier to connect by: an address such as `C0:FF:EE:00:00:01`.
   public let id: Advertisement.ID
-  /// The name under which it was found; `nil` where it was connected to without a scan.
+  /// The name under which it was found; `nil` if it was connected to without a scan.
   public let name: String?
-  /// When it was connected to last, in seconds since 1970; `nil` where nobody keeps that.
+  /// The time of the last connection in seconds since 1970; `nil` if it is not recorded.
   public let lastConnected: Double?
 
-  /// A device as another list of an app's has it.
+  /// A device from another list of the app.
   public init(id: Advertisement.ID, name: String? = nil, lastConnected: Double? = nil) {
     self.id = id
     self.name = name
@@ -15,48 +15,49 @@ public struct KnownDevice: Hashable, Identifiable, Sendable {
   }
 }
 
-/// Where an application keeps the devices that it has connected to: a file, a database, its
+/// The devices that an application has connected to, in its own storage: a file, a database, its
 /// settings. `Dialer.remembering(in:)` fills it.
 public protocol KnownDevices: Sendable {
-  /// Why a list could not be read or written; `Never` for one in memory.
+  /// The error of a read or write; `Never` for a list in memory.
   associatedtype Failure: Error
 
-  /// Notes that a device was connected to now; from here on it is the first of `devices`.
+  /// Records a connection to a device; the device becomes the first of `devices`.
   ///
   /// - Parameters:
-  ///   - id: as an advertisement has it: the device's address.
-  ///   - name: `nil` leaves a name that is known as it is.
+  ///   - id: the identifier in an advertisement: the device's address.
+  ///   - name: `nil` keeps the recorded name.
   func remember(_ id: Advertisement.ID, name: String?) async throws(Failure)
 
-  /// The devices, the one that was connected to last first.
+  /// The devices, most recently connected first.
   func devices() async throws(Failure) -> [KnownDevice]
 
-  /// Forgets a device; one that is not known is none the less forgotten.
+  /// Removes a device. An unknown device is not an error.
   func forget(_ id: Advertisement.ID) async throws(Failure)
 }
 
 extension KnownDevices {
-  /// The device that was connected to last; `nil` when none is known.
+  /// The most recently connected device; `nil` if no device is known.
   public func last() async throws(Failure) -> KnownDevice? { try await devices().first }
 }
 
 extension Dialer {
-  /// The same, with each connection noted in `devices`, before it is used. At its bootloader's
-  /// address a device is noted as itself.
+  /// Returns the same dialer; each connection is recorded in `devices` before it is used. A device
+  /// at its bootloader's address is recorded under its own address.
   ///
-  /// - Precondition: the dialer knows whom it reaches: it scans, or was made for an address. Any
-  ///   other is told by `remembering(_:name:in:failed:)`.
+  /// - Precondition: the dialer knows its device: it scans, or was created for an address. For any
+  ///   other dialer use `remembering(_:name:in:failed:)`.
   /// - Parameters:
-  ///   - devices: where they are kept.
-  ///   - failed: told why a connection could not be noted; the connection is made all the same.
+  ///   - devices: the store.
+  ///   - failed: called with the error if a connection could not be recorded; the connection is
+  ///     established nevertheless.
   public func remembering<Devices: KnownDevices>(
     in devices: Devices, failed: @escaping @Sendable (Devices.Failure) -> Void = { _ in }
   ) -> Dialer {
-    precondition(knowsItsDevice, "a dialer that does not know whom it reaches")
+    precondition(knowsItsDevice, "the dialer does not know its device")
     return noting(devices, failed) { [device] request in request.pin.heard ?? device }
   }
 
-  /// As above, for a device that is known by `id`, whatever the dialer knows of it.
+  /// As above, for a device that is known by `id`, independent of the dialer's own knowledge.
   public func remembering<Devices: KnownDevices>(
     _ id: Advertisement.ID, name: String? = nil, in devices: Devices,
     failed: @escaping @Sendable (Devices.Failure) -> Void = { _ in }

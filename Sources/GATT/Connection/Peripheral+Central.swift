@@ -1,10 +1,11 @@
 extension Peripheral {
-  /// A peripheral that is held: a device of `central`, on its clock (`init(_:clock:limits:)`).
+  /// A peripheral that the caller owns: a device of `central`, on its clock
+  /// (`init(_:clock:limits:)`).
   ///
   /// - Parameters:
   ///   - device: the device, such as the one that the user selected from a list.
   ///   - central: connects to it.
-  ///   - limit: the longest time to connect.
+  ///   - limit: the time limit to connect.
   ///   - limits: the capacity of its queues.
   public convenience init(
     _ device: Advertisement, from central: some Central,
@@ -19,9 +20,9 @@ extension Peripheral {
   /// found again.
   ///
   /// - Parameters:
-  ///   - filter: what the device must be like.
+  ///   - filter: the properties of the device.
   ///   - central: finds the device and connects to it.
-  ///   - limit: the longest time to find the device, and again to connect to it.
+  ///   - limit: the time limit to find the device, and again to connect to it.
   ///   - limits: the capacity of its queues.
   public convenience init(
     matching filter: AdvertisementFilter, from central: some Central,
@@ -34,14 +35,14 @@ extension Peripheral {
 }
 
 /// Passes a device of `central` to `body` as a peripheral, and closes its connection when `body`
-/// has ended (`withPeripheral(_:clock:limits:_:)`). All waits are on the central's clock.
+/// ends (`withPeripheral(_:clock:limits:_:)`). All waits use the central's clock.
 ///
 /// - Parameters:
 ///   - device: the device, such as the one that the user selected from a list.
 ///   - central: connects to it.
-///   - limit: the longest time to connect.
+///   - limit: the time limit to connect.
 ///   - body: the work; the connection is closed after it.
-/// - Throws: what `body` throws.
+/// - Throws: the error of `body`.
 public func withPeripheral<Value: Sendable, Failure: Error>(
   _ device: Advertisement, from central: some Central,
   within limit: Duration = Dialer.connectingLimitDefault,
@@ -55,11 +56,11 @@ public func withPeripheral<Value: Sendable, Failure: Error>(
 /// again.
 ///
 /// - Parameters:
-///   - filter: what the device must be like.
+///   - filter: the properties of the device.
 ///   - central: finds the device and connects to it.
-///   - limit: the longest time to find the device, and again to connect to it.
+///   - limit: the time limit to find the device, and again to connect to it.
 ///   - body: the work; the connection is closed after it.
-/// - Throws: what `body` throws.
+/// - Throws: the error of `body`.
 public func withPeripheral<Value: Sendable, Failure: Error>(
   matching filter: AdvertisementFilter, from central: some Central,
   within limit: Duration = Dialer.connectingLimitDefault,

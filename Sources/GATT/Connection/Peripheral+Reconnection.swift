@@ -1,38 +1,40 @@
 import OtaflashATT
 
-/// What goes on while a connection is kept.
+/// An event while a connection is kept.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum ReconnectionEvent: Equatable, Sendable {
-  /// Attempt 1, 2, … in a row will be made after `wait`; `remaining` further ones may follow it
-  /// (`Int.max`: as many as it takes).
+  /// Attempt 1, 2, … in a row follows after `wait`; `remaining` further attempts are permitted
+  /// (`Int.max`: no limit).
   case willReconnect(attempt: Int, remaining: Int, wait: Duration, cause: PeripheralFault)
-  /// The adapter is off; the next attempt is made when it is on.
+  /// The adapter is off; the next attempt follows when it is on.
   case waitingForAdapter(cause: PeripheralFault)
-  /// The connection stands again, at the attempt of this number.
+  /// The connection was established again, by the attempt with this number.
   case reconnected(attempt: Int)
-  /// No attempt is left, or none would help.
+  /// No attempt is left, or no attempt can help.
   case gaveUp(attempts: Int, cause: PeripheralFault)
 }
 
 extension Peripheral {
-  /// Runs `body` on a connection, and again from its beginning on a new one each time the link is
-  /// lost or cannot be made: what it has to ask, subscribe and write is the same after every loss.
+  /// Runs `body` on a connection, and restarts it on a new connection each time the link is lost or
+  /// cannot be established: its reads, subscriptions and writes are the same after every loss.
   ///
-  /// `body` does not hold the queue, so that commands go on beside it; each of its own operations
-  /// is one request at a time. What must not be interleaved with others is a command.
+  /// `body` does not hold the queue, so commands run concurrently with it; each operation of `body`
+  /// is one request at a time. Use a command for operations that must not be interleaved with
+  /// others.
   ///
   /// - Parameters:
-  ///   - strategy: the waits, and how many further attempts there may be in a row. The count starts
-  ///     over when a connection has lasted longer than the strategy's longest wait.
-  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
-  ///   - adapter: an adapter that was switched off is waited for, for as long as that takes; `nil`
-  ///     ends at once.
-  ///   - observe: told of each attempt. It must return soon.
-  ///   - body: the work on one connection, which begins anew after each loss.
-  /// - Throws: the last failure when no attempt is left, and at once what no new connection mends:
-  ///   a refusal, a violation, a missing right or adapter, a cancellation.
+  ///   - strategy: the waits, and the number of further attempts in a row. The count restarts when
+  ///     a connection has lasted longer than the strategy's longest wait.
+  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` uses the clock's.
+  ///   - adapter: the source of the adapter state. While the adapter is switched off, the call
+  ///     waits without a limit; `nil` throws immediately instead.
+  ///   - observe: called with each attempt. It must return quickly.
+  ///   - body: the work on one connection; it restarts after each loss.
+  /// - Throws: the last failure if no attempt is left. A failure that a new connection cannot fix
+  ///   is thrown immediately: a refusal, a violation, a missing permission or adapter, a
+  ///   cancellation.
   public func keepingConnected<Output: Sendable>(
     _ strategy: ReconnectionStrategy = .exponential(), random: (() -> Double)? = nil,
     waitingFor adapter: (any AdapterMonitor)? = nil,
@@ -41,14 +43,14 @@ extension Peripheral {
   ) async throws(PeripheralFault) -> Output {
     let pause = Pause(strategy: strategy, random: random, adapter: adapter)
     return try await keep(
-      pause, telling: observe, judging: { $0 }, raising: { $0 },
+      pause, observing: observe, judging: { $0 }, raising: { $0 },
       running: { (client) async throws(PeripheralFault) -> Output in
         do throws(GATTFault) { return try await body(client) } catch { throw .gatt(error) }
       })
   }
 
-  /// As above, for a body with errors of its own, which end it and are thrown as they are; those of
-  /// the connection are thrown as `PeripheralFault`.
+  /// As above, for a body that throws other errors. Its errors end the call and are rethrown
+  /// unchanged; errors of the connection are thrown as `PeripheralFault`.
   @_disfavoredOverload
   public func keepingConnected<Output: Sendable>(
     _ strategy: ReconnectionStrategy = .exponential(), random: (() -> Double)? = nil,
@@ -58,13 +60,13 @@ extension Peripheral {
   ) async throws -> Output {
     let pause = Pause(strategy: strategy, random: random, adapter: adapter)
     return try await keep(
-      pause, telling: observe, judging: { PeripheralFault($0) }, raising: { $0 },
+      pause, observing: observe, judging: { PeripheralFault($0) }, raising: { $0 },
       running: { (client) async throws(any Error) -> Output in
         do { return try await body(client) } catch { throw PeripheralFault(error) ?? error }
       })
   }
 
-  /// What is between two attempts.
+  /// The interval between two attempts.
   struct Pause {
     let strategy: ReconnectionStrategy
     let random: (() -> Double)?
@@ -72,10 +74,11 @@ extension Peripheral {
   }
 
   /// - Parameters:
-  ///   - judge: the failure of the connection that an error is; `nil` for one of the body's own.
-  ///   - raise: how such a failure is thrown.
+  ///   - judge: returns the connection failure that an error represents; `nil` for an error of the
+  ///     body.
+  ///   - raise: converts such a failure to the error to throw.
   private func keep<Output: Sendable, Failure: Error>(
-    _ pause: Pause, telling observe: (ReconnectionEvent) -> Void,
+    _ pause: Pause, observing observe: (ReconnectionEvent) -> Void,
     judging judge: (Failure) -> PeripheralFault?, raising raise: (PeripheralFault) -> Failure,
     running body: (GATTClient) async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
@@ -105,7 +108,7 @@ extension Peripheral {
     }
   }
 
-  /// Waits for the next attempt and counts it; `false` when there is none.
+  /// Waits for the next attempt and counts it; `false` if no attempt is left.
   func wait(
     _ pause: Pause, after fault: PeripheralFault, _ attempt: inout Int,
     telling observe: (ReconnectionEvent) -> Void
@@ -114,7 +117,7 @@ extension Peripheral {
       observe(.waitingForAdapter(cause: fault))
       let began = clock.now
       do throws(ScanFault) { try await adapter.waitUntilPoweredOn() } catch { return false }
-      // An adapter that says it is on at once counts as any other failure does.
+      // A failure that an adapter reports as on immediately counts like any other.
       if clock.now > began { attempt = 0 }
     } else if !fault.isMendedByConnecting {
       return false

@@ -1,28 +1,29 @@
 import OtaflashATT
 
-/// A remote device: its connection, which may be lost and made again, and the queue of commands
-/// that keeps them apart.
+/// A remote device: its connection, which may be lost and established again, and the queue that
+/// runs one command at a time.
 ///
-/// `withPeripheral` gives one to a body and ends with it. One that is made by `init` is held, by an
-/// app's model for instance, as long as somebody refers to it: it then ends as by `close`.
+/// `withPeripheral` passes a peripheral to a body and closes it afterwards. A peripheral created by
+/// `init` lives as long as a reference to it exists, for example in an app's model. Releasing the
+/// last reference has the effect of `close`.
 public final class Peripheral: CommandPerformer {
-  /// What its commands get.
+  /// The context of its commands.
   public typealias Context = PeripheralTurn
 
   let core: PeripheralCore
-  /// What serves a peripheral that no scope does.
+  /// The task that serves a peripheral without a scope.
   private let service: HeldService?
 
-  /// A peripheral that is held. Nothing is connected before the first operation.
+  /// A peripheral that the caller owns. The first operation connects.
   ///
-  /// It is served by a task of its own, on the executor of the task that makes it. With the last
-  /// reference the connection is closed at once, streams of its values end with `.linkLost`, and
-  /// commands that were enqueued and wait are turned away.
+  /// A separate task serves it, on the executor of the task that creates it. When the last
+  /// reference is released, the connection is closed immediately, streams of its values end with
+  /// `.linkLost`, and waiting commands are rejected.
   ///
   /// - Parameters:
-  ///   - dialer: makes a link each time a connection is needed.
-  ///   - clock: for every wait of its connections.
-  ///   - limits: what it may keep at most.
+  ///   - dialer: creates a link each time a connection is needed.
+  ///   - clock: for all waits of its connections.
+  ///   - limits: the capacity of its queues.
   public init(
     _ dialer: Dialer, clock: any LinkClock, limits: PeripheralLimits = PeripheralLimits()
   ) {
@@ -41,24 +42,24 @@ public final class Peripheral: CommandPerformer {
   /// The clock of its connections' waits.
   public var clock: any LinkClock { core.clock }
 
-  /// Where the connection stands now.
+  /// The current state of the connection.
   public var connectionState: ConnectionState { core.connectionState }
 
-  /// How many commands wait for their turn.
+  /// The number of commands that wait for their turn.
   public var waitingCount: Int { core.queue.waitingCount }
 
-  /// Every step of the connection from now on. Bounded: the oldest are dropped for a slow reader.
+  /// All steps of the connection from now on. Bounded: a slow reader loses the oldest.
   public func transitions() -> TransitionStream { core.transitions() }
 
   // MARK: The connection
 
-  /// Connects in its turn, where there is no connection. Every operation does so by itself.
+  /// Connects in its turn if there is no connection. Every operation does this automatically.
   public func connect() async throws(PeripheralFault) {
     try await perform("connect") { (_) async throws(GATTFault) in }
   }
 
-  /// Ends the connection in its turn, after the commands that wait already; the next operation
-  /// makes a new one.
+  /// Ends the connection in its turn, after the commands that already wait. The next operation
+  /// connects again.
   public func disconnect() async throws(PeripheralFault) {
     let command = Command<PeripheralTurn, Void, PeripheralFault>("disconnect") { turn in
       turn.disconnect()
@@ -68,8 +69,8 @@ public final class Peripheral: CommandPerformer {
     }
   }
 
-  /// Ends the connection now, turns away every command, now and later, and returns when nothing of
-  /// the peripheral runs any more.
+  /// Ends the connection immediately, rejects all present and future commands, and returns when no
+  /// task of the peripheral runs anymore.
   public func close() async {
     core.close()
     await service?.ended()
@@ -84,9 +85,9 @@ public final class Peripheral: CommandPerformer {
     try await core.queue.perform(command, with: PeripheralTurn(core))
   }
 
-  /// Puts `command` in the queue, from anywhere and at once: commands run in the order of these
-  /// calls and those of `perform`. The peripheral runs it, whether or not somebody waits for its
-  /// result.
+  /// Adds `command` to the queue, from any context and without waiting. Commands run in the order
+  /// of these calls and of calls to `perform`. The peripheral runs the command even if the result
+  /// is not awaited.
   @discardableResult
   public func enqueue<Output, Failure>(
     _ command: Command<PeripheralTurn, Output, Failure>
@@ -114,13 +115,13 @@ public final class Peripheral: CommandPerformer {
   }
 }
 
-/// Gives `body` a peripheral, and closes its connection when `body` has ended, however it ended.
+/// Passes a peripheral to `body`, and closes its connection when `body` ends, also by an error.
 ///
 /// - Parameters:
-///   - dialer: makes a link each time a connection is needed.
-///   - clock: for every wait of its connections.
-///   - limits: what it may keep at most.
-///   - body: the work; the peripheral is closed behind it.
+///   - dialer: creates a link each time a connection is needed.
+///   - clock: for all waits of its connections.
+///   - limits: the capacity of its queues.
+///   - body: the work; the peripheral is closed after it.
 public func withPeripheral<Value: Sendable, Failure: Error>(
   _ dialer: Dialer, clock: any LinkClock, limits: PeripheralLimits = PeripheralLimits(),
   _ body: @escaping @Sendable (Peripheral) async throws(Failure) -> Value

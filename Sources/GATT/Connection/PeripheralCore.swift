@@ -1,19 +1,19 @@
 import OtaflashATT
 import Synchronization
 
-/// What a peripheral may keep at most. Each bound refuses or drops what is beyond it, and says so.
+/// The capacities of a peripheral. Each bound rejects or drops the excess, and reports it.
 public struct PeripheralLimits: Equatable, Sendable {
-  /// Commands that wait for their turn; the next is refused with `QueueFault.full`. 0 or more.
+  /// Commands that wait for their turn; the next one is rejected with `QueueFault.full`. 0 or more.
   public var commandsWaiting = CommandQueue.waitingDefault
   /// Steps of the connection kept for an observer that does not read them. 1 or more.
   public var transitionsKept = 64
 
-  /// The bounds where nothing else is asked for.
+  /// The default capacities.
   public init() {}
 }
 
-/// The state behind a `Peripheral`, and the task that serves it. The peripheral may be let go of
-/// while a command still has this.
+/// The state of a `Peripheral`, and the task that serves it. A running command may keep it after
+/// the peripheral is released.
 final class PeripheralCore: Sendable {
   private struct State {
     var machine = ConnectionMachine()
@@ -40,7 +40,7 @@ final class PeripheralCore: Sendable {
     self.clock = clock
     self.limits = limits
     queue = CommandQueue(waitingMaximum: limits.commandsWaiting)
-    // Each job holds a place in the queue: those that wait, and the one that runs.
+    // Each job holds a place in the queue: the waiting ones and the running one.
     jobs = Mailbox(capacity: limits.commandsWaiting + 1)
   }
 
@@ -105,7 +105,7 @@ final class PeripheralCore: Sendable {
     step(lost.map { .failed(.gatt($0)) } ?? .closed)
   }
 
-  /// A report of a link that has been replaced or has ended is none of this connection's.
+  /// A report from a link that was replaced or has ended does not concern this connection.
   private func step(_ input: ConnectionInput, of bearer: ATTBearer) {
     guard state.withLock({ $0.client?.bearer === bearer }) else { return }
     step(input)
@@ -118,8 +118,8 @@ final class PeripheralCore: Sendable {
       do throws(ConnectionMachine.IllegalStep) {
         return (try state.machine.apply(input), state.observers)
       } catch {
-        let told = ConnectionTransition(from: former, to: former, failure: .impossible(error))
-        return (told, state.observers)
+        let rejected = ConnectionTransition(from: former, to: former, failure: .impossible(error))
+        return (rejected, state.observers)
       }
     }
     dialer.observe(transition)
@@ -128,11 +128,11 @@ final class PeripheralCore: Sendable {
 
   // MARK: Life
 
-  /// Takes a job that its own task runs, in the order of the calls as far as the queue gives them
-  /// their turns.
+  /// Accepts a job that the service task runs, in the order of the calls, unless the queue grants
+  /// turns in another order.
   func offer(_ job: @escaping @Sendable () async -> Void) -> Bool { jobs.offer(job) }
 
-  /// Serves the connections and the commands that nobody waits for, until `close`.
+  /// Serves the connections, and the commands whose results are not awaited, until `close`.
   func serve() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await self.serveConnections() }
@@ -146,7 +146,7 @@ final class PeripheralCore: Sendable {
       async let upkeep: Void = client.keepUp()
       let cause = await client.bearer.run()
       await upkeep
-      // One that was replaced meanwhile has been reported when it was.
+      // The replacement of a bearer was reported when it happened.
       let isCurrent = state.withLock { state in
         guard state.client === client else { return false }
         state.client = nil
@@ -156,7 +156,7 @@ final class PeripheralCore: Sendable {
     }
   }
 
-  /// Ends the connection and turns away every command. Safe to call twice and from any task.
+  /// Ends the connection and rejects every command. Safe to call twice and from any task.
   func close() {
     queue.close()
     clients.finish()

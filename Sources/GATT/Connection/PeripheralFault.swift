@@ -1,18 +1,18 @@
 import OtaflashATT
 
-/// Why an operation on a peripheral failed.
+/// The reason an operation on a peripheral failed.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum PeripheralFault: Error, Equatable, Sendable {
-  /// No connection could be made.
+  /// The connection could not be established.
   case connect(ConnectFault)
   /// The operation failed on the connection.
   case gatt(GATTFault)
-  /// Cancelled, or turned away, before its turn came; or what a decorator of the queue did failed.
+  /// Cancelled or rejected before its turn; or a decorator of the queue failed.
   case queue(QueueFault<Never>)
 
-  /// The same failure, met in a queue.
+  /// Converts the fault of a queued operation.
   init(_ fault: QueueFault<PeripheralFault>) {
     switch fault {
     case .failed(let fault): self = fault
@@ -25,7 +25,7 @@ public enum PeripheralFault: Error, Equatable, Sendable {
     }
   }
 
-  /// The failure of the connection that `error` is; `nil` for any other error.
+  /// The connection failure that `error` represents; `nil` for any other error.
   init?(_ error: any Error) {
     switch error {
     case let fault as PeripheralFault: self = fault
@@ -35,7 +35,7 @@ public enum PeripheralFault: Error, Equatable, Sendable {
     }
   }
 
-  /// Whether a new connection may get further than the one that failed.
+  /// Whether a new connection may succeed where this one failed.
   public var isMendedByConnecting: Bool {
     switch self {
     case .connect(let fault): fault.isMendedByConnecting
@@ -50,7 +50,7 @@ public enum PeripheralFault: Error, Equatable, Sendable {
 }
 
 extension ConnectFault {
-  /// Whether another attempt may succeed without anybody's doing.
+  /// Whether another attempt may succeed without a change by the user.
   public var isMendedByConnecting: Bool {
     switch self {
     case .lostWhileConnecting(let loss): loss.isMendedByConnecting

@@ -1,14 +1,14 @@
 import OtaflashATT
 
-/// What one does with a peripheral, by its own queue or by a decorated one.
+/// The operations of a peripheral, on its own queue or on a decorated one.
 extension CommandPerformer where Context == PeripheralTurn {
-  /// Runs one piece of work on the connection in its turn, and connects first where needed.
+  /// Runs one piece of work on the connection in its turn. Connects first if needed.
   ///
   /// - Parameters:
   ///   - name: for the log, and for decorators.
-  ///   - limit: the longest time from its turn on, connecting included; then it fails with
-  ///     `.gatt(.timedOut)`.
-  ///   - body: the work on the connection; nothing of the queue comes between.
+  ///   - limit: the time limit from the start of its turn, including the time to connect;
+  ///     afterwards it fails with `.gatt(.timedOut)`.
+  ///   - body: the work on the connection; no other command of the queue runs in between.
   public func perform<Output: Sendable>(
     _ name: String, within limit: Duration? = nil,
     _ body: @escaping @Sendable (GATTClient) async throws(GATTFault) -> Output
@@ -23,7 +23,7 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// As above, for work with errors of its own, which are thrown as they are; those of the
+  /// As above, for work that throws other errors. Its errors are rethrown unchanged; errors of the
   /// connection are thrown as `PeripheralFault`.
   @_disfavoredOverload
   public func perform<Output: Sendable>(
@@ -51,7 +51,7 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Writes a characteristic in its turn and waits for the server's answer.
+  /// Writes a characteristic in its turn and waits for the server's response.
   public func write(
     _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID,
     within limit: Duration? = nil
@@ -63,8 +63,8 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Writes a characteristic in its turn without an answer; returns when the transport has taken
-  /// it.
+  /// Writes a characteristic without response in its turn; returns when the transport has accepted
+  /// the write.
   ///
   /// - Throws: `.valueTooLong` beyond `GATTClient.maximumWriteValueLength(for:)`.
   public func writeWithoutResponse(
@@ -78,13 +78,13 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Subscribes in its turn; the values then flow beside whatever the queue does.
+  /// Subscribes in its turn; the values then arrive concurrently with other commands.
   ///
   /// - Parameters:
   ///   - characteristic: the first one with this UUID in the service.
   ///   - service: the first one with this UUID.
-  ///   - capacity: values kept for a reader that is slow, 1 or more; the oldest are dropped.
-  ///   - limit: the longest time from its turn on, connecting included.
+  ///   - capacity: values kept for a slow reader, 1 or more; the oldest are dropped.
+  ///   - limit: the time limit from the start of its turn, including the time to connect.
   public func subscribe(
     to characteristic: BluetoothUUID, in service: BluetoothUUID,
     buffering capacity: Int = GATTClient.notificationBufferDefault, within limit: Duration? = nil
@@ -96,8 +96,8 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Ends every subscription of a characteristic in its turn (`GATTClient.unsubscribe`). Without a
-  /// connection there is nothing to end, and none is made.
+  /// Ends all subscriptions of a characteristic in its turn (`GATTClient.unsubscribe`). Without a
+  /// connection the call has no effect and does not connect.
   public func unsubscribe(
     from characteristic: BluetoothUUID, in service: BluetoothUUID
   ) async throws(PeripheralFault) {

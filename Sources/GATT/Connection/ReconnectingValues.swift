@@ -1,8 +1,8 @@
 import OtaflashATT
 
 extension Peripheral {
-  /// The notified or indicated values of a characteristic, over lost connections: after each loss
-  /// the sequence connects and subscribes again, as `keepingConnected` does. The first `next`
+  /// The notified or indicated values of a characteristic across lost connections: after each loss
+  /// the sequence connects and subscribes again, like `keepingConnected`. The first `next`
   /// connects.
   ///
   /// ```swift
@@ -12,12 +12,12 @@ extension Peripheral {
   /// - Parameters:
   ///   - characteristic: the first one with this UUID in the service.
   ///   - service: the first one with this UUID.
-  ///   - strategy: the waits, and the number of attempts in a row. The count starts over when a
+  ///   - strategy: the waits, and the number of attempts in a row. The count restarts when a
   ///     connection has lasted longer than the strategy's longest wait.
-  ///   - adapter: an adapter that was switched off is waited for, for as long as that takes; `nil`
-  ///     ends the sequence.
+  ///   - adapter: the source of the adapter state. While the adapter is switched off, the sequence
+  ///     waits without a limit; `nil` ends it instead.
   ///   - capacity: values kept for a slow reader, 1 or more; the oldest are dropped and counted.
-  ///   - observe: called with each attempt. Must return soon.
+  ///   - observe: called with each attempt. It must return quickly.
   public func values(
     of characteristic: BluetoothUUID, in service: BluetoothUUID,
     reconnecting strategy: ReconnectionStrategy = .exponential(attempts: .max),
@@ -31,18 +31,18 @@ extension Peripheral {
   }
 }
 
-/// The values of a characteristic over as many connections as it takes (`Peripheral.values`).
+/// The values of a characteristic across several connections (`Peripheral.values`).
 ///
 /// Ends by throwing `PeripheralFault`: the last failure when no attempt is left, or immediately a
 /// failure that a new connection does not fix. Each iterator subscribes separately, and one task
 /// may use an iterator.
 public struct ReconnectingValues: AsyncSequence, Sendable {
-  /// What a reader receives.
+  /// An element for the reader.
   public enum Element: Equatable, Sendable {
     /// A value. `lostBefore` values before it were dropped because the reader was slow.
     case value([UInt8], lostBefore: Int)
-    /// The connection was made again at this attempt, 1 or more. Values that the device sent
-    /// meanwhile are missing: read what must be known.
+    /// The connection was established again by this attempt, 1 or more. Values that the device sent
+    /// in between are missing: read the ones you need.
     case reconnected(attempt: Int)
 
     /// The value; `nil` for a reconnection.

@@ -1,20 +1,20 @@
-/// A fault with words for people, and with what they can do about it. Programs read the case.
+/// A fault with a readable message and a remedy. Programs read the case.
 ///
-/// The words name no program and no command: an application shows them as they are, and offers the
-/// `remedy` in its own way, as a button or as a command line.
+/// The message names no program and no command: an application shows it unchanged, and offers the
+/// `remedy` in its own form, such as a button or a command line.
 public protocol ExplainedFault: Error, CustomStringConvertible {
-  /// What happened: a clause without a full stop, such as `the device was not found`.
+  /// The failure: a clause without a full stop, such as `the device was not found`.
   var summary: String { get }
 
-  /// Why, or what it means: one or more whole sentences.
+  /// The cause or the meaning: one or more complete sentences.
   var explanation: String { get }
 
-  /// What can be done; `nil` where nobody knows.
+  /// The correction; `nil` if none is known.
   var remedy: Remedy? { get }
 }
 
 extension ExplainedFault {
-  /// All of it, in whole sentences.
+  /// The complete message, in complete sentences.
   public var description: String { sentences }
 
   var sentences: String {

@@ -1,183 +1,183 @@
-/// What a person can do about a fault. An application turns a remedy into what it has: a button, a
-/// settings page, a command line.
+/// A correction that the user can apply to a fault. An application presents a remedy in its own
+/// form: a button, a settings page, a command line.
 public enum Remedy: Hashable, Sendable {
-  // MARK: The same again
+  // MARK: Repeat
 
-  /// The same again may succeed; what the device holds of a transfer is kept.
+  /// A retry may succeed; the device's data of the transfer is kept.
   case tryAgain
-  /// The same again, but without what the device holds of an earlier transfer.
+  /// A retry, without the device's data of an earlier transfer.
   case startOver
-  /// Somebody else is at work; the same again succeeds once that has ended.
+  /// Another operation is in progress; a retry succeeds after it has ended.
   case wait
 
   // MARK: The system
 
-  /// The kernel has no Bluetooth, or this process does not see it, as in a container.
+  /// The kernel has no Bluetooth, or this process has no access to it, as in a container.
   case installBluetooth
-  /// The process lacks the right to use Bluetooth (on Linux CAP_NET_RAW and CAP_NET_ADMIN).
+  /// The process lacks the permission to use Bluetooth (on Linux CAP_NET_RAW and CAP_NET_ADMIN).
   case grantCapabilities
-  /// The process may not use this file or socket.
+  /// The process lacks the permission to use this file or socket.
   case checkPermissions(path: String)
-  /// A place in the file system cannot be used; another can.
+  /// A path in the file system cannot be used; another path may work.
   case chooseAnotherPath
-  /// What is wrong with this machine's Bluetooth is to be looked for.
+  /// A diagnosis of the host's Bluetooth is needed.
   case examineSystem
-  /// It is an error in this software, or in the kernel.
+  /// An error in this software or in the kernel.
   case report
 
   // MARK: The adapter
 
-  /// This machine has no Bluetooth adapter.
+  /// The host has no Bluetooth adapter.
   case plugInAdapter
-  /// This adapter cannot do it, such as one without Bluetooth LE; another may.
+  /// This adapter does not support the operation, such as one without Bluetooth LE; another may.
   case chooseAnotherAdapter
-  /// - Parameter adapter: its name, such as `hci0`; `nil` = whichever is meant.
+  /// - Parameter adapter: its name, such as `hci0`; `nil` for the selected adapter.
   case turnAdapterOn(adapter: String?)
   /// The adapter is on, but not for Bluetooth LE.
   ///
-  /// - Parameter adapter: its name, such as `hci0`; `nil` = whichever is meant.
+  /// - Parameter adapter: its name, such as `hci0`; `nil` for the selected adapter.
   case turnLowEnergyOn(adapter: String?)
   /// A software switch blocks the adapter.
   case unblockAdapter
-  /// A switch on the machine blocks the adapter.
+  /// A hardware switch blocks the adapter.
   case flipSwitch
-  /// The adapter no longer answers as it should; off and on again it may.
+  /// The adapter does not respond correctly; switching it off and on may help.
   case restartAdapter
-  /// Another program scans, and the adapter does one scan at a time.
+  /// Another program scans, and the adapter supports one scan at a time.
   case endOtherScan
-  /// Another program serves the attribute channel of the adapter.
+  /// Another program uses the ATT channel of the adapter.
   case stopOtherServer
-  /// The adapter has as many connections as it can hold.
+  /// The adapter has reached its maximum number of connections.
   case endAConnection
 
   // MARK: The device
 
-  /// It was not heard: it is out of range, off, or connected to somebody else.
+  /// No advertisement was received: the device is out of range, off, or connected to another host.
   case comeCloser
-  /// Another program of this machine holds its link.
+  /// Another program on the host holds the link.
   case disconnectElsewhere(device: String)
-  /// No device answered at this address; it may be of the other type, public or random.
+  /// No device responded at this address; the address may have the other type, public or random.
   case checkAddress
-  /// Nobody listens at this Unix socket.
+  /// No process listens at this Unix socket.
   case startDevice(path: String)
   /// The device is in a state that only a restart ends.
   case restartDevice
-  /// What the device says of itself tells more.
+  /// The information that the device reports explains more.
   case inspectDevice
-  /// Its firmware offers no update until it is put into update mode, if it is the right device.
+  /// The firmware offers no update until the device is in update mode, if it is the right device.
   case enterUpdateMode
 
   // MARK: Security
 
-  /// The device wants a link that is encrypted or authenticated by the keys of a pairing.
+  /// The device requires a link that is encrypted or authenticated with the keys of a pairing.
   case pair
-  /// The keys of an earlier pairing no longer fit: forget them here, then pair again.
+  /// The keys of an earlier pairing are no longer valid: forget them on the host, then pair again.
   ///
-  /// - Parameter device: by which the system may know it; `nil` where the keys are our own.
+  /// - Parameter device: its identifier in the system; `nil` if this software stores the keys.
   case pairAgain(device: String?)
-  /// The keys of an earlier pairing no longer fit: forget them here, then do the same again, which
-  /// pairs where the device requires it.
+  /// The keys of an earlier pairing are no longer valid: forget them on the host, then repeat the
+  /// operation, which pairs if the device requires it.
   case forgetPairing
-  /// The device takes updates from those who have its key.
+  /// The device accepts updates only from owners of its key.
   case giveKey
-  /// The device has refused the key that it was given.
+  /// The device has rejected the key.
   case checkKey
 
   // MARK: The image
 
-  /// Another file, or the same one built or signed in another way.
+  /// Another file, or the same image rebuilt or signed in another way.
   case chooseAnotherImage
-  /// The image is older than what runs; it is sent where that is wanted.
+  /// The image is older than the running one; permit it explicitly.
   case allowDowngrade
-  /// Nothing tells the image's version: neither the file, nor one beside it.
+  /// The image has no version, neither in the file nor in another file next to it.
   case sayVersion
-  /// Nothing tells which board the image is for.
+  /// The target hardware of the image is unknown.
   case sayHardware
-  /// The image is said to be of another version than its application tells.
+  /// The stated version of the image differs from the one its application reports.
   case correctVersion
 
   // MARK: The protocol
 
-  /// One of these is to be chosen.
+  /// One of these protocols must be chosen.
   case chooseProtocol([String])
-  /// The choice is to be left to the device.
+  /// The device should choose the protocol.
   case leaveProtocolOpen
-  /// The whole image is to be sent where no patch can be.
+  /// The complete image must be permitted where no patch is possible.
   case allowWholeImage
   /// The device has no memory for requests as long as ATT_MTU permits.
   case requestSmallerMTU
-  /// Data writes of the size that every device takes: 20 bytes.
+  /// Data writes of 20 bytes, the size that every device accepts.
   case sendSmallestPackets
-  /// Requests that carry fewer bytes of the image.
+  /// Requests with fewer bytes of the image.
   case sendSmallerRequests
   /// This software is older than the device.
   case updateSoftware
 
   // MARK: Slots
 
-  /// What the slots hold is to be looked at.
+  /// The contents of the slots should be listed.
   case listSlots
-  /// The running image is to be made permanent.
+  /// The running image should be made permanent.
   case confirmRunningImage
-  /// A restart starts the image that waits for it.
+  /// A restart starts the pending image.
   case restartIntoWaitingImage
 
-  /// What no other case says: a whole sentence.
+  /// A remedy without a separate case: a complete sentence.
   case advice(String)
 }
 
 extension Remedy: CustomStringConvertible {
-  /// A whole sentence for people.
+  /// A complete sentence for the user.
   public var description: String {
     switch self {
     case .tryAgain: "Try it again."
-    case .startOver: "Start over, without what the device holds of an earlier transfer."
-    case .wait: "Wait until that has ended."
+    case .startOver: "Start over, without the data that the device holds of an earlier transfer."
+    case .wait: "Wait until the other operation has ended."
     case .installBluetooth: "Make the kernel's Bluetooth available to this program."
     case .grantCapabilities: "Give this program the right to use Bluetooth."
     case .checkPermissions(let path): "Check the permissions of \(path)."
     case .chooseAnotherPath: "Choose another path."
-    case .examineSystem: "Examine this machine's Bluetooth."
+    case .examineSystem: "Check the Bluetooth setup of this computer."
     case .report: "Please report it."
     case .plugInAdapter: "Plug in a Bluetooth adapter."
     case .chooseAnotherAdapter: "Use another adapter."
     case .turnAdapterOn(let adapter): "Switch \(adapter ?? "the Bluetooth adapter") on."
     case .turnLowEnergyOn(let adapter):
-      "Switch Bluetooth LE on, on \(adapter ?? "the adapter")."
+      "Switch Bluetooth LE on for \(adapter ?? "the adapter")."
     case .unblockAdapter: "Unblock Bluetooth in the system's settings."
-    case .flipSwitch: "Flip the machine's switch for its radios."
+    case .flipSwitch: "Flip the hardware switch of the computer's radios."
     case .restartAdapter: "Switch the adapter off and on again."
     case .endOtherScan: "End the other program's scan."
     case .stopOtherServer: "Stop the other program, or use another adapter."
     case .endAConnection: "End one of the adapter's connections."
     case .comeCloser:
-      "Bring the device nearer, switch it on, or end its connection to another host."
+      "Bring the device closer, switch it on, or end its connection to another host."
     case .disconnectElsewhere(let device): "End the other program's connection to \(device)."
-    case .checkAddress: "Look for the device, and check its address and the address's type."
+    case .checkAddress: "Scan for the device, and check its address and the type of the address."
     case .startDevice(let path): "Start the device that listens at \(path) first."
-    case .restartDevice: "Restart the device, and try again."
-    case .inspectDevice: "Look at what the device says of itself."
+    case .restartDevice: "Restart the device, then try again."
+    case .inspectDevice: "Read the information that the device reports."
     case .enterUpdateMode: "Put the device into update mode, if it is the right one."
     case .pair: "Pair with the device."
     case .pairAgain: "Forget the device on this computer, then pair again."
-    case .forgetPairing: "Forget the pairing on this computer, then do the same again."
-    case .giveKey: "Give the device's key."
-    case .checkKey: "Check that the key is this device's."
+    case .forgetPairing: "Forget the pairing on this computer, then try again."
+    case .giveKey: "Provide the device's key."
+    case .checkKey: "Check that the key belongs to this device."
     case .chooseAnotherImage: "Choose another image."
-    case .allowDowngrade: "Allow the older version, if it is really wanted."
-    case .sayVersion: "Say which version the image is."
-    case .sayHardware: "Say which hardware the image is for."
-    case .correctVersion: "Say as the image's version what its application tells."
+    case .allowDowngrade: "Allow the older version if you need it."
+    case .sayVersion: "State the version of the image."
+    case .sayHardware: "State the hardware of the image."
+    case .correctVersion: "State the version that the application of the image reports."
     case .chooseProtocol(let names): "Choose a protocol: \(names.joined(separator: ", "))."
     case .leaveProtocolOpen: "Leave the choice of the protocol to the device."
-    case .allowWholeImage: "Allow that the whole image is sent."
+    case .allowWholeImage: "Allow sending the complete image."
     case .requestSmallerMTU: "A smaller ATT_MTU may help."
-    case .sendSmallestPackets: "Send packets of 20 bytes, which every device takes."
+    case .sendSmallestPackets: "Send packets of 20 bytes, which every device accepts."
     case .sendSmallerRequests: "Send fewer bytes in each request."
     case .updateSoftware: "Use a newer version of this software."
-    case .listSlots: "Look at what its slots hold."
-    case .confirmRunningImage: "Confirm the image that runs."
-    case .restartIntoWaitingImage: "Restart the device, which starts the image that waits."
+    case .listSlots: "List the contents of the slots."
+    case .confirmRunningImage: "Confirm the running image."
+    case .restartIntoWaitingImage: "Restart the device to start the pending image."
     case .advice(let sentence): sentence
     }
   }

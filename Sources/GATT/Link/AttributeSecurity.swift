@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// What a link offers, or an attribute asks for (Core 5.4, Vol 3, Part F, 3.2.5).
+/// The security that a link offers or an attribute requires (Core 5.4, Vol 3, Part F, 3.2.5).
 public struct AttributeSecurity: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
@@ -10,10 +10,10 @@ public struct AttributeSecurity: OptionSet, Hashable, Sendable {
   public static let encryption = AttributeSecurity(rawValue: 0x01)
   /// The link's keys are authenticated: a passkey, or a comparison of numbers.
   public static let authentication = AttributeSecurity(rawValue: 0x02)
-  /// The client was authorized by the application.
+  /// The application has authorized the client.
   public static let authorization = AttributeSecurity(rawValue: 0x04)
 
-  /// The error that a link with `self` gets from an attribute that asks for `needed`.
+  /// The error response to a link with `self` from an attribute that requires `needed`.
   func refusal(of needed: AttributeSecurity) -> ATTErrorCode? {
     let missing = needed.subtracting(self)
     if missing.contains(.authentication) { return .insufficientAuthentication }

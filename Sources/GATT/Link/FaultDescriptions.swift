@@ -1,16 +1,16 @@
 import OtaflashATT
 
 extension LinkLoss {
-  /// What happened to the link, as a whole sentence.
+  /// The event on the link, as a complete sentence.
   public var sentence: String {
     switch self {
     case .closedByPeer: "The device ended the connection."
-    case .closedLocally: "This side ended the connection."
-    case .supervisionTimeout: "Nothing was heard from the device: it is out of range or off."
+    case .closedLocally: "The host ended the connection."
+    case .supervisionTimeout: "No packet was received from the device: it is out of range or off."
     case .cancelled: "The wait was cancelled."
     case .keysRefused: SecurityFault.bondForgotten.explanation
     case .tooLarge(let bytes, let limit):
-      "A packet of \(bytes) bytes was to be sent where \(limit) fit."
+      "A packet of \(bytes) bytes exceeds the limit of the link, \(limit) bytes."
     case .failed(_, let reason): reason
     }
   }
@@ -25,7 +25,7 @@ extension ConnectFault: ExplainedFault {
     case .permissionDenied: "a permission is missing"
     case .systemCall(let name, let errno, _, _): "\(name) failed (errno \(errno))"
     case .lostWhileConnecting(.keysRefused): SecurityFault.bondForgotten.summary
-    case .lostWhileConnecting: "the link came up and was lost at once"
+    case .lostWhileConnecting: "the link was established and lost immediately"
     case .cancelled: "connecting was stopped"
     }
   }
@@ -54,12 +54,12 @@ extension ConnectFault: ExplainedFault {
 extension SecurityFault: ExplainedFault {
   public var summary: String {
     switch self {
-    case .unsupported: "such a link cannot be secured"
+    case .unsupported: "the link does not support encryption"
     case .notPaired: "the device must be paired first"
     case .permissionDenied: "pairing is not permitted"
     case .bondForgotten: "the device has forgotten this computer"
     case .pairingFailed: "the devices could not be paired"
-    case .insufficient: "the pairing is weaker than the device wants it"
+    case .insufficient: "the pairing is weaker than the device requires"
     case .timedOut(let limit): "the devices were not paired within \(Numerals.seconds(limit))"
     case .linkLost: "the link was lost while it was being secured"
     case .cancelled: "pairing was stopped"
@@ -68,17 +68,17 @@ extension SecurityFault: ExplainedFault {
 
   public var explanation: String {
     switch self {
-    case .unsupported: "Only a device that is reached over the air can be paired."
-    case .notPaired: "No pairing was to be made here."
+    case .unsupported: "Only a device connected over the air can be paired."
+    case .notPaired: "Pairing was not requested."
     case .permissionDenied(let cause, _): cause
     case .bondForgotten:
-      "It was paired before and no longer has the keys, as after a reset to the factory state."
+      "The device was paired before and no longer has the keys, for example after a factory reset."
     case .pairingFailed(let reason, _): reason
     case .insufficient(let reached):
       reached.contains(.encryption)
-        ? "The link is encrypted, but nobody compared or entered a passkey."
+        ? "The link is encrypted, but no passkey was compared or entered."
         : "The link is not encrypted."
-    case .timedOut: "Nobody answered, here or at the device."
+    case .timedOut: "Pairing was not confirmed on this computer or on the device."
     case .linkLost(let loss): loss.sentence
     case .cancelled: "The devices are not paired."
     }
@@ -94,11 +94,11 @@ extension SecurityFault: ExplainedFault {
     }
   }
 
-  /// The explanation where a device has asked for the security with an error code.
+  /// The explanation if the device required the security with an error code.
   package func explanation(wantedBy code: ATTErrorCode) -> String {
     switch self {
     case .unsupported, .notPaired, .permissionDenied, .pairingFailed, .insufficient, .timedOut:
-      "The device says: \(code.meaning) (ATT error 0x\(Numerals.hex(code.rawValue))). "
+      "The device reports: \(code.meaning) (ATT error 0x\(Numerals.hex(code.rawValue))). "
         + explanation
     case .bondForgotten, .linkLost, .cancelled: explanation
     }

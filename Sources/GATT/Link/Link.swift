@@ -1,32 +1,32 @@
-/// A transport for whole ATT PDUs in both directions: the kernel's L2CAP channel on CID 4, a Unix
-/// SEQPACKET socket, or the simulated radio.
+/// A transport for complete ATT PDUs in both directions: the kernel's L2CAP channel on CID 4, a
+/// Unix SEQPACKET socket, or the simulated radio.
 ///
-/// Message boundaries are kept and order is kept. `send` and `receive` may be used at the same
-/// time; each of them by one task at a time.
+/// Message boundaries and order are preserved. `send` and `receive` may run concurrently, each in
+/// one task at a time.
 public protocol Link: AnyObject, Sendable {
-  /// The largest PDU the transport takes, in bytes (672 on a kernel L2CAP socket).
+  /// The largest PDU that the transport accepts, in bytes (672 on a kernel L2CAP socket).
   var maximumPDUSize: Int { get }
 
-  /// What is known of the air below, now.
+  /// The known parameters of the radio link at the moment.
   var facts: LinkFacts { get }
 
-  /// What the link offers now.
+  /// The current security of the link.
   var security: AttributeSecurity { get }
 
-  /// Raises the security, by the keys of an earlier pairing or by pairing now, and waits until the
-  /// link carries PDUs again. Nothing may be sent meanwhile. The link may be lost by it.
+  /// Raises the security, with the keys of an earlier pairing or by pairing, and waits until the
+  /// link carries PDUs again. Nothing may be sent in the meantime. The procedure may end the link.
   func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault)
 
-  /// Hands one PDU to the transport. Suspends while the transport's queue is full (back-pressure),
-  /// and returns when the PDU was accepted, which is before it has crossed the air.
+  /// Passes one PDU to the transport. Suspends while the transport's queue is full (back-pressure).
+  /// Returns when the transport has accepted the PDU, which is before its transmission.
   func send(_ pdu: [UInt8]) async throws(LinkLoss)
 
-  /// Hands over one PDU if the transport takes it at once; `false` = nothing was sent, and only
-  /// `send` can tell when there is room. Counts as a `send` for what may be used at the same time.
+  /// Passes one PDU to the transport if it can accept the PDU immediately. `false`: nothing was
+  /// sent; use `send` to wait for space. Counts as a `send` for the rule on concurrent use.
   func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool
 
-  /// The next PDU from the peer. What the peer sent before the link ended is still delivered
-  /// before the loss is thrown. Once thrown, the loss is thrown again by every later call.
+  /// Returns the next PDU from the peer. PDUs that the peer sent before the link ended are
+  /// delivered before the loss is thrown. Every later call throws the same loss.
   func receive() async throws(LinkLoss) -> [UInt8]
 
   /// Ends the link. Every pending and every later wait fails with `.closedLocally`. Safe to call
@@ -34,51 +34,51 @@ public protocol Link: AnyObject, Sendable {
   func close()
 }
 
-/// Why a link no longer carries PDUs.
+/// The reason a link no longer carries PDUs.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum LinkLoss: Error, Equatable, Hashable, Sendable {
   /// The peer ended the link (HCI reason 0x13, 0x14, 0x15; end of file on a Unix socket).
   case closedByPeer
-  /// This side called `close()`.
+  /// The host called `close()`.
   case closedLocally
-  /// Nothing was heard for the supervision timeout (HCI reason 0x08).
+  /// No packet was received within the supervision timeout (HCI reason 0x08).
   case supervisionTimeout
-  /// The waiting task was cancelled; the link itself may still stand.
+  /// The waiting task was cancelled; the link itself may still exist.
   case cancelled
-  /// The keys of an earlier pairing were refused (HCI reasons 0x05 and 0x06): one of the devices no
-  /// longer has them. Another connection ends the same way.
+  /// The keys of an earlier pairing were rejected (HCI reasons 0x05 and 0x06): one of the devices
+  /// no longer has them. Another connection ends the same way.
   case keysRefused
   /// A PDU did not fit the transport; nothing was sent.
   case tooLarge(bytes: Int, limit: Int)
-  /// The transport failed. `reason` is a whole sentence with cause and remedy.
+  /// The transport failed. `reason` is a complete sentence with cause and remedy.
   case failed(errno: Int32, reason: String)
 }
 
 extension LinkLoss: CustomStringConvertible {
-  /// A clause for people: "the link ended: …".
+  /// A clause for the user: "the link ended: …".
   public var description: String {
     switch self {
     case .closedByPeer: "the device ended the connection"
-    case .closedLocally: "the connection was closed from this side"
-    case .supervisionTimeout: "the device was not heard any more (supervision timeout)"
+    case .closedLocally: "the host closed the connection"
+    case .supervisionTimeout: "no packet was received from the device (supervision timeout)"
     case .cancelled: "the wait was cancelled"
     case .keysRefused: "the device no longer has the keys of the pairing"
-    case .tooLarge(let bytes, let limit): "a PDU of \(bytes) bytes; the link takes \(limit)"
+    case .tooLarge(let bytes, let limit): "a PDU of \(bytes) bytes exceeds the limit of \(limit)"
     case .failed(_, let reason): reason
     }
   }
 }
 
 extension Link {
-  /// By default nothing is known.
+  /// The default: no parameter is known.
   public var facts: LinkFacts { LinkFacts() }
 
-  /// By default every PDU goes through `send`.
+  /// The default: every PDU is sent with `send`.
   public func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool { false }
 
-  /// By default a link is open to everybody, and stays so.
+  /// The default: the link is open, and stays open.
   public var security: AttributeSecurity { [] }
 
   public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// What a transport knows of the air below it. `nil` = it cannot tell.
+/// The parameters of a radio link that the transport knows. `nil`: unknown.
 public struct LinkFacts: Equatable, Sendable {
   /// Bytes of payload that a link-layer packet can carry (Core 5.4, Vol 6, Part B, 4.5.10).
   package static let linkLayerPayloads = 27...251
@@ -13,14 +13,15 @@ public struct LinkFacts: Equatable, Sendable {
   public var linkLayerPayload: Int?
   /// Connection events that the peripheral may skip, 0…499.
   public var peripheralLatency: Int?
-  /// How long the peer may be silent before the link counts as lost, 100 ms…32 s.
+  /// The time without a packet after which the link counts as lost, 100 ms…32 s.
   public var supervisionTimeout: Duration?
-  /// A real radio carries the link, whose controllers may leave more of the air unused than any
-  /// model knows: what is best there, only trying tells. `false` for a socket, for a simulation,
-  /// whose model is exact, and for a link that does not say; on these nothing is tried.
+  /// A real radio carries the link. Its controllers may use less of the air than any model
+  /// predicts, so the best parameters are found by measurement only. `false` for a socket, for a
+  /// simulation, whose model is exact, and for a link that does not report it; on these nothing is
+  /// measured.
   public var usesRadio: Bool
 
-  /// What is not known is `nil`.
+  /// An unknown parameter is `nil`.
   public init(
     phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
     peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil, usesRadio: Bool = false
@@ -35,7 +36,7 @@ public struct LinkFacts: Equatable, Sendable {
 }
 
 extension PDUSizing {
-  /// For a link, as far as it is known; what is not is taken for the best that there is.
+  /// The known parameters of a link, with the best possible value for each unknown one.
   package init(_ facts: LinkFacts, isEncrypted: Bool = false) {
     self.init(
       linkLayerPayload: facts.linkLayerPayload ?? LinkFacts.linkLayerPayloads.upperBound,

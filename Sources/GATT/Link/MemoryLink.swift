@@ -3,7 +3,7 @@ import Synchronization
 /// One end of a link in memory: two bounded queues, one for each direction. Connects a client and a
 /// `GATTServer` in one process, for tests and for systems that hide ATT.
 public final class MemoryLink: Link {
-  /// The longest PDU by default, in bytes: that of a kernel's L2CAP socket.
+  /// The default length of the longest PDU in bytes: that of a kernel's L2CAP socket.
   public static let maximumPDUSizeDefault = 672
 
   public let maximumPDUSize: Int
@@ -16,7 +16,7 @@ public final class MemoryLink: Link {
     self.maximumPDUSize = maximumPDUSize
   }
 
-  /// Two connected ends, the host's and the device's. They are alike.
+  /// Two connected ends, the host's and the device's. Both behave the same.
   ///
   /// - Parameters:
   ///   - capacity: PDUs that a direction holds before `send` waits, 1 or more.
@@ -43,8 +43,8 @@ public final class MemoryLink: Link {
 
   public func close() { end(.closedLocally, peer: .closedByPeer) }
 
-  /// Ends the link as a radio does that goes out of range: both ends see a supervision timeout,
-  /// after the PDUs that were sent before.
+  /// Ends the link like a radio that goes out of range: both ends see a supervision timeout, after
+  /// the PDUs sent before.
   public func loseSupervision() { end(.supervisionTimeout, peer: .supervisionTimeout) }
 
   private func end(_ cause: LinkLoss, peer peerCause: LinkLoss) {
@@ -57,7 +57,7 @@ public final class MemoryLink: Link {
 private final class MemoryQueue: Sendable {
   private struct State {
     var pdus: [[UInt8]] = []
-    /// The cause that each end throws; set once, by the end that ended the link first.
+    /// The cause that each end throws. Set once, by the end that ends the link first.
     var readerLoss: LinkLoss?
     var writerLoss: LinkLoss?
     var reader: OneShot<Void>?
@@ -120,7 +120,7 @@ private final class MemoryQueue: Sendable {
     }
   }
 
-  /// The first cause stays. A queue that its own reader closes delivers nothing more.
+  /// The first cause is kept. A queue that its own reader closes delivers nothing more.
   func end(reader: LinkLoss, writer: LinkLoss, dropsQueue: Bool) {
     let waiting = state.withLock { state in
       if state.readerLoss == nil { state.readerLoss = reader }

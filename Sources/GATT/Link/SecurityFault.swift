@@ -1,36 +1,35 @@
 import OtaflashATT
 
-/// Why a link's security could not be raised. Texts are for people; programs read the case.
+/// The reason a link's security could not be raised. Texts are for users; programs read the case.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum SecurityFault: Error, Equatable, Hashable, Sendable {
-  /// The transport knows no security, as a Unix socket does not.
+  /// The transport has no security, such as a Unix socket.
   case unsupported
-  /// The devices are not paired, and making a pairing was not asked for.
+  /// The devices are not paired, and pairing was not requested.
   case notPaired
-  /// This process lacks a right; `cause` is a whole sentence.
+  /// This process lacks a permission; `cause` is a complete sentence.
   case permissionDenied(cause: String, remedy: Remedy)
-  /// The device no longer has the keys of the pairing that this side remembers.
+  /// The device no longer has the keys of the pairing that the host stores.
   case bondForgotten
-  /// The devices could not be paired; `reason` is a whole sentence.
+  /// The devices could not be paired; `reason` is a complete sentence.
   case pairingFailed(reason: String, remedy: Remedy = .pair)
-  /// The link reached no more than this.
+  /// The link reached only this security.
   case insufficient(reached: AttributeSecurity)
-  /// The device, or its user, did not answer in time.
+  /// The device or its user did not respond in time.
   case timedOut(after: Duration)
-  /// The link was lost meanwhile.
+  /// The link was lost during the procedure.
   case linkLost(LinkLoss)
   /// The task was cancelled.
   case cancelled
 }
 
 extension AttributeSecurity {
-  /// What a link that offers `self` must offer before a request that was refused with `code` is
-  /// made again; `nil` when no security that a link can have would help (Core 5.4, Vol 3, Part C,
-  /// 10.3.1).
+  /// The security that a link with `self` needs before a request that was refused with `code` is
+  /// repeated; `nil` if no security of a link would help (Core 5.4, Vol 3, Part C, 10.3.1).
   ///
-  /// Insufficient Authentication is also what a device says that wants no more than a pairing, so
+  /// Some devices report Insufficient Authentication although an encrypted link is sufficient, so
   /// encryption is tried first.
   package func raised(after code: ATTErrorCode) -> AttributeSecurity? {
     switch code {

@@ -1,9 +1,9 @@
 import OtaflashATT
 import Synchronization
 
-/// A link that tells of every PDU that crosses it, and changes nothing.
+/// A link that reports every PDU, and changes nothing.
 public final class TracingLink: Link {
-  /// From the host's side.
+  /// The direction, seen from the host.
   public enum Direction: Equatable, Sendable {
     /// From this host to the device.
     case sent
@@ -11,13 +11,13 @@ public final class TracingLink: Link {
     case received
   }
 
-  /// One PDU on its way.
+  /// One PDU on the link.
   public struct Crossing: Equatable, Sendable {
-    /// Sent or received.
+    /// The direction.
     public let direction: Direction
-    /// When it crossed.
+    /// The time of the crossing.
     public let instant: LinkInstant
-    /// The whole PDU, its opcode first.
+    /// The complete PDU, opcode first.
     public let pdu: [UInt8]
 
     /// A PDU that crossed the link.
@@ -35,12 +35,13 @@ public final class TracingLink: Link {
   private let hasEnded = Atomic(false)
 
   /// - Parameters:
-  ///   - link: what carries the PDUs.
-  ///   - clock: tells when each crossed.
-  ///   - trace: told of a PDU before it is handed to the transport, so that no answer is ever told
-  ///     before its request, and of one that was received before it is passed on. It must return
-  ///     soon: the link waits for it.
-  ///   - ended: told once why the link ended, when its user learns of it or closes it. As quick.
+  ///   - link: the link that carries the PDUs.
+  ///   - clock: for the time of each PDU.
+  ///   - trace: called with a PDU before it is passed to the transport, so that a response is never
+  ///     reported before its request, and with a received PDU before it is passed on. It must
+  ///     return quickly: the link waits for it.
+  ///   - ended: called once with the reason when the user of the link learns of the end or closes
+  ///     it. It must also return quickly.
   public init(
     _ link: any Link, clock: any LinkClock, trace: @escaping @Sendable (Crossing) -> Void,
     ended: @escaping @Sendable (LinkLoss, LinkInstant) -> Void = { _, _ in }
@@ -71,7 +72,7 @@ public final class TracingLink: Link {
     do throws(LinkLoss) {
       pdu = try await link.receive()
     } catch {
-      // A wait that was cancelled says nothing about the link.
+      // The cancellation of a wait does not affect the link.
       if error != .cancelled { end(because: error) }
       throw error
     }

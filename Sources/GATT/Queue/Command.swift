@@ -1,14 +1,14 @@
-/// A piece of work on a device that must not be interleaved with any other: one read, or a whole
-/// firmware update. `Context` is what it works on.
+/// A piece of work on a device that must not be interleaved with any other: one read, or a complete
+/// firmware update. `Context` is the object that it works on.
 ///
 /// Decorators wrap a command in a new one: `timeLimit`, `retrying`, `preceded`, `followed`,
 /// `mapFailure`. They nest, the outermost last. `CommandDecorator` wraps every command of a queue.
 public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Sendable {
-  /// What a log calls it.
+  /// The name in logs.
   public let name: String
   let body: @Sendable (Context) async throws(Failure) -> Output
 
-  /// A command of your own.
+  /// A custom command.
   public init(
     _ name: String, _ body: @escaping @Sendable (Context) async throws(Failure) -> Output
   ) {
@@ -16,20 +16,20 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
     self.body = body
   }
 
-  /// Runs the command. To be called in a queue's turn.
+  /// Runs the command. Call it in the turn of a queue.
   public func run(with context: Context) async throws(Failure) -> Output {
     try await body(context)
   }
 
-  /// Ends the command after `duration` by cancelling it; it then fails with `timeout`.
+  /// Cancels the command after `duration`; the command then fails with `timeout`.
   public func timeLimit(
     _ duration: Duration, on clock: any LinkClock, orThrow timeout: Failure
   ) -> Command {
     timeLimit(duration, on: clock, turning: { _ in timeout })
   }
 
-  /// Ends the command after `duration` by cancelling it; it then fails with what `timeout` makes of
-  /// the failure that it ended with.
+  /// Cancels the command after `duration`; the command then fails with the result of `timeout` for
+  /// the failure it ended with.
   func timeLimit(
     _ duration: Duration, on clock: any LinkClock,
     turning timeout: @escaping @Sendable (Failure) -> Failure
@@ -52,16 +52,16 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
     ) { () async throws(Failure) -> Output in try await run(with: context) }
   }
 
-  /// Runs the command again after a failure that `isWorthRetrying` accepts, as often as `strategy`
-  /// permits, with its waits between. On a peripheral, a retry begins on a new connection where a
-  /// time limit within this command ran out, or where a request is still without an answer: what
-  /// comes behind one waits for it.
+  /// Repeats the command after a failure that `isWorthRetrying` accepts, with the waits and the
+  /// number of attempts of `strategy`. On a peripheral, a retry uses a new connection if a time
+  /// limit within this command passed, or if a request is still without a response, because later
+  /// requests wait for it.
   ///
   /// - Parameters:
-  ///   - strategy: the waits, and the most further attempts.
+  ///   - strategy: the waits, and the maximum number of further attempts.
   ///   - clock: for the waits.
-  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
-  ///   - isWorthRetrying: `false` throws the failure at once.
+  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` uses the clock's.
+  ///   - isWorthRetrying: `false` throws the failure immediately.
   public func retrying(
     _ strategy: ReconnectionStrategy, on clock: any LinkClock,
     random: (@Sendable () -> Double)? = nil,
@@ -86,30 +86,30 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
   }
 }
 
-/// A failure that tells how far the work came, also where a time limit ended it.
+/// A failure that contains the progress of the work, also when a time limit ended it.
 public protocol TimeLimitedFault: Error {
-  /// The failure that this one is, where the work was cancelled because `limit` had passed; itself
-  /// where the limit had no part in it.
+  /// The failure to throw if the work was cancelled after `limit`; `self` if the limit was not the
+  /// cause.
   func ended(by limit: Duration) -> Self
 }
 
 // MARK: Combinations
 
-/// How a command of two parts failed, where the parts fail in different ways.
+/// The failure of a command with two parts that throw different errors.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum MultipleFaults<Main: Error, Other: Error>: Error {
-  /// The command itself.
+  /// The command itself failed.
   case main(Main)
-  /// What was put before or behind it.
+  /// The part before or after the command failed.
   case other(Other)
 }
 
 extension MultipleFaults: Equatable where Main: Equatable, Other: Equatable {}
 
 extension Command {
-  /// The same command with another kind of failure, so that it can be combined with others.
+  /// Returns the same command with another type of failure, for combination with other commands.
   public func mapFailure<Other: Error>(
     _ transform: @escaping @Sendable (Failure) -> Other
   ) -> Command<Context, Output, Other> {
@@ -118,8 +118,8 @@ extension Command {
     }
   }
 
-  /// Runs `preparation` (to connect, to authorize) before the command, in the same turn and each
-  /// time the command is run.
+  /// Runs `preparation` (for example to connect or to authorize) before the command, in the same
+  /// turn, each time the command runs.
   public func preceded<Ignored: Sendable>(
     by preparation: Command<Context, Ignored, Failure>
   ) -> Command {
@@ -129,23 +129,23 @@ extension Command {
     }
   }
 
-  /// As above, where the preparation fails in its own way.
+  /// As above, for a preparation with its own type of error.
   public func preceded<Ignored: Sendable, Other: Error>(
     by preparation: Command<Context, Ignored, Other>
   ) -> Command<Context, Output, MultipleFaults<Failure, Other>> {
     mapFailure { .main($0) }.preceded(by: preparation.mapFailure { .other($0) })
   }
 
-  /// Runs `conclusion` (to log out, to disconnect) after the command, in the same turn, each time
-  /// the command is run and however it ended. The command's own failure is thrown before one of the
-  /// conclusion.
+  /// Runs `conclusion` (for example to log out or to disconnect) after the command, in the same
+  /// turn, each time the command runs, also after a failure. The command's own failure takes
+  /// precedence over a failure of the conclusion.
   ///
-  /// Cancelling the command does not cancel the conclusion: it runs to its end or to `limit`.
+  /// Cancelling the command does not cancel the conclusion: it runs until it ends or until `limit`.
   ///
   /// - Parameters:
   ///   - conclusion: the work after the command.
-  ///   - limit: the longest time for the conclusion; it is cancelled then. More than 0.
-  ///   - clock: measures the limit.
+  ///   - limit: the time limit of the conclusion, after which it is cancelled. More than 0.
+  ///   - clock: for the limit.
   public func followed<Ignored: Sendable>(
     by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
     on clock: any LinkClock
@@ -153,7 +153,7 @@ extension Command {
     followed(by: conclusion, within: limit, measuredBy: { _ in clock })
   }
 
-  /// As above, where the conclusion fails in its own way.
+  /// As above, for a conclusion with its own type of error.
   public func followed<Ignored: Sendable, Other: Error>(
     by conclusion: Command<Context, Ignored, Other>, within limit: Duration,
     on clock: any LinkClock
@@ -162,7 +162,7 @@ extension Command {
       .followed(by: conclusion.mapFailure { .other($0) }, within: limit, on: clock)
   }
 
-  /// - Parameter clock: the clock of a context.
+  /// - Parameter clock: returns the clock of a context.
   func followed<Ignored: Sendable>(
     by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
     measuredBy clock: @escaping @Sendable (Context) -> any LinkClock

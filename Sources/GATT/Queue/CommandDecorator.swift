@@ -1,21 +1,21 @@
-/// Something that is done to every command of a queue. Conform a type to it for a decorator of your
-/// own; `CommandPerformer` has methods for those below.
+/// A wrapper for every command of a queue. Conform a type to it for a custom decorator;
+/// `CommandPerformer` has methods for the decorators below.
 public protocol CommandDecorator<Context>: Sendable {
-  /// What the commands work on.
+  /// The object that the commands work on.
   associatedtype Context: Sendable
 
-  /// Wraps `command` in a new one. What the decorator itself fails with is `.timedOut` or
-  /// `.preparationFailed`; the command's own failures are `.failed`.
+  /// Wraps `command` in a new one. The decorator's own failures are `.timedOut` or
+  /// `.preparationFailed`; the command's failures are `.failed`.
   func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>>
 }
 
-/// A queue each of whose commands is decorated alike. The queue is the one below: commands of both
-/// take turns.
+/// A queue that decorates all its commands. It shares the queue below: the commands of both take
+/// turns.
 public struct DecoratedPerformer<Context: Sendable>: CommandPerformer {
   private let base: any CommandPerformer<Context>
-  /// The innermost first.
+  /// The decorators, the innermost first.
   private var decorators: [any CommandDecorator<Context>] = []
 
   init(_ base: any CommandPerformer<Context>) { self.base = base }
@@ -53,31 +53,32 @@ public struct DecoratedPerformer<Context: Sendable>: CommandPerformer {
 }
 
 extension CommandPerformer {
-  /// The same queue, with each of its commands decorated. What is added last is outermost.
+  /// Returns the same queue; each of its commands is decorated. The last decorator is the
+  /// outermost.
   public func decorated(by decorator: any CommandDecorator<Context>) -> DecoratedPerformer<Context>
   {
     let base = self as? DecoratedPerformer<Context> ?? DecoratedPerformer(self)
     return base.adding(decorator)
   }
 
-  /// The same queue, whose commands end after `duration` from their turn on, with
-  /// `QueueFault.timedOut`; one whose failure tells how far it came (`TimeLimitedFault`), such as a
-  /// firmware update, with that.
+  /// Returns the same queue; its commands are limited to `duration` from the start of their turn,
+  /// and then fail with `QueueFault.timedOut`. A command whose failure contains its progress
+  /// (`TimeLimitedFault`), such as a firmware update, fails with that.
   public func timeLimit(
     _ duration: Duration, on clock: any LinkClock
   ) -> DecoratedPerformer<Context> {
     decorated(by: TimeLimitDecorator<Context>(duration, on: clock))
   }
 
-  /// The same queue, whose commands are run again, in the same turn, after a failure that
-  /// `isWorthRetrying` accepts (`Command.retrying`). It gets the command's own error, or the
-  /// `QueueFault` of an inner decorator.
+  /// Returns the same queue; its commands are repeated, in the same turn, after a failure that
+  /// `isWorthRetrying` accepts (`Command.retrying`). The closure receives the command's own error,
+  /// or the `QueueFault` of an inner decorator.
   ///
   /// - Parameters:
-  ///   - strategy: the waits, and the most further attempts.
+  ///   - strategy: the waits, and the maximum number of further attempts.
   ///   - clock: for the waits.
-  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` takes the clock's.
-  ///   - isWorthRetrying: `false` throws the failure at once.
+  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` uses the clock's.
+  ///   - isWorthRetrying: `false` throws the failure immediately.
   public func retrying(
     _ strategy: ReconnectionStrategy, on clock: any LinkClock,
     random: (@Sendable () -> Double)? = nil,
@@ -88,20 +89,22 @@ extension CommandPerformer {
         strategy: strategy, clock: clock, random: random, isWorthRetrying: isWorthRetrying))
   }
 
-  /// The same queue, with `preparation` (to connect, to authorize) before each of its commands.
+  /// Returns the same queue; `preparation` (for example to connect or to authorize) runs before
+  /// each of its commands.
   public func preceded<Ignored, Failure>(
     by preparation: Command<Context, Ignored, Failure>
   ) -> DecoratedPerformer<Context> {
     decorated(by: PreparationDecorator<Context>(preparation))
   }
 
-  /// The same queue, with `conclusion` (to log out, to disconnect) after each of its commands,
-  /// however it ended (`Command.followed`). Cancelling a command does not cancel the conclusion.
+  /// Returns the same queue; `conclusion` (for example to log out or to disconnect) runs after each
+  /// of its commands, also after a failure (`Command.followed`). Cancelling a command does not
+  /// cancel the conclusion.
   ///
   /// - Parameters:
   ///   - conclusion: the work after each command.
-  ///   - limit: the longest time for the conclusion. More than 0.
-  ///   - clock: measures the limit.
+  ///   - limit: the time limit of the conclusion. More than 0.
+  ///   - clock: for the limit.
   public func followed<Ignored, Failure>(
     by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
     on clock: any LinkClock
@@ -110,7 +113,7 @@ extension CommandPerformer {
   }
 }
 
-/// Ends each command after a time (`CommandPerformer.timeLimit`).
+/// Limits the time of each command (`CommandPerformer.timeLimit`).
 struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
   private let duration: Duration
   private let clock: any LinkClock
@@ -135,7 +138,7 @@ struct TimeLimitDecorator<Context: Sendable>: CommandDecorator {
   }
 }
 
-/// Runs each command again after some failures (`CommandPerformer.retrying`).
+/// Repeats each command after some failures (`CommandPerformer.retrying`).
 struct RetryDecorator<Context: Sendable>: CommandDecorator {
   let strategy: ReconnectionStrategy
   let clock: any LinkClock
@@ -195,7 +198,7 @@ struct ConclusionDecorator<Context: Sendable>: CommandDecorator {
 }
 
 extension Command {
-  /// The same command without its output, with any failure.
+  /// Returns the same command without its output, with any failure.
   fileprivate var untyped: Command<Context, Void, any Error> {
     Command<Context, Void, any Error>(name) { (context) async throws(any Error) in
       _ = try await run(with: context)

@@ -1,6 +1,6 @@
-/// What performs commands, each in its turn: a peripheral, or one whose queue is decorated.
+/// An object that performs commands in turn: a peripheral, or a peripheral with a decorated queue.
 public protocol CommandPerformer<Context>: Sendable {
-  /// What the commands work on.
+  /// The object that the commands work on.
   associatedtype Context: Sendable
 
   /// Waits for the command's turn and runs it in the caller's task.
@@ -8,8 +8,8 @@ public protocol CommandPerformer<Context>: Sendable {
     _ command: Command<Context, Output, Failure>
   ) async throws(QueueFault<Failure>) -> Output
 
-  /// Puts the command in the queue from any context, without waiting: commands run in the order of
-  /// these calls and those of `perform`. The command runs whether or not its result is awaited.
+  /// Adds the command to the queue from any context, without waiting. Commands run in the order of
+  /// these calls and of calls to `perform`. The command runs even if its result is not awaited.
   @discardableResult
   func enqueue<Output, Failure>(
     _ command: Command<Context, Output, Failure>
@@ -18,24 +18,24 @@ public protocol CommandPerformer<Context>: Sendable {
 
 /// Commands for one device, one at a time, first in, first out.
 ///
-/// Cancelling the task that waits in `perform` takes the command out of the queue, or cancels it
-/// when it is running.
+/// Cancelling the task that waits in `perform` removes a waiting command from the queue, or cancels
+/// a running one.
 public final class CommandQueue: Sendable {
-  /// The most commands that may wait where nothing else was asked for.
+  /// The default maximum number of waiting commands.
   public static let waitingDefault = 64
 
-  /// The most commands that may wait.
+  /// The maximum number of waiting commands.
   public let waitingMaximum: Int
   private let gate: SerialGate
 
-  /// - Parameter waitingMaximum: the most commands that may wait, 0 or more.
+  /// - Parameter waitingMaximum: the maximum number of waiting commands, 0 or more.
   public init(waitingMaximum: Int = waitingDefault) {
-    precondition(waitingMaximum >= 0, "a queue cannot hold fewer than none")
+    precondition(waitingMaximum >= 0, "the capacity of a queue is 0 or more")
     self.waitingMaximum = waitingMaximum
     gate = SerialGate(waitersMaximum: waitingMaximum)
   }
 
-  /// How many commands wait for their turn.
+  /// The number of waiting commands.
   public var waitingCount: Int { gate.waitingCount }
 
   /// Waits for the command's turn and runs it in the caller's task.
@@ -45,18 +45,18 @@ public final class CommandQueue: Sendable {
     try await perform(command, with: context, at: reserve())
   }
 
-  /// Turns away every command that waits and every later one.
+  /// Rejects all present and future commands.
   public func close() { gate.close() }
 
   // MARK: Places
 
-  /// A place in the queue, which must be performed at or given up.
+  /// Takes a place in the queue. It must be used by `perform` or be given up.
   func reserve() -> SerialGate.Arrival { gate.arrive() }
 
   func giveUp(_ place: SerialGate.Arrival) { gate.giveUp(place) }
 
-  /// - Parameter isCancelled: asked when the turn has come, which may be before the cancellation
-  ///   has reached the task that waits for it.
+  /// - Parameter isCancelled: called when the turn has come, possibly before the cancellation has
+  ///   reached the waiting task.
   func perform<Context, Output, Failure>(
     _ command: Command<Context, Output, Failure>, with context: Context,
     at place: SerialGate.Arrival, unless isCancelled: () -> Bool = { false }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The result of a command that runs without a task that waits for it, and the way to cancel it.
+/// The result of a command that no task waits for, and the means to cancel it.
 final class CommandTicket<Output: Sendable, Failure: Error>: Sendable {
   private struct State {
     var isCancelled = false

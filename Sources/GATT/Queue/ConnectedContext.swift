@@ -1,8 +1,8 @@
-/// What a command works on, where that has a connection which may have fallen silent.
+/// The context of a command with a connection that may have become unresponsive.
 protocol ConnectedContext {
   /// A time limit ended the command.
   func noteTimeout()
-  /// Ends a connection that nothing can be expected of any more, so that the next attempt makes a
-  /// new one instead of waiting behind a request that is never answered.
+  /// Ends an unresponsive connection, so that the next attempt connects again instead of waiting
+  /// for a response that never arrives.
   func leaveSilentConnection()
 }

@@ -1,4 +1,4 @@
-/// A command that was put into a queue without waiting for its result.
+/// A command that was added to a queue without waiting for its result.
 public struct EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
   private let result: @Sendable () async throws(QueueFault<Failure>) -> Output
   private let cancellation: @Sendable () -> Void
@@ -8,7 +8,7 @@ public struct EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
     cancellation = { ticket.cancel() }
   }
 
-  /// The command `other`, whose decorators fail inside its own failure.
+  /// The command `other`, with the failures of its decorators inside its own failure.
   init(_ other: EnqueuedCommand<Output, QueueFault<Failure>>) {
     result = { () async throws(QueueFault<Failure>) -> Output in
       do throws(QueueFault<QueueFault<Failure>>) { return try await other.value } catch {
@@ -18,13 +18,12 @@ public struct EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
     cancellation = other.cancellation
   }
 
-  /// The result, when the command has ended. May be read any number of times; cancelling a task
-  /// that waits here cancels neither the wait nor the command.
+  /// The result, available when the command has ended. It may be read any number of times;
+  /// cancelling a task that waits here cancels neither the wait nor the command.
   public var value: Output {
     get async throws(QueueFault<Failure>) { try await result() }
   }
 
-  /// Takes the command out of the queue, or cancels it when it is running. One that has not started
-  /// never does.
+  /// Removes a waiting command from the queue, which then never starts, or cancels a running one.
   public func cancel() { cancellation() }
 }

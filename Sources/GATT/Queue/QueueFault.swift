@@ -1,22 +1,22 @@
-/// Why a queued command gave no result.
+/// The reason a queued command has no result.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum QueueFault<Failure: Error>: Error {
-  /// The caller was cancelled before the command's turn came; the command did not run.
+  /// The caller was cancelled before the command's turn; the command did not run.
   case cancelledInQueue
-  /// As many commands wait as the queue holds.
+  /// The queue is full.
   case full(limit: Int)
-  /// The queue takes no commands any more.
+  /// The queue accepts no further commands.
   case closed
   /// The command ran and failed.
   case failed(Failure)
-  /// The time limit that decorates the queue ran out.
+  /// The time limit that decorates the queue passed.
   case timedOut(after: Duration)
-  /// What decorates the queue, before or behind the command, failed.
+  /// A decorator of the queue failed before or after the command.
   case preparationFailed(any Error)
 
-  /// The same fault where the command's own failure means another.
+  /// Returns the same fault, with the command's own failure converted.
   func mapped<Other>(_ transform: (Failure) -> QueueFault<Other>) -> QueueFault<Other> {
     switch self {
     case .cancelledInQueue: .cancelledInQueue

@@ -1,4 +1,4 @@
-/// How often and how long apart a lost or failed connection is tried again.
+/// The number of attempts to restore a lost or failed connection, and the waits between them.
 public struct ReconnectionStrategy: Sendable {
   private enum Growth: Sendable {
     case constant
@@ -8,14 +8,14 @@ public struct ReconnectionStrategy: Sendable {
   }
 
   private let growth: Growth
-  /// The wait before the first further attempt; zero where a closure says it.
+  /// The wait before the first further attempt; zero if a closure determines it.
   public let base: Duration
-  /// No wait is longer than this, and a connection that lasts longer starts the count over.
+  /// The longest wait. A connection that lasts longer restarts the count.
   public let ceiling: Duration
-  /// The most further attempts; 0 for `none`, `Int.max` for no bound.
+  /// The maximum number of further attempts; 0 for `none`, `Int.max` for no limit.
   public let attemptsMaximum: Int
-  /// Each wait is shortened by a random part of up to this fraction, 0…1, so that many hosts that
-  /// lost the same device do not come back in step.
+  /// The largest fraction, 0…1, by which each wait is shortened at random, so that many hosts that
+  /// lost the same device do not return at the same time.
   public let jitter: Double
 
   /// No further attempt.
@@ -26,8 +26,8 @@ public struct ReconnectionStrategy: Sendable {
   ///
   /// - Parameters:
   ///   - wait: zero or more.
-  ///   - attempts: `Int.max` tries for ever.
-  ///   - jitter: 0…1: the largest part by which chance shortens a wait.
+  ///   - attempts: `Int.max` for no limit.
+  ///   - jitter: 0…1, the largest fraction by which a wait is shortened at random.
   public static func constant(
     _ wait: Duration, attempts: Int = 8, jitter: Double = 0.2
   ) -> ReconnectionStrategy {
@@ -51,7 +51,8 @@ public struct ReconnectionStrategy: Sendable {
       .exponential, base: base, ceiling: ceiling, attempts: attempts, jitter: jitter)
   }
 
-  /// Waits what `wait` says before further attempt 1, 2, …, within the bounds; `nil` gives up.
+  /// Waits for the result of `wait` before further attempt 1, 2, …, within the bounds; `nil` gives
+  /// up.
   ///
   /// ```swift
   /// .custom(attempts: 10) { attempt in attempt < 4 ? .milliseconds(500) : .seconds(30) }
@@ -76,11 +77,11 @@ public struct ReconnectionStrategy: Sendable {
     self.jitter = jitter
   }
 
-  /// The wait before further attempt `attempt` (1, 2, …), or `nil` when the bound is reached.
+  /// The wait before further attempt `attempt` (1, 2, …), or `nil` if the limit is reached.
   ///
   /// - Parameters:
   ///   - attempt: 1 or more.
-  ///   - random: 0 ..< 1; the caller's, so that a simulation can replay it.
+  ///   - random: 0 ..< 1; from the caller, so that a simulation can repeat it.
   public func delay(beforeAttempt attempt: Int, random: Double) -> Duration? {
     precondition(attempt >= 1)
     guard attempt <= attemptsMaximum else { return nil }
@@ -88,7 +89,7 @@ public struct ReconnectionStrategy: Sendable {
     switch growth {
     case .constant: whole = base
     case .linear: whole = base * attempt
-    // 2^30 × any base is beyond every ceiling; a larger shift would overflow.
+    // 2^30 × any base exceeds every ceiling; a larger shift would overflow.
     case .exponential: whole = base * (1 << min(attempt - 1, 30))
     case .custom(let wait):
       guard let said = wait(attempt) else { return nil }
@@ -97,7 +98,7 @@ public struct ReconnectionStrategy: Sendable {
     return min(whole, ceiling) * (1 - jitter * random)
   }
 
-  /// How many attempts there may still be when `attempt` has failed; `Int.max` without a bound.
+  /// The number of attempts left after `attempt` has failed; `Int.max` without a limit.
   func remaining(after attempt: Int) -> Int {
     attemptsMaximum == .max ? .max : max(attemptsMaximum - attempt, 0)
   }

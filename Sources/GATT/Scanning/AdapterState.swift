@@ -1,21 +1,21 @@
 import OtaflashATT
 import Synchronization
 
-/// What an adapter can do at the moment.
+/// The current state of an adapter.
 public enum AdapterState: Equatable, Sendable {
   /// The adapter is on.
   case poweredOn
   /// The adapter is off, and can be switched on.
   case poweredOff
-  /// Off, and a switch keeps it off.
+  /// The adapter is off, and a switch keeps it off.
   case blocked(hard: Bool)
-  /// Unplugged, or never there.
+  /// The adapter was unplugged, or never existed.
   case removed
 }
 
-/// What knows whether an adapter is on.
+/// A source of adapter states.
 public protocol AdapterMonitor: Sendable {
-  /// What `adapterStates` returns.
+  /// The result of `adapterStates`.
   associatedtype States: AsyncSequence & Sendable
   where States.Element == AdapterState, States.Failure == ScanFault
 
@@ -24,18 +24,18 @@ public protocol AdapterMonitor: Sendable {
 }
 
 extension AdapterMonitor {
-  /// Returns when the adapter is on: at once where it is, else when somebody has switched it on.
+  /// Returns when the adapter is on: immediately if it is, otherwise after it has been switched on.
   ///
-  /// - Throws: what the monitor throws; `.cancelled` when the task was cancelled.
+  /// - Throws: the monitor's error; `.cancelled` if the task was cancelled.
   public func waitUntilPoweredOn() async throws(ScanFault) {
     for try await state in adapterStates() where state == .poweredOn { return }
-    throw Task.isCancelled ? .cancelled : .failed(reason: "The adapter is watched no more.")
+    throw Task.isCancelled ? .cancelled : .failed(reason: "Monitoring of the adapter ended.")
   }
 
-  /// As above, with a bound.
+  /// As above, with a time limit.
   ///
-  /// - Throws: `.adapterUnavailable` when the adapter was not on within `limit`, with what helps in
-  ///   the state it was in; else as above.
+  /// - Throws: `.adapterUnavailable` with a remedy for its state if the adapter was not on within
+  ///   `limit`; otherwise as above.
   public func waitUntilPoweredOn(
     within limit: Duration, on clock: any LinkClock
   ) async throws(ScanFault) {
@@ -48,7 +48,7 @@ extension AdapterMonitor {
           if state == .poweredOn { return }
           latest.withLock { $0 = state }
         }
-        throw Task.isCancelled ? .cancelled : .failed(reason: "The adapter is watched no more.")
+        throw Task.isCancelled ? .cancelled : .failed(reason: "Monitoring of the adapter ended.")
       }
     } catch .notFound {
       throw .adapterUnavailable(
@@ -59,7 +59,7 @@ extension AdapterMonitor {
 }
 
 extension AdapterState {
-  /// What makes an adapter of this state one that is on.
+  /// The remedy that turns on an adapter in this state.
   fileprivate var remedy: Remedy {
     switch self {
     case .poweredOn: .tryAgain

@@ -2,31 +2,32 @@ import OtaflashATT
 
 /// A device that advertises, as a scanner reports it (Core 5.4, Vol 3, Part C, 9.3 and 11).
 public struct Advertisement: Hashable, Identifiable, Sendable {
-  /// The scanner's own name for the device, by which it connects: an address such as
+  /// The scanner's identifier of the device, by which it connects: an address such as
   /// `C0:FF:EE:00:00:01` or the name of a simulated device.
   public let id: String
-  /// The local name; `nil` when none was advertised so far.
+  /// The local name; `nil` if none has been advertised.
   public let name: String?
-  /// The strength of the latest report in dBm, −127…20; `nil` when the adapter did not say.
+  /// The signal strength of the latest report in dBm, −127…20; `nil` if the adapter did not report
+  /// it.
   public let rssi: Int?
-  /// The services that the device announces, which need not be all that it has.
+  /// The advertised services; a device need not advertise all its services.
   public let services: [BluetoothUUID]
-  /// What the device's makers say in their own way, the latest of each company.
+  /// The latest manufacturer-specific data of each company.
   public let manufacturerData: [ManufacturerData]
-  /// What its services say, the latest of each.
+  /// The latest data of each service.
   public let serviceData: [ServiceData]
-  /// The power at which the device sends, in dBm (Core Specification Supplement, Part A, 1.5); less
-  /// the strength it is the loss on the way.
+  /// The transmit power of the device in dBm (Core Specification Supplement, Part A, 1.5); the
+  /// difference to the signal strength is the path loss.
   public let txPower: Int?
-  /// What the device looks like, an assigned number (1.12): 0x0341 is a heart rate belt.
+  /// The appearance, an assigned number (1.12): 0x0341 is a heart rate belt.
   public let appearance: UInt16?
-  /// Whether the device takes connections now; `nil` when the adapter did not say.
+  /// Whether the device accepts connections now; `nil` if the adapter did not report it.
   public let isConnectable: Bool?
   /// The byte of flags (Core Specification Supplement, Part A, 1.3): bit 0 limited, bit 1 general
-  /// discoverable, bit 2 no BR/EDR; `nil` when none was advertised so far.
+  /// discoverable, bit 2 no BR/EDR; `nil` if none have been advertised.
   public let flags: UInt8?
 
-  /// What a scanner of your own has heard.
+  /// An advertisement from a custom scanner.
   public init(
     id: String, name: String?, rssi: Int?, services: [BluetoothUUID],
     manufacturerData: [ManufacturerData] = [], serviceData: [ServiceData] = [],
@@ -45,7 +46,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
     self.flags = flags
   }
 
-  /// The nearest first, as far as strength tells; devices of unknown strength last.
+  /// Orders by signal strength, the strongest first; devices of unknown strength last.
   static func isStronger(_ one: Advertisement, than other: Advertisement) -> Bool {
     let strengths = (one.rssi ?? .min, other.rssi ?? .min)
     return strengths.0 == strengths.1 ? one.id < other.id : strengths.0 > strengths.1
@@ -56,7 +57,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
 public struct ManufacturerData: Hashable, Sendable {
   /// The company's assigned number.
   public let company: UInt16
-  /// What the company defines, 0 or more bytes.
+  /// The data in the company's format, 0 or more bytes.
   public let data: [UInt8]
 
   /// Data of a company.
@@ -68,9 +69,9 @@ public struct ManufacturerData: Hashable, Sendable {
 
 /// Service Data (Core Specification Supplement, Part A, 1.11).
 public struct ServiceData: Hashable, Sendable {
-  /// Whose data it is.
+  /// The service that the data belongs to.
   public let service: BluetoothUUID
-  /// What the service defines, 0 or more bytes.
+  /// The data in the service's format, 0 or more bytes.
   public let data: [UInt8]
 
   /// Data of a service.

@@ -1,23 +1,23 @@
 import OtaflashATT
 import Synchronization
 
-/// Which devices a scan reports. Every condition that is set must hold.
+/// A filter for the devices that a scan reports. All conditions that are set must hold.
 ///
 /// ```swift
 /// AdvertisementFilter(name: /^Strap/, services: [BluetoothUUID(0x180D)], rssiMinimum: -80)
 /// ```
 public struct AdvertisementFilter: Sendable {
-  /// Judges the name; a device without one does not pass. `nil` takes every device.
+  /// A condition on the name; a device without a name does not pass. `nil` accepts every device.
   public var name: (@Sendable (String) -> Bool)?
-  /// The device must announce all of them.
+  /// The services that a device must advertise, all of them.
   public var services: [BluetoothUUID]
-  /// In dBm; a device whose strength is unknown does not pass where one is asked for, as the kernel
-  /// has it (`is_filter_match`).
+  /// The minimum signal strength in dBm. A device of unknown strength does not pass if a minimum is
+  /// set, as in the kernel (`is_filter_match`).
   public var rssiMinimum: Int?
-  /// The device must be one of these, in either case of letters; none takes every device.
+  /// The devices that pass, case-insensitive; an empty set accepts every device.
   public var ids: Set<Advertisement.ID>
 
-  /// A filter by any condition on the name; without arguments, one that takes every device.
+  /// A filter with any condition on the name; without arguments it accepts every device.
   public init(
     services: [BluetoothUUID] = [], rssiMinimum: Int? = nil, ids: Set<Advertisement.ID> = [],
     name: (@Sendable (String) -> Bool)? = nil
@@ -29,12 +29,12 @@ public struct AdvertisementFilter: Sendable {
   }
 
   /// - Parameters:
-  ///   - pattern: matches anywhere in the name: a literal, `try Regex(text)`, or one of your own,
-  ///     with or without captures, which is handed over. For one that is used elsewhere, too, take
-  ///     a `NamePattern`.
-  ///   - services: all of them are advertised; none asks for none.
-  ///   - rssiMinimum: in dBm; `nil` takes every strength.
-  ///   - ids: the only devices that pass; an empty set lets all pass.
+  ///   - pattern: matches anywhere in the name: a literal, `try Regex(text)`, or a custom
+  ///     expression with or without captures, whose ownership is transferred. For an expression
+  ///     that is also used elsewhere, pass a `NamePattern`.
+  ///   - services: all of them must be advertised; an empty list sets no condition.
+  ///   - rssiMinimum: in dBm; `nil` accepts every strength.
+  ///   - ids: the only devices that pass; an empty set accepts every device.
   public init<Output>(
     name pattern: sending Regex<Output>, services: [BluetoothUUID] = [], rssiMinimum: Int? = nil,
     ids: Set<Advertisement.ID> = []
@@ -45,9 +45,9 @@ public struct AdvertisementFilter: Sendable {
 
   /// - Parameters:
   ///   - pattern: matches anywhere in the name.
-  ///   - services: all of them are advertised; none asks for none.
-  ///   - rssiMinimum: in dBm; `nil` takes every strength.
-  ///   - ids: the only devices that pass; an empty set lets all pass.
+  ///   - services: all of them must be advertised; an empty list sets no condition.
+  ///   - rssiMinimum: in dBm; `nil` accepts every strength.
+  ///   - ids: the only devices that pass; an empty set accepts every device.
   public init(
     name pattern: NamePattern, services: [BluetoothUUID] = [], rssiMinimum: Int? = nil,
     ids: Set<Advertisement.ID> = []
@@ -67,7 +67,7 @@ public struct AdvertisementFilter: Sendable {
   }
 }
 
-/// A compiled expression cannot cross tasks by itself.
+/// Makes a compiled expression, which is not `Sendable`, usable from several tasks.
 private final class LockedExpression: Sendable {
   private let expression: Mutex<Regex<AnyRegexOutput>>
 
@@ -76,18 +76,18 @@ private final class LockedExpression: Sendable {
   func matches(_ name: String) -> Bool { expression.withLock { name.contains($0) } }
 }
 
-/// A regular expression for device names, checked when it is made.
+/// A regular expression for device names, checked at creation.
 public struct NamePattern: Sendable, Equatable {
-  /// The expression as it was written.
+  /// The source text of the expression.
   public let text: String
 
-  /// `nil` when the text is not a regular expression (Swift `Regex` syntax).
+  /// `nil` if the text is not a regular expression (Swift `Regex` syntax).
   public init?(_ text: String) {
     guard Self.compile(text) != nil else { return nil }
     self.text = text
   }
 
-  /// A compiled expression cannot cross tasks, so each run compiles its own.
+  /// A compiled expression is not `Sendable`, so each use compiles its own.
   package var expression: Regex<AnyRegexOutput> {
     guard let expression = Self.compile(text) else { preconditionFailure("checked by init") }
     return expression

@@ -1,19 +1,18 @@
-/// Where a device is to be found, seen from the address that it was first given by. A bootloader
-/// may have an address of its own beside the application's, so that no peer takes the one for the
-/// other.
+/// The location of a device, relative to the address that it was first given by. A bootloader may
+/// use another address than the application, so that no peer confuses the two.
 public enum DeviceLocation: Hashable, Sendable {
-  /// At the address that was given.
+  /// At the given address.
   case home
-  /// At the address that was given, or at a new one under which a device advertises that matches
-  /// what the user selected: some devices draw another random address at each start (Core 5.4,
-  /// Vol 6, Part B, 1.3.2.1). A dialer that cannot search looks at the given address.
+  /// At the given address, or at a new one under which a matching device advertises: some devices
+  /// use another random address after each start (Core 5.4, Vol 6, Part B, 1.3.2.1). A dialer that
+  /// cannot search uses the given address.
   case homeOrNewAddress
   /// At the address whose last byte is one higher, modulo 256.
   case nextAddress
-  /// At the address whose last byte is one lower, modulo 256: where the given address was already
-  /// the bootloader's.
+  /// At the address whose last byte is one lower, modulo 256, if the given address was already the
+  /// bootloader's.
   case previousAddress
-  /// At the address whose lowest bit is the other one: Nordic's single-slot firmware loader
+  /// At the address whose lowest bit is inverted: Nordic's single-slot firmware loader
   /// (sdk-nrf-bm, `applications/firmware_loader/ble_mcumgr`).
   case flippedAddress
   /// At any address under which a device advertises this name.

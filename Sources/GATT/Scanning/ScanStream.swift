@@ -10,8 +10,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Each iterator starts a run of its own with its first `next`, and ends the run when it is
-/// released or its task is cancelled.
+/// Each iterator starts its own run with its first `next`, and ends the run when it is released or
+/// its task is cancelled.
 public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
   public typealias Failure = ScanFault
 
@@ -20,7 +20,7 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
 
   /// - Parameters:
   ///   - capacity: elements kept for a slow reader, 1 or more; the oldest are dropped.
-  ///   - start: starts a run that reports to the continuation. Must return soon.
+  ///   - start: starts a run that reports to the continuation. It must return quickly.
   public init(
     buffering capacity: Int = 256, _ start: @escaping @Sendable (Continuation) -> Void
   ) {
@@ -39,10 +39,10 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
     public func yield(_ element: Element) { run.elements.push(element) }
 
     /// Ends the run: the reader receives the elements before, then the fault. `nil` ends it without
-    /// one.
+    /// a fault.
     public func finish(throwing fault: ScanFault? = nil) { run.finish(fault) }
 
-    /// Calls `action` once when the run ends, for whatever reason; immediately if it has ended.
+    /// Calls `action` once when the run ends, for any reason; immediately if it has ended.
     public func onTermination(_ action: @escaping @Sendable () -> Void) {
       run.onTermination(action)
     }

@@ -1,17 +1,15 @@
 import OtaflashATT
 import Synchronization
 
-/// The search for a device that may have drawn a new random address at its last start.
+/// The search for a device that may use a new random address since its last start.
 extension Scanner {
-  /// Looks for a device under the address that is known, and for any other device that passes
-  /// `filter`.
+  /// Looks for a device under its known address, and for any other device that passes `filter`.
   ///
   /// The known address wins as soon as it is received. A new address is accepted at the end of
-  /// `window`, if one device passes `filter` and no other: nothing is picked from several. Most
-  /// devices advertise more than once in 4 s.
+  /// `window`, if exactly one device passes `filter`. Most devices advertise more than once in 4 s.
   ///
-  /// - Throws: `.deviceNotFound` when no device matched; `.lostWhileConnecting` with the addresses
-  ///   when several did, which may change; what the scan throws.
+  /// - Throws: `.deviceNotFound` if no device matched; `.lostWhileConnecting` with the addresses if
+  ///   several matched, which may change; the errors of the scan.
   package func relocated(
     _ known: Advertisement.ID, orMatching filter: AdvertisementFilter,
     within window: Duration = .seconds(4), on clock: any LinkClock
@@ -21,7 +19,7 @@ extension Scanner {
     do throws(ScanFault) {
       return try await withDeadline(deadline, on: clock, orThrow: .notFound(within: window)) {
         () async throws(ScanFault) -> Advertisement in
-        // A name may come in a scan response, after the first report of its device.
+        // The name may be in a scan response, after the first report of its device.
         for try await device in advertisements(matching: AdvertisementFilter(), eachOnce: false) {
           if device.id.uppercased() == known.uppercased() { return device }
           guard filter.accepts(device) else { continue }
@@ -29,7 +27,7 @@ extension Scanner {
             if others.count < Self.collectedMaximum { others[device.id] = device }
           }
         }
-        throw Task.isCancelled ? .cancelled : .failed(reason: "The scan ended by itself.")
+        throw Task.isCancelled ? .cancelled : .failed(reason: "The scan ended unexpectedly.")
       }
     } catch .notFound {
       return try Self.only(others.withLock { Array($0.values) }, insteadOf: known)
@@ -43,7 +41,7 @@ extension Scanner {
   ) throws(ConnectFault) -> Advertisement {
     guard let device = found.first else {
       throw .deviceNotFound(
-        cause: "Neither \(known) nor another device that matches advertised.",
+        cause: "Neither \(known) nor another matching device advertised.",
         remedy: .comeCloser)
     }
     guard found.count == 1 else {
@@ -51,8 +49,8 @@ extension Scanner {
       throw .lostWhileConnecting(
         .failed(
           errno: LinkLoss.severalMatch,
-          reason: "\(known) does not advertise, and several devices match: \(ids). Which of them "
-            + "it is cannot be told, so none was connected to."))
+          reason: "\(known) does not advertise, and several devices match: \(ids). The device "
+            + "cannot be identified, so no connection was made."))
     }
     return device
   }

@@ -1,8 +1,8 @@
 import OtaflashATT
 import Synchronization
 
-/// One scan with any number of readers: it starts with the first of them and ends with the last, so
-/// that two parts of a program do not ask one adapter for two scans. A `Scanner` itself.
+/// One scan with any number of readers: it starts with the first reader and ends with the last, so
+/// that two parts of a program do not start two scans on one adapter. It is itself a `Scanner`.
 ///
 /// ```swift
 /// let scan = SharedScan(of: adapter)
@@ -12,13 +12,13 @@ public final class SharedScan: Scanner {
   private struct State {
     var readers: [UInt64: Reader] = [:]
     var nextNumber: UInt64 = 0
-    /// What is heard, with the number of the report it was heard in last.
-    var heard: [Advertisement.ID: (device: Advertisement, report: UInt64)] = [:]
+    /// The discovered devices, each with the number of its latest report.
+    var discovered: [Advertisement.ID: (device: Advertisement, report: UInt64)] = [:]
     var reports: UInt64 = 0
     var scan: HeldService?
   }
 
-  /// Reports kept for a reader that is slow; the oldest are dropped.
+  /// Reports kept for a slow reader; the oldest are dropped.
   private static let reportsKept = 256
 
   private let devicesMaximum: Int
@@ -26,27 +26,27 @@ public final class SharedScan: Scanner {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - scanner: an adapter, or a simulated neighbourhood.
-  ///   - filter: what the scan itself hears; readers may ask for less of it.
-  ///   - devicesMaximum: the most devices in the list, 1 or more; the one that was not heard for
-  ///     the longest time is dropped for a new one.
+  ///   - scanner: an adapter, or the simulated environment.
+  ///   - filter: the filter of the shared scan; readers may narrow it.
+  ///   - devicesMaximum: the maximum number of devices in the list, 1 or more; a new device
+  ///     replaces the one without a report for the longest time.
   public init(
     of scanner: some Scanner, matching filter: AdvertisementFilter = AdvertisementFilter(),
     devicesMaximum: Int = 4096
   ) {
     precondition(devicesMaximum >= 1, "a list has room for one device or more")
     self.devicesMaximum = devicesMaximum
-    run = { (tell) async throws(ScanFault) in
+    run = { (publish) async throws(ScanFault) in
       for try await device in scanner.advertisements(matching: filter, eachOnce: false) {
-        tell(device)
+        publish(device)
       }
     }
   }
 
-  /// The devices as they were heard last, the strongest first. Kept when the last reader has left,
-  /// until a new scan begins.
+  /// The devices with their latest advertisements, the strongest first. The list is kept after the
+  /// last reader has left, until a new scan starts.
   public var devices: [Advertisement] {
-    state.withLock { $0.heard.values.map(\.device) }.sorted(by: Advertisement.isStronger)
+    state.withLock { $0.discovered.values.map(\.device) }.sorted(by: Advertisement.isStronger)
   }
 
   public func advertisements(
@@ -55,7 +55,7 @@ public final class SharedScan: Scanner {
     SharedAdvertisements(scan: self, filter: filter, eachOnce: eachOnce)
   }
 
-  /// The list as it stands, at once and after each change; a slow reader gets the latest only.
+  /// The current list, immediately and after each change; a slow reader receives only the latest.
   public func lists() -> DeviceLists { DeviceLists(scan: self) }
 
   // MARK: Readers
@@ -77,7 +77,7 @@ public final class SharedScan: Scanner {
     }
   }
 
-  /// Leaves the scan with the iterator that holds it.
+  /// Leaves the scan when the iterator that holds it is released.
   fileprivate final class Membership: Sendable {
     let scan: SharedScan
     let reader: Reader
@@ -98,12 +98,12 @@ public final class SharedScan: Scanner {
       state.nextNumber += 1
       state.readers[number] = reader
       if state.readers.count == 1 {
-        // An adapter takes a new scan when the former has ended.
+        // An adapter accepts a new scan only after the previous one has ended.
         let former = state.scan
-        state.heard = [:]
+        state.discovered = [:]
         state.scan = HeldService { [self] in
           await former?.ended()
-          await scanAndTell()
+          await scanAndPublish()
         }
       }
       return (reader, number)
@@ -120,15 +120,15 @@ public final class SharedScan: Scanner {
     ending?.cancel()
   }
 
-  private func scanAndTell() async {
+  private func scanAndPublish() async {
     var cause: ScanFault?
     do throws(ScanFault) {
       guard !Task.isCancelled else { return }
-      try await run { [self] device in tell(device) }
+      try await run { [self] device in publish(device) }
     } catch {
       cause = error
     }
-    // Who came after this scan was cancelled waits for the next one.
+    // Readers that joined after the cancellation of this scan wait for the next one.
     guard !Task.isCancelled else { return }
     let readers = state.withLock { state in
       defer { state.readers = [:] }
@@ -137,22 +137,22 @@ public final class SharedScan: Scanner {
     for reader in readers { reader.end(cause) }
   }
 
-  private func tell(_ device: Advertisement) {
+  private func publish(_ device: Advertisement) {
     let readers = state.withLock { state in
-      if state.heard.count >= devicesMaximum, state.heard[device.id] == nil,
-        let oldest = state.heard.min(by: { $0.value.report < $1.value.report })
+      if state.discovered.count >= devicesMaximum, state.discovered[device.id] == nil,
+        let oldest = state.discovered.min(by: { $0.value.report < $1.value.report })
       {
-        state.heard[oldest.key] = nil
+        state.discovered[oldest.key] = nil
       }
       state.reports += 1
-      state.heard[device.id] = (device, state.reports)
+      state.discovered[device.id] = (device, state.reports)
       return Array(state.readers.values)
     }
     for reader in readers { reader.reports.push(device) }
   }
 }
 
-/// What one reader of a `SharedScan` hears from the moment on at which it first asks.
+/// The advertisements that one reader of a `SharedScan` receives from its first request on.
 public struct SharedAdvertisements: AsyncSequence, Sendable {
   public typealias Element = Advertisement
   public typealias Failure = ScanFault
@@ -166,7 +166,7 @@ public struct SharedAdvertisements: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let sequence: SharedAdvertisements
     private var membership: SharedScan.Membership?
-    private var told: Set<Advertisement.ID> = []
+    private var reported: Set<Advertisement.ID> = []
 
     fileprivate init(sequence: SharedAdvertisements) { self.sequence = sequence }
 
@@ -181,14 +181,14 @@ public struct SharedAdvertisements: AsyncSequence, Sendable {
       self.membership = membership
       while let device = try await membership.reader.next() {
         guard sequence.filter.accepts(device) else { continue }
-        if !sequence.eachOnce || told.insert(device.id).inserted { return device }
+        if !sequence.eachOnce || reported.insert(device.id).inserted { return device }
       }
       return nil
     }
   }
 }
 
-/// The list of a `SharedScan`, each time it has changed.
+/// The list of a `SharedScan`, after each change.
 public struct DeviceLists: AsyncSequence, Sendable {
   public typealias Element = [Advertisement]
   public typealias Failure = ScanFault

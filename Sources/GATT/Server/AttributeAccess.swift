@@ -1,48 +1,50 @@
 import OtaflashATT
 
-/// Names one connection to a server; never used twice by the same server.
+/// The identifier of one connection to a server; the same server never reuses it.
 public struct ConnectionID: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Whether an attribute may be read, or written, at all, and what the link must offer.
+/// The permission to read or write an attribute, and the security that it requires.
 public enum AttributePermission: Hashable, Sendable {
   /// On no link.
   case forbidden
-  /// On a link with this much security.
+  /// On a link with at least this security.
   case permitted(AttributeSecurity)
 }
 
-/// Who reads or writes, and how.
+/// The client and the kind of access.
 public struct AttributeContext: Hashable, Sendable {
-  /// Which of the server's connections asks.
+  /// The connection of the client.
   public let connection: ConnectionID
   /// ATT_MTU in force.
   public let mtu: ATTMTU
-  /// The first byte wanted by a Read Blob, else 0. A value that changes by itself should be the
-  /// same for all parts of a read that started at 0.
+  /// The first byte that a Read Blob requests, otherwise 0. A value that changes over time should
+  /// be the same for all parts of a read that started at 0.
   public let offset: Int
-  /// Whether a write waits for an answer. An error returned for one that does not is dropped.
+  /// Whether the write is a command, without a response. An error returned for a command is
+  /// dropped.
   public let isCommand: Bool
 }
 
-/// Where the value of an attribute comes from, and where writes to it go.
+/// The source of an attribute's value, and the destination of writes.
 public enum AttributeValue: Sendable {
   /// Bytes kept in the table, shared by all connections; writes are 0…`sizeMaximum` bytes long.
   case stored([UInt8], sizeMaximum: Int)
-  /// Bytes made and taken by closures, which are called on the server's task and must not block.
-  /// `read` returns the whole value whatever the offset; `write` gets a whole value, put together
-  /// from its parts if it came by prepared writes, and returns why it refuses.
+  /// Bytes from and to closures, which are called on the server's task and must not block. `read`
+  /// returns the complete value whatever the offset; `write` receives a complete value, assembled
+  /// from its parts in the case of prepared writes, and returns the error if it refuses.
   case dynamic(
     read: @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>,
     write: @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?)
   /// As `dynamic`, with handlers that may wait, for example for another device or for a system's
   /// own Bluetooth API. The server processes one request of a client at a time, so the client's
-  /// next request waits, too. Notifications are sent meanwhile, before the response if need be.
+  /// next request waits, too. Notifications are sent in the meantime, before the response if
+  /// needed.
   ///
-  /// A handler's task is cancelled after `GATTServer.handlerTimeout`, and when the server stops
-  /// serving; return soon then. What the handler returns is still the answer.
+  /// A handler's task is cancelled after `GATTServer.handlerTimeout`, and when the server stops; it
+  /// should then return quickly. Its result is still used as the response.
   case asynchronous(
     read: @Sendable (AttributeContext) async -> Result<[UInt8], ATTErrorCode> = { _ in
       .failure(.readNotPermitted)
@@ -56,14 +58,14 @@ public enum AttributeValue: Sendable {
     .stored(bytes, sizeMaximum: bytes.count)
   }
 
-  /// For attributes that are only written.
+  /// For write-only attributes.
   public static func written(
     _ write: @escaping @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?
   ) -> AttributeValue {
     .dynamic(read: { _ in .failure(.readNotPermitted) }, write: write)
   }
 
-  /// For attributes that are only read.
+  /// For read-only attributes.
   public static func computed(
     _ read: @escaping @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>
   ) -> AttributeValue {
@@ -71,16 +73,15 @@ public enum AttributeValue: Sendable {
   }
 }
 
-/// What a client has asked for in a Client Characteristic Configuration descriptor (Vol 3, Part G,
-/// 3.3.3.3).
+/// The Client Characteristic Configuration of a client (Vol 3, Part G, 3.3.3.3).
 public struct ClientConfiguration: OptionSet, Hashable, Sendable {
   public let rawValue: UInt16
 
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// The client wants notifications.
+  /// The client requests notifications.
   public static let notification = ClientConfiguration(rawValue: 0x0001)
-  /// The client wants indications.
+  /// The client requests indications.
   public static let indication = ClientConfiguration(rawValue: 0x0002)
 
   var littleEndian: [UInt8] {

@@ -3,10 +3,10 @@ import OtaflashATT
 /// The attributes of a server, in the order of their handles, which start at 0x0001 and have no
 /// gaps (Core 5.4, Vol 3, Part G, 2.5 and 3).
 public struct AttributeTable: Sendable {
-  /// What an attribute holds: bytes or closures, or a value that each client has of its own.
+  /// The content of an attribute: bytes, closures, or a separate value for each client.
   enum Content {
     case value(AttributeValue)
-    /// A Client Characteristic Configuration; `permitted` follows from the properties.
+    /// A Client Characteristic Configuration; `permitted` is derived from the properties.
     case clientConfiguration(of: AttributeHandle, permitted: ClientConfiguration)
   }
 
@@ -15,10 +15,10 @@ public struct AttributeTable: Sendable {
     let type: BluetoothUUID
     let read: AttributePermission
     let write: AttributePermission
-    /// What the characteristic's properties add to `write`: which of the two ways are open.
+    /// The kinds of write that the characteristic's properties permit, in addition to `write`.
     let writeWays: CharacteristicProperties
     var content: Content
-    /// The last handle of the service that starts here; `handle` when none does.
+    /// The last handle of the service that starts here; `handle` if no service starts here.
     var groupEnd: AttributeHandle
   }
 
@@ -26,7 +26,7 @@ public struct AttributeTable: Sendable {
   /// The value handles of each service's characteristics.
   private var valueHandles: [[AttributeHandle]] = []
 
-  /// - Parameter services: in the order of their handles. An include that points forward, or more
+  /// - Parameter services: in the order of their handles. An include that refers forward, or more
   ///   than 65,535 attributes, is a bug and traps.
   public init(services: [LocalService]) {
     var declarations: [Int] = []
@@ -48,17 +48,17 @@ public struct AttributeTable: Sendable {
     return nil
   }
 
-  /// The value handle of a characteristic by its position: for tables with several characteristics
+  /// The value handle of a characteristic by its position, for tables with several characteristics
   /// of one UUID.
   ///
   /// - Parameters:
-  ///   - index: the position in the service's characteristics, from 0; another one traps.
+  ///   - index: the position in the service's characteristics, from 0; traps if it is invalid.
   ///   - service: the position in the services that the table was created with, from 0.
   public func handle(ofCharacteristic index: Int, inService service: Int) -> AttributeHandle {
     valueHandles[service][index]
   }
 
-  /// The value handle of a characteristic that the table was made with; traps without one.
+  /// The value handle of a characteristic of the table; traps if it does not exist.
   public func handle(of uuid: BluetoothUUID) -> AttributeHandle {
     guard let handle = valueHandle(of: uuid) else {
       preconditionFailure("the table has no characteristic \(uuid)")
@@ -75,7 +75,7 @@ public struct AttributeTable: Sendable {
     index(of: handle).map { attributes[$0] }
   }
 
-  /// Attributes whose handles lie in `range`.
+  /// The attributes whose handles are in `range`.
   func attributes(in range: HandleRange) -> ArraySlice<Attribute> {
     let first = max(Int(range.first.rawValue) - 1, 0)
     let end = min(Int(range.last.rawValue), attributes.count)
@@ -96,7 +96,7 @@ public struct AttributeTable: Sendable {
 
 extension AttributeTable {
   private var nextHandle: AttributeHandle {
-    precondition(attributes.count < Int(UInt16.max), "a table holds 65,535 attributes")
+    precondition(attributes.count < Int(UInt16.max), "a table holds 65,535 attributes at most")
     return AttributeHandle(UInt16(attributes.count + 1))
   }
 
@@ -106,9 +106,9 @@ extension AttributeTable {
     addDeclaration(
       service.isPrimary ? .primaryService : .secondaryService, service.uuid.littleEndian)
     for included in service.includes {
-      precondition(declarations.indices.contains(included), "an include points to what came before")
+      precondition(declarations.indices.contains(included), "includes refer to earlier services")
       let declaration = attributes[declarations[included]]
-      // A long UUID is left out: the client reads it from the service's declaration (3.2).
+      // A long UUID is omitted: the client reads it from the service's declaration (3.2).
       let short = services[included].uuid.short.map { BluetoothUUID($0).littleEndian } ?? []
       addDeclaration(
         .include,
@@ -134,7 +134,7 @@ extension AttributeTable {
 
   private mutating func add(_ characteristic: LocalCharacteristic) {
     let declaration = nextHandle
-    guard let value = declaration.next else { preconditionFailure("handles are used up") }
+    guard let value = declaration.next else { preconditionFailure("no handle is left") }
     let properties = characteristic.declaredProperties
     addDeclaration(
       .characteristic,
@@ -159,7 +159,7 @@ extension AttributeTable {
     if characteristic.properties.contains(.notify) { permitted.insert(.notification) }
     if characteristic.properties.contains(.indicate) { permitted.insert(.indication) }
     if !permitted.isEmpty {
-      // Read without security, always (3.3.3.3).
+      // Always readable without security (3.3.3.3).
       add(
         .clientCharacteristicConfiguration,
         .clientConfiguration(of: value, permitted: permitted),

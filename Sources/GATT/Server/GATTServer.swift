@@ -1,52 +1,52 @@
 import OtaflashATT
 import Synchronization
 
-/// What happened to a value that was to be notified or indicated.
+/// The result of a call to notify or indicate.
 public enum ValueOutcome: Equatable, Sendable {
-  /// It will be sent in its turn, unless the link ends or the client unsubscribes first.
+  /// The value is sent in its turn, unless the link ends or the client unsubscribes first.
   case queued
-  /// No client is there.
+  /// No client is connected.
   case notConnected
-  /// The client has not configured the characteristic for this.
+  /// The client has not enabled notifications or indications of the characteristic.
   case notSubscribed
-  /// More bytes than one PDU carries at the MTU in force. Nothing is ever cut.
+  /// The value is longer than one PDU at the current MTU. Values are never truncated.
   case tooLong(limit: Int)
-  /// The link is slower than the values come: try again later, or leave it out.
+  /// The link is slower than the values: try again later, or omit the value.
   case queueFull(limit: Int)
 }
 
-/// What a server reports while it serves.
+/// An event of a serving server.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum GATTServerEvent: Equatable, Sendable {
-  /// A client is served from now on.
+  /// A client is connected.
   case connected(ConnectionID)
-  /// The client has asked for its MTU.
+  /// The client has exchanged the MTU.
   case mtuChanged(ConnectionID, ATTMTU)
   /// The client subscribed, or unsubscribed when the configuration is empty.
   case configured(ConnectionID, AttributeHandle, ClientConfiguration)
   /// The client has confirmed an indication of this value.
   case confirmed(ConnectionID, AttributeHandle)
-  /// The link to the client is over.
+  /// The link to the client has ended.
   case disconnected(ConnectionID, LinkLoss)
 }
 
 /// A GATT server for one client at a time (Core 5.4, Vol 3, Part G). Its attributes outlive a
 /// connection; MTU, subscriptions and prepared writes do not.
 public final class GATTServer: Sendable {
-  /// An indication not confirmed for so long ends the link (Part F, 3.3.3).
+  /// The time after which an unconfirmed indication ends the link (Part F, 3.3.3).
   public static let confirmationTimeout = RequestSlot.transactionTimeout
-  /// The longest time for an asynchronous handler (`AttributeValue.asynchronous`): after it the
-  /// client has given up the request (Part F, 3.3.3), and the handler's task is cancelled.
+  /// The time limit of an asynchronous handler (`AttributeValue.asynchronous`): after it the client
+  /// has abandoned the request (Part F, 3.3.3), and the handler's task is cancelled.
   public static let handlerTimeout = RequestSlot.transactionTimeout
-  /// Notifications and indications that may wait where nothing else was asked for.
+  /// The default capacity for waiting notifications and indications.
   public static let defaultValuesMaximum = 64
-  /// The end of a link whose client left an indication unconfirmed; errno 110 is ETIMEDOUT.
+  /// The end of a link whose client did not confirm an indication; errno 110 is ETIMEDOUT.
   public static let unconfirmed = LinkLoss.failed(
     errno: 110, reason: "The client did not confirm an indication within 30 s; the link was closed."
   )
-  /// Responses that may wait for the transport; with so many the server stops reading.
+  /// Responses that may wait for the transport; at this number the server stops reading.
   private static let responsesMaximum = 8
 
   private struct State {
@@ -65,8 +65,8 @@ public final class GATTServer: Sendable {
 
   /// - Parameters:
   ///   - table: the attributes; `install` replaces them.
-  ///   - receiveMTU: the largest PDU that this server takes.
-  ///   - valuesMaximum: notifications and indications that may wait to be sent, 1 or more.
+  ///   - receiveMTU: the largest PDU that this server accepts.
+  ///   - valuesMaximum: the capacity for waiting notifications and indications, 1 or more.
   ///   - report: called on the serving task; may notify and indicate, must not block.
   public init(
     table: AttributeTable = AttributeTable(services: []), receiveMTU: ATTMTU = .maximum,
@@ -81,36 +81,36 @@ public final class GATTServer: Sendable {
   }
 
   /// Replaces all attributes, so that their handlers may refer to the server. Traps while a client
-  /// is served.
+  /// is connected.
   public func install(_ table: AttributeTable) {
     state.withLock { state in
-      precondition(state.outbox == nil, "attributes change between connections only")
+      precondition(state.outbox == nil, "attributes can change only between connections")
       state.table = table
     }
   }
 
   /// Queues a notification (Part F, 3.4.7.1). May be called from any task, and by handlers: the
-  /// response to the request that is being handled goes first.
+  /// response to the current request is sent first.
   @discardableResult
   public func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
     offer(.notification, handle, value)
   }
 
-  /// Queues an indication (3.4.7.2). They are sent one at a time, each after the confirmation of
-  /// the one before, which is reported as `.confirmed`.
+  /// Queues an indication (3.4.7.2). Indications are sent one at a time, each after the previous
+  /// one was confirmed, which is reported as `.confirmed`.
   @discardableResult
   public func indicate(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
     offer(.indication, handle, value)
   }
 
-  /// Serves one client until the link ends, then closes the link and says why it ended. Traps when
-  /// a client is being served already.
+  /// Serves one client until the link ends, closes the link and returns the reason. Traps if a
+  /// client is already being served.
   ///
   /// - Parameters:
-  ///   - link: to the client; closed behind it.
-  ///   - clock: for the confirmations of indications.
-  ///   - security: what the link offers for all of the connection, beside what it says of itself at
-  ///     each request.
+  ///   - link: the link to the client; closed at the end.
+  ///   - clock: for the timeout of confirmations.
+  ///   - security: the security of the link for the complete connection, in addition to the
+  ///     security that the link reports at each request.
   public func serve(
     _ link: any Link, clock: any LinkClock, security: AttributeSecurity = []
   ) async -> LinkLoss {
@@ -121,7 +121,7 @@ public final class GATTServer: Sendable {
       group.addTask { await self.sendAll(link, clock) }
       group.addTask { await self.watchConfirmations(clock) }
       guard let first = await group.next() else { preconditionFailure("the group has children") }
-      // Closing wakes what cancellation does not reach.
+      // Closing wakes waits that cancellation does not reach.
       link.close()
       group.cancelAll()
       await group.waitForAll()
@@ -208,7 +208,7 @@ public final class GATTServer: Sendable {
     }
   }
 
-  /// - Parameter table: `nil` when the PDU is not processed yet, and values may be sent meanwhile.
+  /// - Parameter table: `nil` if the PDU is not processed yet; values may be sent in the meantime.
   private func finish(_ effects: [ServerEffect], _ table: AttributeTable?) {
     let (events, sender) = state.withLock { state in
       if let table { state.table = table }
@@ -218,7 +218,7 @@ public final class GATTServer: Sendable {
     sender?.fulfil(())
   }
 
-  /// `false` when the task was cancelled.
+  /// `false` if the task was cancelled.
   private func waitForRoom() async -> Bool {
     while true {
       let turn = state.withLock { state -> OneShot<Void>? in

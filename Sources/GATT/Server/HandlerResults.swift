@@ -3,9 +3,9 @@ import Synchronization
 
 /// The results of the handlers that one PDU calls, in the order of the calls.
 ///
-/// A session is a value and waits for nothing. It stops at an asynchronous handler that has not
-/// run; the server awaits the handler, and the session processes the PDU again from the start.
-/// Handlers that have run are not called again.
+/// A session is a value and never waits. It stops at an asynchronous handler that has not run; the
+/// server awaits the handler, and the session processes the PDU again from the start. Handlers that
+/// have run are not called again.
 final class HandlerResults: Sendable {
   typealias Read = Result<[UInt8], ATTErrorCode>
 
@@ -15,7 +15,7 @@ final class HandlerResults: Sendable {
     var pending: (@Sendable () async -> Void)?
   }
 
-  /// The answer while processing is stopped; it is never sent.
+  /// The response while processing is stopped; it is never sent.
   private static let stopped = Read.failure(.unlikelyError)
 
   private let state = Mutex(State())
@@ -59,7 +59,7 @@ final class HandlerResults: Sendable {
 }
 
 extension HandlerResults.Read {
-  /// The result of a write: the error code with which it was refused, if it was.
+  /// The result of a write: the error code if it was refused.
   static func written(_ refusal: ATTErrorCode?) -> HandlerResults.Read {
     refusal.map { .failure($0) } ?? .success([])
   }

@@ -4,14 +4,14 @@ import OtaflashATT
 public struct LocalService: Sendable {
   /// The service's type.
   public var uuid: BluetoothUUID
-  /// Primary, or one that others include.
+  /// Primary, or a service that others include.
   public var isPrimary: Bool
   /// Positions, in the table's list of services, of services declared before this one (3.2).
   public var includes: [Int]
   /// In the order of their handles.
   public var characteristics: [LocalCharacteristic]
 
-  /// A service to be put into an `AttributeTable`.
+  /// A service for an `AttributeTable`.
   public init(
     _ uuid: BluetoothUUID, isPrimary: Bool = true, includes: [Int] = [],
     characteristics: [LocalCharacteristic]
@@ -24,26 +24,25 @@ public struct LocalService: Sendable {
 }
 
 /// A characteristic of a local service (3.3). Its Client Characteristic Configuration, Extended
-/// Properties and User Description descriptors are added where they are needed.
+/// Properties and User Description descriptors are added automatically if needed.
 public struct LocalCharacteristic: Sendable {
   /// The characteristic's type.
   public var uuid: BluetoothUUID
-  /// What a client can do with it; a configuration descriptor follows from `notify` and
-  /// `indicate`.
+  /// The operations that clients may use; `notify` and `indicate` add a configuration descriptor.
   public var properties: CharacteristicProperties
-  /// What a link must offer to read or write the value, or to subscribe to it.
+  /// The security that a link needs to read or write the value, or to subscribe to it.
   public var security: AttributeSecurity
-  /// Where the value comes from, and where it goes.
+  /// The source of the value, and the destination of writes.
   public var value: AttributeValue
-  /// Extended properties (3.3.3.1), declared when not 0: bit 0 reliable write, bit 1 writable
+  /// Extended properties (3.3.3.1), declared if not 0: bit 0 reliable write, bit 1 writable
   /// auxiliaries.
   public var extendedProperties: UInt16
-  /// A text for people (3.3.3.2).
+  /// A human-readable text (3.3.3.2).
   public var userDescription: String?
   /// Further descriptors, in the order of their handles.
   public var descriptors: [LocalDescriptor]
 
-  /// A characteristic of a service of one's own.
+  /// A characteristic of a custom service.
   public init(
     _ uuid: BluetoothUUID, properties: CharacteristicProperties, value: AttributeValue,
     security: AttributeSecurity = [], extendedProperties: UInt16 = 0,
@@ -58,7 +57,7 @@ public struct LocalCharacteristic: Sendable {
     self.descriptors = descriptors
   }
 
-  /// The properties as declared, with the bit that announces an Extended Properties descriptor.
+  /// The properties as declared, including the bit for an Extended Properties descriptor.
   var declaredProperties: CharacteristicProperties {
     extendedProperties == 0 ? properties : properties.union(.extendedProperties)
   }
@@ -76,14 +75,14 @@ public struct LocalCharacteristic: Sendable {
 public struct LocalDescriptor: Sendable {
   /// The descriptor's type.
   public var uuid: BluetoothUUID
-  /// Whether, and on which link, it can be read.
+  /// The permission to read the descriptor.
   public var readPermission: AttributePermission
-  /// Whether, and on which link, it can be written.
+  /// The permission to write the descriptor.
   public var writePermission: AttributePermission
-  /// Where the value comes from, and where it goes.
+  /// The source of the value, and the destination of writes.
   public var value: AttributeValue
 
-  /// A descriptor of a characteristic of one's own.
+  /// A descriptor of a custom characteristic.
   public init(
     _ uuid: BluetoothUUID, read: AttributePermission = .permitted([]),
     write: AttributePermission = .forbidden, value: AttributeValue

@@ -1,10 +1,10 @@
 import OtaflashATT
 
-/// What one connection still has to send, and in which order.
+/// The PDUs that one connection has to send, in order.
 ///
-/// Responses go first. Values keep their order, but those behind an indication that has to wait for
-/// the confirmation of an earlier one may pass it. While a PDU is being handled no value is given
-/// out, so what a handler notifies follows the response to the write that caused it.
+/// Responses are sent first. Values keep their order, except that values after an indication may
+/// pass it while it waits for the confirmation of an earlier one. During the handling of a PDU no
+/// value is sent, so notifications of a handler follow the response to the write that caused them.
 struct ServerOutbox {
   enum Kind { case notification, indication }
 
@@ -34,7 +34,7 @@ struct ServerOutbox {
 
   mutating func handlingBegan() { isHandling = true }
 
-  /// Takes what the session decided. Returns the events to report, in order.
+  /// Accepts the session's effects. Returns the events to report, in order.
   mutating func handlingEnded(_ effects: [ServerEffect]) -> [GATTServerEvent] {
     isHandling = false
     return effects.compactMap { effect in
@@ -44,7 +44,7 @@ struct ServerOutbox {
         return nil
       case .mtuChanged(let mtu):
         self.mtu = mtu
-        // They were for the client that asked for more; nothing is ever cut.
+        // These values no longer fit the MTU; values are never truncated.
         values.removeAll { $0.value.count > mtu.valueSizeMaximum }
         return .mtuChanged(connection, mtu)
       case .configured(let handle, let configuration):
@@ -52,7 +52,7 @@ struct ServerOutbox {
         values.removeAll { $0.handle == handle && !configuration.contains($0.kind.needs) }
         return .configured(connection, handle, configuration)
       case .confirmed:
-        // A confirmation of nothing changes nothing.
+        // A confirmation without an indication has no effect.
         guard let confirmed = unconfirmed.take() else { return nil }
         return .confirmed(connection, confirmed.handle)
       }
@@ -69,7 +69,7 @@ struct ServerOutbox {
     return .queued
   }
 
-  /// Takes what may be sent now. An indication opens its transaction.
+  /// Removes and returns the next PDU that may be sent. An indication opens its transaction.
   mutating func next(confirmationDeadline: LinkInstant) -> ATTPDU? {
     if !responses.isEmpty { return .response(responses.removeFirst()) }
     guard !isHandling,
@@ -87,7 +87,7 @@ struct ServerOutbox {
 }
 
 extension ServerOutbox.Kind {
-  /// What the client must have configured.
+  /// The configuration that the client needs.
   fileprivate var needs: ClientConfiguration {
     switch self {
     case .notification: .notification

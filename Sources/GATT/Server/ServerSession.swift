@@ -1,10 +1,10 @@
 import OtaflashATT
 
-/// What a server must do because of a PDU, in order.
+/// An effect of a PDU on the server, in order.
 package enum ServerEffect: Equatable, Sendable {
   /// Send this response.
   case respond(ATTResponse)
-  /// ATT_MTU is this from now on; the response that precedes this effect still obeyed the old one.
+  /// ATT_MTU changes to this value; the preceding response still obeys the old one.
   case mtuChanged(ATTMTU)
   /// The client configured the characteristic with this value handle.
   case configured(AttributeHandle, ClientConfiguration)
@@ -12,18 +12,18 @@ package enum ServerEffect: Equatable, Sendable {
   case confirmed
 }
 
-/// One client's view of a server (Core 5.4, Vol 3, Part F, 3.3 and 3.4): its MTU, its prepared
-/// writes, its subscriptions. Takes PDUs and says what to do; knows no link, no clock and no task.
+/// The state of one client on a server (Core 5.4, Vol 3, Part F, 3.3 and 3.4): its MTU, prepared
+/// writes and subscriptions. Processes PDUs and returns effects; has no link, no clock and no task.
 package struct ServerSession: Sendable {
-  /// Prepared writes kept for one client; the next is refused with 0x09.
+  /// The maximum number of prepared writes of one client; the next one is refused with 0x09.
   package static let preparedWritesMaximum = 64
   /// The longest attribute value (3.2.9).
   static let valueSizeMaximum = 512
 
   package let connection: ConnectionID
-  /// ATT_MTU in force, both ways.
+  /// The current ATT_MTU, for both directions.
   package private(set) var mtu = ATTMTU.default
-  /// What the link offers now; to be kept up to date by whoever knows the link.
+  /// The current security of the link; the owner of the link must keep it up to date.
   package var security: AttributeSecurity
   private let receiveMTU: ATTMTU
   var preparedWrites: [PreparedWrite] = []
@@ -44,16 +44,15 @@ package struct ServerSession: Sendable {
     self.security = security
   }
 
-  /// What the client configured for the characteristic with this value handle.
+  /// The client's configuration of the characteristic with this value handle.
   package func configuration(of value: AttributeHandle) -> ClientConfiguration {
     configurations[value] ?? []
   }
 
-  /// Takes one PDU. A request always leads to exactly one `.respond`; a command to none, whatever
-  /// becomes of it.
+  /// Processes one PDU. A request always leads to exactly one `.respond`, a command never does.
   ///
-  /// Processing stops at an asynchronous handler (`pendingHandler`). The effects do not count then:
-  /// run the handler, and pass the same PDU to the session and the table from before.
+  /// Processing stops at an asynchronous handler (`pendingHandler`). In this case discard the
+  /// effects, run the handler, and pass the same PDU to the session and the table from before.
   ///
   /// - Parameter isRepeated: the PDU is passed again, after its pending handler has run.
   package mutating func received(
@@ -70,7 +69,8 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// The asynchronous handler at which processing of the last PDU stopped; `nil` when it did not.
+  /// The asynchronous handler at which processing of the last PDU stopped; `nil` if it did not
+  /// stop.
   package var pendingHandler: (@Sendable () async -> Void)? { results.pending }
 
   private mutating func take(_ pdu: ATTPDU, in table: inout AttributeTable) -> [ServerEffect] {
@@ -78,7 +78,7 @@ package struct ServerSession: Sendable {
     case .request(let request):
       return answer(request, in: &table)
     case .writeCommand(let handle, let value):
-      // The protocol has no way to say that a command was refused (3.4.5.3).
+      // The protocol has no response for a refused command (3.4.5.3).
       guard case .success(let effects) = write(value, to: handle, isCommand: true, in: &table)
       else { return [] }
       return effects
@@ -87,7 +87,7 @@ package struct ServerSession: Sendable {
     case .unknown(let opcode):
       return refuse(ATTOpcode.isCommand(opcode) ? nil : opcode, .requestNotSupported)
     case .signedWriteCommand, .response, .notification, .multipleNotification, .indication:
-      // No signing key is ever shared with us, and we request nothing of the client.
+      // The server shares no signing key with clients, and sends no requests to them.
       return []
     }
   }
@@ -141,9 +141,9 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// A client asks once (3.4.2.1), but Linux keeps a link for seconds after the process that used
-  /// it has died, and the next process begins anew on it: it is answered too, or it would stay at
-  /// 23.
+  /// A client sends this request once (3.4.2.1). But Linux keeps a link for seconds after its
+  /// process has died, and the next process starts again on it: its request is answered, too,
+  /// otherwise the MTU would stay at 23.
   private mutating func exchangeMTU(_ clientReceiveMTU: UInt16) -> [ServerEffect] {
     mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
     return [
@@ -151,7 +151,7 @@ package struct ServerSession: Sendable {
     ]
   }
 
-  /// Keeps a configuration; the effect is empty when nothing changed.
+  /// Stores a configuration; the effect is empty if nothing changed.
   mutating func configure(
     _ value: AttributeHandle, _ configuration: ClientConfiguration
   ) -> [ServerEffect] {
@@ -165,7 +165,7 @@ package struct ServerSession: Sendable {
   }
 }
 
-/// Why a request is refused, and because of which attribute.
+/// The reason of a refusal, and the attribute that caused it.
 struct Refusal: Error, Equatable {
   let handle: AttributeHandle
   let code: ATTErrorCode
@@ -177,7 +177,7 @@ struct Refusal: Error, Equatable {
 }
 
 extension ATTPDU {
-  /// The opcode that an Error Response to this PDU names; `nil` when it must not be answered.
+  /// The opcode for an Error Response to this PDU; `nil` if the PDU must not be answered.
   fileprivate var requestOpcode: UInt8? {
     switch self {
     case .request(let request): request.opcode.rawValue

@@ -1,7 +1,7 @@
 import OtaflashATT
 
-/// Discovery and reads (Core 5.4, Vol 3, Part F, 3.4.3 and 3.4.4). Lists hold as many entries of
-/// one size as fit the MTU; the first entry sets the size.
+/// Discovery and reads (Core 5.4, Vol 3, Part F, 3.4.3 and 3.4.4). Lists contain as many entries of
+/// one size as fit the MTU; the first entry determines the size.
 extension ServerSession {
   func findInformation(
     _ range: HandleRange, in table: AttributeTable
@@ -55,12 +55,12 @@ extension ServerSession {
     }
   }
 
-  /// The values of all attributes of one type, each behind `headerSize` bytes of handles: as many
-  /// as fit, all as long as the first. Only the first can fail the request (3.4.4.1).
+  /// The values of all attributes of one type, each preceded by `headerSize` bytes of handles: as
+  /// many as fit, all as long as the first. Only the first can fail the request (3.4.4.1).
   private func values(
     of type: BluetoothUUID, _ range: HandleRange, in table: AttributeTable, headerSize: Int
   ) -> Result<[(attribute: AttributeTable.Attribute, bytes: [UInt8])], Refusal> {
-    // The list's own header has 2 bytes, and its Length field counts up to 255.
+    // The list header has 2 bytes, and its Length field is at most 255.
     let sizeMaximum = min(mtu.bytes - 2, 255) - headerSize
     var entries: [(attribute: AttributeTable.Attribute, bytes: [UInt8])] = []
     var room = mtu.bytes - 2
@@ -80,7 +80,7 @@ extension ServerSession {
       ? .failure(Refusal(range.first, .attributeNotFound)) : .success(entries)
   }
 
-  /// As much of a value, from `offset` on, as one response holds.
+  /// The part of a value from `offset` that fits one response.
   func part(
     of handle: AttributeHandle, from offset: Int, in table: AttributeTable
   ) -> Result<[UInt8], Refusal> {
@@ -98,7 +98,8 @@ extension ServerSession {
     }
   }
 
-  /// Values that no longer fit are cut; one whose length would be cut is left out (3.4.4.12).
+  /// Values that no longer fit are truncated; a value without space for its length is omitted
+  /// (3.4.4.12).
   func readMultipleVariable(
     _ handles: [AttributeHandle], in table: AttributeTable
   ) -> Result<ATTResponse, Refusal> {
@@ -134,7 +135,7 @@ extension ServerSession {
     return value(of: attribute, offset: offset)
   }
 
-  /// The whole value, if this client may read it.
+  /// The complete value, if this client may read it.
   private func value(
     of attribute: AttributeTable.Attribute, offset: Int
   ) -> Result<[UInt8], Refusal> {
@@ -160,7 +161,7 @@ extension ServerSession {
     }
   }
 
-  /// Handle 0 and a range that runs backwards (3.4.3.1).
+  /// Refuses handle 0 and a reversed range (3.4.3.1).
   private func refusal(of range: HandleRange) -> Refusal? {
     guard range.first != .none, range.first <= range.last else {
       return Refusal(range.first, .invalidHandle)

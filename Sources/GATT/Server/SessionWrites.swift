@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// Writes, at once and prepared (Core 5.4, Vol 3, Part F, 3.4.5 and 3.4.6).
+/// Immediate and prepared writes (Core 5.4, Vol 3, Part F, 3.4.5 and 3.4.6).
 extension ServerSession {
   mutating func write(
     _ bytes: [UInt8], to handle: AttributeHandle, isCommand: Bool, in table: inout AttributeTable
@@ -16,7 +16,7 @@ extension ServerSession {
     }
   }
 
-  /// Queues a part. Offset and length are judged when the queue is executed (3.4.6.1).
+  /// Queues a part. Offset and length are checked when the queue is executed (3.4.6.1).
   mutating func prepareWrite(
     _ part: [UInt8], to handle: AttributeHandle, at offset: UInt16, in table: AttributeTable
   ) -> Result<ATTResponse, Refusal> {
@@ -28,8 +28,9 @@ extension ServerSession {
     return .success(.prepareWrite(handle, offset: offset, part: part))
   }
 
-  /// Writes the queue or drops it; it is empty afterwards either way. Nothing is written unless
-  /// every part fits its attribute. A handler that refuses stops the rest, and stored values stay.
+  /// Writes or drops the queue, which is empty afterwards in both cases. Nothing is written unless
+  /// every part fits its attribute. If a handler refuses, the remaining values are not written;
+  /// stored values are unchanged.
   mutating func executeWrite(
     _ flags: ExecuteWriteFlags, in table: inout AttributeTable
   ) -> Result<[ServerEffect], Refusal> {
@@ -48,7 +49,7 @@ extension ServerSession {
 
   private typealias WholeValue = (attribute: AttributeTable.Attribute, bytes: [UInt8])
 
-  /// Puts the parts together, in the order in which their attributes were first written to.
+  /// Assembles the parts, in the order in which their attributes were first written to.
   private func assemble(
     _ queue: [PreparedWrite], in table: AttributeTable
   ) -> Result<[WholeValue], Refusal> {
@@ -76,8 +77,8 @@ extension ServerSession {
     return .success(values)
   }
 
-  /// What parts are laid over: the value of a table's own attribute. A handler's value starts
-  /// empty, so its parts must start at 0.
+  /// The value under the parts: that of an attribute in the table. A handler's value starts empty,
+  /// so its parts must start at 0.
   private func base(of attribute: AttributeTable.Attribute) -> [UInt8] {
     switch attribute.content {
     case .value(.stored(let bytes, _)): bytes
@@ -98,7 +99,7 @@ extension ServerSession {
     _ values: [WholeValue], in table: inout AttributeTable
   ) -> Result<[ServerEffect], Refusal> {
     var effects: [ServerEffect] = []
-    // Handlers may refuse, the table no longer can: they come first.
+    // Handlers may refuse, but the table cannot at this point, so handlers are called first.
     let (own, handled) = (values.filter(\.attribute.isKept), values.filter { !$0.attribute.isKept })
     for value in handled + own {
       switch commit(value.bytes, to: value.attribute, isCommand: false, in: &table) {
@@ -131,7 +132,7 @@ extension ServerSession {
     }
   }
 
-  /// The attribute, if this client may write it this way.
+  /// The attribute, if this client may write it with this procedure.
   private func writable(
     _ handle: AttributeHandle, _ way: CharacteristicProperties, in table: AttributeTable
   ) -> Result<AttributeTable.Attribute, Refusal> {
@@ -143,7 +144,7 @@ extension ServerSession {
     return .success(attribute)
   }
 
-  /// Why an attribute of the table's own cannot hold these bytes.
+  /// The reason an attribute in the table cannot store these bytes.
   private func refusal(
     of bytes: [UInt8], by content: AttributeTable.Content
   ) -> ATTErrorCode? {
@@ -161,7 +162,7 @@ extension ServerSession {
 }
 
 extension AttributeTable.Attribute {
-  /// Whether the server keeps the value itself, so that a write which passed the checks succeeds.
+  /// Whether the server stores the value, so that a checked write succeeds.
   fileprivate var isKept: Bool {
     switch content {
     case .value(.dynamic), .value(.asynchronous): false

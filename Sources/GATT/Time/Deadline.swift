@@ -1,16 +1,16 @@
 import OtaflashATT
 
-/// Runs `body` and cancels it when `deadline` comes first.
+/// Runs `body` and cancels it at `deadline`.
 ///
-/// `body` has ended, one way or the other, when this returns: nothing is left running behind. A
-/// result that `body` still produced in spite of its cancellation is not thrown away.
+/// `body` has ended when this function returns: nothing is left running. A result that `body`
+/// returns in spite of its cancellation is kept.
 ///
 /// - Parameters:
-///   - deadline: an instant of `clock`; one that has passed gives `body` no time.
-///   - clock: measures the time.
-///   - timeout: what the caller is told then.
-///   - body: is cancelled when its time is up; it should end soon then.
-/// - Throws: what `body` throws, or `timeout` when the deadline ended it.
+///   - deadline: an instant of `clock`; a past one cancels `body` immediately.
+///   - clock: for the deadline.
+///   - timeout: the error to throw at the deadline.
+///   - body: is cancelled at the deadline, and should then end quickly.
+/// - Throws: the error of `body`, or `timeout` if the deadline ended it.
 public func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: Failure,
   _ body: @escaping @Sendable () async throws(Failure) -> Value
@@ -18,7 +18,7 @@ public func withDeadline<Value: Sendable, Failure: Error>(
   try await withDeadline(deadline, on: clock, turning: { _ in timeout }, body)
 }
 
-/// As above, for a body with errors of any type.
+/// As above, for a body that throws any type of error.
 @_disfavoredOverload
 public func withDeadline<Value: Sendable>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: any Error,
@@ -29,7 +29,7 @@ public func withDeadline<Value: Sendable>(
   ) { () async throws(any Error) -> Value in try await body() }
 }
 
-/// As above; what is thrown when the deadline ended `body` is made of what `body` threw then.
+/// As above; the error at the deadline is created from the error of `body`.
 func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, turning: (Failure) -> Failure,
   _ body: @escaping @Sendable () async throws(Failure) -> Value

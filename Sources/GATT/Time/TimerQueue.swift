@@ -1,7 +1,7 @@
 import OtaflashATT
 
-/// Timers in the order in which they fall due; equal deadlines fire in the order of insertion, so
-/// that a simulated run is a function of its seed.
+/// Timers in the order of their deadlines. Equal deadlines fire in the order of insertion, so that
+/// a simulated run depends on its seed only.
 package struct TimerQueue<Payload> {
   package struct Token: Hashable, Sendable {
     @usableFromInline let number: UInt64
@@ -9,11 +9,11 @@ package struct TimerQueue<Payload> {
     @inlinable init(number: UInt64) { self.number = number }
   }
 
-  /// Cancelled timers that stay in the order before it is looked through.
+  /// The number of cancelled timers in the order that triggers a cleanup.
   @inlinable static var cancelledKept: Int { 64 }
 
   @usableFromInline var order = TimerOrder()
-  /// By the timers' numbers; a timer in `order` that has none was cancelled.
+  /// Payloads by the number of the timer; a timer in `order` without a payload was cancelled.
   @usableFromInline var payloads: [UInt64: Payload] = [:]
   @usableFromInline var nextNumber: UInt64 = 0
 
@@ -21,7 +21,7 @@ package struct TimerQueue<Payload> {
 
   @inlinable package var isEmpty: Bool { payloads.isEmpty }
 
-  /// The earliest deadline, or `nil` when no timer is set.
+  /// The earliest deadline, or `nil` if no timer is set.
   @inlinable package mutating func nextDeadline() -> LinkInstant? {
     dropCancelledHead()
     return order.first?.deadline
@@ -35,14 +35,14 @@ package struct TimerQueue<Payload> {
     return Token(number: number)
   }
 
-  /// Takes a timer out; `false` when it has fired or was cancelled before.
+  /// Removes a timer; `false` if it has fired or was cancelled before.
   @inlinable package mutating func cancel(_ token: Token) -> Bool {
     guard payloads.removeValue(forKey: token.number) != nil else { return false }
     compactIfMostlyCancelled()
     return true
   }
 
-  /// Takes the first timer that is due at `now`.
+  /// Removes and returns the first timer that is due at `now`.
   @inlinable package mutating func popDue(at now: LinkInstant) -> Payload? {
     dropCancelledHead()
     guard let first = order.first, first.deadline <= now else { return nil }
@@ -50,7 +50,8 @@ package struct TimerQueue<Payload> {
     return payloads.removeValue(forKey: first.number)
   }
 
-  /// Most timers bound a wait that ends well: without this the order would fill with them.
+  /// Most timers bound a wait that succeeds: without the cleanup, cancelled timers would
+  /// accumulate.
   @inlinable mutating func compactIfMostlyCancelled() {
     let cancelled = order.count - payloads.count
     guard cancelled > Self.cancelledKept, cancelled > payloads.count else { return }
@@ -62,8 +63,8 @@ package struct TimerQueue<Payload> {
   }
 }
 
-/// A binary heap of deadlines, the earliest first. Its type is that of no payload, so that one copy
-/// of its code serves all queues.
+/// A binary heap of deadlines, the earliest first. The type is independent of the payload, so that
+/// one copy of its code serves all queues.
 @usableFromInline struct TimerOrder {
   @usableFromInline struct Entry {
     @usableFromInline let deadline: LinkInstant

@@ -1,8 +1,8 @@
 extension CBORItem {
   /// Decodes one item that fills `bytes` (RFC 8949, 3): definite and indefinite lengths, in any
-  /// valid encoding, shortest or not. Tags are skipped, what they mark is kept.
+  /// valid encoding. Tags are skipped; their content is kept.
   ///
-  /// - Throws: `CBORFault`, for every input that is not well-formed or exceeds `limits`.
+  /// - Throws: `CBORFault`, for any input that is not well-formed or exceeds `limits`.
   package init(
     decoding bytes: ArraySlice<UInt8>, limits: CBORLimits = CBORLimits()
   ) throws(CBORFault) {
@@ -18,12 +18,11 @@ extension CBORItem {
   }
 }
 
-/// What one decoding may cost. Lengths need no bound of their own: nothing is allocated for bytes
-/// that are not there.
+/// The limits of one decoding. Lengths need no limit: no memory is allocated for missing bytes.
 package struct CBORLimits: Equatable, Sendable {
-  /// Arrays and maps inside one another. The deepest SMP body, a list of slots, has five.
+  /// Nesting of arrays and maps. The deepest SMP body, a list of slots, has five levels.
   package var depth = 12
-  /// Items in all, tags and the parts of strings included.
+  /// The total number of items, including tags and the chunks of strings.
   package var items = 4096
 
   package init() {}
@@ -40,7 +39,7 @@ private struct CBORDecoder {
   private struct Head {
     let type: CBORMajorType
     let information: UInt8
-    /// `nil` = indefinite length, or a break.
+    /// `nil` for an indefinite length, or a break.
     let argument: UInt64?
     let start: Int
 
@@ -117,7 +116,7 @@ private struct CBORDecoder {
     try take(try argument(of: head), of: head.start)
   }
 
-  /// The next part of an indefinite string; `nil` at its end. Every part is definite.
+  /// The next chunk of an indefinite string; `nil` at its end. Every chunk is definite.
   private mutating func chunk(of string: Head) throws(CBORFault) -> Head? {
     let part = try head()
     if part.isBreak { return nil }
@@ -148,7 +147,7 @@ private struct CBORDecoder {
     return CBORMap(pairs: pairs)
   }
 
-  /// The head of a container's next element (or key); `nil` behind its last one.
+  /// The head of a container's next element (or key); `nil` after the last one.
   private mutating func element(
     _ count: Int, of container: Head
   ) throws(CBORFault) -> Head? {
@@ -208,7 +207,7 @@ private struct CBORDecoder {
     return Head(type: type, information: information, argument: argument, start: start)
   }
 
-  /// The argument of an item that has one; a break where an item belongs has none.
+  /// The argument of an item; a break in place of an item has none.
   private func argument(of head: Head) throws(CBORFault) -> UInt64 {
     guard let argument = head.argument else {
       throw fault(.reservedLength(head.information), at: head.start)
@@ -226,7 +225,7 @@ private struct CBORDecoder {
 }
 
 extension CBORMajorType {
-  /// Strings, arrays and maps have indefinite lengths; in the last type 31 is the break.
+  /// Strings, arrays and maps may have indefinite lengths; in the last major type, 31 is the break.
   fileprivate var mayBeIndefinite: Bool {
     switch self {
     case .bytes, .text, .array, .map, .simpleOrFloat: true

@@ -1,6 +1,6 @@
 extension CBORItem {
   /// The item in its deterministic encoding (RFC 8949, 4.2.1): shortest heads and floats, definite
-  /// lengths, keys in the order of their bytes.
+  /// lengths, keys in bytewise order.
   package var encoded: [UInt8] {
     var writer = CBORWriter()
     writer.write(self)
@@ -43,7 +43,7 @@ private struct CBORWriter {
     }
   }
 
-  /// The shortest of the three formats that holds the value exactly.
+  /// Writes the shortest of the three formats that represents the value exactly.
   private mutating func write(_ value: Double) {
     if let half = value.halfPrecision {
       initial(.simpleOrFloat, 25)

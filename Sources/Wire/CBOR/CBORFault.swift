@@ -1,11 +1,12 @@
-/// Why bytes are not the one CBOR item that they should be, and where.
+/// The reason that bytes are not exactly one CBOR item, and the position.
 package struct CBORFault: Error, Equatable, Sendable, CustomStringConvertible {
   package enum Cause: Equatable, Sendable {
     case endsEarly
-    /// Additional information 28…30, or 31 where no indefinite length is permitted (RFC 8949, 3).
+    /// Additional information 28…30, or 31 where an indefinite length is not permitted (RFC 8949,
+    /// 3).
     case reservedLength(UInt8)
     case unexpectedBreak
-    /// A part of an indefinite string that is no definite string of its kind (3.2.3).
+    /// A chunk of an indefinite string that is not a definite string of its kind (3.2.3).
     case wrongChunk
     /// A simple value below 32 in two bytes (3.3).
     case reservedSimple(UInt8)
@@ -17,7 +18,7 @@ package struct CBORFault: Error, Equatable, Sendable, CustomStringConvertible {
   }
 
   package let cause: Cause
-  /// Bytes from the start of the input.
+  /// The offset from the start of the input, in bytes.
   package let position: Int
 
   package init(_ cause: Cause, at position: Int) {
@@ -33,12 +34,12 @@ extension CBORFault.Cause {
     switch self {
     case .endsEarly: "the data ends early"
     case .reservedLength(let information): "the reserved length \(information) is used"
-    case .unexpectedBreak: "a break stands where an item belongs"
-    case .wrongChunk: "a string has a part of another kind"
+    case .unexpectedBreak: "a break is in place of an item"
+    case .wrongChunk: "a string has a chunk of another kind"
     case .reservedSimple(let value): "the simple value \(value) has two bytes"
     case .notUTF8: "a text is not UTF-8"
     case .duplicateKey: "a map has a key twice"
-    case .tooDeep(let limit): "items lie deeper than \(limit) levels"
+    case .tooDeep(let limit): "items are nested deeper than \(limit) levels"
     case .tooManyItems(let limit): "there are more than \(limit) items"
     case .trailingBytes(let count): "\(count) bytes follow the item"
     }

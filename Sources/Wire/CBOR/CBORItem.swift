@@ -1,5 +1,5 @@
-/// A data item of CBOR (RFC 8949, 2), of the kinds that SMP bodies are made of. Tags are left out:
-/// decoding skips them.
+/// A CBOR data item (RFC 8949, 2), of the kinds that SMP bodies contain. Tags are omitted: decoding
+/// skips them.
 package indirect enum CBORItem: Hashable, Sendable {
   case unsigned(UInt64)
   /// The number −1 − n.
@@ -11,7 +11,7 @@ package indirect enum CBORItem: Hashable, Sendable {
   case boolean(Bool)
   case null
   case undefined
-  /// A simple value without a meaning: 0…19 or 32…255.
+  /// An unassigned simple value: 0…19 or 32…255.
   case simple(UInt8)
   case float(Double)
 
@@ -20,7 +20,7 @@ package indirect enum CBORItem: Hashable, Sendable {
   }
 }
 
-/// A map in the order of its pairs. No key is in it twice (RFC 8949, 5.6).
+/// A map in the order of its pairs. Its keys are unique (RFC 8949, 5.6).
 package struct CBORMap: Hashable, Sendable {
   package struct Pair: Hashable, Sendable {
     package let key: CBORItem
@@ -34,13 +34,13 @@ package struct CBORMap: Hashable, Sendable {
 
   package let pairs: [Pair]
 
-  /// - Parameter pairs: with keys that differ.
+  /// - Parameter pairs: with unique keys.
   package init(pairs: [Pair] = []) {
-    precondition(Set(pairs.map(\.key)).count == pairs.count, "a map with a key twice")
+    precondition(Set(pairs.map(\.key)).count == pairs.count, "the keys of a map are unique")
     self.pairs = pairs
   }
 
-  /// Named fields; those without a value are left out.
+  /// Creates a map from named fields; fields without a value are omitted.
   package init(_ fields: KeyValuePairs<String, CBORItem?>) {
     self.init(
       pairs: fields.compactMap { field in

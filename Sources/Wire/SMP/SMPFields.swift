@@ -1,7 +1,7 @@
-/// The named fields of an SMP body. Fields that are not asked for are left alone: servers add some.
+/// The named fields of an SMP body. Unknown fields are ignored, because servers may add fields.
 package struct SMPFields: Sendable {
   private let map: CBORMap
-  /// What the names are shown behind, `err.` for the fields of `err`.
+  /// The prefix of the names in messages, `err.` for the fields of `err`.
   private let prefix: String
 
   package init(_ map: CBORMap, within prefix: String = "") {
@@ -9,7 +9,7 @@ package struct SMPFields: Sendable {
     self.prefix = prefix
   }
 
-  /// A field that may be left out. `null` counts as left out.
+  /// Returns an optional field. `null` counts as absent.
   package func value<Value: SMPFieldValue>(
     _ name: String, of type: Value.Type = Value.self
   ) throws(SMPDecodeFault) -> Value? {
@@ -23,7 +23,7 @@ package struct SMPFields: Sendable {
     }
   }
 
-  /// A field that must be there.
+  /// Returns a required field.
   package func required<Value: SMPFieldValue>(
     _ name: String, of type: Value.Type = Value.self
   ) throws(SMPDecodeFault) -> Value {
@@ -31,12 +31,12 @@ package struct SMPFields: Sendable {
     return value
   }
 
-  /// The fields of a field.
+  /// Returns the fields of a map.
   package func fields(_ name: String) throws(SMPDecodeFault) -> SMPFields? {
     try value(name, of: CBORMap.self).map { SMPFields($0, within: prefix + name + ".") }
   }
 
-  /// A list of maps, each read by `element`.
+  /// Returns a list of maps, each decoded by `element`.
   package func list<Element>(
     _ name: String, _ element: (SMPFields) throws(SMPDecodeFault) -> Element
   ) throws(SMPDecodeFault) -> [Element]? {
@@ -58,14 +58,14 @@ package struct SMPFields: Sendable {
   }
 }
 
-/// A type that a field may have.
+/// A type of a field.
 package protocol SMPFieldValue {
-  /// With an article, for messages.
+  /// The name of the type with an article, for messages.
   static var kind: String { get }
   init?(_ item: CBORItem)
 }
 
-/// Sizes, offsets and counts: never more than 32 bits in SMP, never negative.
+/// Sizes, offsets and counts: in SMP at most 32 bits, never negative.
 extension Int: SMPFieldValue {
   package static var kind: String { "a number from 0 to \(UInt32.max)" }
 

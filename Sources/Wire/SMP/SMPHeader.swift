@@ -1,15 +1,15 @@
-/// The eight bytes before each SMP body, in network byte order (Zephyr, MCUmgr SMP protocol
+/// The eight-byte header of each SMP body, in network byte order (Zephyr, MCUmgr SMP protocol
 /// specification).
 package struct SMPHeader: Equatable, Sendable {
   package static let size = 8
-  /// Bytes of a body at most: the length field has sixteen bits.
+  /// The maximum length of a body in bytes: the length field has sixteen bits.
   package static let bodyMaximum = 0xFFFF
 
   package var version: SMPVersion
   package var operation: SMPOperation
-  /// None are defined; a peer's are kept.
+  /// No flags are defined; a peer's flags are kept.
   package var flags: UInt8
-  /// Bytes of the body behind the header, 0…65535.
+  /// The length of the body after the header in bytes, 0…65535.
   package var bodyLength: Int
   package var group: SMPGroup
   package var sequence: UInt8
@@ -29,7 +29,7 @@ package struct SMPHeader: Equatable, Sendable {
     self.command = command
   }
 
-  /// - Parameter bytes: begin with a header; what follows is not looked at.
+  /// - Parameter bytes: start with a header; the rest is ignored.
   package init(decoding bytes: some Collection<UInt8>) throws(SMPDecodeFault) {
     let field = Array(bytes.prefix(Self.size))
     guard field.count == Self.size else { throw .headerEndsEarly(bytes: field.count) }
@@ -59,7 +59,7 @@ package struct SMPHeader: Equatable, Sendable {
   }
 }
 
-/// How a server tells of errors: the first version by `rc`, the second by `err` of a group.
+/// The form of an error response: `rc` in the first version, `err` of a group in the second.
 package enum SMPVersion: UInt8, Sendable, CaseIterable {
   case v1 = 0
   case v2 = 1
@@ -69,7 +69,7 @@ package enum SMPOperation: UInt8, Sendable, CaseIterable {
   case read = 0
   case readResponse, write, writeResponse
 
-  /// What answers a request; `nil` for a response.
+  /// The operation of the response to a request; `nil` for a response.
   package var response: SMPOperation? {
     switch self {
     case .read: .readResponse
@@ -79,7 +79,7 @@ package enum SMPOperation: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// A management group. 64 and above belong to the application.
+/// A management group. 64 and above are application-specific.
 package struct SMPGroup: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt16
 
@@ -87,9 +87,9 @@ package struct SMPGroup: RawRepresentable, Hashable, Sendable {
 
   init(_ number: UInt16) { self.init(rawValue: number) }
 
-  /// Operating system and image management.
+  /// Operating system management.
   package static let os = SMPGroup(0)
   package static let image = SMPGroup(1)
-  /// Settings that outlive a restart.
+  /// Settings that persist across a restart.
   package static let settings = SMPGroup(3)
 }

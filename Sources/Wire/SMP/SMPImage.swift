@@ -1,8 +1,8 @@
 /// The image management group (Zephyr, MCUmgr group 1), without the upload.
 package enum SMPImage {
-  /// What one slot holds. Only slots with a valid image are told of.
+  /// The content of one slot. Only slots with a valid image are reported.
   package struct Slot: Equatable, Sendable {
-    /// The image that the slot belongs to; servers with one image leave it out.
+    /// The number of the image that the slot belongs to; servers with one image omit it.
     package var image: Int?
     package var slot: Int
     package var version: String
@@ -26,13 +26,13 @@ package enum SMPImage {
       package init(rawValue: UInt8) { self.rawValue = rawValue }
 
       package static let bootable = Flags(rawValue: 1)
-      /// Will be started next.
+      /// The image is started next.
       package static let pending = Flags(rawValue: 2)
-      /// Will not be reverted.
+      /// The image is not reverted.
       package static let confirmed = Flags(rawValue: 4)
-      /// Runs now.
+      /// The image is running.
       package static let active = Flags(rawValue: 8)
-      /// Will stay after it was started.
+      /// The image stays after it was started.
       package static let permanent = Flags(rawValue: 16)
 
       fileprivate static let names: [(name: String, flag: Flags)] = [
@@ -67,7 +67,7 @@ package enum SMPImage {
   /// The list of all slots with an image.
   package struct State: SMPResponse {
     package var slots: [Slot]
-    /// Of split images; unused by Zephyr, 0 where it is sent.
+    /// For split images; unused by Zephyr, which sends 0 if at all.
     package var splitStatus: Int32?
 
     package init(slots: [Slot], splitStatus: Int32? = nil) {
@@ -102,12 +102,12 @@ package enum SMPImage {
     package var body: CBORMap { CBORMap() }
   }
 
-  /// Command 0, write: what to start next.
+  /// Command 0, write: selects the image to start next.
   package struct WriteState: SMPRequest {
     package static let command = SMPCommand(.image, 0, .write)
-    /// The image to start; `nil` = the running one, to be confirmed.
+    /// The image to start; `nil` confirms the running one.
     package var hash: [UInt8]?
-    /// For good; else once, to be confirmed when it runs.
+    /// `true`: permanently. `false`: once, to be confirmed while it runs.
     package var isConfirmed: Bool
 
     package init(hash: [UInt8]?, isConfirmed: Bool) {
@@ -124,7 +124,7 @@ package enum SMPImage {
       CBORMap(["hash": hash.map(CBORItem.bytes), "confirm": .boolean(isConfirmed)])
     }
 
-    /// The new list; MCUboot's serial recovery answers without one.
+    /// The new list; MCUboot's serial recovery responds without one.
     package struct Response: SMPResponse {
       package var state: State?
 
@@ -142,11 +142,11 @@ package enum SMPImage {
     }
   }
 
-  /// Command 5: erases a slot, and answers when it is done.
+  /// Command 5: erases a slot, and responds afterwards.
   package struct Erase: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.image, 5, .write)
-    /// 2 × image + slot; `nil` = 1, the secondary slot of image 0.
+    /// 2 × image + slot; `nil` is 1, the secondary slot of image 0.
     package var slot: Int?
 
     package init(slot: Int? = nil) { self.slot = slot }

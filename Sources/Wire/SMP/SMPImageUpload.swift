@@ -5,7 +5,7 @@ extension SMPImage {
     package static let offsetName = "off"
     package var offset: Int
     package var data: [UInt8]
-    /// What the packet at offset 0 says besides.
+    /// Additional fields of the packet at offset 0.
     package var announcement: Announcement?
 
     package init(offset: Int, data: [UInt8], announcement: Announcement? = nil) {
@@ -14,7 +14,7 @@ extension SMPImage {
       self.announcement = announcement
     }
 
-    /// A request without data is one that brings none.
+    /// Decodes a request; without a `data` field it has no data.
     package init(fields: SMPFields) throws(SMPDecodeFault) {
       offset = try fields.required(Self.offsetName)
       data = try fields.value("data") ?? []
@@ -34,13 +34,13 @@ extension SMPImage {
     }
 
     package struct Announcement: Equatable, Sendable {
-      /// Bytes of the whole file.
+      /// The size of the complete file in bytes.
       package var size: Int
-      /// SHA-256 of the whole file: the mark by which a server knows the transfer again.
+      /// SHA-256 of the complete file, by which a server recognizes an earlier transfer.
       package var sha: [UInt8]?
-      /// `nil` = image 0.
+      /// `nil` is image 0.
       package var image: Int?
-      /// Refuse an image whose version is not higher than the running one's.
+      /// Rejects an image whose version is not higher than that of the running image.
       package var isUpgradeOnly: Bool?
 
       package init(
@@ -61,9 +61,9 @@ extension SMPImage {
     }
 
     package struct Response: SMPResponse {
-      /// The next byte that the server wants.
+      /// The offset of the next byte that the server expects.
       package var offset: Int?
-      /// Behind the last byte: whether the whole has the announced SHA-256.
+      /// After the last byte: whether the complete data matches the announced SHA-256.
       package var matches: Bool?
 
       package init(offset: Int?, matches: Bool? = nil) {

@@ -52,7 +52,7 @@ package struct SMPMessage: Equatable, Sendable {
 
   private init(answering request: SMPMessage, body: CBORMap) {
     guard let operation = request.operation.response else {
-      preconditionFailure("a response is not answered")
+      preconditionFailure("a response has no response")
     }
     version = request.version
     self.operation = operation
@@ -71,7 +71,7 @@ package struct SMPMessage: Equatable, Sendable {
     return header.encoded + bytes
   }
 
-  /// The command of a request.
+  /// The command of a request; `nil` for a response.
   package var command: SMPCommand? {
     switch operation {
     case .read: SMPCommand(group, number, .read)
@@ -80,7 +80,7 @@ package struct SMPMessage: Equatable, Sendable {
     }
   }
 
-  /// The device's answer to a request of type `Request`, or its refusal.
+  /// Returns the device's response to a request of type `Request`, or its refusal.
   package func answer<Request: SMPRequest>(
     to request: Request.Type
   ) throws(SMPDecodeFault) -> Result<Request.Response, SMPRefusal> {

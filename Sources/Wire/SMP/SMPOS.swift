@@ -1,6 +1,6 @@
-/// The OS management group (Zephyr, MCUmgr group 0), as far as an update needs it.
+/// The commands of the OS management group (Zephyr, MCUmgr group 0) that an update needs.
 package enum SMPOS {
-  /// Command 0: the same text back.
+  /// Command 0: returns the same text.
   package struct Echo: SMPRequest {
     package static let command = SMPCommand(.os, 0, .write)
     package var text: String
@@ -22,15 +22,15 @@ package enum SMPOS {
     }
   }
 
-  /// Command 5: restart. The answer comes first, the restart a moment later.
+  /// Command 5: restarts the device. The response precedes the restart.
   package struct Reset: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.os, 5, .write)
-    /// A boot mode: the bootloader's own server instead of the application.
+    /// Boot mode: the bootloader's own server instead of the application.
     package static let bootloader = 1
-    /// Restart even when the application said that it is busy.
+    /// Restarts even if the application reports that it is busy.
     package var isForced: Bool?
-    /// What to start: 0 = the application, or `bootloader` (Zephyr, retained boot mode).
+    /// The program to start: 0 is the application; see `bootloader` (Zephyr, retained boot mode).
     package var bootMode: Int?
 
     package init(isForced: Bool? = nil, bootMode: Int? = nil) {
@@ -38,7 +38,7 @@ package enum SMPOS {
       self.bootMode = bootMode
     }
 
-    /// `force` is a number in the specification and a truth value in some hosts.
+    /// `force` is a number in the specification, and a boolean in some hosts.
     package init(fields: SMPFields) throws(SMPDecodeFault) {
       do throws(SMPDecodeFault) {
         isForced = try fields.value("force", of: Int.self).map { $0 != 0 }
@@ -56,7 +56,7 @@ package enum SMPOS {
     }
   }
 
-  /// Command 6: the buffers that requests and responses share.
+  /// Command 6: reports the buffers for requests and responses.
   package struct Parameters: SMPRequest {
     package static let command = SMPCommand(.os, 6, .read)
 
@@ -65,7 +65,7 @@ package enum SMPOS {
     package var body: CBORMap { CBORMap() }
 
     package struct Response: SMPResponse {
-      /// Bytes of the longest message, its header included.
+      /// The length of the longest message in bytes, including its header.
       package var bufferSize: Int
       package var bufferCount: Int
 
@@ -85,8 +85,8 @@ package enum SMPOS {
     }
   }
 
-  /// Command 7: what the application says of itself. `format` chooses its parts by letters, `a`
-  /// all.
+  /// Command 7: information about the application. `format` selects the parts by letters; `a`
+  /// selects all.
   package struct ApplicationInfo: SMPRequest {
     package static let command = SMPCommand(.os, 7, .read)
     package var format: String?
@@ -110,7 +110,7 @@ package enum SMPOS {
     }
   }
 
-  /// Command 8: the bootloader's name, or with the query `mode` how it activates images.
+  /// Command 8: the bootloader's name, or its activation mode with the query `mode`.
   package struct BootloaderInfo: SMPRequest {
     package static let command = SMPCommand(.os, 8, .read)
     package static let modeQuery = "mode"
@@ -124,9 +124,9 @@ package enum SMPOS {
 
     package struct Response: SMPResponse {
       package var bootloader: String?
-      /// How MCUboot activates images, by number.
+      /// The number of MCUboot's activation mode.
       package var mode: Int32?
-      /// The bootloader starts no image with a lower version.
+      /// The bootloader does not start an image with a lower version.
       package var forbidsDowngrade: Bool?
 
       package init(

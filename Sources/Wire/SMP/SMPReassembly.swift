@@ -1,20 +1,20 @@
-/// Puts messages together from the values that carry them. There is no framing beside the header:
-/// a message begins where the one before has ended, and is as long as its header says.
+/// Assembles messages from the values that carry them. The header is the only framing: a message
+/// starts after the previous one, and its header contains its length.
 package struct SMPReassembly: Sendable {
   package enum Outcome: Equatable, Sendable {
     case incomplete
     case message(SMPHeader, [UInt8])
-    /// What was gathered is no message; the next value begins anew.
+    /// The bytes are not a message and were dropped; the next value starts a new message.
     case dropped(SMPDecodeFault)
   }
 
   private var gathered: [UInt8] = []
-  /// Of the message that is gathered.
+  /// The header of the current message.
   private var header: SMPHeader?
 
   package init() {}
 
-  /// A part of a message has come, and more is needed.
+  /// Whether a message is incomplete.
   package var isInMessage: Bool { header != nil }
 
   package mutating func received(_ value: [UInt8]) -> Outcome {
@@ -37,7 +37,7 @@ package struct SMPReassembly: Sendable {
     return .message(header, gathered)
   }
 
-  /// Forgets what has come of a message: its rest is not to be expected any more.
+  /// Drops the received part of a message.
   package mutating func reset() {
     gathered = []
     header = nil

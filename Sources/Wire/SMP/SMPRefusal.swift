@@ -1,14 +1,14 @@
 /// An SMP server's refusal of a request.
 package struct SMPRefusal: Error, Equatable, Sendable {
   package enum Code: Equatable, Sendable {
-    /// `rc`, the same in every group.
+    /// `rc`, common to all groups.
     case general(Int32)
-    /// `err`, of the group that refused (version 2).
+    /// `err`, specific to the group that refused (version 2).
     case group(SMPGroup, Int32)
   }
 
   package let code: Code
-  /// The server's own words, where it has some.
+  /// The server's message, if any.
   package let reason: String?
 
   package init(_ code: Code, reason: String? = nil) {
@@ -16,7 +16,7 @@ package struct SMPRefusal: Error, Equatable, Sendable {
     self.reason = reason
   }
 
-  /// The refusal in a response's fields, or `nil` when the request was carried out.
+  /// Decodes the refusal in a response's fields; `nil` if the request was executed.
   init?(fields: SMPFields) throws(SMPDecodeFault) {
     if let error = try fields.fields("err") {
       let rc: Int32 = try error.required("rc")
@@ -32,7 +32,7 @@ package struct SMPRefusal: Error, Equatable, Sendable {
     self.init(.general(rc), reason: try fields.value("rsn"))
   }
 
-  /// Version 1 has no place for a group's own code: there it is "unknown".
+  /// Version 1 has no field for a code of a group: it reports "unknown" instead.
   func body(in version: SMPVersion) -> CBORMap {
     switch (code, version) {
     case (.general(let rc), _):
@@ -47,24 +47,24 @@ package struct SMPRefusal: Error, Equatable, Sendable {
     }
   }
 
-  /// MGMT_ERR_ENOENT and MGMT_ERR_EBADSTATE, and the image group's own.
+  /// MGMT_ERR_ENOENT and MGMT_ERR_EBADSTATE, and the image group's codes.
   private static let noEntry: Int32 = 5
   private static let badState: Int32 = 6
   private static let imageNoFreeSlot: Int32 = 9
 
-  /// What servers answer to an upload or an erase for which no slot is free.
+  /// The response of servers to an upload or an erase if no slot is free.
   package var meansNoFreeSlot: Bool {
     [
       .general(Self.noEntry), .general(Self.badState), .group(.image, Self.imageNoFreeSlot),
     ].contains(code)
   }
 
-  /// Of an upload or an erase: there is no slot for it.
+  /// For an upload or an erase: the slot does not exist.
   package var isNoEntry: Bool { code == .general(Self.noEntry) }
 
   /// MGMT_ERR_EUNKNOWN.
   static let unknown: Int32 = 1
-  /// MGMT_ERR_ENOMEM, and the image group's own.
+  /// MGMT_ERR_ENOMEM, and the image group's code.
   static let noMemory: Int32 = 2
   static let imageNoMemory: Int32 = 15
   /// MGMT_ERR_ENOTSUP.
@@ -76,12 +76,12 @@ package struct SMPRefusal: Error, Equatable, Sendable {
 
   /// The server speaks the first version only.
   package var isTooNew: Bool { code == .general(Self.tooNew) }
-  /// The server does not know the command.
+  /// The server does not support the command.
   package var isNotSupported: Bool { code == .general(Self.notSupported) }
-  /// The server has no memory for this request: fewer at once may do.
+  /// The server has no memory for this request: fewer requests at a time may succeed.
   package var isOutOfMemory: Bool {
     code == .general(Self.noMemory) || code == .group(.image, Self.imageNoMemory)
   }
-  /// The server would do it at another time.
+  /// The server cannot execute the request now, but later.
   package var isBusy: Bool { code == .general(Self.busy) }
 }

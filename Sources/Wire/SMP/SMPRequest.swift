@@ -1,4 +1,4 @@
-/// What a request asks for: a group, a number in it, and whether it reads or writes.
+/// The identity of a request: group, command number, and operation.
 package struct SMPCommand: Hashable, Sendable, CustomStringConvertible {
   package enum Access: Sendable { case read, write }
 
@@ -19,7 +19,7 @@ package struct SMPCommand: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A request of a management group, as a value; both sides use it.
+/// A request of a management group, as a value for both sides.
 package protocol SMPRequest: Equatable, Sendable {
   associatedtype Response: SMPResponse
   static var command: SMPCommand { get }
@@ -28,20 +28,20 @@ package protocol SMPRequest: Equatable, Sendable {
   var body: CBORMap { get }
 }
 
-/// The answer to a request that was carried out.
+/// The response to a request that was executed.
 package protocol SMPResponse: Equatable, Sendable {
   init(fields: SMPFields) throws(SMPDecodeFault)
   var body: CBORMap { get }
 }
 
-/// The answer of commands that have nothing to tell.
+/// A response without content.
 package struct SMPDone: SMPResponse {
   package init() {}
   package init(fields: SMPFields) {}
   package var body: CBORMap { CBORMap() }
 }
 
-/// Every request that is known here, for a server to choose from.
+/// All supported requests, for a server.
 package enum SMPCall: Equatable, Sendable {
   case echo(SMPOS.Echo)
   case reset(SMPOS.Reset)
@@ -56,7 +56,7 @@ package enum SMPCall: Equatable, Sendable {
   case writeSetting(SMPSettings.Write)
   case saveSettings(SMPSettings.Save)
 
-  /// - Throws: `.unknownCommand`, and what is wrong with the fields of a known one.
+  /// - Throws: `.unknownCommand`, and the defects of the fields of a known command.
   package init(_ message: SMPMessage) throws(SMPDecodeFault) {
     guard let command = message.command else {
       throw .answersAnother(SMPCommand(message.group, message.number, .read))

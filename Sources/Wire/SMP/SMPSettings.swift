@@ -1,4 +1,4 @@
-/// The settings group (Zephyr, MCUmgr group 3), as far as an update needs it.
+/// The commands of the settings group (Zephyr, MCUmgr group 3) that an update needs.
 package enum SMPSettings {
   /// Command 0: sets a value until the next restart, or until it is saved.
   package struct Write: SMPRequest {
@@ -20,7 +20,7 @@ package enum SMPSettings {
     package var body: CBORMap { CBORMap(["name": .text(name), "val": .bytes(value)]) }
   }
 
-  /// Command 3: saves what was set.
+  /// Command 3: saves the changed values.
   package struct Save: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.settings, 3, .write)

@@ -26,7 +26,7 @@ extension SMPImage {
     package struct Image: Equatable, Sendable {
       package var image: Int
       package var slots: [Slot]
-      /// Bytes of the largest file for this image, where the bootloader told it.
+      /// The size of the largest file for this image in bytes, if the bootloader reported it.
       package var largestImage: Int?
 
       package init(image: Int, slots: [Slot], largestImage: Int? = nil) {
@@ -55,9 +55,9 @@ extension SMPImage {
 
     package struct Slot: Equatable, Sendable {
       package var slot: Int
-      /// Bytes; a server that could not open the slot leaves it out.
+      /// The size in bytes; a server that could not open the slot omits it.
       package var size: Int?
-      /// The number by which an upload goes to this very slot.
+      /// The image number that addresses this slot in an upload.
       package var uploadImage: Int?
 
       package init(slot: Int, size: Int?, uploadImage: Int? = nil) {

@@ -20,7 +20,7 @@ open class CBUUID: NSObject {
     self.init(data: Data(bytes))
   }
 
-  /// The short form where the UUID has one, else 36 characters, in upper case.
+  /// The short form if the UUID has one, otherwise 36 characters, in upper case.
   open var uuidString: String {
     let digits = data.map { byte in
       let text = String(byte, radix: 16, uppercase: true)
@@ -56,7 +56,7 @@ open class CBService: CBAttribute {
   }
 }
 
-/// What a characteristic allows (CBCharacteristicProperties).
+/// The properties of a characteristic (CBCharacteristicProperties).
 public struct CBCharacteristicProperties: OptionSet, Sendable {
   public let rawValue: UInt
   public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -71,7 +71,7 @@ public struct CBCharacteristicProperties: OptionSet, Sendable {
   public static let extendedProperties = CBCharacteristicProperties(rawValue: 0x80)
 }
 
-/// How a value is written (CBCharacteristicWriteType).
+/// The kind of a write (CBCharacteristicWriteType).
 public enum CBCharacteristicWriteType: Int, Sendable {
   case withResponse = 0
   case withoutResponse

@@ -1,5 +1,5 @@
-/// The domain of errors that a device's attribute protocol reported. The code of such an NSError is
-/// that of the Error Response, application codes included.
+/// The domain of errors that a device reports with an Error Response. The code of such an NSError
+/// is the ATT error code, including application codes.
 public let CBATTErrorDomain = "CBATTErrorDomain"
 
 /// The domain of errors of the system's Bluetooth; the codes are `CBError.Code`.

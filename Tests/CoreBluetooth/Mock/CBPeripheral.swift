@@ -2,7 +2,7 @@ import Foundation
 
 /// A remote device (CBPeer).
 open class CBPeer: NSObject {
-  /// The system's name of the device, valid on this computer.
+  /// The system's identifier of the device, valid on this computer.
   public let identifier: UUID
 
   init(identifier: UUID) { self.identifier = identifier }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The system and the devices behind the declarations of this module; no part of Core Bluetooth.
+/// The system and the devices of the mock; not a part of Core Bluetooth.
 ///
 /// Each call returns immediately. The system reports the outcome to the delegate later.
 package protocol MockSystem: AnyObject, Sendable {
